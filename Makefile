@@ -1,0 +1,72 @@
+# make run serves, make test tests; both set up .venv first. Everything else is for developers.
+PYTHON ?= python3
+BIN := .venv/bin
+RUN := .venv/.run-installed
+DEV := .venv/.dev-installed
+PYTEST := $(BIN)/python -m pytest
+ARGS ?=
+
+.PHONY: help run test check oracle differential soak golden messages bench lock clean
+
+help:
+	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
+	@echo "make test          the tests (Java 17 and Maven for those with JVM clients)"
+	@echo "make check         ruff, mypy, import contracts, generated code"
+	@echo "make oracle        the same scenarios on Apache Kafka 4.3.1 and on the stub, fixed seeds"
+	@echo "make differential  any seeds: SEEDS=1-200"
+	@echo "make soak          the long ones"
+	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
+	@echo "make golden        record the golden transcripts from Apache Kafka anew"
+	@echo "make messages      generate protocol/kafkawire/messages anew"
+	@echo "make lock          resolve requirements/*.lock anew"
+
+$(RUN): requirements/run.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+$(DEV): requirements/dev.lock $(RUN)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	touch $@
+
+run: $(RUN)
+	@exec $(BIN)/kafkastub serve $(ARGS)
+
+test: $(DEV)
+	$(PYTEST) $(ARGS)
+
+check: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PYTHONPATH=protocol:broker $(BIN)/lint-imports
+	$(BIN)/python -m tests.wire.regenerate --check
+
+oracle: $(DEV)
+	$(PYTEST) -m oracle $(ARGS)
+
+SEEDS ?= 1-20
+differential: $(DEV)
+	$(BIN)/python -m tests.differential --seeds $(SEEDS) $(ARGS)
+
+soak: $(DEV)
+	$(PYTEST) -m soak $(ARGS)
+
+golden: $(DEV)
+	$(BIN)/python -m tests.golden.record $(ARGS)
+
+messages: $(DEV)
+	$(BIN)/python -m tests.wire.regenerate
+
+bench: $(DEV)
+	$(BIN)/python bench/run.py $(if $(WITH_KAFKA),--with-kafka) $(ARGS)
+
+lock:
+	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+		--extra build pyproject.toml -o requirements/run.lock
+	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+		--extra build --extra test --extra dev -c requirements/run.lock pyproject.toml -o requirements/dev.lock
+
+clean:
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
