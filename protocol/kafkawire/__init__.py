@@ -1,0 +1,1 @@
+"""The Kafka wire, sans I/O: messages, codec, framing, record batches. Knows nothing of sockets, loops or clocks."""

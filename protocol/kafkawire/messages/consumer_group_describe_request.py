@@ -1,0 +1,26 @@
+"""ConsumerGroupDescribeRequest (key 69), versions 0-1. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafkawire.schema import Message
+
+
+class ConsumerGroupDescribeRequest(Message):
+    __slots__ = ("group_ids", "include_authorized_operations")
+    API_KEY = 69
+    VERSIONS = (0, 1)
+    FLEXIBLE = (0, 32767)
+    FIELDS = (
+        ("group_ids", "[]string", (0, 1), None, None, None),
+        ("include_authorized_operations", "bool", (0, 1), None, None, None),
+    )
+
+    def __init__(
+        self,
+        group_ids: Sequence[str] = (),
+        include_authorized_operations: bool = False,
+    ) -> None:
+        self.group_ids = group_ids
+        self.include_authorized_operations = include_authorized_operations

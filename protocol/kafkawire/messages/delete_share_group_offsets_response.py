@@ -1,0 +1,54 @@
+"""DeleteShareGroupOffsetsResponse (key 92), version 0. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafkawire.schema import ZERO_UUID, Message, Struct
+
+
+class DeleteShareGroupOffsetsResponseTopic(Struct):
+    __slots__ = ("topic_name", "topic_id", "error_code", "error_message")
+    FIELDS = (
+        ("topic_name", "string", (0, 0), None, None, None),
+        ("topic_id", "uuid", (0, 0), None, None, None),
+        ("error_code", "int16", (0, 0), None, None, None),
+        ("error_message", "string", (0, 0), (0, 0), None, None),
+    )
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        error_code: int = 0,
+        error_message: str | None = None,
+    ) -> None:
+        self.topic_name = topic_name
+        self.topic_id = topic_id
+        self.error_code = error_code
+        self.error_message = error_message
+
+
+class DeleteShareGroupOffsetsResponse(Message):
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "responses")
+    API_KEY = 92
+    VERSIONS = (0, 0)
+    FLEXIBLE = (0, 32767)
+    FIELDS = (
+        ("throttle_time_ms", "int32", (0, 0), None, None, None),
+        ("error_code", "int16", (0, 0), None, None, None),
+        ("error_message", "string", (0, 0), (0, 0), None, None),
+        ("responses", "[]DeleteShareGroupOffsetsResponseTopic", (0, 0), None, None, None),
+    )
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        responses: Sequence[DeleteShareGroupOffsetsResponseTopic] = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.responses = responses

@@ -1,0 +1,24 @@
+"""HeartbeatResponse (key 12), versions 0-4. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+
+from __future__ import annotations
+
+from kafkawire.schema import Message
+
+
+class HeartbeatResponse(Message):
+    __slots__ = ("throttle_time_ms", "error_code")
+    API_KEY = 12
+    VERSIONS = (0, 4)
+    FLEXIBLE = (4, 32767)
+    FIELDS = (
+        ("throttle_time_ms", "int32", (1, 4), None, None, None),
+        ("error_code", "int16", (0, 4), None, None, None),
+    )
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
