@@ -1,0 +1,211 @@
+"""Decoders, compiled once per message and version.
+
+A decoder is a function `(data, position, size) -> (message, position behind it)`. It takes the shortest way through
+well-formed bytes and raises *some* exception on anything else; the caller then asks the reference reader, which
+tells what is wrong (or reads what only looked wrong: unknown tags, text that is not UTF-8).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from kafkawire.codec import native
+from kafkawire.codec.layout import FIXED, FieldLayout, StructLayout
+from kafkawire.codec.source import Source
+from kafkawire.codec.varint import read_uvarint
+
+Decoder = Callable[[bytes, int, int], tuple[Any, int]]
+
+
+class NotStraight(Exception):
+    """The bytes leave the straight way; the reference reader decides what they are."""
+
+
+def compile_decoder(layout: StructLayout, name: str, use_native: bool = True) -> Decoder:
+    """The function for one layout; `use_native` lets kio's reader take long arrays of flat structs."""
+    writer = _Writer(name, use_native)
+    writer.source.line("def decode(data, p, size):")
+    writer.source.indent += 1
+    made = writer.struct(layout)
+    writer.flush()
+    writer.source.line(f"return {made}, p")
+    function: Decoder = writer.source.function("decode")
+    return function
+
+
+class _Writer:
+    def __init__(self, name: str, use_native: bool) -> None:
+        self.source = Source(name)
+        self.source.names.update(NotStraight=NotStraight, ruv=read_uvarint, unpack=struct.unpack_from)
+        self.use_native = use_native
+        self.run: list[tuple[str, str]] = []
+
+    def flush(self) -> None:
+        """Read the fixed-size fields that were gathered."""
+        if not self.run:
+            return
+        forms = struct.Struct(">" + "".join(form for form, _ in self.run))
+        unpack = self.source.constant("U", forms.unpack_from, key=("U", forms.format))
+        names = ", ".join(name for _, name in self.run)
+        comma = "," if len(self.run) == 1 else ""
+        self.source.line(f"{names}{comma} = {unpack}(data, p); p += {forms.size}")
+        self.run = []
+
+    def struct(self, layout: StructLayout) -> str:
+        """Reads a struct, gives the expression that makes it (valid once the run is flushed)."""
+        values: dict[str, str] = {}
+        for index, field in enumerate(layout.fields):
+            last = index == len(layout.fields) - 1
+            values[field.name] = self.field(field, layout if last else None)
+        if layout.flexible:
+            self.tags(layout, values)
+        arguments = []
+        defaults = layout.cls.__init__.__defaults__ or ()  # type: ignore[misc]
+        for row, default in zip(layout.cls.FIELDS, defaults, strict=True):
+            arguments.append(values.get(row[0]) or self.source.constant("D", default, key=("D", repr(default))))
+        constructor = self.source.constant("C", layout.cls, key=layout.cls)
+        return f"{constructor}({', '.join(arguments)})"
+
+    def field(self, field: FieldLayout, last_of: StructLayout | None = None) -> str:
+        if field.array:
+            return self.array(field, last_of)
+        if field.kind in FIXED:
+            name = self.source.fresh("x")
+            self.run.append((FIXED[field.kind][0], name))
+            return name
+        if field.kind == "struct":
+            return self.nested(field)
+        return self.buffer(field)
+
+    def nested(self, field: FieldLayout) -> str:
+        assert field.struct is not None
+        if not field.nullable:
+            made = self.struct(field.struct)
+            self.flush()
+            name = self.source.fresh("s")
+            self.source.line(f"{name} = {made}")
+            return name
+        name = self.source.fresh("s")
+        self.flush()
+        self.source.line("p += 1")
+        with self.source.block("if data[p - 1] > 127:"):
+            self.source.line(f"{name} = None")
+        with self.source.block("else:"):
+            made = self.struct(field.struct)
+            self.flush()
+            self.source.line(f"{name} = {made}")
+        return name
+
+    def length(self, field: FieldLayout, form: str) -> str:
+        """Reads a length: -1 for null."""
+        size = self.source.fresh("n")
+        if field.compact:
+            self.flush()
+            self.source.line(f"{size} = data[p]; p += 1")
+            with self.source.block(f"if {size} > 127:"):
+                self.source.line(f"{size}, p = ruv(data, p - 1)")
+            self.source.line(f"{size} -= 1")
+        else:
+            self.run.append((form, size))
+            self.flush()
+        return size
+
+    def buffer(self, field: FieldLayout) -> str:
+        size = self.length(field, "h" if field.kind == "string" else "i")
+        name = self.source.fresh("b")
+        read = "str(data[p:e], 'utf-8')" if field.kind == "string" else "data[p:e]"
+        with self.source.block(f"if {size} >= 0:"):
+            self.source.line(f"e = p + {size}")
+            with self.source.block("if e > size:"):
+                self.source.line("raise NotStraight")
+            self.source.line(f"{name} = {read}; p = e")
+        if field.nullable or field.kind == "records":
+            with self.source.block("else:"):
+                self.source.line(f"{name} = None")
+        else:
+            with self.source.block("else:"):
+                self.source.line("raise NotStraight")
+        return name
+
+    def array(self, field: FieldLayout, last_of: StructLayout | None) -> str:
+        before = self.source.fresh("q")
+        if not field.compact:
+            self.flush()  # the native reader starts at the count
+        else:
+            self.flush()
+        self.source.line(f"{before} = p")
+        size, name = self.length(field, "i"), self.source.fresh("v")
+        with self.source.block(f"if {size} * {field.min_item_size} > size - p:"):
+            self.source.line("raise NotStraight")
+        if not field.nullable:
+            with self.source.block(f"if {size} < 0:"):
+                self.source.line("raise NotStraight")
+        else:
+            with self.source.block(f"if {size} < 0:"):
+                self.source.line(f"{name} = None")
+            self.source.line("else:")
+            self.source.indent += 1
+        self.items(field, name, size, before, last_of)
+        if field.nullable:
+            self.source.indent -= 1
+        return name
+
+    def items(self, field: FieldLayout, name: str, size: str, before: str, last_of: StructLayout | None) -> None:
+        if field.kind in FIXED:
+            form, width = FIXED[field.kind]
+            many = f"'>%d{form}' % {size}" if form != "16s" else f"'>' + '16s' * {size}"
+            self.source.line(f"{name} = unpack({many}, data, p); p += {size} * {width}")
+            return
+        reader = native.array_reader(field, last_of) if self.use_native and last_of is not None else None
+        if reader is not None:
+            # The count has been checked against the bytes that are left: kio trusts it and would abort the process.
+            load = self.source.constant("N", reader)
+            with self.source.block(f"if {size} >= {native.WORTH_IT}:"):
+                self.source.line(f"{name}, p = {load}(data, {before})")
+                # kio has read the empty tag section behind the array, which the struct reads again.
+                self.source.line(f"p -= {int(field.compact)}")
+            self.source.line("else:")
+            self.source.indent += 1
+        gathered, add = self.source.fresh("g"), self.source.fresh("a")
+        self.source.line(f"{gathered} = []; {add} = {gathered}.append")
+        with self.source.block(f"for _ in range({size}):"):
+            if field.struct is not None:
+                made = self.struct(field.struct)
+                self.flush()
+            else:
+                made = self.buffer(FieldLayout(field.name, field.kind, False, False, field.compact, None, None, None))
+            self.source.line(f"{add}({made})")
+        self.source.line(f"{name} = tuple({gathered})")
+        if reader is not None:
+            self.source.indent -= 1
+
+    def tags(self, layout: StructLayout, values: dict[str, str]) -> None:
+        self.flush()
+        if not layout.tagged:
+            with self.source.block("if data[p]:"):
+                self.source.line("raise NotStraight")
+            self.source.line("p += 1")
+            return
+        for field in layout.tagged:
+            values[field.name] = self.source.fresh("t")
+            # A struct that is absent is made anew each time: it is not shared between messages.
+            default = None if field.kind == "struct" and not field.array else field.default
+            self.source.line(f"{values[field.name]} = {self.source.constant('D', default)}")
+        count, tag, length = self.source.fresh("n"), self.source.fresh("k"), self.source.fresh("n")
+        self.source.line(f"{count}, p = ruv(data, p)")
+        with self.source.block(f"for _ in range({count}):"):
+            self.source.line(f"{tag}, p = ruv(data, p)")
+            self.source.line(f"{length}, p = ruv(data, p)")
+            end = self.source.fresh("e")
+            self.source.line(f"{end} = p + {length}")
+            for position, field in enumerate(layout.tagged):
+                with self.source.block(f"{'elif' if position else 'if'} {tag} == {field.tag}:"):
+                    value = self.field(field)
+                    self.flush()
+                    self.source.line(f"{values[field.name]} = {value}")
+            with self.source.block("else:"):
+                self.source.line("raise NotStraight")
+            with self.source.block(f"if p != {end}:"):
+                self.source.line("raise NotStraight")
