@@ -1,0 +1,69 @@
+"""Frames: a signed 32 bit size and that many bytes. Source: `NetworkReceive`."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from kafkawire.errors import MalformedMessage
+
+_size = struct.Struct(">i").unpack_from
+
+Frame = tuple[bytes, int, int]
+"""(buffer, start, end): the frame's contents without the size; the buffer may hold more frames."""
+
+
+class FrameSplitter:
+    """Cuts a byte stream into frames, whatever pieces it comes in. Copies only what is split between pieces."""
+
+    __slots__ = ("_chunks", "_have", "_limit", "_need")
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        """The largest size accepted (`socket.request.max.bytes`)."""
+        self._chunks: list[bytes] = []
+        self._have = 0
+        self._need = 4
+        """Bytes from the start of the pending frame at which it is worth looking again."""
+
+    @property
+    def pending(self) -> int:
+        """Bytes held back for a frame that is not complete."""
+        return self._have
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """The frames that `data` completes.
+
+        Raises MalformedMessage, behind the good frames, for a size below zero or above the limit; the stream is of no
+        use from there on.
+        """
+        if self._chunks:
+            self._chunks.append(data)
+            self._have += len(data)
+            if self._have < self._need:
+                return
+            data = b"".join(self._chunks)
+            self._chunks = []
+            self._have = 0
+        position, length = 0, len(data)
+        while length - position >= 4:
+            (size,) = _size(data, position)
+            if not 0 <= size <= self._limit:
+                raise MalformedMessage("frame", "size", position, f"{size} is not within 0 to {self._limit}")
+            end = position + 4 + size
+            if end > length:
+                self._need = 4 + size
+                break
+            yield data, position + 4, end
+            position = end
+        else:
+            self._need = 4
+        if position < length:
+            rest = data[position:] if position else data
+            self._chunks = [rest]
+            self._have = len(rest)
+
+
+def frame(*parts: bytes) -> bytes:
+    """One frame around `parts`."""
+    return struct.pack(">i", sum(map(len, parts))) + b"".join(parts)
