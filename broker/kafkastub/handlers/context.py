@@ -1,0 +1,67 @@
+"""What a handler knows of a request beside its body."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkawire.api import ApiKey
+
+if TYPE_CHECKING:
+    from kafkastub.handlers.state import BrokerState
+
+
+class ConnectionInfo:
+    """One client connection, as far as handlers care."""
+
+    __slots__ = ("client_host", "id", "peer", "software_name", "software_version")
+
+    def __init__(self, id: int, client_host: str, peer: str) -> None:
+        self.id = id
+        self.client_host = client_host
+        """As Kafka prints an address: `/127.0.0.1`."""
+        self.peer = peer
+        """`HOST:PORT`, for log lines."""
+        self.software_name = "unknown"
+        """From ApiVersions v3+ (KIP-511)."""
+        self.software_version = "unknown"
+
+
+class RequestContext:
+    """Made anew for each request; `broker_ms` and `timer_ms` are read once, so that a handler has one now."""
+
+    __slots__ = (
+        "api_key", "api_version", "broker_ms", "client_id", "connection", "correlation_id", "listener", "node_id",
+        "principal", "state", "timer_ms",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        state: BrokerState,
+        connection: ConnectionInfo,
+        api_key: ApiKey,
+        api_version: int,
+        correlation_id: int,
+        client_id: str | None,
+        broker_ms: int,
+        timer_ms: int,
+        listener: str = "PLAINTEXT",
+        node_id: int = 1,
+        principal: str = "User:ANONYMOUS",
+    ) -> None:
+        self.state = state
+        self.connection = connection
+        self.api_key = api_key
+        self.api_version = api_version
+        self.correlation_id = correlation_id
+        self.client_id = client_id
+        self.broker_ms = broker_ms
+        """Broker time, Unix milliseconds: stamps and retention. A test can move it."""
+        self.timer_ms = timer_ms
+        """Monotonic milliseconds: sessions, rebalances, long polls."""
+        self.listener = listener
+        self.node_id = node_id
+        self.principal = principal
+
+    @property
+    def client_host(self) -> str:
+        return self.connection.client_host

@@ -1,0 +1,63 @@
+"""What a handler may come back with: a closed set.
+
+A response message is the reply. `Deferred` is a reply that is not there yet. `NO_REPLY` is a request that gets none
+(Produce with acks=0). `CLOSE` ends the connection, where Kafka does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, Final, Literal
+
+from kafkawire.schema import Message
+
+
+class Silence(Enum):
+    """The two outcomes that send nothing."""
+
+    NO_REPLY = "no reply"
+    CLOSE = "close"
+
+
+NO_REPLY: Final = Silence.NO_REPLY
+CLOSE: Final = Silence.CLOSE
+
+
+class Deferred:
+    """A reply that waits for somebody else: another member's request, a timer, new records, the disk.
+
+    Whoever completes it gives a value; `lower` makes it this request's answer. The connection is held back until then,
+    as Kafka mutes a channel: its replies leave in the order of its requests.
+    """
+
+    __slots__ = ("_wake", "abandoned", "done", "lower", "reply")
+
+    def __init__(self, lower: Callable[[Any], Message]) -> None:
+        self.lower = lower
+        self.done = False
+        self.abandoned = False
+        """Set by the server when the connection has gone; completing is then harmless and useless."""
+        self.reply: Message | None = None
+        self._wake: Callable[[Message], None] | None = None
+
+    def complete(self, value: Any = None) -> None:
+        """Lower `value` and release the reply. Raises RuntimeError when it was completed before."""
+        if self.done:
+            raise RuntimeError("a deferred reply was completed twice")
+        self.done = True
+        if self.abandoned:
+            return
+        self.reply = self.lower(value)
+        if self._wake is not None:
+            self._wake(self.reply)
+
+    def when_done(self, wake: Callable[[Message], None]) -> None:
+        """The server's hook: called once with the reply, at once if it is there already."""
+        if self.reply is not None:
+            wake(self.reply)
+        else:
+            self._wake = wake
+
+
+Outcome = Message | Deferred | Literal[Silence.NO_REPLY, Silence.CLOSE]

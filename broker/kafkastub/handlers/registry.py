@@ -1,0 +1,94 @@
+"""The one place that says which APIs exist.
+
+`@handles(ApiKey.X, first, last, error_response=…)` registers a handler for a range of versions. Dispatch, the answer to
+ApiVersions and the coverage document are derived from what is registered here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeVar, cast
+
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import Outcome
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+from kafkawire.messages import REQUESTS, RESPONSES
+from kafkawire.schema import Message
+
+Handler = Callable[[RequestContext, Any], Outcome]
+ErrorResponse = Callable[[Any, ErrorCode, int], Message]
+"""(request, code, version) -> the answer with that code at the level where the API has one."""
+
+
+@dataclass(frozen=True)
+class Registration:
+    """One API as it is served."""
+
+    key: ApiKey
+    first: int
+    last: int
+    handler: Handler
+    error_response: ErrorResponse
+    advertised_first: int
+    """What ApiVersions says; below `first` the connection is closed (Kafka advertises Produce from 0, KAFKA-18659)."""
+
+    @property
+    def module(self) -> str:
+        return self.handler.__module__
+
+    def request_class(self) -> type[Message]:
+        return _load(REQUESTS[self.key])
+
+    def response_class(self) -> type[Message]:
+        return _load(RESPONSES[self.key])
+
+
+_registered: dict[ApiKey, Registration] = {}
+
+F = TypeVar("F", bound=Callable[..., Outcome])
+
+
+def handles(
+    key: ApiKey,
+    first: int,
+    last: int,
+    *,
+    error_response: ErrorResponse,
+    advertised_first: int | None = None,
+) -> Callable[[F], F]:
+    """Register the decorated `(ctx, request) -> Outcome` for versions `first` to `last`, both included.
+
+    Raises ValueError at import for an API that has a handler already, or versions that its messages do not have.
+    """
+    known_first, known_last = REQUESTS[key][2]
+    if not known_first <= first <= last <= known_last:
+        raise ValueError(f"{key.name} has versions {known_first}-{known_last}, not {first}-{last}")
+
+    def register(handler: F) -> F:
+        if key in _registered:
+            raise ValueError(f"{key.name} is handled by {_registered[key].module} already")
+        lowest = first if advertised_first is None else advertised_first
+        _registered[key] = Registration(key, first, last, cast(Handler, handler), error_response, lowest)
+        return handler
+
+    return register
+
+
+@lru_cache(maxsize=1)
+def registrations() -> dict[ApiKey, Registration]:
+    """Every API that is served, by key; imports the handler modules (`k08_offset_commit` …) at the first call."""
+    package = importlib.import_module("kafkastub.handlers")
+    for found in pkgutil.iter_modules(package.__path__):
+        if found.name[0] == "k" and found.name[1:3].isdigit():
+            importlib.import_module(f"kafkastub.handlers.{found.name}")
+    return dict(sorted(_registered.items()))
+
+
+def _load(where: tuple[str, str, tuple[int, int]]) -> type[Message]:
+    module, name, _ = where
+    return cast("type[Message]", getattr(importlib.import_module(module), name))

@@ -1,0 +1,69 @@
+"""ApiVersions over real frames."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafkastub import KafkaStub
+from kafkastub.handlers.registry import registrations
+from kafkawire.api import ApiKey
+from kafkawire.codec import decode, encode
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.api_versions_request import ApiVersionsRequest
+from kafkawire.messages.api_versions_response import ApiVersion, ApiVersionsResponse
+from tests.rawclient import RawClient
+
+
+@pytest.fixture(scope="module")
+def client():
+    with KafkaStub() as stub, RawClient(stub.bootstrap_servers) as client:
+        yield client
+
+
+def ask(client: RawClient, version: int, request: ApiVersionsRequest) -> ApiVersionsResponse:
+    answer = client.exchange(ApiKey.API_VERSIONS, version, encode(request, version))
+    return decode(ApiVersionsResponse, version, answer)
+
+
+@pytest.mark.behaviour("AV-1")
+@pytest.mark.parametrize("version", range(5))
+def test_the_answer_lists_what_is_registered(client: RawClient, version: int):
+    answer = ask(client, version, ApiVersionsRequest(client_software_name="test", client_software_version="1.0"))
+    assert answer.error_code == ErrorCode.NONE
+    listed = {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
+    assert listed == {key: (api.advertised_first, api.last) for key, api in registrations().items()}
+
+
+@pytest.mark.behaviour("AV-5")
+def test_produce_is_listed_from_version_zero(client: RawClient):
+    answer = ask(client, 0, ApiVersionsRequest())
+    assert ApiVersion(ApiKey.PRODUCE, 0, 13) in answer.api_keys
+
+
+@pytest.mark.behaviour("AV-2")
+@pytest.mark.parametrize(("name", "version"), [("", "1"), ("x", ""), ("x!", "1"), ("a-", "1"), (".a", "1"), ("a", "ü")])
+def test_a_software_name_that_is_none_is_refused(client: RawClient, name: str, version: str):
+    answer = ask(client, 4, ApiVersionsRequest(client_software_name=name, client_software_version=version))
+    assert answer.error_code == ErrorCode.INVALID_REQUEST
+    assert answer.api_keys == ()
+
+
+@pytest.mark.behaviour("AV-3")
+@pytest.mark.parametrize("version", [5, 99, -1])
+def test_a_version_that_does_not_exist_is_told_the_range_of_api_versions(client: RawClient, version: int):
+    answer = client.exchange(ApiKey.API_VERSIONS, version, b"\x02x\x021\x00", flexible=True)
+    assert decode(ApiVersionsResponse, 0, answer) == ApiVersionsResponse(
+        error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[ApiVersion(ApiKey.API_VERSIONS, 0, 4)]
+    )
+
+
+@pytest.mark.behaviour("AV-4")
+def test_features_with_a_lowest_level_of_zero_are_for_version_four(client: RawClient):
+    request = ApiVersionsRequest(client_software_name="test", client_software_version="1.0")
+    assert [f.name for f in ask(client, 3, request).supported_features] == ["metadata.version"]
+    answer = ask(client, 4, request)
+    assert [f.name for f in answer.supported_features] == ["metadata.version", "kraft.version"]
+    assert {f.name: f.max_version_level for f in answer.finalized_features} == {
+        "metadata.version": 30,
+        "kraft.version": 1,
+    }
