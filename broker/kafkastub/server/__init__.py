@@ -1,0 +1,1 @@
+"""Sockets, loop, timers: what turns bytes into requests and outcomes into bytes."""
