@@ -1,0 +1,32 @@
+"""A Kafka broker stub for integration tests.
+
+from kafkastub import KafkaStub
+
+with KafkaStub(topics={"orders": 3}) as stub:
+    client = connect(stub.bootstrap_servers)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kafkastub.config import ConfigError
+    from kafkastub.stub import KafkaStub, StubError, TopicError
+
+__version__ = "0.1.0"
+
+__all__ = ["ConfigError", "KafkaStub", "StubError", "TopicError", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    # Nothing is loaded before it is used: importing a room must not cost the price of the house.
+    if name == "ConfigError":
+        from kafkastub.config import ConfigError
+
+        return ConfigError
+    if name in ("KafkaStub", "StubError", "TopicError"):
+        from kafkastub import stub
+
+        return getattr(stub, name)
+    raise AttributeError(f"module 'kafkastub' has no attribute {name!r}")

@@ -1,0 +1,140 @@
+"""The command `kafkastub`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from kafkastub import __version__
+
+REFUSED = 2
+"""Exit status where what was asked for makes no sense; the reason is on standard error."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; gives the exit status."""
+    arguments = _parser().parse_args(argv)
+    status: int = arguments.run(arguments)
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="kafkastub", description="A Kafka broker stub for integration tests.")
+    parser.add_argument("--version", action="version", version=f"kafkastub {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    serve = commands.add_parser("serve", help="run a broker until SIGTERM or SIGINT")
+    serve.set_defaults(run=_serve)
+    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default %(default)s)")
+    serve.add_argument(
+        "--port", type=_port, default=9092, help="port to listen on, 0 for any free one (default %(default)s)"
+    )
+    serve.add_argument("--advertised", metavar="HOST:PORT", help="what clients are told to connect to")
+    serve.add_argument(
+        "--config",
+        metavar="KEY=VALUE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="Kafka's broker configuration; wins over --config-file",
+    )
+    serve.add_argument("--config-file", metavar="FILE", help="a server.properties")
+    serve.add_argument(
+        "--profile", choices=["kips", "kafka"], default="kips", help="the KIPs, or Kafka 4.x (default %(default)s)"
+    )
+    serve.add_argument(
+        "--topic", metavar="NAME:PARTITIONS", nargs="+", action="extend", default=[], help="create a topic"
+    )
+    serve.add_argument("--log-format", choices=["console", "json"], default="console")
+    serve.add_argument("--log-level", choices=["debug", "info", "warning", "error"], default="info")
+    return parser
+
+
+def _port(text: str) -> int:
+    if not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: 0 to 65535 is allowed")
+    return int(text)
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    from kafkastub.config import BrokerConfig, ConfigError, Profile
+    from kafkastub.server.loops import new_event_loop
+    from kafkastub.server.server import ListenError
+    from kafkastub.stub import parse_address
+    from kafkawire.errors import KafkaError
+
+    try:
+        config = BrokerConfig(_overrides(arguments), Profile.named(arguments.profile))
+        topics = dict(map(_topic, arguments.topic))
+        advertised = parse_address(arguments.advertised) if arguments.advertised else None
+    except (ConfigError, ValueError) as error:
+        return _refuse(str(error))
+    loop = new_event_loop()
+    # What is loaded now stays: the collector need not look at it again with every sweep.
+    gc.freeze()
+    try:
+        loop.run_until_complete(_run(arguments, config, topics, advertised))
+    except KafkaError as error:
+        return _refuse(error.message or error.code.name)
+    except ListenError as error:
+        return _refuse(str(error))
+    finally:
+        loop.close()
+    return 0
+
+
+async def _run(
+    arguments: argparse.Namespace, config: object, topics: dict[str, int], advertised: tuple[str, int] | None
+) -> None:
+    from kafkastub.config import BrokerConfig
+    from kafkastub.server.broker import Broker
+    from kafkastub.server.logs import process_logger
+
+    assert isinstance(config, BrokerConfig)
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    broker = Broker(config, process_logger(arguments.log_format, arguments.log_level))
+    await broker.start(arguments.host, arguments.port, advertised, topics)
+    host = f"[{broker.host}]" if ":" in broker.host else broker.host
+    print(f"kafkastub ready on {host}:{broker.port} (profile {config.profile.name})", flush=True)
+    await stop.wait()
+    await broker.stop()
+
+
+def _overrides(arguments: argparse.Namespace) -> dict[str, object]:
+    from kafkastub.config import load_properties
+
+    overrides: dict[str, object] = {}
+    if arguments.config_file:
+        try:
+            overrides.update(load_properties(Path(arguments.config_file)))
+        except OSError as error:
+            raise ValueError(f"cannot read {arguments.config_file}: {error.strerror}") from None
+    for pair in arguments.config:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise ValueError(f"{pair!r} is no configuration: KEY=VALUE is wanted")
+        overrides[key.strip()] = value.strip()
+    return overrides
+
+
+def _topic(text: str) -> tuple[str, int]:
+    name, colon, partitions = text.rpartition(":")
+    if not colon or not name or not partitions.isdigit() or int(partitions) < 1:
+        raise ValueError(f"--topic {text!r}: NAME:PARTITIONS is wanted, with at least one partition")
+    return name, int(partitions)
+
+
+def _refuse(reason: str) -> int:
+    print(f"kafkastub: {reason}", file=sys.stderr)
+    return REFUSED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,204 @@
+"""`KafkaStub`: a broker inside a Python process."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import threading
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from kafkastub.config import BrokerConfig, Profile
+from kafkastub.handlers.topics import create_topic
+from kafkastub.server.broker import Broker
+from kafkastub.server.logs import library_logger
+from kafkastub.server.loops import new_event_loop
+from kafkastub.stub_clock import StubClock
+from kafkawire.errors import ErrorCode, KafkaError
+
+T = TypeVar("T")
+
+
+class StubError(RuntimeError):
+    """The stub was used before it was started or after it was closed."""
+
+
+class TopicError(ValueError):
+    """A topic that Kafka would refuse; `code` is the error code that a client would get."""
+
+    def __init__(self, code: ErrorCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class KafkaStub:
+    """A Kafka broker for a test, in a thread and on an event loop of its own.
+
+        with KafkaStub(topics={"orders": 3}, config={"offsets.retention.minutes": 60}) as stub:
+            producer = Producer({"bootstrap.servers": stub.bootstrap_servers})
+
+    It serves blocking clients and clients on any event loop alike; `async with` works too. Any number of stubs live
+    side by side. Closing leaves no thread, task or socket behind.
+
+    Args:
+        topics: name to number of partitions, created before the stub answers.
+        config: Kafka's broker configuration; `ConfigError` says what Kafka would refuse.
+        profile: "kips" (the KIPs to the letter) or "kafka" (released Apache Kafka 4.x to the letter).
+        host: the address to listen on.
+        port: the port to listen on, 0 for any free one.
+        advertised: "HOST:PORT" that clients are told, where it is not the address listened on.
+    """
+
+    def __init__(
+        self,
+        topics: Mapping[str, int] | None = None,
+        config: Mapping[str, object] | None = None,
+        profile: str = "kips",
+        host: str = "127.0.0.1",
+        port: int = 0,
+        advertised: str | None = None,
+    ) -> None:
+        self._topics = dict(topics or {})
+        self._config = BrokerConfig(config, Profile.named(profile))
+        self._address = (host, port)
+        self._advertised = parse_address(advertised) if advertised else None
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._broker: Broker | None = None
+        self._stop: asyncio.Event | None = None
+        self.clock = StubClock(self._running, self._call)
+        """Broker time, to be frozen, set and advanced."""
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`HOST:PORT`, for a client's `bootstrap.servers`."""
+        return self._running().bootstrap_servers
+
+    @property
+    def host(self) -> str:
+        """The address listened on."""
+        return self._running().host
+
+    @property
+    def port(self) -> int:
+        """The port listened on."""
+        return self._running().port
+
+    def create_topic(self, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None) -> None:
+        """Create a topic; clients see it at once. Raises TopicError for what Kafka would refuse."""
+        broker = self._running()
+
+        def create() -> None:
+            create_topic(broker.state, name, partitions, configs=configs)
+
+        try:
+            self._call(create)
+        except KafkaError as error:
+            raise TopicError(error.code, error.message or error.code.name) from None
+
+    def expire_offsets_now(self) -> None:
+        """Sweep for expired offsets now, without waiting for `offsets.retention.check.interval.ms`."""
+        broker = self._running()
+        self._call(lambda: broker.state.expire_offsets(broker.clock.broker_ms()))
+
+    def start(self) -> Self:
+        """Start and wait until clients can connect. Raises ListenError (the port is taken), TopicError, StubError."""
+        if self._thread is not None:
+            raise StubError("the stub is running already")
+        started: concurrent.futures.Future[None] = concurrent.futures.Future()
+        self._thread = threading.Thread(target=self._run, args=(started,), name="kafkastub", daemon=True)
+        self._thread.start()
+        try:
+            started.result()
+        except BaseException as error:
+            self._thread.join()
+            self._thread = None
+            if isinstance(error, KafkaError):
+                raise TopicError(error.code, error.message or error.code.name) from None
+            raise
+        return self
+
+    def close(self) -> None:
+        """Stop; returns when thread, loop and sockets are gone. Closing twice does no harm."""
+        thread, loop, stop = self._thread, self._loop, self._stop
+        if thread is None or loop is None or stop is None:
+            return
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        self._thread = self._loop = self._broker = self._stop = None
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return await asyncio.get_running_loop().run_in_executor(None, self.start)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, self.close)
+
+    def _running(self) -> Broker:
+        if self._broker is None:
+            raise StubError("the stub is not running: use it as a context manager, or call start()")
+        return self._broker
+
+    def _call(self, work: Callable[[], T]) -> T:
+        """Run `work` in the stub's thread, between two requests, and wait for it."""
+        self._running()
+        loop = self._loop
+        assert loop is not None
+        if threading.current_thread() is self._thread:
+            return work()
+        result: concurrent.futures.Future[T] = concurrent.futures.Future()
+
+        def run() -> None:
+            try:
+                result.set_result(work())
+            except BaseException as error:
+                result.set_exception(error)
+            if self._broker is not None:
+                self._broker.rearm()
+
+        loop.call_soon_threadsafe(run)
+        return result.result()
+
+    def _run(self, started: concurrent.futures.Future[None]) -> None:
+        loop = new_event_loop()
+        try:
+            loop.run_until_complete(self._serve(loop, started))
+        finally:
+            loop.close()
+
+    async def _serve(self, loop: asyncio.AbstractEventLoop, started: concurrent.futures.Future[None]) -> None:
+        stop = asyncio.Event()
+        broker = Broker(self._config, library_logger())
+        try:
+            await broker.start(*self._address, advertised=self._advertised, topics=self._topics)
+        except BaseException as error:
+            started.set_exception(error)
+            return
+        self._loop, self._broker, self._stop = loop, broker, stop
+        started.set_result(None)
+        await stop.wait()
+        await broker.stop()
+
+    def __repr__(self) -> str:
+        return f"<KafkaStub {self._broker.bootstrap_servers if self._broker else 'not running'}>"
+
+
+def parse_address(text: str) -> tuple[str, int]:
+    """`HOST:PORT` or `[HOST]:PORT`. Raises ValueError with one sentence."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isdigit() or int(port) > 65535:
+        raise ValueError(f"{text!r} is no address: HOST:PORT is wanted, for example localhost:9092")
+    return host.strip("[]"), int(port)
+
+
+__all__: list[Any] = ["KafkaStub", "StubError", "TopicError", "parse_address"]
