@@ -6,7 +6,7 @@ DEV := .venv/.dev-installed
 PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 
-.PHONY: help run test check oracle differential soak golden messages bench lock clean
+.PHONY: help run test check oracle differential soak golden messages docs bench lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -18,6 +18,7 @@ help:
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
 	@echo "make golden        record the golden transcripts from Apache Kafka anew"
 	@echo "make messages      generate protocol/kafkawire/messages anew"
+	@echo "make docs          write docs/coverage.md and docs/profiles.md anew"
 	@echo "make lock          resolve requirements/*.lock anew"
 
 $(RUN): requirements/run.lock pyproject.toml
@@ -58,6 +59,9 @@ golden: $(DEV)
 
 messages: $(DEV)
 	$(BIN)/python -m tests.wire.regenerate
+
+docs: $(DEV)
+	$(BIN)/python -m tests.docs.generated
 
 bench: $(DEV)
 	$(BIN)/python bench/run.py $(if $(WITH_KAFKA),--with-kafka) $(ARGS)
