@@ -1,0 +1,18 @@
+"""The cluster's own state: topics, configurations, nodes, leaders."""
+
+from .cluster import Cluster, Node, PartitionState, Topic
+from .ids import random_uuid, uuid_text
+from .names import CLUSTER_METADATA, CONSUMER_OFFSETS, INTERNAL_TOPICS, invalid_topic_name
+
+__all__ = [
+    "CLUSTER_METADATA",
+    "CONSUMER_OFFSETS",
+    "INTERNAL_TOPICS",
+    "Cluster",
+    "Node",
+    "PartitionState",
+    "Topic",
+    "invalid_topic_name",
+    "random_uuid",
+    "uuid_text",
+]
