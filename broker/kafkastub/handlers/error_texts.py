@@ -1,0 +1,28 @@
+"""What Kafka says about an error code when nothing more specific is known (Kafka: ``Errors``).
+
+Only the texts that reach a user through the APIs that have a message field.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kafkawire.errors import ErrorCode, KafkaError
+
+_TEXTS: Final = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "This server does not host this topic-partition.",
+    ErrorCode.UNKNOWN_TOPIC_ID: "This server does not host this topic ID.",
+    ErrorCode.INVALID_REQUEST: "This most likely occurs because of a request being malformed by the client library or "
+    "the message was sent to an incompatible broker. See the broker logs for more details.",
+    ErrorCode.TOPIC_DELETION_DISABLED: "Topic deletion is disabled.",
+}
+
+
+def default_text(code: ErrorCode) -> str | None:
+    """The text of that code, None where we have none."""
+    return _TEXTS.get(code)
+
+
+def text_of(error: KafkaError) -> str | None:
+    """The error's own text, else that of its code."""
+    return error.message if error.message is not None else default_text(error.code)

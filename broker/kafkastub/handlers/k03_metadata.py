@@ -1,0 +1,143 @@
+"""Metadata (key 3), versions 0-13.
+
+MD-1   No topic list (null; empty in version 0) means all topics; from version 1 on an empty list means none.
+                                                                                   Kafka: MetadataRequest.isAllTopics
+MD-2   A name that does not exist answers UNKNOWN_TOPIC_OR_PARTITION, an invalid one INVALID_TOPIC_EXCEPTION; neither
+       has partitions, and they follow the existing ones.                          Kafka: KafkaApis.getTopicMetadata
+MD-3   With allow_auto_topic_creation (versions 0-3: always) and auto.create.topics.enable, a missing valid name is
+       created with num.partitions and default.replication.factor. The created topic is in this very answer; Kafka says
+       UNKNOWN_TOPIC_OR_PARTITION once and has it at the next request.             Kafka: AutoTopicCreationManager
+MD-4   Where such a creation is bound to fail (colliding name, more replicas than nodes) the answer stays
+       UNKNOWN_TOPIC_OR_PARTITION.
+MD-5   Versions 12+: topics by id; an unknown id answers UNKNOWN_TOPIC_ID with a null name, before the others. Where
+       one id is given, all names in the request are ignored.                      KIP-516
+MD-6   Versions 10-11 with a null name or a topic id: every topic INVALID_REQUEST, no brokers, no controller.
+MD-7   Versions 12+: a null name without any id: every topic UNKNOWN_SERVER_ERROR, as 4.3.1 does.
+MD-8   A topic named twice is answered once.
+MD-9   Internal topics are flagged, existing or not (version 1+).
+MD-10  Versions 8+: the operations of a topic where asked for, else the lowest int32; versions 8-10: the cluster's too.
+                                                                                   KIP-430
+MD-11  Brokers, cluster id, controller (a broker), leader epochs: of the cluster.
+MD-12  Internal topics are created on demand with their own configuration, by name as well.
+Not done: several listeners (LISTENER_NOT_FOUND), authorization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkastub.handlers.topics import auto_create
+from kafkastub.metadata import INTERNAL_TOPICS, Topic, invalid_topic_name
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.metadata_request import MetadataRequest
+from kafkawire.messages.metadata_response import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from kafkawire.schema import ZERO_UUID
+
+FIRST_BY_ID: Final = 12
+
+
+def error_response(request: MetadataRequest, code: ErrorCode, version: int) -> MetadataResponse:
+    """The code at every topic asked for (and on top in version 13+), nothing about the cluster."""
+    topics = [
+        MetadataResponseTopic(error_code=code, name=topic.name or "", topic_id=topic.topic_id)
+        for topic in request.topics or ()
+    ]
+    return MetadataResponse(topics=topics, cluster_id=None, error_code=code)
+
+
+@handles(ApiKey.METADATA, 0, 13, error_response=error_response)
+def metadata(ctx: RequestContext, request: MetadataRequest) -> Outcome:
+    version = ctx.api_version
+    if version < FIRST_BY_ID and any(
+        topic.name is None or topic.topic_id != ZERO_UUID for topic in request.topics or ()
+    ):
+        return error_response(request, ErrorCode.INVALID_REQUEST, version)
+    topics = _topics(ctx, request)
+    if topics is None:
+        return error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, version)
+    if version >= 8 and request.include_topic_authorized_operations:
+        for topic in topics:
+            if topic.name is not None:
+                topic.topic_authorized_operations = TOPIC_OPERATIONS
+    cluster = ctx.state.cluster
+    answer = MetadataResponse(
+        brokers=[
+            MetadataResponseBroker(node.node_id, node.host, node.port, node.rack) for node in cluster.nodes.values()
+        ],
+        cluster_id=cluster.cluster_id,
+        controller_id=cluster.controller_id,
+        topics=topics,
+    )
+    if 8 <= version <= 10 and request.include_cluster_authorized_operations:
+        answer.cluster_authorized_operations = CLUSTER_OPERATIONS
+    return answer
+
+
+def _topics(ctx: RequestContext, request: MetadataRequest) -> list[MetadataResponseTopic] | None:
+    """What is answered about topics; None for a request that names neither a topic nor an id somewhere."""
+    cluster = ctx.state.cluster
+    asked = request.topics
+    if asked is None or (not asked and ctx.api_version == 0):
+        return [_existing(topic) for topic in cluster.topics.values()]
+    ids = dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id != ZERO_UUID)
+    if ids:
+        found = {topic_id: cluster.topic_by_id(topic_id) for topic_id in ids}
+        unknown = [
+            MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id)
+            for topic_id, topic in found.items()
+            if topic is None
+        ]
+        return unknown + [_existing(topic) for topic in found.values() if topic is not None]
+    names = dict.fromkeys(topic.name for topic in asked)
+    if None in names:
+        return None
+    return _by_name(ctx, (name for name in names if name is not None), request.allow_auto_topic_creation)
+
+
+def _by_name(ctx: RequestContext, names: Iterable[str], may_create: bool) -> list[MetadataResponseTopic]:
+    state = ctx.state
+    may_create = may_create and state.config["auto.create.topics.enable"]
+    existing, missing = [], []
+    for name in names:
+        topic = state.cluster.topic(name)
+        code = ErrorCode.NONE
+        if topic is None:
+            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            if invalid_topic_name(name) is not None:
+                code = ErrorCode.INVALID_TOPIC_EXCEPTION
+            elif may_create:
+                topic = auto_create(state, name)
+        if topic is not None:
+            existing.append(_existing(topic))
+        else:
+            missing.append(MetadataResponseTopic(error_code=code, name=name, is_internal=name in INTERNAL_TOPICS))
+    return existing + missing
+
+
+def _existing(topic: Topic) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        name=topic.name,
+        topic_id=topic.topic_id,
+        is_internal=topic.internal,
+        partitions=[
+            MetadataResponsePartition(
+                partition_index=partition.index,
+                leader_id=partition.leader,
+                leader_epoch=partition.leader_epoch,
+                replica_nodes=partition.replicas,
+                isr_nodes=partition.isr,
+            )
+            for partition in topic.partitions
+        ],
+    )

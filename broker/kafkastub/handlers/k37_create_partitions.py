@@ -1,0 +1,81 @@
+"""CreatePartitions (key 37), versions 0-3.
+
+CP-1   A topic grows to the count given; the new partitions are there, with their logs, when the answer is.   KIP-195
+CP-2   An equal or smaller count: INVALID_PARTITIONS; an unknown topic UNKNOWN_TOPIC_OR_PARTITION.
+CP-3   Assignments for the new partitions: another number of them, an empty list, an unknown or doubled node, another
+       replication factor than the topic's: INVALID_REPLICA_ASSIGNMENT.
+                                                                   Kafka: ReplicationControlManager.createPartitions
+CP-4   A topic named twice answers INVALID_REQUEST once, before the others, and does not grow.
+CP-5   validate_only checks all of this and adds nothing.
+CP-6   A timeout of 0 or less: every topic REQUEST_TIMED_OUT, nothing grows.
+Not done: quotas (KIP-599), authorization, Kafka's failure on some ten thousand partitions at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkastub.handlers.topics import add_partitions, check_replicas
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.create_partitions_request import CreatePartitionsRequest, CreatePartitionsTopic
+from kafkawire.messages.create_partitions_response import CreatePartitionsResponse, CreatePartitionsTopicResult
+
+
+def error_response(request: CreatePartitionsRequest, code: ErrorCode, version: int) -> CreatePartitionsResponse:
+    """The code at every topic."""
+    return CreatePartitionsResponse(
+        results=[CreatePartitionsTopicResult(topic.name, code, None) for topic in request.topics]
+    )
+
+
+@handles(ApiKey.CREATE_PARTITIONS, 0, 3, error_response=error_response)
+def create_partitions(ctx: RequestContext, request: CreatePartitionsRequest) -> Outcome:
+    counts = Counter(topic.name for topic in request.topics)
+    if request.timeout_ms <= 0 and 1 in counts.values():
+        return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
+    results = [
+        CreatePartitionsTopicResult(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+        for name, times in counts.items()
+        if times > 1
+    ]
+    for topic in request.topics:
+        if counts[topic.name] > 1:
+            continue
+        code, text = ErrorCode.NONE, None
+        try:
+            _grow(ctx, topic, request.validate_only)
+        except KafkaError as error:
+            code, text = error.code, error.message
+        results.append(CreatePartitionsTopicResult(topic.name, code, text))
+    return CreatePartitionsResponse(results=results)
+
+
+def _grow(ctx: RequestContext, asked: CreatePartitionsTopic, validate_only: bool) -> None:
+    cluster = ctx.state.cluster
+    topic = cluster.topic(asked.name)
+    if topic is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    present = len(topic.partitions)
+    if asked.count == present:
+        raise KafkaError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {present} partition(s).")
+    if asked.count < present:
+        message = (
+            f"The topic {asked.name} currently has {present} partition(s); {asked.count} would not be an increase."
+        )
+        raise KafkaError(ErrorCode.INVALID_PARTITIONS, message)
+    additional = asked.count - present
+    assignments = None
+    if asked.assignments is not None:
+        assignments = [assignment.broker_ids for assignment in asked.assignments]
+        if len(assignments) != additional:
+            message = f"Attempted to add {additional} additional partition(s), but only {len(assignments)} "
+            message += "assignment(s) were specified."
+            raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+        for replicas in assignments:
+            check_replicas(cluster, replicas, topic.replication_factor)
+    if not validate_only:
+        add_partitions(ctx.state, asked.name, additional, assignments)

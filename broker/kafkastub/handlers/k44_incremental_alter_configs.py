@@ -1,0 +1,66 @@
+"""IncrementalAlterConfigs (key 44), versions 0-1.
+
+IA-1   SET and DELETE change a topic's overrides, and its logs go by them at once.      KIP-339
+IA-2   APPEND and SUBTRACT edit a list, beginning with Kafka's default; INVALID_CONFIG where there is no list.
+IA-3   Refused values: INVALID_CONFIG with Kafka's text; nothing of the resource is changed then.
+IA-4   A null value without DELETE, a key named twice, a resource named twice (both mentions), an unknown resource type:
+       INVALID_REQUEST.                                                   Kafka: ConfigAdminManager.preprocess
+IA-5   An unknown topic UNKNOWN_TOPIC_OR_PARTITION, after its values were looked at; an invalid name
+       INVALID_TOPIC_EXCEPTION; the empty name INVALID_REQUEST.
+IA-6   The broker, by id or (the empty name) all brokers: what is dynamic takes effect at once, for topics without an
+       override too.                                                      KIP-226
+IA-7   What is not dynamic (offsets.retention.minutes), a security configuration without listener prefix, one of a
+       broker for all, a bad value, another broker's id: INVALID_REQUEST. Kafka: DynamicBrokerConfig
+IA-8   min.insync.replicas can't be set for a broker nor removed for all: INVALID_CONFIG.       KIP-966
+IA-9   Groups and client metrics subscriptions are validated against the broker's bounds and kept.
+IA-10  Broker loggers: the root logger's level.
+IA-11  validate_only changes nothing.
+IA-12  An operation that does not exist: UNKNOWN_SERVER_ERROR for a topic, INVALID_REQUEST for a broker.
+Not done: alter.config.policy.class.name, authorization.
+"""
+
+from __future__ import annotations
+
+from kafkastub.handlers.config_changes import alter, repeated_resources
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.error_texts import default_text
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.incremental_alter_configs_request import IncrementalAlterConfigsRequest
+from kafkawire.messages.incremental_alter_configs_response import (
+    AlterConfigsResourceResponse,
+    IncrementalAlterConfigsResponse,
+)
+
+
+def error_response(
+    request: IncrementalAlterConfigsRequest, code: ErrorCode, version: int
+) -> IncrementalAlterConfigsResponse:
+    """The code at every resource."""
+    return IncrementalAlterConfigsResponse(
+        responses=[
+            AlterConfigsResourceResponse(code, default_text(code), resource.resource_type, resource.resource_name)
+            for resource in request.resources
+        ]
+    )
+
+
+@handles(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, error_response=error_response)
+def incremental_alter_configs(ctx: RequestContext, request: IncrementalAlterConfigsRequest) -> Outcome:
+    repeated = repeated_resources([(resource.resource_type, resource.resource_name) for resource in request.resources])
+    responses = []
+    for resource in request.resources:
+        named = (resource.resource_type, resource.resource_name)
+        code, text = ErrorCode.NONE, None
+        if named in repeated:
+            code, text = ErrorCode.INVALID_REQUEST, "Each resource must appear at most once."
+        else:
+            changes = [(config.name, config.config_operation, config.value) for config in resource.configs]
+            try:
+                alter(ctx, named, changes, replace=False, validate_only=request.validate_only)
+            except KafkaError as error:
+                code, text = error.code, error.message
+        responses.append(AlterConfigsResourceResponse(code, text, *named))
+    return IncrementalAlterConfigsResponse(responses=responses)

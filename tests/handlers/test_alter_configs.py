@@ -1,0 +1,212 @@
+"""AlterConfigs and IncrementalAlterConfigs: what changes, at once, and what does not."""
+
+from __future__ import annotations
+
+import pytest
+
+import kafkawire.messages.alter_configs_request as legacy
+import kafkawire.messages.incremental_alter_configs_request as incremental
+from kafkastub.handlers.topics import create_topic
+from kafkawire.errors import ErrorCode
+from tests.handlers.in_process import InProcess
+from tests.handlers.topic_scenario import (
+    APPEND,
+    BROKER,
+    CLIENT_METRICS,
+    DELETE,
+    GROUP,
+    LOGGER,
+    SET,
+    SUBTRACT,
+    TOPIC,
+)
+
+
+@pytest.fixture
+def broker() -> InProcess:
+    broker = InProcess()
+    create_topic(broker.state, "a", configs={"retention.ms": "5"})
+    return broker
+
+
+def alter(
+    broker: InProcess, kind: int, name: str, *changes: tuple[str, int, str | None], version: int = 1, **options: bool
+) -> int:
+    configs = [
+        incremental.AlterableConfig(name=key, config_operation=operation, value=value)
+        for key, operation, value in changes
+    ]
+    resource = incremental.AlterConfigsResource(resource_type=kind, resource_name=name, configs=configs)
+    request = incremental.IncrementalAlterConfigsRequest(resources=[resource], **options)
+    (response,) = broker.ask(request, version).responses
+    return int(response.error_code)
+
+
+def replace(
+    broker: InProcess, kind: int, name: str, *values: tuple[str, str | None], version: int = 2, **options: bool
+) -> int:
+    configs = [legacy.AlterableConfig(name=key, value=value) for key, value in values]
+    resource = legacy.AlterConfigsResource(resource_type=kind, resource_name=name, configs=configs)
+    (response,) = broker.ask(legacy.AlterConfigsRequest(resources=[resource], **options), version).responses
+    return int(response.error_code)
+
+
+def overrides(broker: InProcess) -> dict[str, str]:
+    return broker.state.cluster.topics["a"].configs
+
+
+def max_message_bytes(broker: InProcess) -> int:
+    log = broker.state.logs.log(broker.state.cluster.topics["a"].topic_id, 0)
+    assert log is not None
+    return log.settings.max_message_bytes
+
+
+@pytest.mark.behaviour("IA-1")
+@pytest.mark.parametrize("version", [0, 1])
+def test_set_and_delete(broker: InProcess, version: int):
+    changes = (("max.message.bytes", SET, "99"), ("retention.ms", DELETE, None))
+    assert alter(broker, TOPIC, "a", *changes, version=version) == ErrorCode.NONE
+    assert overrides(broker) == {"max.message.bytes": "99"}
+    assert max_message_bytes(broker) == 99
+
+
+@pytest.mark.behaviour("IA-2")
+def test_append_and_subtract(broker: InProcess):
+    assert alter(broker, TOPIC, "a", ("cleanup.policy", APPEND, "compact")) == ErrorCode.NONE
+    assert overrides(broker)["cleanup.policy"] == "delete,compact"
+    assert alter(broker, TOPIC, "a", ("cleanup.policy", SUBTRACT, "delete")) == ErrorCode.NONE
+    assert overrides(broker)["cleanup.policy"] == "compact"
+    assert alter(broker, TOPIC, "a", ("retention.ms", APPEND, "5")) == ErrorCode.INVALID_CONFIG
+
+
+@pytest.mark.behaviour("IA-3")
+def test_a_refused_value_changes_nothing_of_the_resource(broker: InProcess):
+    changes = (("retention.ms", SET, "7"), ("segment.ms", SET, "0"))
+    assert alter(broker, TOPIC, "a", *changes) == ErrorCode.INVALID_CONFIG
+    assert overrides(broker) == {"retention.ms": "5"}
+
+
+@pytest.mark.behaviour("IA-4", "AC-2")
+def test_requests_that_make_no_sense(broker: InProcess):
+    assert alter(broker, TOPIC, "a", ("retention.ms", SET, None)) == ErrorCode.INVALID_REQUEST
+    assert replace(broker, TOPIC, "a", ("retention.ms", None)) == ErrorCode.INVALID_REQUEST
+    assert alter(broker, TOPIC, "a", ("a", SET, "1"), ("a", SET, "2")) == ErrorCode.INVALID_REQUEST
+    assert replace(broker, TOPIC, "a", ("a", "1"), ("a", "2")) == ErrorCode.INVALID_REQUEST
+    assert alter(broker, 99, "a") == ErrorCode.INVALID_REQUEST
+    assert replace(broker, LOGGER, "1", ("root", "INFO")) == ErrorCode.INVALID_REQUEST
+    assert replace(broker, TOPIC, "a", ("nope", "1")) == ErrorCode.INVALID_CONFIG
+    assert replace(broker, TOPIC, "nope") == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert overrides(broker) == {"retention.ms": "5"}
+
+
+@pytest.mark.behaviour("IA-4", "AC-2")
+def test_a_resource_named_twice_is_refused_twice(broker: InProcess):
+    one = incremental.AlterConfigsResource(resource_type=TOPIC, resource_name="a")
+    answer = broker.ask(incremental.IncrementalAlterConfigsRequest(resources=[one, one]))
+    assert [response.error_code for response in answer.responses] == [ErrorCode.INVALID_REQUEST] * 2
+    other = legacy.AlterConfigsResource(resource_type=TOPIC, resource_name="a")
+    answer = broker.ask(legacy.AlterConfigsRequest(resources=[other, other]))
+    assert [response.error_code for response in answer.responses] == [ErrorCode.INVALID_REQUEST] * 2
+
+
+@pytest.mark.behaviour("IA-5")
+def test_topics_that_are_not_there(broker: InProcess):
+    good, bad = ("retention.ms", SET, "5"), ("retention.ms", SET, "x")
+    assert alter(broker, TOPIC, "nope", good) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert alter(broker, TOPIC, "nope", bad) == ErrorCode.INVALID_CONFIG
+    assert alter(broker, TOPIC, "a/b", good) == ErrorCode.INVALID_TOPIC_EXCEPTION
+    assert alter(broker, TOPIC, "", good) == ErrorCode.INVALID_REQUEST
+
+
+@pytest.mark.behaviour("IA-6")
+def test_what_is_set_for_a_broker_goes_before_what_is_set_for_all(broker: InProcess):
+    assert alter(broker, BROKER, "", ("message.max.bytes", SET, "200")) == ErrorCode.NONE
+    assert max_message_bytes(broker) == 200
+    assert alter(broker, BROKER, "1", ("message.max.bytes", SET, "100")) == ErrorCode.NONE
+    assert (max_message_bytes(broker), broker.state.config["message.max.bytes"]) == (100, 100)
+    assert alter(broker, BROKER, "1", ("message.max.bytes", DELETE, None)) == ErrorCode.NONE
+    assert max_message_bytes(broker) == 200
+    assert alter(broker, BROKER, "", ("message.max.bytes", DELETE, None)) == ErrorCode.NONE
+    assert max_message_bytes(broker) == 1048588
+
+
+@pytest.mark.behaviour("IA-7")
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [
+        ("1", "offsets.retention.minutes", "1"),
+        ("", "offsets.retention.minutes", "1"),
+        ("1", "ssl.keystore.location", "/x"),
+        ("", "listeners", "PLAINTEXT://:1"),
+        ("1", "log.retention.ms", "x"),
+        ("1", "log.retention.ms", "0"),
+        ("2", "log.retention.ms", "1"),
+        ("x", "log.retention.ms", "1"),
+    ],
+)
+def test_what_no_broker_takes(broker: InProcess, name: str, key: str, value: str):
+    assert alter(broker, BROKER, name, (key, SET, value)) == ErrorCode.INVALID_REQUEST
+    assert (broker.state.config["offsets.retention.minutes"], broker.state.config["log.retention.ms"]) == (10080, -1)
+
+
+@pytest.mark.behaviour("IA-8", "AC-3")
+def test_the_minimum_of_replicas_is_the_clusters(broker: InProcess):
+    minimum = "min.insync.replicas"
+    assert alter(broker, BROKER, "1", (minimum, SET, "2")) == ErrorCode.INVALID_CONFIG
+    assert alter(broker, BROKER, "", (minimum, DELETE, None)) == ErrorCode.INVALID_CONFIG
+    assert replace(broker, BROKER, "") == ErrorCode.INVALID_CONFIG
+    assert alter(broker, BROKER, "", (minimum, SET, "2")) == ErrorCode.NONE
+    assert broker.state.config[minimum] == 2
+
+
+@pytest.mark.behaviour("IA-9")
+def test_groups_and_client_metrics(broker: InProcess):
+    session = "consumer.session.timeout.ms"
+    assert alter(broker, GROUP, "g", (session, SET, "46000")) == ErrorCode.NONE
+    assert alter(broker, GROUP, "g", (session, SET, "1")) == ErrorCode.INVALID_CONFIG
+    assert broker.state.cluster.group_configs == {"g": {session: "46000"}}
+    assert alter(broker, CLIENT_METRICS, "m", ("match", SET, "client_id=a.*")) == ErrorCode.NONE
+    assert alter(broker, CLIENT_METRICS, "m", ("interval.ms", SET, "1")) == ErrorCode.INVALID_REQUEST
+    assert broker.state.cluster.client_metrics_configs == {"m": {"match": "client_id=a.*"}}
+
+
+@pytest.mark.behaviour("IA-10")
+def test_the_root_logger(broker: InProcess):
+    assert alter(broker, LOGGER, "1", ("root", SET, "DEBUG")) == ErrorCode.NONE
+    assert broker.state.cluster.logger_levels == {"root": "DEBUG"}
+    assert alter(broker, LOGGER, "1", ("root", SET, "LOUD")) == ErrorCode.INVALID_CONFIG
+    assert alter(broker, LOGGER, "1", ("other", SET, "DEBUG")) == ErrorCode.INVALID_CONFIG
+    assert alter(broker, LOGGER, "1", ("root", DELETE, None)) == ErrorCode.INVALID_REQUEST
+
+
+@pytest.mark.behaviour("IA-11", "AC-4")
+def test_validation_changes_nothing(broker: InProcess):
+    assert alter(broker, TOPIC, "a", ("retention.ms", SET, "7"), validate_only=True) == ErrorCode.NONE
+    assert replace(broker, TOPIC, "a", validate_only=True) == ErrorCode.NONE
+    assert overrides(broker) == {"retention.ms": "5"}
+    for name in ("1", ""):
+        assert alter(broker, BROKER, name, ("message.max.bytes", SET, "9"), validate_only=True) == ErrorCode.NONE
+    assert (broker.state.config["message.max.bytes"], max_message_bytes(broker)) == (1048588, 1048588)
+
+
+@pytest.mark.behaviour("IA-12")
+def test_an_operation_that_does_not_exist(broker: InProcess):
+    assert alter(broker, TOPIC, "a", ("retention.ms", 7, "1")) == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert alter(broker, BROKER, "1", ("log.retention.ms", 7, "1")) == ErrorCode.INVALID_REQUEST
+
+
+@pytest.mark.behaviour("AC-1")
+@pytest.mark.parametrize("version", range(3))
+def test_what_is_not_named_goes(broker: InProcess, version: int):
+    assert replace(broker, TOPIC, "a", ("max.message.bytes", "99"), version=version) == ErrorCode.NONE
+    assert overrides(broker) == {"max.message.bytes": "99"}
+    assert max_message_bytes(broker) == 99
+
+
+@pytest.mark.behaviour("AC-3")
+def test_a_brokers_configuration_is_replaced(broker: InProcess):
+    assert replace(broker, BROKER, "1", ("message.max.bytes", "99")) == ErrorCode.NONE
+    assert broker.state.config["message.max.bytes"] == 99
+    assert replace(broker, BROKER, "1", ("offsets.retention.minutes", "1")) == ErrorCode.INVALID_REQUEST
+    assert replace(broker, BROKER, "1") == ErrorCode.NONE
+    assert broker.state.config["message.max.bytes"] == 1048588

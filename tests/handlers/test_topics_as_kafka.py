@@ -1,0 +1,41 @@
+"""Everything about topics and configurations is answered as Apache Kafka 4.3.1 answers it, step by step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafkastub import KafkaStub
+from tests.handlers.topic_player import CONFIG, Player, recorded, settled, title
+from tests.handlers.topic_scenario import steps
+from tests.oracle.apache_kafka import ApacheKafka
+
+
+def test_the_recording_is_of_these_steps():
+    titles = [title(step) for step in steps()]
+    assert len(set(titles)) == len(titles)
+    assert list(recorded()) == titles
+
+
+@pytest.mark.parametrize("profile", ["kafka", "kips"])
+def test_the_stub_answers_as_recorded(profile: str):
+    with KafkaStub(profile=profile) as stub, Player(stub.bootstrap_servers) as player:
+        assert differences(player) == {}
+
+
+@pytest.mark.oracle
+def test_apache_kafka_answers_as_recorded():
+    with ApacheKafka(config=CONFIG) as kafka, Player(kafka.bootstrap_servers) as player:
+        assert differences(player) == {}
+
+
+def differences(player: Player) -> dict[str, Any]:
+    """Step -> (recorded, answered now)."""
+    expected = recorded()
+    result = {}
+    for step in steps():
+        answer = settled(player, step, expected[title(step)])
+        if answer != expected[title(step)]:
+            result[title(step)] = (expected[title(step)], answer)
+    return result
