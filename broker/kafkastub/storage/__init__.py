@@ -1,0 +1,31 @@
+"""Partition logs: batches as they came over the wire, by offset and by time, with the state of their
+producers.
+
+In memory. Nothing here looks at a clock or knows a topic's name for more than a message: times and settings
+come in.
+"""
+
+from .epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, LeaderEpochs
+from .errors import AppendError, RecordError
+from .log import Appended, PartitionLog, Read, TimestampAndOffset
+from .manager import LogManager
+from .producer_ids import ProducerIdAndEpoch, ProducerIds
+from .producers import ProducerEntry
+from .settings import LogSettings
+
+__all__ = [
+    "UNDEFINED_EPOCH",
+    "UNDEFINED_OFFSET",
+    "AppendError",
+    "Appended",
+    "LeaderEpochs",
+    "LogManager",
+    "LogSettings",
+    "PartitionLog",
+    "ProducerEntry",
+    "ProducerIdAndEpoch",
+    "ProducerIds",
+    "Read",
+    "RecordError",
+    "TimestampAndOffset",
+]

@@ -1,0 +1,244 @@
+"""One partition's log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.records import HEADER_SIZE, NO_TIMESTAMP, Record, parse_header, patched_header, split_batches
+
+from .epochs import LeaderEpochs
+from .errors import AppendError
+from .producers import ProducerEntry, ProducerStates
+from .segment import Chunk, Segment, StoredBatch
+from .settings import LogSettings
+from .validation import analyze, validate
+
+
+class Appended(NamedTuple):
+    """Where a batch went. `log_append_time_ms` is -1 with CreateTime, but for a duplicate it is its max
+    timestamp.
+    """
+
+    first_offset: int
+    last_offset: int
+    log_append_time_ms: int
+    log_start_offset: int
+    duplicate: bool = False
+
+
+class Read(NamedTuple):
+    """What a read found. The chunks are to be sent one after the other; the last batch may be cut off, as in
+    Kafka.
+    """
+
+    chunks: list[Chunk]
+    size: int
+    """Bytes of all chunks."""
+    incomplete: bool = False
+    """There was a batch, but already the first one is larger than a limit above zero."""
+
+
+class TimestampAndOffset(NamedTuple):
+    """A record's place. `leader_epoch` is that of its batch."""
+
+    timestamp: int
+    offset: int
+    leader_epoch: int
+
+
+class PartitionLog:
+    """Batches as they arrived, with offsets and leader epoch written into their headers.
+
+    There is one node, so that what is appended is committed: the high watermark and the last stable offset
+    are the log end offset. Offsets count records; `name` ("orders-0") serves messages only.
+    """
+
+    def __init__(self, name: str, settings: LogSettings, leader_epoch: int = 0) -> None:
+        self.name = name
+        self.settings = settings
+        self.log_start_offset = 0
+        self.log_end_offset = 0
+        self.epochs = LeaderEpochs()
+        self.epochs.assign(leader_epoch, 0)
+        self._producers = ProducerStates()
+        self._segments = [Segment(0)]
+
+    @property
+    def high_watermark(self) -> int:
+        return self.log_end_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        return self.log_end_offset
+
+    @property
+    def size(self) -> int:
+        """Bytes of all batches."""
+        return sum(segment.size for segment in self._segments)
+
+    def producers(self) -> Iterable[ProducerEntry]:
+        """The idempotent producers that wrote here."""
+        return self._producers.entries()
+
+    def become_leader(self, leader_epoch: int) -> None:
+        """A new leader epoch begins at the log's end."""
+        self.epochs.assign(leader_epoch, self.log_end_offset)
+
+    def append(
+        self, records: bytes | memoryview, *, leader_epoch: int, now_ms: int, bounds_ms: int | None = None
+    ) -> Appended:
+        """Append a client's one batch. AppendError where a leader would refuse it.
+
+        `now_ms` is broker time: what LogAppendTime writes, and the age of the batch. `bounds_ms` is what the
+        bounds on timestamps are measured from, `now_ms` unless given. The bytes are kept, not copied, unless
+        they are few.
+        """
+        header, payload = analyze(records, self.settings, self.name)
+        bounds = now_ms if bounds_ms is None else bounds_ms
+        header, payload, max_timestamp = validate(header, payload, self.settings, self.name, bounds)
+        if header.size > self.settings.segment_bytes:
+            raise AppendError(
+                ErrorCode.RECORD_LIST_TOO_LARGE,
+                f"the batch for {self.name} has {header.size} bytes, more than a segment's "
+                f"{self.settings.segment_bytes}",
+                tells_log_start=False,
+            )
+        first_offset = self.log_end_offset
+        append_time = self.settings.log_append_time
+        if header.has_producer:
+            repeated = self._producers.check(header, first_offset, self.name)
+            if repeated is not None:
+                return Appended(
+                    repeated.first_offset,
+                    repeated.last_offset,
+                    repeated.timestamp,
+                    self.log_start_offset,
+                    True,
+                )
+        stored = patched_header(
+            header,
+            payload,
+            base_offset=first_offset,
+            leader_epoch=leader_epoch,
+            max_timestamp=now_ms if append_time else max_timestamp,
+            log_append_time=append_time,
+        )
+        self._store(StoredBatch(stored, payload, now_ms))
+        if header.has_producer:
+            self._producers.update(header, first_offset, stored.max_timestamp)
+        return Appended(
+            first_offset, stored.last_offset, now_ms if append_time else NO_TIMESTAMP, self.log_start_offset
+        )
+
+    def append_own(self, batch: bytes, *, leader_epoch: int, now_ms: int) -> Appended:
+        """Append a batch that the broker itself made: no check, no LogAppendTime. ValueError unless it is one
+        batch.
+        """
+        ((_, whole),) = split_batches(batch)
+        first_offset = self.log_end_offset
+        stored = parse_header(whole)._replace(base_offset=first_offset, leader_epoch=leader_epoch)
+        self._store(StoredBatch(stored, whole[HEADER_SIZE:], now_ms))
+        return Appended(first_offset, stored.last_offset, NO_TIMESTAMP, self.log_start_offset)
+
+    def _store(self, batch: StoredBatch) -> None:
+        segment = self._segments[-1]
+        if segment.size and segment.size + batch.size > self.settings.segment_bytes:
+            segment = Segment(self.log_end_offset)
+            self._segments.append(segment)
+        self.epochs.assign(batch.leader_epoch, batch.base_offset)
+        segment.append(batch)
+        self.log_end_offset = batch.last_offset + 1
+
+    def read(self, offset: int, max_bytes: int, *, at_least_one: bool = False) -> Read:
+        """Batches from the one that holds `offset` on, at most `max_bytes` of them (UnifiedLog.read).
+
+        Nothing where already the first batch is larger, unless `at_least_one`. A read stays in one segment.
+        KafkaError: OFFSET_OUT_OF_RANGE; UNKNOWN_SERVER_ERROR for a negative `max_bytes`, if there was
+        something to read.
+        """
+        if not self.log_start_offset <= offset <= self.log_end_offset:
+            raise KafkaError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"offset {offset} of {self.name} is outside {self.log_start_offset} to {self.log_end_offset}",
+            )
+        if offset == self.log_end_offset:
+            return Read([], 0)
+        if max_bytes < 0:
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Invalid max size {max_bytes} for log read")
+        segment = self._segment_of(offset)
+        index = segment.index_of(offset)
+        first_size = segment.batches[index].size
+        if first_size > max_bytes:
+            if not at_least_one:
+                return Read([], 0, incomplete=max_bytes > 0)
+            max_bytes = first_size
+        chunks = segment.read(index, max_bytes)
+        return Read(chunks, sum(map(len, chunks)))
+
+    def bytes_after(self, offset: int) -> int | None:
+        """How much there is to read from `offset` on; None where that is not in the newest segment any
+        more.
+        """
+        segment = self._segments[-1]
+        if offset < segment.base_offset:
+            return None
+        return segment.size - segment.position_of(offset)
+
+    def _segment_of(self, offset: int) -> Segment:
+        """The segment whose batches hold `offset` or, where it was removed, the next one that there is."""
+        for index in range(len(self._segments) - 1, 0, -1):
+            if self._segments[index].base_offset <= offset:
+                segment = self._segments[index]
+                break
+        else:
+            index, segment = 0, self._segments[0]
+        while segment.index_of(offset) == len(segment.batches):
+            index += 1
+            segment = self._segments[index]
+        return segment
+
+    def batches_from(self, offset: int) -> Iterable[StoredBatch]:
+        """Every batch that ends at or after `offset`, in order."""
+        for segment in self._segments:
+            if segment.batches and segment.batches[-1].last_offset >= offset:
+                yield from segment.batches[segment.index_of(offset) :]
+
+    def offset_for_timestamp(self, timestamp: int) -> TimestampAndOffset | None:
+        """The first record with at least that timestamp (UnifiedLog.searchOffsetInLocalLog).
+
+        As in Kafka only the first segment that has such a timestamp is searched. Codec errors where the batch
+        is compressed with a codec that is not there.
+        """
+        for segment in self._segments:
+            if segment.largest_timestamp >= timestamp:
+                return _place(segment.first_at_or_after(timestamp, self.log_start_offset))
+        return None
+
+    def offset_of_max_timestamp(self) -> TimestampAndOffset | None:
+        """The first record with the largest timestamp, None where no record has one."""
+        return _place(max(self._segments, key=lambda segment: segment.largest_timestamp).of_largest_timestamp())
+
+    def delete_records_before(self, offset: int) -> int:
+        """Move the log start offset up to `offset`, never back; returns what it is then.
+
+        KafkaError OFFSET_OUT_OF_RANGE beyond the high watermark. Batches are kept until their whole segment
+        goes.
+        """
+        if offset > self.high_watermark:
+            raise KafkaError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"log start offset {offset} of {self.name} would be beyond its high watermark {self.high_watermark}",
+            )
+        if offset > self.log_start_offset:
+            self.log_start_offset = offset
+            self.epochs.truncate_from_start(offset)
+        return self.log_start_offset
+
+
+def _place(found: tuple[Record, StoredBatch] | None) -> TimestampAndOffset | None:
+    if found is None:
+        return None
+    record, batch = found
+    return TimestampAndOffset(record.timestamp, record.offset, batch.leader_epoch)

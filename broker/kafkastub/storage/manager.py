@@ -1,0 +1,76 @@
+"""All logs of the broker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from .log import PartitionLog
+from .producer_ids import ProducerIds
+from .settings import LogSettings
+
+
+class LogManager:
+    """Logs by topic id and partition.
+
+    Attributes:
+        producer_ids: where producers get their ids.
+        wall_ms: the wall clock in unix milliseconds, which bounds on record timestamps are measured from;
+        None takes
+            the broker's time (which a test may have moved far from any client's clock).
+    """
+
+    def __init__(self, wall_ms: Callable[[], int] | None = None) -> None:
+        self.producer_ids = ProducerIds()
+        self.wall_ms = wall_ms
+        self._logs: dict[bytes, dict[int, PartitionLog]] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no log has ever had a record."""
+        return all(log.log_end_offset == 0 for logs in self._logs.values() for log in logs.values())
+
+    def log(self, topic_id: bytes, partition: int) -> PartitionLog | None:
+        of_topic = self._logs.get(topic_id)
+        return None if of_topic is None else of_topic.get(partition)
+
+    def create(
+        self,
+        topic_id: bytes,
+        partition: int,
+        settings: LogSettings | Mapping[str, Any] | None = None,
+        *,
+        name: str = "",
+        leader_epoch: int = 0,
+    ) -> PartitionLog:
+        """A new, empty log. `settings`: those, or a topic's typed values by Kafka's names, or Kafka's
+        defaults.
+
+        `name` is how messages call it (it may be set later). ValueError where there is a log already.
+        """
+        of_topic = self._logs.setdefault(topic_id, {})
+        if partition in of_topic:
+            raise ValueError(f"a log for partition {partition} of this topic exists")
+        log = PartitionLog(name, _settings(settings), leader_epoch)
+        of_topic[partition] = log
+        return log
+
+    def configure(self, topic_id: bytes, settings: LogSettings | Mapping[str, Any]) -> None:
+        """A topic's configuration has changed."""
+        for log in self.of_topic(topic_id):
+            log.settings = _settings(settings)
+
+    def of_topic(self, topic_id: bytes) -> Iterator[PartitionLog]:
+        """The logs of one topic, by partition."""
+        of_topic = self._logs.get(topic_id, {})
+        return (of_topic[partition] for partition in sorted(of_topic))
+
+    def delete(self, topic_id: bytes) -> None:
+        """Forget a topic's logs; nothing happens where there are none."""
+        self._logs.pop(topic_id, None)
+
+
+def _settings(settings: LogSettings | Mapping[str, Any] | None) -> LogSettings:
+    if settings is None:
+        return LogSettings()
+    return settings if isinstance(settings, LogSettings) else LogSettings.from_topic(settings)

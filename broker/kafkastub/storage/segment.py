@@ -1,0 +1,138 @@
+"""A run of batches, found by offset, position or time.
+
+What Kafka keeps in one `.log` file with its two indexes is here a list of batches with three parallel lists
+to bisect.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+from kafkawire.records import HEADER_SIZE, BatchHeader, Record, iterate_records, parse_header
+
+Chunk = bytes | memoryview
+
+_COPIED_UP_TO = 4096
+"""Payloads up to here are copied behind their header: one object, one chunk. Larger ones are kept where they
+arrived.
+"""
+
+
+class StoredBatch:
+    """One batch: its header as the leader wrote it, and its payload as it was received.
+
+    `payload` is None where `head` holds the whole batch. `appended_ms` is the broker time of the append.
+    """
+
+    __slots__ = (
+        "appended_ms",
+        "base_offset",
+        "head",
+        "last_offset",
+        "leader_epoch",
+        "max_timestamp",
+        "payload",
+        "size",
+    )
+
+    def __init__(self, header: BatchHeader, payload: Chunk, appended_ms: int) -> None:
+        self.base_offset, _, self.leader_epoch = header[:3]
+        self.last_offset = header.last_offset
+        self.max_timestamp = header.max_timestamp
+        self.appended_ms = appended_ms
+        self.size = HEADER_SIZE + len(payload)
+        self.head = header.encode()
+        self.payload: Chunk | None = payload
+        if len(payload) <= _COPIED_UP_TO:
+            self.head, self.payload = b"".join((self.head, payload)), None
+
+    def records(self) -> Iterator[Record]:
+        """The records inside, decompressed. Codec errors as `kafkawire.records` has them."""
+        payload = memoryview(self.head)[HEADER_SIZE:] if self.payload is None else self.payload
+        return iterate_records(payload, parse_header(self.head))
+
+
+class Segment:
+    """Batches in the order of their offsets. Positions are bytes from the segment's beginning."""
+
+    __slots__ = ("_bases", "_largest_timestamps", "_positions", "base_offset", "batches", "size")
+
+    def __init__(self, base_offset: int) -> None:
+        self.base_offset = base_offset
+        self.batches: list[StoredBatch] = []
+        self.size = 0
+        self._bases: list[int] = []
+        self._positions: list[int] = []
+        self._largest_timestamps: list[int] = []
+        """The largest timestamp up to and including each batch, hence ascending."""
+
+    @property
+    def largest_timestamp(self) -> int:
+        """-1 where there are no records, or none with a timestamp."""
+        return self._largest_timestamps[-1] if self._largest_timestamps else -1
+
+    def append(self, batch: StoredBatch) -> None:
+        self._largest_timestamps.append(max(self.largest_timestamp, batch.max_timestamp))
+        self.batches.append(batch)
+        self._bases.append(batch.base_offset)
+        self._positions.append(self.size)
+        self.size += batch.size
+
+    def index_of(self, offset: int) -> int:
+        """Index of the first batch that ends at or after `offset`; the number of batches where none does."""
+        index = bisect_right(self._bases, offset) - 1
+        if index < 0:
+            return 0
+        return index if self.batches[index].last_offset >= offset else index + 1
+
+    def position_of(self, offset: int) -> int:
+        """Where reading `offset` begins."""
+        index = self.index_of(offset)
+        return self._positions[index] if index < len(self.batches) else self.size
+
+    def read(self, index: int, limit: int) -> list[Chunk]:
+        """`limit` bytes from the beginning of batch `index` on, or all there are. The last batch may be cut
+        in two.
+        """
+        stop = bisect_left(self._positions, self._positions[index] + limit)
+        chunks: list[Chunk] = []
+        small: list[bytes] = []
+        for batch in self.batches[index:stop]:
+            if batch.payload is None:
+                small.append(batch.head)
+                continue
+            if small:
+                chunks.append(b"".join(small))
+                small = []
+            chunks += (batch.head, batch.payload)
+        if small:
+            chunks.append(b"".join(small))
+        end = self._positions[stop] if stop < len(self.batches) else self.size
+        excess = end - self._positions[index] - limit
+        while excess > 0:
+            last = chunks.pop()
+            if len(last) > excess:
+                chunks.append(memoryview(last)[: len(last) - excess])
+            excess -= len(last)
+        return chunks
+
+    def first_at_or_after(self, timestamp: int, start_offset: int) -> tuple[Record, StoredBatch] | None:
+        """The first record from `start_offset` on with at least that timestamp
+        (FileRecords.searchForTimestamp).
+        """
+        for batch in self.batches[bisect_left(self._largest_timestamps, timestamp) :]:
+            if batch.max_timestamp >= timestamp and batch.last_offset >= start_offset:
+                for record in batch.records():
+                    if record.timestamp >= timestamp and record.offset >= start_offset:
+                        return record, batch
+        return None
+
+    def of_largest_timestamp(self) -> tuple[Record, StoredBatch] | None:
+        """The first record with the largest timestamp of the segment (KIP-734)."""
+        largest = self.largest_timestamp
+        if largest < 0:
+            return None
+        batch = self.batches[bisect_left(self._largest_timestamps, largest)]
+        found = next((record for record in batch.records() if record.timestamp == largest), None)
+        return None if found is None else (found, batch)

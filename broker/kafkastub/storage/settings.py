@@ -1,0 +1,51 @@
+"""What a log wants to know of its topic's configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from kafkawire.records import Compression
+
+_INT64_MAX = (1 << 63) - 1
+PRODUCER_COMPRESSION = -1
+"""`compression.type=producer`: a batch stays as it came."""
+_COMPRESSIONS = {
+    "producer": PRODUCER_COMPRESSION,
+    "uncompressed": Compression.NONE,
+    "gzip": Compression.GZIP,
+    "snappy": Compression.SNAPPY,
+    "lz4": Compression.LZ4,
+    "zstd": Compression.ZSTD,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    """A topic's settings with Kafka's defaults (LogConfig). Sizes in bytes, times in milliseconds."""
+
+    max_message_bytes: int = 1048588
+    segment_bytes: int = 1 << 30
+    log_append_time: bool = False
+    timestamp_before_max_ms: int = _INT64_MAX
+    timestamp_after_max_ms: int = 3600000
+    compact: bool = False
+    delete: bool = True
+    compression: int = PRODUCER_COMPRESSION
+
+    @classmethod
+    def from_topic(cls, values: Mapping[str, Any]) -> Self:
+        """From typed values by their topic-level names; what is missing has Kafka's default."""
+        default = cls()
+        policy = values.get("cleanup.policy", ["delete"])
+        return cls(
+            max_message_bytes=values.get("max.message.bytes", default.max_message_bytes),
+            segment_bytes=values.get("segment.bytes", default.segment_bytes),
+            log_append_time=values.get("message.timestamp.type", "CreateTime") == "LogAppendTime",
+            timestamp_before_max_ms=values.get("message.timestamp.before.max.ms", default.timestamp_before_max_ms),
+            timestamp_after_max_ms=values.get("message.timestamp.after.max.ms", default.timestamp_after_max_ms),
+            compact="compact" in policy,
+            delete="delete" in policy,
+            compression=_COMPRESSIONS[values.get("compression.type", "producer")],
+        )

@@ -1,0 +1,259 @@
+"""What a leader looks at before it takes a batch (UnifiedLog.analyzeAndValidateRecords, LogValidator).
+
+The checks run in Kafka's order, so that a batch with two faults gets Kafka's answer.
+
+An uncompressed payload is walked, as Kafka does. A compressed one is unpacked only where the header can't
+tell: on a compacted topic (keys), where a record may be outside the bounds on timestamps, for a client that
+claims LogAppendTime, and for a topic with a codec of its own. What a compressed payload holds beyond that is
+the business of producer and consumer; Kafka would unpack it and look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.records import (
+    HEADER_SIZE,
+    NO_TIMESTAMP,
+    BatchHeader,
+    InvalidRecordError,
+    Record,
+    check_crc,
+    compress,
+    compute_crc,
+    decompress,
+    iterate_records,
+    parse_header,
+    scan_records,
+    split_batches,
+)
+
+from .errors import AppendError, RecordError
+from .settings import PRODUCER_COMPRESSION, LogSettings
+
+_INT64_MAX = (1 << 63) - 1
+_LAST_CODEC = 4
+_SHOWN_ERRORS = 3
+
+
+class ValidBatch(NamedTuple):
+    """A batch that may be appended, but for its producer's sequence."""
+
+    header: BatchHeader
+    payload: memoryview
+    max_timestamp: int
+    """The largest timestamp of its records, as far as they were looked at; what the header said otherwise."""
+
+
+def analyze(records: bytes | memoryview, settings: LogSettings, partition: str) -> tuple[BatchHeader, memoryview]:
+    """The one whole batch at the beginning of `records`, checked from outside: header and payload.
+
+    AppendError: CORRUPT_MESSAGE, MESSAGE_TOO_LARGE, INVALID_RECORD. Torn bytes after the batch are ignored,
+    as in Kafka.
+    """
+    batches = list(split_batches(records))
+    for magic, batch in batches:
+        if magic != 2:
+            raise AppendError(ErrorCode.INVALID_RECORD, f"batch of magic {magic} in {partition}")
+        if len(batch) < HEADER_SIZE:
+            raise AppendError(
+                ErrorCode.CORRUPT_MESSAGE,
+                f"batch of {len(batch)} bytes in {partition} is smaller than its header",
+                tells_log_start=False,
+            )
+        header = parse_header(batch)
+        if header.base_offset != 0:
+            raise AppendError(
+                ErrorCode.INVALID_RECORD,
+                f"The baseOffset of the record batch in the append to {partition} should be 0, "
+                f"but it is {header.base_offset}",
+            )
+        if header.size > settings.max_message_bytes:
+            raise AppendError(
+                ErrorCode.MESSAGE_TOO_LARGE,
+                f"a batch for {partition} has {header.size} bytes, allowed are {settings.max_message_bytes}",
+                tells_log_start=False,
+            )
+        if not check_crc(batch):
+            raise AppendError(
+                ErrorCode.CORRUPT_MESSAGE,
+                f"Record is corrupt (stored crc = {header.crc}) in topic partition {partition}.",
+                tells_log_start=False,
+            )
+        if header.compression > _LAST_CODEC:
+            raise AppendError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Unknown compression type id: {header.compression}")
+    if len(batches) != 1:
+        raise AppendError(ErrorCode.INVALID_RECORD, f"{len(batches)} batches for {partition}; it must be one")
+    return header, batches[0][1][HEADER_SIZE:]
+
+
+def validate(
+    header: BatchHeader, payload: memoryview, settings: LogSettings, partition: str, now_ms: int
+) -> ValidBatch:
+    """The batch as it may be stored; timestamps are judged against `now_ms`. AppendError otherwise."""
+    _validate_header(header, partition)
+    try:
+        if header.compression or settings.compression not in (PRODUCER_COMPRESSION, 0):
+            return _validate_compressed(header, payload, settings, partition, now_ms)
+        return _validate_plain(header, payload, settings, partition, now_ms)
+    except InvalidRecordError as invalid:
+        raise AppendError(invalid.code, invalid.message or "") from None
+    except KafkaError as failure:
+        if isinstance(failure, AppendError):
+            raise
+        # A stream that does not unpack is a KafkaException in Kafka, which has no code of its own.
+        raise AppendError(ErrorCode.UNKNOWN_SERVER_ERROR, failure.message or "") from None
+
+
+def _validate_header(header: BatchHeader, partition: str) -> None:
+    """LogValidator.validateBatch, for a client's batch."""
+    last, count = header.last_offset_delta, header.record_count
+    if last < 0:
+        why = f"Batch has an invalid offset range: [0, {last}]"
+    elif count <= 0:
+        why = f"Invalid reported count for record batch: {count}"
+    elif last + 1 != count:
+        why = f"Inconsistent batch offset range [0, {last}] and count of records {count}"
+    elif header.control:
+        why = "Clients are not allowed to write control records"
+    elif header.has_producer and header.base_sequence < 0:
+        why = f"Invalid sequence number {header.base_sequence} in record batch with producerId {header.producer_id}"
+    else:
+        return
+    raise AppendError(ErrorCode.INVALID_RECORD, f"{why} in topic partition {partition}")
+
+
+def _validate_plain(
+    header: BatchHeader, payload: memoryview, settings: LogSettings, partition: str, now_ms: int
+) -> ValidBatch:
+    scan = scan_records(payload, header.record_count)
+    if header.log_append_time:
+        smallest = largest = header.max_timestamp
+    else:
+        smallest = header.base_timestamp + scan.smallest_delta
+        largest = header.base_timestamp + scan.largest_delta
+    if (
+        (scan.keyless and settings.compact)
+        or header.log_append_time
+        or not _within_bounds(smallest, largest, settings, now_ms)
+    ):
+        _refuse_bad_records(header, iterate_records(payload, header), settings, partition, now_ms)
+    return ValidBatch(header, payload, max(NO_TIMESTAMP, largest))
+
+
+def _validate_compressed(
+    header: BatchHeader, payload: memoryview, settings: LogSettings, partition: str, now_ms: int
+) -> ValidBatch:
+    recompress = settings.compression not in (PRODUCER_COMPRESSION, header.compression)
+    trusted = (
+        not settings.compact
+        and not recompress
+        and not header.log_append_time
+        and (settings.timestamp_before_max_ms == _INT64_MAX or settings.log_append_time)
+        and (settings.log_append_time or header.max_timestamp - now_ms <= settings.timestamp_after_max_ms)
+    )
+    if trusted:
+        return ValidBatch(header, payload, header.max_timestamp)
+    plain = decompress(header.compression, payload) if header.compression else payload
+    unpacked = header._replace(attributes=header.attributes & ~7)
+    records = list(iterate_records(plain, unpacked))
+    _refuse_bad_records(header, records, settings, partition, now_ms, partial=not recompress)
+    largest = max(record.timestamp for record in records)
+    if not recompress:
+        return ValidBatch(header, payload, max(NO_TIMESTAMP, largest))
+    return _recompressed(header, plain, settings, max(NO_TIMESTAMP, largest))
+
+
+def _recompressed(
+    header: BatchHeader, plain: bytes | bytearray | memoryview, settings: LogSettings, largest: int
+) -> ValidBatch:
+    packed = compress(settings.compression, plain)
+    changed = header._replace(
+        length=HEADER_SIZE - 12 + len(packed), attributes=header.attributes & ~7 | settings.compression
+    )
+    changed = changed._replace(crc=compute_crc(changed.encode() + packed))
+    if changed.size > settings.max_message_bytes:
+        raise AppendError(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"the batch has {changed.size} bytes after compression, allowed are {settings.max_message_bytes}",
+            tells_log_start=False,
+        )
+    return ValidBatch(changed, memoryview(packed), largest)
+
+
+def _within_bounds(smallest: int, largest: int, settings: LogSettings, now_ms: int) -> bool:
+    """No record can be out of bounds; NO_TIMESTAMP never is, but is not told apart here."""
+    if settings.log_append_time:
+        return True
+    return now_ms - smallest <= settings.timestamp_before_max_ms and largest - now_ms <= settings.timestamp_after_max_ms
+
+
+def _refuse_bad_records(
+    header: BatchHeader,
+    records: Iterable[Record],
+    settings: LogSettings,
+    partition: str,
+    now_ms: int,
+    *,
+    partial: bool = False,
+) -> None:
+    """LogValidator.validateRecord over all of them: one AppendError naming every bad record, or nothing.
+
+    `partial`: Kafka would have skipped keys and values, and prints the records accordingly.
+    """
+    errors: list[RecordError] = []
+    bad_timestamp = False
+    low, high = now_ms - settings.timestamp_before_max_ms, now_ms + settings.timestamp_after_max_ms
+    for index, record in enumerate(records):
+        if settings.compact and record.key is None:
+            errors.append(
+                RecordError(
+                    index,
+                    f"Compacted topic cannot accept message without key in topic partition {partition}",
+                )
+            )
+        elif not settings.log_append_time and record.timestamp != NO_TIMESTAMP:
+            if not low <= record.timestamp <= high:
+                bad_timestamp = True
+                errors.append(
+                    RecordError(
+                        index,
+                        f"Timestamp {record.timestamp} of message with offset {record.offset} is out of "
+                        f"range. The timestamp should be within [{low}, {high}]",
+                    )
+                )
+        elif header.log_append_time:
+            bad_timestamp = True
+            errors.append(
+                RecordError(
+                    index,
+                    f"Invalid timestamp type in message {_shown(record, partial)}. Producer should not "
+                    "set timestamp type to LogAppendTime.",
+                )
+            )
+    if not errors:
+        return
+    if bad_timestamp:
+        raise AppendError(
+            ErrorCode.INVALID_TIMESTAMP,
+            "One or more records have been rejected due to invalid timestamp",
+            record_errors=tuple(errors),
+        )
+    shown = ", ".join(
+        f"RecordError(batchIndex={error.batch_index}, message='{error.message}')" for error in errors[:_SHOWN_ERRORS]
+    )
+    raise AppendError(
+        ErrorCode.INVALID_RECORD,
+        f"One or more records have been rejected due to {len(errors)} record errors in total, "
+        f"and only showing the first three errors at most: [{shown}]",
+        record_errors=tuple(errors),
+    )
+
+
+def _shown(record: Record, partial: bool) -> str:
+    name, absent = ("PartialDefaultRecord", -1) if partial else ("DefaultRecord", 0)
+    key = absent if record.key is None else len(record.key)
+    value = absent if record.value is None else len(record.value)
+    return f"{name}(offset={record.offset}, timestamp={record.timestamp}, key={key} bytes, value={value} bytes)"
