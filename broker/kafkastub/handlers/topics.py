@@ -200,7 +200,9 @@ def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> N
 
     gone = list(dict.fromkeys(names))
     for name in gone:
-        state.logs.delete(state.cluster.delete_topic(name).topic_id)
+        topic_id = state.cluster.delete_topic(name).topic_id
+        state.logs.delete(topic_id)
+        state.fetch_waits.topic_changed(topic_id)
     if gone:
         settle(state.coordinator.on_topics_deleted(gone, broker_ms))
 

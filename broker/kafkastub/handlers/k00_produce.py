@@ -1,0 +1,277 @@
+"""Produce (key 0), versions 3-13; 0-2 are advertised for old clients' sake, and close the connection (KAFKA-18659).
+
+PR-1   A batch is stored as it came; base offset and leader epoch are written into its header.    KIP-98
+PR-2   The answer has the first record's offset, log append time -1 (CreateTime) and, from version 5 on, the log
+       start offset.    KIP-98, KIP-107
+PR-3   acks=0 is never answered; an error closes the connection instead.    KafkaApis.handleProduceRequest
+PR-4   acks other than -1, 0 and 1: INVALID_REQUIRED_ACKS for every partition that could be written.    ReplicaManager
+PR-5   An unknown topic or partition: UNKNOWN_TOPIC_OR_PARTITION; an unknown topic id (version 13): UNKNOWN_TOPIC_ID.
+PR-6   An internal topic: INVALID_TOPIC_EXCEPTION, except for the client id `__admin_client`.    ReplicaManager
+PR-7   No batch, a torn one, several, or one of magic 0 or 1: INVALID_RECORD, without log start offset. Torn bytes
+       after one whole batch are ignored.    ProduceRequest.validateRecords
+PR-8   A first batch of impossible length or magic, or one too short to tell its producer, fails the whole request:
+       CORRUPT_MESSAGE with a text, UNKNOWN_SERVER_ERROR without.    RequestUtils.hasTransactionalRecords
+PR-9   A wrong CRC, or a batch smaller than its header: CORRUPT_MESSAGE.    UnifiedLog.analyzeAndValidateRecords
+PR-10  A batch over max.message.bytes: MESSAGE_TOO_LARGE; over segment.bytes: RECORD_LIST_TOO_LARGE.
+PR-11  A base offset other than 0, counts that disagree, control batches, producer ids without sequence and payloads
+       that are not the declared records: INVALID_RECORD with the log start offset.    LogValidator
+PR-12  Keyless records on a compacted topic: INVALID_RECORD naming each record (version 8).    KIP-467
+PR-13  Timestamps out of message.timestamp.before/after.max.ms, measured on the wall clock, and LogAppendTime set by a
+       client on such a topic: INVALID_TIMESTAMP naming each record.    KIP-467, KIP-937
+PR-14  message.timestamp.type=LogAppendTime: the broker's time in batch and answer.    KIP-32
+PR-15  CreateTime: a max timestamp that is not its records' is put right (and the CRC with it).    LogValidator
+PR-16  Compressed batches pass untouched, any codec. They are unpacked only for a compacted topic, for timestamps that
+       may be out of bounds, for a client's LogAppendTime and for a topic's own compression.type; an unknown codec then
+       or always is UNKNOWN_SERVER_ERROR, zstd below version 7 UNSUPPORTED_COMPRESSION_TYPE.    KIP-110
+PR-17  Idempotent producers: one of the last five batches again is answered with its first offset (and its timestamp as
+       log append time); a gap OUT_OF_ORDER_SEQUENCE_NUMBER; an old epoch INVALID_PRODUCER_EPOCH; a new epoch begins at
+       sequence 0; an unknown producer id anywhere.    KIP-98, KIP-360
+PR-18  Transactional batches without transactional id: TRANSACTIONAL_ID_AUTHORIZATION_FAILED for the whole request;
+       with one: INVALID_PRODUCER_ID_MAPPING where it has not this producer id, INVALID_PRODUCER_EPOCH where not this
+       epoch, else INVALID_TXN_STATE (version 11 and later: TRANSACTION_ABORTABLE), as there is no transaction.  KIP-890
+PR-19  Of a topic or partition named twice, one is written: the first topic, the last partition.    ProduceRequestData
+PR-20  From version 10 on, NOT_LEADER_OR_FOLLOWER comes with the leader's id, epoch and endpoint.    KIP-951
+PR-21  compression.type of the topic other than producer: the batch is recompressed.    LogValidator
+PR-22  An append wakes fetches that wait for it.
+Not done: transactions; quotas; a compressed payload that contradicts its header is accepted where nothing needs it
+unpacked; null records are taken for an empty field (Kafka never answers them).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Outcome
+from kafkastub.handlers.partition_logs import leader_hint, led_log, partition_of
+from kafkastub.handlers.registry import handles
+from kafkastub.metadata import Topic
+from kafkastub.storage import AppendError, PartitionLog
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.produce_request import ProduceRequest, TopicProduceData
+from kafkawire.messages.produce_response import (
+    BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionProduceResponse,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from kafkawire.records import HEADER_SIZE, MAGIC, BatchHeader, Compression, parse_header, split_batches
+
+TOPIC_IDS_FROM = 13
+LEADER_HINTS_FROM = 10
+ZSTD_FROM = 7
+NO_OFFSET = -1
+ADMIN_CLIENT_ID = "__admin_client"
+_TRANSACTIONAL = 0x10
+_UP_TO_PRODUCER_ID = 51
+
+
+class _Asked(NamedTuple):
+    """One partition of the request, with its topic where that exists."""
+
+    name: str
+    topic_id: bytes
+    topic: Topic | None
+    partition: int
+    records: bytes
+    batch: memoryview
+    """The first whole batch in `records`."""
+    fault: KafkaError | None
+    """Why `records` is not one batch of this format."""
+
+
+def error_response(request: ProduceRequest, code: ErrorCode, version: int) -> ProduceResponse:
+    """The same code for every partition."""
+    return _whole_error(request, code, None)
+
+
+@handles(ApiKey.PRODUCE, 3, 13, error_response=error_response, advertised_first=0)
+def produce(ctx: RequestContext, request: ProduceRequest) -> Outcome:
+    try:
+        response = _produce(ctx, request)
+    except KafkaError as refused:
+        response = _whole_error(request, refused.code, refused.message)
+    if request.acks != 0:
+        return response
+    failed = any(partition.error_code for topic in response.responses for partition in topic.partition_responses)
+    return CLOSE if failed else NO_REPLY
+
+
+def _produce(ctx: RequestContext, request: ProduceRequest) -> ProduceResponse:
+    """Append partition by partition. KafkaError for what fails the request as a whole."""
+    asked = _asked(ctx, request)
+    refusals = [_refuse(ctx, one) for one in asked]
+    for one, refusal in zip(asked, refusals, strict=True):
+        if refusal is None and len(one.batch) < _UP_TO_PRODUCER_ID:
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
+    answers: list[TopicProduceResponse] = []
+    endpoints: dict[int, NodeEndpoint] = {}
+    whose: tuple[str, bytes] | None = None
+    for one, refusal in zip(asked, refusals, strict=True):
+        if whose != (one.name, one.topic_id):
+            whose = one.name, one.topic_id
+            partitions: list[PartitionProduceResponse] = []
+            answers.append(TopicProduceResponse(name=one.name, topic_id=one.topic_id, partition_responses=partitions))
+        answer = _append(ctx, one, request) if refusal is None else _error(one.partition, refusal)
+        if answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER and ctx.api_version >= LEADER_HINTS_FROM:
+            _add_leader_hint(ctx, one, answer, endpoints)
+        partitions.append(answer)
+    return ProduceResponse(responses=answers, node_endpoints=list(endpoints.values()))
+
+
+def _asked(ctx: RequestContext, request: ProduceRequest) -> list[_Asked]:
+    """Every partition once. KafkaError for a first batch that can't be read, or is transactional by nobody's id.
+
+    Kafka looks for transactional records before anything else, and all partitions suffer where it can't.
+    """
+    cluster = ctx.state.cluster
+    topics: dict[tuple[str, bytes], TopicProduceData] = {}
+    for data in request.topic_data:
+        topics.setdefault((data.name, data.topic_id), data)
+    asked = []
+    for data in topics.values():
+        by_id = ctx.api_version >= TOPIC_IDS_FROM
+        topic = cluster.topic_by_id(data.topic_id) if by_id else cluster.topic(data.name)
+        for index, records in {one.index: one.records or b"" for one in data.partition_data}.items():
+            batch, fault = _inspect(records)
+            if request.transactional_id is None and fault is None and batch[22] & _TRANSACTIONAL:
+                raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+            asked.append(_Asked(data.name, data.topic_id, topic, index, records, batch, fault))
+    return asked
+
+
+def _inspect(records: bytes) -> tuple[memoryview, KafkaError | None]:
+    """The one batch, and what is wrong with there being none, several, or another format (validateRecords).
+
+    KafkaError where already the first one is corrupt.
+    """
+    first: memoryview | None = None
+    fault: KafkaError | None = None
+    try:
+        for magic, batch in split_batches(records):
+            if first is not None or magic != MAGIC:
+                fault = KafkaError(ErrorCode.INVALID_RECORD)
+            first = batch if first is None else first
+    except KafkaError as error:
+        if first is None:
+            raise
+        fault = KafkaError(error.code)
+    if first is None:
+        return memoryview(b""), KafkaError(ErrorCode.INVALID_RECORD)
+    return first, fault
+
+
+def _refuse(ctx: RequestContext, one: _Asked) -> KafkaError | None:
+    """What is refused before any log is asked (KafkaApis, ProduceRequest.validateRecords).
+
+    Before zstd was known, its check trips over a codec that does not exist, and the whole request fails: KafkaError.
+    """
+    if one.topic is None and ctx.api_version >= TOPIC_IDS_FROM:
+        return KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
+    try:
+        partition_of(one.topic, one.partition)
+    except KafkaError as error:
+        return error
+    if one.fault is None and ctx.api_version < ZSTD_FROM and one.batch[22] & 7 >= Compression.ZSTD:
+        if one.batch[22] & 7 > Compression.ZSTD:
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
+        return KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+    return one.fault
+
+
+def _append(ctx: RequestContext, one: _Asked, request: ProduceRequest) -> PartitionProduceResponse:
+    log: PartitionLog | None = None
+    try:
+        if request.acks not in (-1, 0, 1):
+            raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
+        topic = one.topic
+        assert topic is not None
+        if request.transactional_id is not None and len(one.batch) >= HEADER_SIZE:
+            _refuse_transactional(ctx, parse_header(one.batch), request.transactional_id)
+        if topic.internal and ctx.client_id != ADMIN_CLIENT_ID:
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        log = led_log(ctx, topic, one.partition)
+        state = ctx.state
+        appended = log.append(
+            one.records,
+            leader_epoch=topic.partitions[one.partition].leader_epoch,
+            now_ms=ctx.broker_ms,
+            bounds_ms=None if state.logs.wall_ms is None else state.logs.wall_ms(),
+        )
+    except AppendError as refused:
+        assert log is not None
+        ctx.state.log.debug(
+            "append refused", partition=log.name, error=refused.code.name, why=refused.message, client_id=ctx.client_id
+        )
+        return _refused(one.partition, log, refused)
+    except KafkaError as refused:
+        return _error(one.partition, refused)
+    if not appended.duplicate:
+        state.fetch_waits.appended(topic.topic_id, one.partition)
+    return PartitionProduceResponse(
+        index=one.partition,
+        base_offset=appended.first_offset,
+        log_append_time_ms=appended.log_append_time_ms,
+        log_start_offset=appended.log_start_offset,
+    )
+
+
+def _refuse_transactional(ctx: RequestContext, header: BatchHeader, transactional_id: str) -> None:
+    """There are no transactions yet that records could belong to (ReplicaManager.handleProduceAppend)."""
+    if not header.transactional or not header.has_producer:
+        return
+    current = ctx.state.logs.producer_ids.of(transactional_id)
+    if current is None or current.producer_id != header.producer_id:
+        raise KafkaError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    if current.epoch != header.producer_epoch:
+        raise KafkaError(ErrorCode.INVALID_PRODUCER_EPOCH)
+    if ctx.api_version > 10:
+        raise KafkaError(ErrorCode.TRANSACTION_ABORTABLE)
+    raise KafkaError(ErrorCode.INVALID_TXN_STATE, "Partition was not added to the transaction")
+
+
+def _error(index: int, error: KafkaError) -> PartitionProduceResponse:
+    return PartitionProduceResponse(
+        index=index, error_code=error.code, base_offset=NO_OFFSET, error_message=error.message
+    )
+
+
+def _refused(index: int, log: PartitionLog, error: AppendError) -> PartitionProduceResponse:
+    """A log's refusal; its text is for the client only where it names records."""
+    return PartitionProduceResponse(
+        index=index,
+        error_code=error.code,
+        base_offset=NO_OFFSET,
+        log_start_offset=log.log_start_offset if error.tells_log_start else NO_OFFSET,
+        record_errors=[
+            BatchIndexAndErrorMessage(batch_index=one.batch_index, batch_index_error_message=one.message)
+            for one in error.record_errors
+        ],
+        error_message=error.message if error.record_errors else None,
+    )
+
+
+def _add_leader_hint(
+    ctx: RequestContext, one: _Asked, answer: PartitionProduceResponse, endpoints: dict[int, NodeEndpoint]
+) -> None:
+    leader, epoch, node = leader_hint(ctx.state.cluster, one.topic, one.partition)
+    answer.current_leader = LeaderIdAndEpoch(leader_id=leader, leader_epoch=epoch)
+    if node is not None:
+        endpoints[leader] = NodeEndpoint(node_id=leader, host=node.host, port=node.port, rack=node.rack)
+
+
+def _whole_error(request: ProduceRequest, code: ErrorCode, message: str | None) -> ProduceResponse:
+    error = KafkaError(code, message)
+    return ProduceResponse(
+        responses=[
+            TopicProduceResponse(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partition_responses=[_error(partition.index, error) for partition in topic.partition_data],
+            )
+            for topic in request.topic_data
+        ]
+    )

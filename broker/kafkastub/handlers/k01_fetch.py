@@ -1,0 +1,229 @@
+"""Fetch (key 1), versions 4-18.
+
+FE-1   Batches come as they are stored, from the one that holds the offset on.    KIP-98
+FE-2   At least one batch: the first partition with records gives its first batch whatever the limits.    KIP-74
+FE-3   max_bytes of the request (at most fetch.max.bytes) and of each partition cut the records, if need be within a
+       batch; a later partition whose first batch does not fit gives none.    ReplicaManager.readFromLog
+FE-4   Without min_bytes of records the answer waits, up to max_wait_ms; an append that brings them, the deletion of
+       the topic or a new leader releases it. min_bytes counts no more than max_bytes.    DelayedFetch
+FE-5   Any error answers at once, as does a request for no partition.    ReplicaManager.fetchMessages
+FE-6   An offset outside of the log: OFFSET_OUT_OF_RANGE; watermarks and start offset are -1 with every error.
+FE-7   Unknown topic or partition: UNKNOWN_TOPIC_OR_PARTITION; unknown topic id (version 13): UNKNOWN_TOPIC_ID. Such
+       partitions come last in the answer.    KafkaApis.handleFetchRequest, KIP-516
+FE-8   A leader epoch of the client's that is not the partition's: FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH.   KIP-320
+FE-9   last_fetched_epoch whose end lies before the offset: the diverging epoch and no records.    KIP-595
+FE-10  Sessions: a full fetch founds one, an incremental one tells only news; wrong id FETCH_SESSION_ID_NOT_FOUND,
+       wrong epoch INVALID_FETCH_SESSION_EPOCH, topic ids mixed with names FETCH_SESSION_TOPIC_ID_ERROR.    KIP-227
+FE-11  A session that has no partition left ends; epoch -1 ends it as well.    KIP-227
+FE-12  A thousand sessions; a stale one, or a settled one that is no larger, makes room.    KIP-227
+FE-13  Isolation level 1 reads as 0 does (no transactions yet) and tells no aborted transactions instead of nothing,
+       but where a first batch did not fit; any other is UNKNOWN_SERVER_ERROR.    UnifiedLog.read
+FE-14  A replica id: NOT_LEADER_OR_FOLLOWER, or UNKNOWN_LEADER_EPOCH where it names the epoch, as the only node has no
+       followers.    Partition.followerReplicaOrThrow
+FE-15  From version 16 on, NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH come with leader and endpoint.    KIP-951
+FE-16  A partition named twice is answered once, as it was named last.
+FE-17  Errors of the whole request: from version 13 on at the top only, before with every partition as well.
+Not done: aborted transactions; preferred read replicas (no replica selector: always -1); quotas.
+"""
+
+from __future__ import annotations
+
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.fetch_sessions import (
+    TOPIC_IDS_FROM,
+    Answers,
+    FetchPlan,
+    Wanted,
+    records_size,
+)
+from kafkastub.handlers.outcome import Deferred, Outcome
+from kafkastub.handlers.partition_logs import leader_hint, led_log
+from kafkastub.handlers.registry import handles
+from kafkastub.metadata import Topic
+from kafkastub.storage import PartitionLog
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.fetch_request import FetchRequest
+from kafkawire.messages.fetch_response import (
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+)
+
+REPLICA_STATE_FROM = 15
+LEADER_HINTS_FROM = 16
+NO_EPOCH = -1
+CONSUMER = -1
+_HINTED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+
+
+def error_response(request: FetchRequest, code: ErrorCode, version: int) -> FetchResponse:
+    """The code at the top, and before version 13 with every partition."""
+    topics = []
+    if version < TOPIC_IDS_FROM:
+        topics = [
+            FetchableTopicResponse(
+                topic=topic.topic, partitions=[_unread(one.partition, code) for one in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    return FetchResponse(error_code=code, session_id=request.session_id, responses=topics)
+
+
+@handles(ApiKey.FETCH, 4, 18, error_response=error_response)
+def fetch(ctx: RequestContext, request: FetchRequest) -> Outcome:
+    if request.isolation_level not in (0, 1):
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Unknown isolation level {request.isolation_level}")
+    plan = ctx.state.fetch_waits.sessions.plan(request, ctx.api_version, ctx.timer_ms)
+    return _Fetch(ctx, request, plan).answer_or_wait()
+
+
+class _Fetch:
+    """One request on its way to an answer."""
+
+    def __init__(self, ctx: RequestContext, request: FetchRequest, plan: FetchPlan) -> None:
+        self.ctx = ctx
+        self.request = request
+        self.plan = plan
+        self.max_bytes: int = min(request.max_bytes, ctx.state.config["fetch.max.bytes"])
+        self.min_bytes: int = min(request.min_bytes, self.max_bytes)
+        by_state = ctx.api_version >= REPLICA_STATE_FROM
+        self.replica_id = request.replica_state.replica_id if by_state else request.replica_id
+        self.read_from: list[tuple[Wanted, Topic]] = []
+        self.unknown: Answers = []
+        for wanted in plan.partitions:
+            self._sort_out(wanted)
+
+    def _sort_out(self, wanted: Wanted) -> None:
+        cluster = self.ctx.state.cluster
+        topic = cluster.topic_by_id(wanted.topic_id) if self.plan.by_id else cluster.topic(wanted.name)
+        if topic is not None and 0 <= wanted.index < len(topic.partitions):
+            self.read_from.append((wanted, topic))
+            return
+        missing_id = topic is None and self.plan.by_id
+        code = ErrorCode.UNKNOWN_TOPIC_ID if missing_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        self.unknown.append((wanted, _unread(wanted.index, code)))
+
+    def answer_or_wait(self) -> Outcome:
+        answers = self._read()
+        enough = (
+            not self.read_from
+            or self.request.max_wait_ms <= 0
+            or sum(records_size(answer.records) for _, answer in answers) >= self.min_bytes
+            or any(answer.error_code or answer.diverging_epoch.epoch >= 0 for _, answer in answers)
+        )
+        if enough or self._ready():
+            return self._respond(answers)
+        deferred = Deferred(lambda _: self._respond(self._read()))
+        keys = ((topic.topic_id, wanted.index) for wanted, topic in self.read_from)
+        deadline = self.ctx.timer_ms + self.request.max_wait_ms
+        self.ctx.state.fetch_waits.park(deferred, keys, deadline, self._ready)
+        return deferred
+
+    def _ready(self) -> bool:
+        """Is there enough now, or something else that must be told (DelayedFetch.tryComplete)?"""
+        gathered = 0
+        for wanted, topic in self.read_from:
+            try:
+                log = self._log(wanted, topic)
+            except KafkaError:
+                return True
+            if wanted.offset > log.high_watermark or self._diverging(wanted, log) is not None:
+                return True
+            if wanted.offset < log.high_watermark:
+                available = log.bytes_after(wanted.offset)
+                if available is None:
+                    return True
+                gathered += min(available, wanted.max_bytes)
+        return gathered >= self.min_bytes
+
+    def _log(self, wanted: Wanted, topic: Topic) -> PartitionLog:
+        current = self.ctx.state.cluster.topic_by_id(topic.topic_id)
+        return led_log(self.ctx, current, wanted.index, wanted.leader_epoch)
+
+    def _read(self) -> Answers:
+        """Partition by partition within the limits; the first that has records may exceed them."""
+        left, at_least_one = self.max_bytes, True
+        answers: Answers = []
+        for wanted, topic in self.read_from:
+            try:
+                answer = self._read_one(wanted, topic, min(wanted.max_bytes, left), at_least_one)
+            except KafkaError as error:
+                answer = _unread(wanted.index, error.code)
+                answer.aborted_transactions = None
+            size = records_size(answer.records)
+            at_least_one = at_least_one and not size
+            left = max(0, left - size)
+            answers.append((wanted, answer))
+        return answers
+
+    def _read_one(self, wanted: Wanted, topic: Topic, limit: int, at_least_one: bool) -> PartitionData:
+        log = self._log(wanted, topic)
+        if self.replica_id >= 0:
+            named = wanted.leader_epoch != NO_EPOCH
+            raise KafkaError(ErrorCode.UNKNOWN_LEADER_EPOCH if named else ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        diverging = self._diverging(wanted, log)
+        if diverging is not None and (diverging.end_offset < 0 or wanted.offset < log.log_start_offset):
+            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
+        answer = PartitionData(
+            partition_index=wanted.index,
+            high_watermark=log.high_watermark,
+            last_stable_offset=log.last_stable_offset,
+            log_start_offset=log.log_start_offset,
+            diverging_epoch=diverging,
+            aborted_transactions=None,
+            records=b"",
+        )
+        if diverging is None:
+            read = log.read(wanted.offset, limit, at_least_one=at_least_one)
+            answer.records = read.chunks
+            if self.request.isolation_level and self.replica_id == CONSUMER and not read.incomplete:
+                answer.aborted_transactions = ()
+        return answer
+
+    def _diverging(self, wanted: Wanted, log: PartitionLog) -> EpochEndOffset | None:
+        """Where the client's last epoch ended, if it has read beyond that; -1 where nobody knows."""
+        if wanted.last_fetched_epoch == NO_EPOCH:
+            return None
+        epoch, end = log.epochs.end_offset(wanted.last_fetched_epoch, log.log_end_offset)
+        if end >= 0 and wanted.last_fetched_epoch <= epoch and wanted.offset <= end:
+            return None
+        return EpochEndOffset(epoch=epoch, end_offset=end)
+
+    def _respond(self, answers: Answers) -> FetchResponse:
+        state = self.ctx.state
+        endpoints: dict[int, NodeEndpoint] = {}
+        if self.ctx.api_version >= LEADER_HINTS_FROM:
+            for wanted, answer in answers:
+                if answer.error_code in _HINTED:
+                    self._add_leader_hint(wanted, answer, endpoints)
+        code, session_id, told = self.plan.finish([*answers, *self.unknown], self.ctx.timer_ms, state.random)
+        topics: list[FetchableTopicResponse] = []
+        whose: str | bytes | None = None
+        partitions: list[PartitionData] = []
+        for wanted, answer in told:
+            if wanted.key[0] != whose:
+                whose, partitions = wanted.key[0], []
+                topics.append(
+                    FetchableTopicResponse(topic=wanted.name, topic_id=wanted.topic_id, partitions=partitions)
+                )
+            partitions.append(answer)
+        return FetchResponse(
+            error_code=code, session_id=session_id, responses=topics, node_endpoints=list(endpoints.values())
+        )
+
+    def _add_leader_hint(self, wanted: Wanted, answer: PartitionData, endpoints: dict[int, NodeEndpoint]) -> None:
+        cluster = self.ctx.state.cluster
+        topic = cluster.topic_by_id(wanted.topic_id) if self.plan.by_id else cluster.topic(wanted.name)
+        leader, epoch, node = leader_hint(cluster, topic, wanted.index)
+        answer.current_leader = LeaderIdAndEpoch(leader_id=leader, leader_epoch=epoch)
+        if node is not None:
+            endpoints[leader] = NodeEndpoint(node_id=leader, host=node.host, port=node.port, rack=node.rack)
+
+
+def _unread(index: int, code: ErrorCode) -> PartitionData:
+    """A partition about which nothing is told but an error (FetchResponse.partitionResponse)."""
+    return PartitionData(partition_index=index, error_code=code, high_watermark=-1, records=b"")

@@ -1,0 +1,82 @@
+"""DescribeProducers (key 61), version 0.
+
+DP-1  The idempotent producers of each partition: id, epoch, last sequence and the timestamp of its last batch;
+      coordinator epoch and transaction start are -1.    KIP-664
+DP-2  An unknown topic: UNKNOWN_TOPIC_OR_PARTITION with Kafka's text; an unknown partition: without.
+DP-3  An impossible topic name: INVALID_TOPIC_EXCEPTION with the reason.    KafkaApis.handleDescribeProducersRequest
+Not done: transactions.
+"""
+
+from __future__ import annotations
+
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.partition_logs import led_log
+from kafkastub.handlers.registry import handles
+from kafkastub.metadata import invalid_topic_name
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.describe_producers_request import DescribeProducersRequest
+from kafkawire.messages.describe_producers_response import (
+    DescribeProducersResponse,
+    PartitionResponse,
+    ProducerState,
+    TopicResponse,
+)
+
+_UNKNOWN_TOPIC = "This server does not host this topic-partition."
+
+
+def error_response(request: DescribeProducersRequest, code: ErrorCode, version: int) -> DescribeProducersResponse:
+    """The same code for every partition."""
+    return DescribeProducersResponse(
+        topics=[
+            TopicResponse(
+                name=topic.name,
+                partitions=[
+                    PartitionResponse(partition_index=index, error_code=code) for index in topic.partition_indexes
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+@handles(ApiKey.DESCRIBE_PRODUCERS, 0, 0, error_response=error_response)
+def describe_producers(ctx: RequestContext, request: DescribeProducersRequest) -> Outcome:
+    return DescribeProducersResponse(
+        topics=[
+            TopicResponse(
+                name=topic.name,
+                partitions=[_answer(ctx, topic.name, index) for index in topic.partition_indexes],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _answer(ctx: RequestContext, name: str, index: int) -> PartitionResponse:
+    topic = ctx.state.cluster.topic(name)
+    try:
+        if topic is None:
+            why = invalid_topic_name(name)
+            if why is not None:
+                raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, why)
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN_TOPIC)
+        log = led_log(ctx, topic, index)
+    except KafkaError as error:
+        return PartitionResponse(partition_index=index, error_code=error.code, error_message=error.message)
+    return PartitionResponse(
+        partition_index=index,
+        active_producers=[
+            ProducerState(
+                producer_id=entry.producer_id,
+                producer_epoch=entry.epoch,
+                last_sequence=entry.last_sequence,
+                last_timestamp=entry.last_timestamp,
+                coordinator_epoch=-1,
+                current_txn_start_offset=-1,
+            )
+            for entry in log.producers()
+        ],
+    )

@@ -1,0 +1,382 @@
+"""Produce: what is taken, what is refused, and with what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafkastub.handlers.outcome import CLOSE, NO_REPLY
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafkawire.messages.produce_response import PartitionProduceResponse, ProduceResponse
+from kafkawire.records import Compression, NewRecord, build_batch, check_crc, parse_header, read_batch
+from tests.handlers.desk import START_MS, Desk, altered, batch, produce_request
+
+REFUSED = {"base_offset": -1, "log_append_time_ms": -1}
+HOUR = 3_600_000
+
+
+@pytest.fixture
+def desk() -> Desk:
+    desk = Desk()
+    desk.topic()
+    return desk
+
+
+def refusal(code: ErrorCode, log_start_offset: int = -1, **more: Any) -> PartitionProduceResponse:
+    return PartitionProduceResponse(error_code=code, log_start_offset=log_start_offset, **REFUSED, **more)
+
+
+def stored(desk: Desk, topic: str = "orders") -> bytes:
+    """All that the first partition of a topic holds."""
+    found = desk.state.cluster.topic(topic)
+    assert found is not None
+    log = desk.state.logs.log(found.topic_id, 0)
+    assert log is not None
+    return b"".join(log.read(0, 1 << 30, at_least_one=True).chunks)
+
+
+@pytest.mark.behaviour("PR-1")
+@pytest.mark.parametrize("size", [10, 100_000])
+def test_a_batch_is_stored_as_it_came_but_for_offset_and_epoch(desk: Desk, size: int):
+    first, second = batch(b"a", b"b"), batch(bytes(size))
+    desk.fill(first, second)
+    assert stored(desk) == altered(first, fix_crc=False, leader_epoch=0) + altered(
+        second, fix_crc=False, base_offset=2, leader_epoch=0
+    )
+
+
+@pytest.mark.behaviour("PR-2")
+@pytest.mark.parametrize("version", range(3, 14))
+def test_the_answer_has_the_first_offset_at_every_version(version: int):
+    desk = Desk()
+    topic = desk.topic()
+    for offset in (0, 2):
+        asked = produce_request(batch(b"a", b"b"), topic_id=topic.topic_id)
+        answer = desk.ask(version, asked, ProduceResponse).responses[0]
+        assert answer.partition_responses == (
+            PartitionProduceResponse(base_offset=offset, log_start_offset=0 if version >= 5 else -1),
+        )
+        assert (answer.name, answer.topic_id) == (("orders", bytes(16)) if version < 13 else ("", topic.topic_id))
+
+
+@pytest.mark.behaviour("PR-3")
+def test_acks_0_is_not_answered_and_an_error_closes(desk: Desk):
+    assert desk.outcome(ApiKey.PRODUCE, 9, produce_request(batch(), acks=0)) is NO_REPLY
+    assert len(stored(desk)) == len(batch())
+    for bad in (produce_request(batch(), topic="nope", acks=0), produce_request(b"", acks=0)):
+        assert desk.outcome(ApiKey.PRODUCE, 9, bad) is CLOSE
+
+
+@pytest.mark.behaviour("PR-4")
+def test_other_acks_are_refused_where_something_could_have_been_written(desk: Desk):
+    assert desk.produce(batch(), acks=2) == refusal(ErrorCode.INVALID_REQUIRED_ACKS)
+    assert desk.produce(batch(), "nope", acks=2) == refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+
+@pytest.mark.behaviour("PR-5")
+def test_what_does_not_exist(desk: Desk):
+    assert desk.produce(batch(), "nope") == refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    assert desk.produce(batch(), partition=7) == refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, index=7)
+    assert desk.produce(batch(), partition=-1) == refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, index=-1)
+    assert desk.produce(batch(), version=13, topic_id=b"x" * 16) == refusal(ErrorCode.UNKNOWN_TOPIC_ID)
+
+
+@pytest.mark.behaviour("PR-6")
+def test_an_internal_topic_is_the_brokers_own(desk: Desk):
+    desk.topic("__consumer_offsets")
+    assert desk.produce(batch(), "__consumer_offsets") == refusal(ErrorCode.INVALID_TOPIC_EXCEPTION)
+    desk.client_id = "__admin_client"
+    desk.fill(batch(), topic="__consumer_offsets")
+
+
+@pytest.mark.behaviour("PR-7")
+@pytest.mark.parametrize(
+    "records",
+    [b"", b"12345", batch()[:-1], batch() + batch(), altered(batch(), magic=1), altered(batch(), magic=0)],
+    ids=["nothing", "five bytes", "torn", "two", "magic 1", "magic 0"],
+)
+def test_there_has_to_be_one_batch_of_magic_2(desk: Desk, records: bytes):
+    assert desk.produce(records) == refusal(ErrorCode.INVALID_RECORD)
+
+
+@pytest.mark.behaviour("PR-7")
+@pytest.mark.parametrize("torn", [b"12345", batch()[:40]])
+def test_torn_bytes_after_the_batch_are_ignored(desk: Desk, torn: bytes):
+    desk.fill(batch() + torn, batch())
+    assert len(stored(desk)) == 2 * len(batch())
+
+
+@pytest.mark.behaviour("PR-8")
+@pytest.mark.parametrize(
+    ("records", "code", "message"),
+    [
+        (altered(batch(), magic=3), ErrorCode.CORRUPT_MESSAGE, "Invalid magic found in record: 3"),
+        (altered(batch(), magic=-1), ErrorCode.CORRUPT_MESSAGE, "Invalid magic found in record: -1"),
+        (
+            altered(batch(), fix_crc=False, length=10)[:32],
+            ErrorCode.CORRUPT_MESSAGE,
+            "Record size 10 is less than the minimum record overhead (14)",
+        ),
+        (altered(batch(), fix_crc=False, length=20)[:32], ErrorCode.UNKNOWN_SERVER_ERROR, None),
+    ],
+)
+def test_a_first_batch_that_cannot_be_read_fails_the_whole_request(
+    desk: Desk, records: bytes, code: ErrorCode, message: str | None
+):
+    desk.topic("other")
+    request = produce_request(batch(), "other")
+    request.topic_data = [*request.topic_data, *produce_request(records).topic_data]
+    answer = desk.ask(9, request, ProduceResponse)
+    told = [one for topic in answer.responses for one in topic.partition_responses]
+    assert told == [refusal(code, error_message=message)] * 2
+    assert desk.produce(batch(), "other").base_offset == 0
+
+
+@pytest.mark.behaviour("PR-9")
+def test_a_corrupt_batch(desk: Desk):
+    corrupt = refusal(ErrorCode.CORRUPT_MESSAGE)
+    assert desk.produce(altered(batch(), fix_crc=False, crc=1)) == corrupt
+    assert desk.produce(altered(batch(), fix_crc=False, length=45)[:57]) == corrupt
+
+
+@pytest.mark.behaviour("PR-10")
+def test_a_batch_that_is_too_large():
+    desk = Desk()
+    desk.topic(max_message_bytes="200")
+    assert desk.produce(batch(bytes(200))) == refusal(ErrorCode.MESSAGE_TOO_LARGE)
+    desk.fill(batch(bytes(100)))
+    desk.topic("segments", segment_bytes="1048576", max_message_bytes="9999999")
+    assert desk.produce(batch(bytes(1048576)), "segments") == refusal(ErrorCode.RECORD_LIST_TOO_LARGE)
+
+
+@pytest.mark.behaviour("PR-11")
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"base_offset": 5},
+        {"record_count": 0},
+        {"record_count": 2},
+        {"record_count": 2, "last_offset_delta": 1},
+        {"record_count": 4, "last_offset_delta": 3},
+        {"last_offset_delta": -1},
+        {"attributes": 0x20},
+        {"producer_id": 5, "producer_epoch": 0},
+        {"producer_id": 5, "producer_epoch": 0, "base_sequence": -5},
+    ],
+    ids=str,
+)
+def test_a_header_that_contradicts_itself_or_its_records(desk: Desk, fields: dict[str, int]):
+    assert desk.produce(altered(batch(b"a", b"b", b"c"), **fields)) == refusal(ErrorCode.INVALID_RECORD, 0)
+
+
+@pytest.mark.behaviour("PR-11")
+def test_a_payload_that_is_not_records(desk: Desk):
+    good = batch(b"abc")
+    for payload in (b"\xff" * len(good[61:]), b"\x00" * len(good[61:]), good[61:-1] + b"\x05"):
+        assert desk.produce(altered(good[:61] + payload)) == refusal(ErrorCode.INVALID_RECORD, 0)
+
+
+@pytest.mark.behaviour("PR-12")
+@pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP])
+def test_a_compacted_topic_wants_keys(codec: int):
+    desk = Desk()
+    desk.topic(cleanup_policy="compact")
+    mixed = [NewRecord(None, b"a", START_MS), NewRecord(b"k", b"b", START_MS), NewRecord(None, b"c", START_MS)]
+    answer = desk.produce(build_batch(mixed, compression=codec))
+    why = "Compacted topic cannot accept message without key in topic partition orders-0"
+    assert (answer.error_code, answer.base_offset, answer.log_start_offset) == (ErrorCode.INVALID_RECORD, -1, 0)
+    assert [(one.batch_index, one.batch_index_error_message) for one in answer.record_errors] == [(0, why), (2, why)]
+    assert answer.error_message == (
+        "One or more records have been rejected due to 2 record errors in total, and only showing the first three "
+        f"errors at most: [RecordError(batchIndex=0, message='{why}'), RecordError(batchIndex=2, message='{why}')]"
+    )
+    assert desk.produce(build_batch(mixed, compression=codec), version=7) == refusal(ErrorCode.INVALID_RECORD, 0)
+    desk.fill(batch(b"a", None, compression=codec))
+
+
+@pytest.mark.behaviour("PR-13")
+@pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP])
+def test_timestamps_have_bounds(codec: int):
+    desk = Desk()
+    desk.topic(message_timestamp_before_max_ms="1000")
+    desk.fill(batch(timestamp=START_MS + HOUR, compression=codec), batch(timestamp=START_MS - 1000, compression=codec))
+    desk.fill(batch(timestamp=-1, compression=codec))
+    for wrong in (START_MS + HOUR + 1, START_MS - 1001):
+        answer = desk.produce(batch(timestamp=wrong, compression=codec))
+        assert answer.error_code == ErrorCode.INVALID_TIMESTAMP
+        assert answer.error_message == "One or more records have been rejected due to invalid timestamp"
+        (error,) = answer.record_errors
+        assert error.batch_index_error_message == (
+            f"Timestamp {wrong} of message with offset 0 is out of range. The timestamp should be within "
+            f"[{START_MS - 1000}, {START_MS + HOUR}]"
+        )
+
+
+@pytest.mark.behaviour("PR-13")
+def test_timestamps_are_measured_on_the_wall_clock_wherever_broker_time_is():
+    desk = Desk(wall_ms=lambda: START_MS)
+    desk.topic()
+    desk.broker_ms = START_MS - 30 * 24 * HOUR
+    desk.fill(batch())
+    desk.broker_ms = START_MS + 30 * 24 * HOUR
+    assert desk.produce(batch(timestamp=START_MS + 2 * HOUR)).error_code == ErrorCode.INVALID_TIMESTAMP
+
+
+@pytest.mark.behaviour("PR-13")
+def test_a_client_must_not_claim_log_append_time():
+    desk = Desk()
+    desk.topic(message_timestamp_type="LogAppendTime")
+    answer = desk.produce(altered(batch(b"v1"), attributes=8))
+    assert answer.error_code == ErrorCode.INVALID_TIMESTAMP
+    assert answer.record_errors[0].batch_index_error_message == (
+        f"Invalid timestamp type in message DefaultRecord(offset=0, timestamp={START_MS}, key=1 bytes, value=2 bytes). "
+        "Producer should not set timestamp type to LogAppendTime."
+    )
+
+
+@pytest.mark.behaviour("PR-14")
+@pytest.mark.parametrize("codec", list(Compression))
+def test_log_append_time_is_the_brokers(codec: int):
+    desk = Desk()
+    desk.topic(message_timestamp_type="LogAppendTime")
+    answer = desk.produce(batch(b"a", b"b", timestamp=5, compression=codec))
+    assert (answer.base_offset, answer.log_append_time_ms) == (0, START_MS)
+    assert check_crc(stored(desk))
+    assert [record.timestamp for record in read_batch(stored(desk))] == [START_MS, START_MS]
+
+
+@pytest.mark.behaviour("PR-15")
+def test_a_wrong_max_timestamp_is_put_right(desk: Desk):
+    desk.fill(altered(batch(b"a", b"b"), max_timestamp=7))
+    assert stored(desk) == altered(batch(b"a", b"b"), fix_crc=False, leader_epoch=0)
+
+
+@pytest.mark.behaviour("PR-15")
+def test_a_client_that_claims_log_append_time_on_a_create_time_topic_is_put_right(desk: Desk):
+    desk.fill(altered(batch(b"a"), attributes=8))
+    assert not parse_header(stored(desk)).log_append_time
+    assert check_crc(stored(desk))
+
+
+@pytest.mark.behaviour("PR-16")
+@pytest.mark.parametrize("codec", list(Compression))
+def test_every_codec_passes_untouched(desk: Desk, codec: int):
+    sent = batch(b"a" * 100, b"b" * 100, compression=codec)
+    desk.fill(sent)
+    assert stored(desk) == altered(sent, fix_crc=False, leader_epoch=0)
+
+
+@pytest.mark.behaviour("PR-16")
+def test_zstd_came_with_version_7_and_other_codecs_never(desk: Desk):
+    zstd = batch(compression=Compression.ZSTD)
+    assert desk.produce(zstd, version=6) == refusal(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+    assert desk.produce(zstd, version=7).error_code == ErrorCode.NONE
+    assert desk.produce(altered(batch(), attributes=5)) == refusal(ErrorCode.UNKNOWN_SERVER_ERROR, 0)
+    assert desk.produce(altered(batch(), attributes=5), version=6) == refusal(ErrorCode.UNKNOWN_SERVER_ERROR)
+
+
+@pytest.mark.behaviour("PR-16")
+def test_a_payload_that_has_to_be_unpacked_and_cannot_be():
+    desk = Desk()
+    desk.topic(cleanup_policy="compact")
+    for codec in (1, 2, 3, 4):
+        assert desk.produce(altered(batch(), attributes=codec)) == refusal(ErrorCode.UNKNOWN_SERVER_ERROR, 0)
+
+
+def idempotent(sequence: int, epoch: int = 0, count: int = 2) -> bytes:
+    return batch(*[b"v"] * count, producer_id=7, producer_epoch=epoch, base_sequence=sequence)
+
+
+@pytest.mark.behaviour("PR-17")
+def test_one_of_the_last_five_batches_again_is_answered_with_its_offset(desk: Desk):
+    for number in range(6):
+        assert desk.produce(idempotent(5 + 2 * number)).base_offset == 2 * number
+    for number in range(1, 6):
+        assert desk.produce(idempotent(5 + 2 * number)) == PartitionProduceResponse(
+            base_offset=2 * number, log_append_time_ms=START_MS + 1, log_start_offset=0
+        )
+    assert desk.produce(idempotent(5)) == refusal(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, 0)
+    assert len(stored(desk)) == 6 * len(idempotent(5))
+
+
+@pytest.mark.behaviour("PR-17")
+def test_sequences_and_epochs(desk: Desk):
+    out_of_order = refusal(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, 0)
+    desk.fill(idempotent(0))
+    assert desk.produce(idempotent(3)) == out_of_order
+    assert desk.produce(idempotent(0, count=1)) == out_of_order
+    assert desk.produce(idempotent(3, epoch=1)) == out_of_order
+    desk.fill(idempotent(0, epoch=1))
+    assert desk.produce(idempotent(2)) == refusal(ErrorCode.INVALID_PRODUCER_EPOCH, 0)
+    desk.fill(idempotent(2, epoch=1))
+
+
+@pytest.mark.behaviour("PR-17")
+def test_sequences_wrap_around(desk: Desk):
+    last = 0x7FFFFFFF
+    desk.fill(idempotent(last - 2), idempotent(last), idempotent(1))
+    assert desk.produce(idempotent(last)).base_offset == 2
+
+
+def transactional(producer_id: int, epoch: int = 0) -> bytes:
+    return batch(attributes=0x10, producer_id=producer_id, producer_epoch=epoch, base_sequence=0)
+
+
+@pytest.mark.behaviour("PR-18")
+def test_transactional_batches(desk: Desk):
+    known = desk.state.logs.producer_ids.initialise("tx").producer_id
+    whole = refusal(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    assert desk.produce(transactional(known)) == whole
+    unmapped = refusal(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    assert desk.produce(transactional(known), transactional_id="other") == unmapped
+    assert desk.produce(transactional(known + 1), transactional_id="tx") == unmapped
+    fenced = refusal(ErrorCode.INVALID_PRODUCER_EPOCH)
+    assert desk.produce(transactional(known, 3), transactional_id="tx") == fenced
+    not_added = refusal(ErrorCode.INVALID_TXN_STATE, error_message="Partition was not added to the transaction")
+    assert desk.produce(transactional(known), version=10, transactional_id="tx") == not_added
+    abortable = refusal(ErrorCode.TRANSACTION_ABORTABLE)
+    assert desk.produce(transactional(known), version=11, transactional_id="tx") == abortable
+    assert desk.produce(batch(), transactional_id="tx").base_offset == 0
+
+
+@pytest.mark.behaviour("PR-19")
+def test_what_is_named_twice_is_written_once(desk: Desk):
+    def topic(*values: bytes) -> TopicProduceData:
+        return TopicProduceData(name="orders", partition_data=[PartitionProduceData(0, batch(v)) for v in values])
+
+    request = ProduceRequest(transactional_id=None, acks=1, topic_data=[topic(b"a", b"b"), topic(b"c")])
+    (answer,) = desk.ask(9, request, ProduceResponse).responses
+    assert [one.base_offset for one in answer.partition_responses] == [0]
+    assert [record.value for record in read_batch(stored(desk))] == [b"b"]
+
+
+@pytest.mark.behaviour("PR-20")
+@pytest.mark.parametrize("version", [9, 10])
+def test_who_does_not_lead_says_who_does(version: int):
+    desk = Desk(nodes=2)
+    topic = desk.topic()
+    leader = topic.partitions[0].leader
+    desk.node_id = 3 - leader
+    answer = desk.ask(version, produce_request(batch()), ProduceResponse)
+    told = answer.responses[0].partition_responses[0]
+    assert told.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if version < 10:
+        assert (told.current_leader.leader_id, answer.node_endpoints) == (-1, ())
+    else:
+        assert (told.current_leader.leader_id, told.current_leader.leader_epoch) == (leader, 0)
+        assert [(node.node_id, node.port) for node in answer.node_endpoints] == [(leader, 9091 + leader)]
+
+
+@pytest.mark.behaviour("PR-21")
+@pytest.mark.parametrize("sent", [Compression.NONE, Compression.SNAPPY, Compression.GZIP])
+@pytest.mark.parametrize(("name", "codec"), [("gzip", 1), ("zstd", 4), ("uncompressed", 0)])
+def test_a_topic_may_have_its_own_codec(sent: int, name: str, codec: int):
+    desk = Desk()
+    desk.topic(compression_type=name)
+    desk.fill(batch(b"a" * 100, b"b", compression=sent))
+    assert parse_header(stored(desk)).compression == codec
+    assert check_crc(stored(desk))
+    assert [record.value for record in read_batch(stored(desk))] == [b"a" * 100, b"b"]
