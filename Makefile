@@ -21,15 +21,17 @@ help:
 	@echo "make docs          write docs/coverage.md and docs/profiles.md anew"
 	@echo "make lock          resolve requirements/*.lock anew"
 
+# What setting up has to say goes to standard error: the first line of `make run` is the ready line.
 $(RUN): requirements/run.lock pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	touch $@
+	@echo "setting up .venv" >&2
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
 
 $(DEV): requirements/dev.lock $(RUN)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
-	touch $@
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	@touch $@
 
 run: $(RUN)
 	@exec $(BIN)/kafkastub serve $(ARGS)
@@ -42,7 +44,7 @@ check: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PYTHONPATH=protocol:broker $(BIN)/lint-imports
-	$(BIN)/python -m tests.wire.regenerate --check
+	$(BIN)/python -m tests.oracle.messages --check
 
 oracle: $(DEV)
 	$(PYTEST) -m oracle $(ARGS)
@@ -58,7 +60,7 @@ golden: $(DEV)
 	$(BIN)/python -m tests.golden.record $(ARGS)
 
 messages: $(DEV)
-	$(BIN)/python -m tests.wire.regenerate
+	$(BIN)/python -m tests.oracle.messages
 
 docs: $(DEV)
 	$(BIN)/python -m tests.docs.generated

@@ -76,6 +76,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     loop = new_event_loop()
     # What is loaded now stays: the collector need not look at it again with every sweep.
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
     try:
         loop.run_until_complete(_run(arguments, config, topics, advertised))
     except KafkaError as error:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 class ConnectionInfo:
     """One client connection, as far as handlers care."""
 
-    __slots__ = ("client_host", "id", "peer", "software_name", "software_version")
+    __slots__ = (
+        "client_host", "client_id", "client_id_bytes", "id", "peer", "software_name", "software_version",
+    )  # fmt: skip
 
     def __init__(self, id: int, client_host: str, peer: str) -> None:
         self.id = id
@@ -21,9 +23,17 @@ class ConnectionInfo:
         """As Kafka prints an address: `/127.0.0.1`."""
         self.peer = peer
         """`HOST:PORT`, for log lines."""
+        self.client_id = ""
+        """Of the last request that had one; most clients send the same each time, so it is decoded once."""
+        self.client_id_bytes = b""
         self.software_name = "unknown"
         """From ApiVersions v3+ (KIP-511)."""
         self.software_version = "unknown"
+
+    def remember_client_id(self, raw: bytes) -> None:
+        """The client id of the request at hand, as its bytes."""
+        self.client_id_bytes = raw
+        self.client_id = raw.decode("utf-8", "replace")
 
 
 class RequestContext:

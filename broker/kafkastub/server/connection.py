@@ -6,16 +6,18 @@ their replies. Here a frame that arrives while a reply is deferred waits in `_qu
 
 from __future__ import annotations
 
+import struct
 from collections import deque
 from collections.abc import Callable
 
 from kafkastub.handlers.context import ConnectionInfo
-from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred
+from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
 from kafkastub.server.dispatch import Dispatcher, Exchange, Refused
 from kafkawire.codec import Parts
 from kafkawire.errors import MalformedMessage
-from kafkawire.framing import Frame, FrameSplitter
-from kafkawire.schema import Message
+from kafkawire.framing import FrameSplitter
+
+_size = struct.Struct(">i").unpack_from
 
 
 class Connection:
@@ -26,8 +28,8 @@ class Connection:
     """
 
     __slots__ = (
-        "_dispatcher", "_frames", "_now", "_queue", "_waiting", "_wake", "blocked", "closing", "info", "out", "queued",
-        "reason",
+        "_dispatcher", "_frames", "_limit", "_now", "_queue", "_waiting", "_wake", "active_ms", "blocked", "closing",
+        "info", "out", "queued", "reason",
     )  # fmt: skip
 
     def __init__(
@@ -41,6 +43,7 @@ class Connection:
         # for the connection's life
         self._dispatcher = dispatcher
         self._frames = FrameSplitter(limit)
+        self._limit = limit
         self._now = now
         """Gives (broker time, timer time), both in ms."""
         self._wake = wake
@@ -52,6 +55,8 @@ class Connection:
         self.queued = 0
         """Bytes in frames that wait."""
         self._waiting: tuple[Exchange, Deferred] | None = None
+        self.active_ms = 0
+        """Timer time of the last bytes."""
         self.blocked = False
         self.closing = False
         self.reason: str | None = None
@@ -62,19 +67,33 @@ class Connection:
         """Whether frames wait: for a deferred reply, or for a client that does not read."""
         return self._waiting is not None or self.blocked
 
+    @property
+    def pending(self) -> int:
+        """Bytes held for frames that are not complete or have to wait."""
+        return self._frames.pending + self.queued
+
     def receive(self, data: bytes) -> None:
         """Serve what `data` completes."""
         broker_ms, timer_ms = self._now()
-        try:
-            for frame in self._frames.feed(data):
-                if self.closing:
-                    return
-                if self._waiting is not None or self.blocked or self._queue:
-                    self._keep(frame)
-                else:
-                    self._serve(frame, broker_ms, timer_ms)
-        except MalformedMessage as error:
-            self._end(str(error))
+        self.active_ms = timer_ms
+        position, length = 0, len(data)
+        if not (self._frames.pending or self._queue or self.muted):
+            # Nothing is under way: whole frames are served where they lie.
+            serve, info, out, limit = self._dispatcher.serve, self.info, self.out, self._limit
+            try:
+                while length - position >= 4:
+                    (size,) = _size(data, position)
+                    end = position + 4 + size
+                    if not 0 <= size <= limit or end > length:
+                        break
+                    left = serve(data, position + 4, end, info, broker_ms, timer_ms, out)
+                    position = end
+                    if left is not None and not self._settle(*left):
+                        break
+            except Refused as refused:
+                self._end(str(refused))
+        if position < length and not self.closing:
+            self._receive_slowly(data[position:] if position else data, broker_ms, timer_ms)
 
     def resume(self) -> None:
         """Send the deferred reply if it is there, then serve what waited behind it."""
@@ -83,12 +102,12 @@ class Connection:
             if deferred.reply is None:
                 return
             self._waiting = None
-            self._reply(exchange, deferred.reply)
+            self._reply(exchange, deferred)
         broker_ms, timer_ms = self._now()
         while self._queue and not (self.muted or self.closing):
             data = self._queue.popleft()
             self.queued -= len(data)
-            self._serve((data, 0, len(data)), broker_ms, timer_ms)
+            self._serve(data, 0, len(data), broker_ms, timer_ms)
 
     def lost(self) -> None:
         """The peer has gone: nobody waits for the deferred reply any more."""
@@ -99,44 +118,48 @@ class Connection:
             self._waiting[1].abandoned = True
             self._waiting = None
 
-    @property
-    def pending(self) -> int:
-        """Bytes held for frames that are not complete or have to wait."""
-        return self._frames.pending + self.queued
-
-    def _keep(self, frame: Frame) -> None:
-        data, start, end = frame
-        self._queue.append(data[start:end])
-        self.queued += end - start
-
-    def _serve(self, frame: Frame, broker_ms: int, timer_ms: int) -> None:
-        data, start, end = frame
-        dispatcher = self._dispatcher
+    def _receive_slowly(self, data: bytes, broker_ms: int, timer_ms: int) -> None:
+        """Pieces of frames, frames that have to wait, sizes that are none."""
         try:
-            exchange = dispatcher.parse(data, start, end, self.info, broker_ms, timer_ms)
+            for buffer, start, end in self._frames.feed(data):
+                if self.closing:
+                    return
+                if self._queue or self.muted:
+                    self._queue.append(buffer[start:end])
+                    self.queued += end - start
+                else:
+                    self._serve(buffer, start, end, broker_ms, timer_ms)
+        except MalformedMessage as error:
+            self._end(str(error))
+
+    def _serve(self, data: bytes, start: int, end: int, broker_ms: int, timer_ms: int) -> None:
+        try:
+            left = self._dispatcher.serve(data, start, end, self.info, broker_ms, timer_ms, self.out)
         except Refused as refused:
             self._end(str(refused))
             return
-        outcome = dispatcher.run(exchange)
-        if isinstance(outcome, Message):
-            self._reply(exchange, outcome)
-        elif outcome is NO_REPLY:
-            pass
-        elif outcome is CLOSE:
+        if left is not None:
+            self._settle(*left)
+
+    def _settle(self, exchange: Exchange, outcome: Outcome) -> bool:
+        """Deal with an outcome that is no reply; whether the next request may be served."""
+        if outcome is NO_REPLY:
+            return True
+        if outcome is CLOSE:
             self.closing = True
-        else:
-            self._defer(exchange, outcome)
+            return False
+        assert isinstance(outcome, Deferred)
+        if outcome.reply is not None:
+            self._reply(exchange, outcome)
+            return not self.closing
+        self._waiting = (exchange, outcome)
+        outcome.when_done(lambda _: self._wake())
+        return False
 
-    def _defer(self, exchange: Exchange, deferred: Deferred) -> None:
-        if deferred.reply is not None:
-            self._reply(exchange, deferred.reply)
-            return
-        self._waiting = (exchange, deferred)
-        deferred.when_done(lambda _: self._wake())
-
-    def _reply(self, exchange: Exchange, response: Message) -> None:
+    def _reply(self, exchange: Exchange, deferred: Deferred) -> None:
+        assert deferred.reply is not None
         try:
-            self._dispatcher.reply(exchange, response, self.out)
+            self._dispatcher.reply(exchange.route, exchange.context.correlation_id, deferred.reply, self.out)
         except Exception:
             self._dispatcher.state.log.exception("a reply cannot be encoded", api=exchange.route.key.camel)
             self.closing = True

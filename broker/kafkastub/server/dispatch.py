@@ -1,8 +1,8 @@
 """From a frame to a handler and back to bytes; no I/O.
 
-What Kafka does with requests that it cannot serve (`SocketServer.processCompletedReceives`, `RequestContext.parseRequest`):
-an unknown key, a version out of range or a malformed body ends the connection; only ApiVersions answers a version that
-is too new.
+What Kafka does with requests that it cannot serve: an unknown key, a version out of range or a malformed body ends the
+connection; only ApiVersions answers a version that does not exist. Source: `SocketServer.processCompletedReceives`,
+`RequestContext.parseRequest`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration, registrations
 from kafkastub.handlers.state import BrokerState
 from kafkawire.api import ApiKey
-from kafkawire.codec import Decoder, Encoder, Parts, decoder, encoder
+from kafkawire.codec import Decoder, Encoder, Parts, decoder, encoder, straight_decoder
 from kafkawire.errors import ErrorCode, KafkaError, MalformedMessage
 from kafkawire.header import is_flexible, read_request_header, response_header_size
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.schema import Message
 
 _key_version = struct.Struct(">hh").unpack_from
+_correlation_and_client = struct.Struct(">ih").unpack_from
 _head = struct.Struct(">ii").pack
 _flexible_head = struct.Struct(">iib").pack
 
@@ -35,7 +36,9 @@ class Route:
     key: ApiKey
     version: int
     handler: Handler
-    decode: Decoder | None
+    straight: Decoder | None
+    """None: the body is not looked at."""
+    decode: Decoder
     encode: Encoder
     flexible_request: bool
     header_size: int
@@ -60,76 +63,99 @@ class Exchange:
 
 
 class Dispatcher:
-    """One a broker. `routes` fills as versions are first used."""
+    """One a broker. `_routes` fills as versions are first used."""
 
     def __init__(self, state: BrokerState) -> None:
         self.state = state
         self._routes: dict[bytes, Route] = {}
 
-    def parse(
-        self, data: bytes, start: int, end: int, connection: ConnectionInfo, broker_ms: int, timer_ms: int
-    ) -> Exchange:
-        """The request in `data[start:end]`. Raises Refused."""
+    def serve(
+        self, data: bytes, start: int, end: int, info: ConnectionInfo, broker_ms: int, timer_ms: int, out: Parts
+    ) -> tuple[Exchange, Outcome] | None:
+        """Serve the request in `data[start:end]`.
+
+        None where its reply is in `out`; otherwise the outcome that the connection has to deal with. Raises Refused.
+        """
         route = self._routes.get(data[start : start + 4])
         if route is None:
             route = self._route(data, start, end)
+        client_id: str | None
+        # The straight way through a header and a body; whatever is out of the ordinary is read again, with care.
         try:
-            header = read_request_header(data, start, end, route.flexible_request)
-            if route.decode is None:  # an ApiVersions of the future: its body is not needed to refuse it
-                request: Message = ApiVersionsRequest()
+            correlation_id, size = _correlation_and_client(data, start + 4)
+            body = start + 10
+            if size > 0:
+                raw = data[body : body + size]
+                body += size
+                if raw != info.client_id_bytes:
+                    info.remember_client_id(raw)
+                client_id = info.client_id
             else:
-                request, _ = route.decode(data, header.end, end)
-        except MalformedMessage as error:
-            raise Refused(f"{route.key.camel} v{route.version}: {error}") from error
-        context = RequestContext(
-            self.state,
-            connection,
-            route.key,
-            route.version,
-            header.correlation_id,
-            header.client_id,
-            broker_ms,
-            timer_ms,
-        )
-        return Exchange(route, context, request)
-
-    def run(self, exchange: Exchange) -> Outcome:
-        """Ask the handler; whatever it raises becomes an answer."""
-        route, context = exchange.route, exchange.context
-        try:
-            return route.handler(context, exchange.request)
-        except KafkaError as error:
-            return self._lowered(exchange, error.code)
+                client_id = None if size < 0 else ""
+            if route.flexible_request:
+                if data[body]:
+                    raise Refused  # tags in a header: the careful way
+                body += 1
+            request, stop = route.straight(data, body, end)  # type: ignore[misc]
+            if stop > end:
+                raise Refused
         except Exception:
-            self.state.log.exception(
-                "handler failed", api=route.key.camel, version=route.version, peer=context.connection.peer
-            )
-            return self._lowered(exchange, ErrorCode.UNKNOWN_SERVER_ERROR)
+            correlation_id, client_id, request = self._read_with_care(route, data, start, end)
+        context = RequestContext(
+            self.state, info, route.key, route.version, correlation_id, client_id, broker_ms, timer_ms
+        )
+        try:
+            outcome = route.handler(context, request)
+        except Exception as error:
+            outcome = self._lowered(Exchange(route, context, request), error)
+        if not isinstance(outcome, Message):
+            return Exchange(route, context, request), outcome
+        try:
+            self.reply(route, correlation_id, outcome, out)
+        except Exception:
+            self.state.log.exception("a reply cannot be encoded", api=route.key.camel, version=route.version)
+            return Exchange(route, context, request), CLOSE
+        return None
 
-    def reply(self, exchange: Exchange, response: Message, out: Parts) -> None:
+    def reply(self, route: Route, correlation_id: int, response: Message, out: Parts) -> None:
         """Append the frame of `response` to `out`."""
-        route = exchange.route
         parts = route.encode(response)
-        correlation_id = exchange.context.correlation_id
         if route.chunked:
             size = sum(map(len, parts)) + route.header_size
-            body: Parts = parts
         else:
             joined = b"".join(parts)
             size = len(joined) + route.header_size
-            body = [joined]
+            parts = [joined]
         if route.header_size == 5:
             out.append(_flexible_head(size, correlation_id, 0))
         else:
             out.append(_head(size, correlation_id))
-        out += body
+        out += parts
 
-    def _lowered(self, exchange: Exchange, code: ErrorCode) -> Outcome:
-        route = exchange.route
+    def _read_with_care(self, route: Route, data: bytes, start: int, end: int) -> tuple[int, str | None, Message]:
+        """Correlation id, client id and body. Raises Refused with what is wrong."""
+        try:
+            header = read_request_header(data, start, end, route.flexible_request)
+            if route.straight is None:
+                return header.correlation_id, header.client_id, ApiVersionsRequest()
+            request, _ = route.decode(data, header.end, end)
+        except MalformedMessage as error:
+            raise Refused(f"{route.key.camel} v{route.version}: {error}") from error
+        return header.correlation_id, header.client_id, request
+
+    def _lowered(self, exchange: Exchange, error: Exception) -> Outcome:
+        """What a handler raised, as an answer."""
+        route, log = exchange.route, self.state.log
+        code = ErrorCode.UNKNOWN_SERVER_ERROR
+        if isinstance(error, KafkaError):
+            code = error.code
+        else:
+            peer = exchange.context.connection.peer
+            log.exception("handler failed", api=route.key.camel, version=route.version, peer=peer)
         try:
             return route.api.error_response(exchange.request, code, route.version)
         except Exception:
-            self.state.log.exception("no error answer", api=route.key.camel, version=route.version)
+            log.exception("no error answer", api=route.key.camel, version=route.version)
             return CLOSE
 
     def _route(self, data: bytes, start: int, end: int) -> Route:
@@ -157,6 +183,7 @@ class Dispatcher:
             key=api.key,
             version=version,
             handler=api.handler,
+            straight=straight_decoder(request, version),
             decode=decoder(request, version),
             encode=encoder(response, version),
             flexible_request=is_flexible(request, version),
@@ -165,6 +192,8 @@ class Dispatcher:
         )
 
     def _unheard_of(self, api: Registration, version: int) -> Route:
+        """ApiVersions of a version that we do not know: its body does not matter, its answer is in version 0."""
+
         def refuse(context: RequestContext, request: Any) -> Outcome:
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
 
@@ -173,7 +202,8 @@ class Dispatcher:
             key=api.key,
             version=version,
             handler=refuse,
-            decode=None,
+            straight=None,
+            decode=decoder(api.request_class(), 0),
             encode=encoder(api.response_class(), 0),
             flexible_request=False,
             header_size=4,

@@ -107,11 +107,11 @@ class Server:
         now = self.clock.timer_ms()
         oldest = now
         for protocol in list(self.connections):
-            if protocol.last_ms + self._idle_ms <= now and not protocol.connection.muted:
+            if protocol.connection.active_ms + self._idle_ms <= now and not protocol.connection.muted:
                 self.state.log.info("idle connection closed", peer=protocol.connection.info.peer)
                 protocol.shut()
             elif not protocol.connection.muted:
-                oldest = min(oldest, protocol.last_ms)
+                oldest = min(oldest, protocol.connection.active_ms)
         if self.connections:
             wait = max(1, oldest + self._idle_ms - now)
             self._idle_timer = self.loop.call_later(wait / 1000, self._close_idle)
@@ -128,7 +128,6 @@ class BrokerProtocol(asyncio.Protocol):
         self.transport: asyncio.Transport
         self.connection: Connection
         # as it goes
-        self.last_ms = 0
         self._reading = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -139,12 +138,11 @@ class BrokerProtocol(asyncio.Protocol):
         server = self.server
         info = ConnectionInfo(server.next_connection_id(), f"/{peer[0]}", f"{peer[0]}:{peer[1]}")
         self.connection = Connection(server.dispatcher, info, server.request_limit, server.clock.both, self._woken)
-        self.last_ms = server.clock.timer_ms()
+        self.connection.active_ms = server.clock.timer_ms()
         server.connections.add(self)
         server.watch_idle()
 
     def data_received(self, data: bytes) -> None:
-        self.last_ms = self.server.clock.timer_ms()
         self.connection.receive(data)
         self._drain()
 
