@@ -1,0 +1,40 @@
+"""The group coordinator: pure state machine; time is an argument.
+
+`coordinator.GroupCoordinator` is the face. A group type is a package of its own beside `classic`; offsets, expiry and
+deletion are shared.
+"""
+
+from __future__ import annotations
+
+from kafkastub.coordinator.commits import Refused, TopicCommit
+from kafkastub.coordinator.coordinator import GroupCoordinator
+from kafkastub.coordinator.java_order import GROUP_METADATA_TOPIC, batch_order, partition_for
+from kafkastub.coordinator.records import (
+    CommittedOffset,
+    GroupMetadata,
+    GroupTombstone,
+    MemberMetadata,
+    OffsetCommit,
+    OffsetTombstone,
+    PartitionCommit,
+    Record,
+)
+from kafkastub.coordinator.turn import Turn
+
+__all__ = [
+    "GROUP_METADATA_TOPIC",
+    "CommittedOffset",
+    "GroupCoordinator",
+    "GroupMetadata",
+    "GroupTombstone",
+    "MemberMetadata",
+    "OffsetCommit",
+    "OffsetTombstone",
+    "PartitionCommit",
+    "Record",
+    "Refused",
+    "TopicCommit",
+    "Turn",
+    "batch_order",
+    "partition_for",
+]

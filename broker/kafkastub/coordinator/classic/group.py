@@ -1,0 +1,284 @@
+"""A classic group: its members and what follows from them. No clock, no deadline of its own. Kafka: ClassicGroup."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kafkastub.coordinator.classic.member import ClassicMember, Protocols
+from kafkastub.coordinator.classic.states import PREVIOUS, State
+from kafkastub.coordinator.deadlines import Deadline
+from kafkastub.coordinator.java_order import hash_map_order, string_hash
+from kafkastub.coordinator.records import GroupMetadata
+from kafkastub.coordinator.turn import Turn
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.subscription import subscribed_topics
+
+CONSUMER_PROTOCOL_TYPE = "consumer"
+
+
+class ClassicGroup:
+    """One group whose members agree on the assignment among themselves.
+
+    Attributes:
+        state_timestamp: when it came into its state, broker milliseconds; None where its record does not say.
+        protocol_type: None for a group that only ever committed offsets (a "simple" one).
+        protocol: what the members of this generation agreed on; None without a generation.
+        leader: member id of the leader.
+        pending: members that were given an id and have not joined with it yet (KIP-394), with the end of their time.
+        pending_sync: members of this generation that have not synced yet.
+        subscribed: the topics that the members of the last generation subscribe to; None where that is not known.
+        new_member_added: somebody joined while the first rebalance was waiting for more.
+        join, sync: the ends of the time for joining and for syncing.
+        check_at: broker milliseconds at which the expiry sweep has to look at the group again.
+    """
+
+    group_type = "classic"
+
+    __slots__ = (
+        "_awaiting_join",
+        "_supported",
+        "check_at",
+        "generation",
+        "group_id",
+        "join",
+        "leader",
+        "members",
+        "new_member_added",
+        "pending",
+        "pending_sync",
+        "previous_state",
+        "protocol",
+        "protocol_type",
+        "state",
+        "state_timestamp",
+        "static_members",
+        "subscribed",
+        "sync",
+    )
+
+    def __init__(self, group_id: str, state_timestamp: int | None) -> None:
+        self.group_id = group_id
+        self.state = State.EMPTY
+        self.previous_state = State.DEAD
+        self.state_timestamp = state_timestamp
+        self.generation = 0
+        self.protocol_type: str | None = None
+        self.protocol: str | None = None
+        self.leader: str | None = None
+        self.members: dict[str, ClassicMember] = {}
+        self.static_members: dict[str, str] = {}
+        self.pending: dict[str, Deadline[Turn]] = {}
+        self.pending_sync: dict[str, None] = {}
+        self.subscribed: frozenset[str] | None = None
+        self.new_member_added = False
+        self.join: Deadline[Turn] | None = None
+        self.sync: Deadline[Turn] | None = None
+        self.check_at = 2**63
+        self._awaiting_join = 0
+        self._supported: dict[str, int] = {}
+
+    # -- what others ask -----------------------------------------------------------------------------------------
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is in the state Empty."""
+        return self.state is State.EMPTY
+
+    @property
+    def can_rebalance(self) -> bool:
+        """Whether a rebalance may start in this state."""
+        return self.state in PREVIOUS[State.PREPARING_REBALANCE]
+
+    @property
+    def all_joined(self) -> bool:
+        """Whether everybody whom a rebalance waits for has joined."""
+        return len(self.members) == self._awaiting_join and not self.pending
+
+    @property
+    def awaiting_join(self) -> int:
+        """How many joins are parked."""
+        return self._awaiting_join
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        """The longest of its members'."""
+        return max((m.rebalance_timeout_ms for m in self.members.values()), default=0)
+
+    def subscribes(self, topic: str) -> bool:
+        """Whether a member subscribes to the topic. A consumer group of which that is not known subscribes to all."""
+        if self.subscribed is None:
+            return self.protocol_type == CONSUMER_PROTOCOL_TYPE
+        return topic in self.subscribed
+
+    def supports(self, protocol_type: str, protocols: Protocols) -> bool:
+        """Whether somebody with these protocols can be a member: one of them must be everybody's."""
+        if self.state is State.EMPTY:
+            return bool(protocol_type) and bool(protocols)
+        size = len(self.members)
+        return self.protocol_type == protocol_type and any(self._supported.get(n, 0) == size for n, _ in protocols)
+
+    def validate_member(self, member_id: str, group_instance_id: str | None) -> None:
+        """Raises UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID where the instance is another member by now (KIP-345)."""
+        if group_instance_id is not None:
+            known = self.static_members.get(group_instance_id)
+            if known is None:
+                raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID)
+            if known != member_id:
+                raise KafkaError(ErrorCode.FENCED_INSTANCE_ID)
+        if member_id not in self.members:
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID)
+
+    def validate_offset_commit(self, member_id: str, group_instance_id: str | None, generation: int) -> None:
+        """Raises what speaks against a commit of this member in this generation."""
+        if generation < 0 and self.state is State.EMPTY:
+            return  # an administrator, or a consumer that assigns its partitions itself
+        if generation >= 0 or member_id or group_instance_id is not None:
+            self.validate_member(member_id, group_instance_id)
+            if generation != self.generation:
+                raise KafkaError(ErrorCode.ILLEGAL_GENERATION)
+        else:
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID)
+        if self.state is State.COMPLETING_REBALANCE:
+            raise KafkaError(ErrorCode.REBALANCE_IN_PROGRESS)
+
+    def validate_offset_delete(self) -> None:
+        """Raises NON_EMPTY_GROUP for a live group that is no consumer group: its subscriptions are unknown."""
+        if self.state is not State.EMPTY and self.protocol_type != CONSUMER_PROTOCOL_TYPE:
+            raise KafkaError(ErrorCode.NON_EMPTY_GROUP)
+
+    def validate_delete(self) -> None:
+        """Raises NON_EMPTY_GROUP while the group has members."""
+        if self.state is not State.EMPTY:
+            raise KafkaError(ErrorCode.NON_EMPTY_GROUP)
+
+    def persisted(self, assignments: Mapping[str, bytes]) -> GroupMetadata:
+        """The record of the group as it is, with these assignments."""
+        members = tuple(m.persisted(self.protocol or "", assignments.get(i, b"")) for i, m in self.members.items())
+        timestamp = -1 if self.state_timestamp is None else self.state_timestamp
+        return GroupMetadata(
+            self.group_id, self.protocol_type or "", self.generation, self.protocol, self.leader, timestamp, members
+        )
+
+    # -- members -------------------------------------------------------------------------------------------------
+
+    def add(self, member: ClassicMember) -> None:
+        """Take a member in; the first one gives the group its protocol type beforehand, and becomes the leader."""
+        if member.group_instance_id is not None:
+            self.static_members[member.group_instance_id] = member.member_id
+        if self.leader is None:
+            self.leader = member.member_id
+        self.members[member.member_id] = member
+        self._count_protocols(member, 1)
+        if member.join_token is not None:
+            self._awaiting_join += 1
+        self.pending.pop(member.member_id, None)
+
+    def remove(self, member_id: str) -> None:
+        """Take a member, pending or not, out; its deadlines and parked requests are the caller's to end."""
+        member = self.members.pop(member_id, None)
+        if member is not None:
+            self._count_protocols(member, -1)
+            if member.join_token is not None:
+                self._awaiting_join -= 1
+            if member.group_instance_id is not None:
+                self.static_members.pop(member.group_instance_id, None)
+        if self.leader == member_id:
+            self.leader = next(iter(self.members), None)
+        self.pending.pop(member_id, None)
+        self.pending_sync.pop(member_id, None)
+
+    def replace_static(self, old: ClassicMember, new: ClassicMember) -> None:
+        """Put the same instance's new member into the old one's place, leadership included."""
+        del self.members[old.member_id]
+        self.members[new.member_id] = new
+        if self.leader == old.member_id:
+            self.leader = new.member_id
+        assert new.group_instance_id is not None
+        self.static_members[new.group_instance_id] = new.member_id
+
+    def update(self, member: ClassicMember, protocols: Protocols, rebalance_ms: int, session_ms: int) -> None:
+        """A member comes with other protocols and timeouts."""
+        self._count_protocols(member, -1)
+        member.protocols = protocols
+        self._count_protocols(member, 1)
+        member.rebalance_timeout_ms = rebalance_ms
+        member.session_timeout_ms = session_ms
+
+    def park_join(self, member: ClassicMember, token: object) -> None:
+        """Park a member's join; one that it had parked before is never answered, as in Kafka."""
+        if member.join_token is None:
+            self._awaiting_join += 1
+        member.join_token = token
+
+    def take_join(self, member: ClassicMember) -> object | None:
+        """Take what the member's join is parked under, to be answered."""
+        token, member.join_token = member.join_token, None
+        if token is not None:
+            self._awaiting_join -= 1
+        return token
+
+    def _count_protocols(self, member: ClassicMember, by: int) -> None:
+        for name, _ in member.protocols:  # one that is named twice counts twice, as in Kafka
+            self._supported[name] = self._supported.get(name, 0) + by
+
+    # -- generations ---------------------------------------------------------------------------------------------
+
+    def elect_joined_leader(self) -> bool:
+        """Make sure that the leader is somebody who has joined; False where nobody has."""
+        if self.leader is None:
+            return False
+        leader = self.members.get(self.leader)
+        if leader is None or leader.join_token is None:
+            joined = next((m for m in self.members.values() if m.join_token is not None), None)
+            if joined is None:
+                return False
+            self.leader = joined.member_id
+        return True
+
+    def select_protocol(self) -> str:
+        """The protocol with the most votes among those that all members support; of equals the first in a HashMap.
+
+        A protocol that a member names twice counts twice and is out; where that leaves none, it is in again (Kafka's
+        rebalance fails for good there).
+        """
+        size = len(self.members)
+        candidates = {name for name, supporters in self._supported.items() if supporters == size}
+        if not candidates:
+            supported = [{name for name, _ in member.protocols} for member in self.members.values()]
+            candidates = set.intersection(*supported)
+        votes: dict[str, int] = {}
+        for member in self.members.values():
+            choice = member.vote(candidates)
+            votes[choice] = votes.get(choice, 0) + 1
+        order = hash_map_order((string_hash(name), name) for name in votes)
+        return max(order, key=votes.__getitem__)
+
+    def next_generation(self, broker_ms: int) -> None:
+        """The joins are over: agree on a protocol and wait for the assignment, or be empty."""
+        self.generation += 1
+        self.protocol = self.select_protocol() if self.members else None
+        self.subscribed = self.compute_subscribed()
+        self.transition(State.COMPLETING_REBALANCE if self.members else State.EMPTY, broker_ms)
+        self.pending_sync.clear()
+
+    def compute_subscribed(self) -> frozenset[str] | None:
+        """All topics that the members subscribe to; None where one's subscription cannot be parsed (KIP-496)."""
+        if self.protocol_type != CONSUMER_PROTOCOL_TYPE:
+            return None
+        topics: set[str] = set()
+        if self.members and self.protocol is None:
+            return None
+        for member in self.members.values():
+            subscription = subscribed_topics(member.metadata(self.protocol))
+            if subscription is None:
+                return None
+            topics |= subscription
+        return frozenset(topics)
+
+    def transition(self, state: State, broker_ms: int) -> None:
+        """Change the state, and stamp it."""
+        if self.state not in PREVIOUS[state]:
+            raise AssertionError(f"group {self.group_id!r} cannot go from {self.state.value} to {state.value}")
+        self.previous_state = self.state
+        self.state = state
+        self.state_timestamp = broker_ms

@@ -1,0 +1,119 @@
+"""Committing offsets. Kafka: OffsetMetadataManager.commitOffset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kafkastub.coordinator.classic.group import ClassicGroup
+from kafkastub.coordinator.classic.states import State
+from kafkastub.coordinator.records import NO_TIMESTAMP, CommittedPartition, OffsetCommit
+from kafkastub.coordinator.turn import Turn
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.offset_commit_request import OffsetCommitRequest
+
+if TYPE_CHECKING:
+    from .coordinator import GroupCoordinator
+
+MAX_TIMESTAMP = 2**63 - 1
+DEFAULT_RETENTION = -1
+"""The retention time that means the broker's."""
+
+TopicCommit = tuple[str, bytes, Sequence[CommittedPartition]]
+"""Name, id, and the partitions of it, which exist."""
+
+
+Refused = set[tuple[int, int]]
+"""(position of the topic, position of the partition) of what could not be committed."""
+
+
+def commit_offsets(
+    coordinator: GroupCoordinator,
+    request: OffsetCommitRequest,
+    topics: Sequence[TopicCommit],
+    version: int,
+    turn: Turn,
+) -> Turn:
+    """Commit these topics of a request. Raises what speaks against the whole commit.
+
+    The reply is None where every partition is committed, else a `Refused`: those have too large metadata, the others
+    are committed.
+    """
+    group_id = request.group_id
+    group = coordinator.groups.get(group_id)
+    created = group is None
+    if group is None:
+        group = _group_to_be(coordinator, request, version, turn)
+    else:
+        group.validate_offset_commit(
+            request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
+        )
+        if group.state is not State.EMPTY:  # a commit keeps the session alive as a heartbeat does
+            coordinator.rebalancer.arm_session(group.members[request.member_id], turn)
+    now = turn.broker_ms
+    expiry, value_version = NO_TIMESTAMP, 4
+    if request.retention_time_ms != DEFAULT_RETENTION:
+        overflow_is_never = coordinator.profile.overflowing_retention_never_expires
+        expiry, value_version = _expiry(now + request.retention_time_ms, overflow_is_never), 1
+    committed = 0
+    for position, (topic, topic_id, partitions) in enumerate(topics):
+        for p in partitions:
+            if p.committed_metadata:
+                partitions = _without_large(coordinator, position, partitions, turn)
+                break
+        if partitions:
+            coordinator.log(turn, OffsetCommit(group_id, topic, partitions, now, expiry, topic_id, value_version))
+            committed += len(partitions)
+    coordinator.meters.offset_commits += committed
+    if created and not committed:
+        coordinator.index.touch(group, now)
+    emptied = group.protocol_type is not None and group.state is State.EMPTY
+    if now + coordinator.expiry.retention_ms < group.check_at or emptied or value_version == 1:
+        _touch(coordinator, group, now, expiry)
+    return turn
+
+
+def _without_large(
+    coordinator: GroupCoordinator, position: int, partitions: Sequence[CommittedPartition], turn: Turn
+) -> Sequence[CommittedPartition]:
+    """The partitions whose metadata is not too large; the others are noted in the turn's reply."""
+    limit = coordinator.settings.offset_metadata_max
+    large = [i for i, p in enumerate(partitions) if p.committed_metadata and utf16_length(p.committed_metadata) > limit]
+    if not large:
+        return partitions
+    refused: Refused = turn.reply or set()
+    turn.reply = refused | {(position, i) for i in large}
+    return [p for i, p in enumerate(partitions) if i not in large]
+
+
+def _group_to_be(coordinator: GroupCoordinator, request: OffsetCommitRequest, version: int, turn: Turn) -> ClassicGroup:
+    """A commit without a generation makes a group that only stores offsets; any other needs the group."""
+    if request.generation_id_or_member_epoch >= 0:
+        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND if version >= 9 else ErrorCode.ILLEGAL_GENERATION)
+    return coordinator.create(request.group_id, turn.broker_ms)
+
+
+def _expiry(at: int, overflow_is_never: bool) -> int:
+    """The expiry timestamp, which has 64 bits."""
+    if at <= MAX_TIMESTAMP:
+        return at
+    return MAX_TIMESTAMP if overflow_is_never else at - 2**64
+
+
+def utf16_length(text: str) -> int:
+    """The length of a string in Java."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _touch(coordinator: GroupCoordinator, group: ClassicGroup, now: int, expiry: int) -> None:
+    """Let the sweep look at the group when the first of these offsets can be due."""
+    retention = coordinator.expiry.retention_ms
+    if retention < 0:
+        return
+    since = now
+    if group.state is State.EMPTY and group.protocol_type is not None and group.state_timestamp is not None:
+        since = group.state_timestamp
+    at = since + retention
+    if expiry != NO_TIMESTAMP:
+        at = min(at, expiry)
+    coordinator.index.touch(group, at)

@@ -1,0 +1,99 @@
+"""Named deadlines in timer milliseconds: sessions, joins, syncs. One heap for all of them, with lazy deletion.
+
+Re-arming to a later time, what every heartbeat does, only writes an attribute: the heap keeps the old entry, and puts
+it right when it comes to the top.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Generic, TypeVar
+
+M = TypeVar("M")
+
+
+class Deadline(Generic[M]):
+    """Something that happens at a time, unless it is cancelled or put off.
+
+    Attributes:
+        name: what it is and of whom, for humans: ("session", group, member), ("join", group), ("sync", group).
+        at: when, in timer milliseconds; None while it is not armed.
+        fire: what happens; is given the moment at which it does.
+    """
+
+    __slots__ = ("_queued_at", "_round", "at", "fire", "name")
+
+    def __init__(self, name: tuple[str, ...], fire: Callable[[M], None]) -> None:
+        self.name = name
+        self.fire = fire
+        self.at: int | None = None
+        self._queued_at: int | None = None
+        self._round = 0
+
+    def cancel(self) -> None:
+        """It shall not happen; the heap forgets it in its own time."""
+        self.at = None
+
+    def __repr__(self) -> str:
+        return f"Deadline({'/'.join(self.name)} at {self.at})"
+
+
+class Deadlines(Generic[M]):
+    """All deadlines of a coordinator."""
+
+    __slots__ = ("_heap", "_round", "_serial")
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, Deadline[M]]] = []
+        self._serial = count()
+        self._round = 0
+
+    def arm(self, deadline: Deadline[M], at: int) -> None:
+        """Arm or re-arm a deadline; O(1) where it only moves to a later time."""
+        deadline.at = at
+        deadline._round = self._round
+        queued = deadline._queued_at
+        if queued is None or at < queued:
+            deadline._queued_at = at
+            heapq.heappush(self._heap, (at, next(self._serial), deadline))
+
+    def next(self) -> int | None:
+        """The earliest armed deadline."""
+        heap = self._heap
+        while heap:
+            queued, _, deadline = heap[0]
+            if deadline._queued_at != queued:  # superseded by an earlier entry of the same deadline
+                heapq.heappop(heap)
+            elif deadline.at is None:
+                deadline._queued_at = None
+                heapq.heappop(heap)
+            elif deadline.at > queued:
+                deadline._queued_at = deadline.at
+                heapq.heapreplace(heap, (deadline.at, next(self._serial), deadline))
+            else:
+                return queued
+        return None
+
+    def due(self, now: int) -> Iterator[Deadline[M]]:
+        """Take every deadline that is reached, in order; those armed meanwhile are left to the next call.
+
+        Something that is re-armed for at once would otherwise keep its caller busy for ever.
+        """
+        self._round += 1
+        left = []
+        while (at := self.next()) is not None and at <= now:
+            entry = heapq.heappop(self._heap)
+            deadline = entry[2]
+            if deadline._round == self._round:
+                left.append(entry)
+                continue
+            deadline.at = deadline._queued_at = None
+            yield deadline
+        for entry in left:
+            heapq.heappush(self._heap, entry)
+
+    def __iter__(self) -> Iterator[Deadline[M]]:
+        """Every armed deadline, in no order."""
+        return iter({id(d): d for _, _, d in self._heap if d.at is not None}.values())

@@ -1,0 +1,82 @@
+"""The coordinator's beginning and end: groups out of their records, and everybody sent away.
+
+Kafka: GroupMetadataManager.replay(GroupMetadataKey, …), onLoaded, onUnloaded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkastub.coordinator.classic.group import ClassicGroup
+from kafkastub.coordinator.classic.member import ClassicMember
+from kafkastub.coordinator.classic.states import State
+from kafkastub.coordinator.records import GroupMetadata
+from kafkastub.coordinator.turn import Turn
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.join_group_response import JoinGroupResponse
+from kafkawire.messages.sync_group_response import SyncGroupResponse
+
+if TYPE_CHECKING:
+    from .coordinator import GroupCoordinator
+
+
+def loaded(coordinator: GroupCoordinator, turn: Turn) -> Turn:
+    """Make a live group of every generation, and a simple one of every group that only has offsets."""
+    for record in coordinator.hard.generations.values():
+        coordinator.groups[record.group_id] = _group_of(coordinator, record, turn)
+    for group_id in coordinator.offsets.group_ids():
+        if group_id not in coordinator.groups:
+            coordinator.groups[group_id] = ClassicGroup(group_id, turn.broker_ms)
+    for group in coordinator.groups.values():
+        coordinator.index.touch(group, turn.broker_ms)
+        for member in group.members.values():
+            coordinator.rebalancer.arm_session(member, turn)
+        if len(group.members) > coordinator.settings.max_size:
+            coordinator.rebalancer.prepare(group, turn)
+    return turn
+
+
+def _group_of(coordinator: GroupCoordinator, record: GroupMetadata, turn: Turn) -> ClassicGroup:
+    timestamp = None if record.current_state_timestamp == -1 else record.current_state_timestamp
+    group = ClassicGroup(record.group_id, timestamp)
+    group.generation = record.generation
+    group.protocol_type = record.protocol_type or None
+    group.protocol = record.protocol
+    group.leader = record.leader
+    for m in record.members:
+        rebalance_timeout = m.session_timeout if m.rebalance_timeout == -1 else m.rebalance_timeout
+        member = ClassicMember(
+            m.member_id,
+            m.group_instance_id,
+            m.client_id,
+            m.client_host,
+            rebalance_timeout,
+            m.session_timeout,
+            ((record.protocol or "", m.subscription),),
+            coordinator.rebalancer.session(group, m.member_id),
+            m.assignment,
+        )
+        group.add(member)
+    if record.members:
+        group.state = State.STABLE
+    group.subscribed = group.compute_subscribed()
+    return group
+
+
+def unload(coordinator: GroupCoordinator, turn: Turn) -> Turn:
+    """Answer everything that is parked with NOT_COORDINATOR, and forget all groups and offsets."""
+    error = ErrorCode.NOT_COORDINATOR
+    for group in coordinator.groups.values():
+        for member in group.members.values():
+            member.session.cancel()
+            response = JoinGroupResponse(error_code=error, member_id=member.member_id, protocol_name=None)
+            coordinator.rebalancer.answer_join(group, member, response, turn)
+            coordinator.rebalancer.answer_sync(member, SyncGroupResponse(error_code=error), turn)
+        for deadline in (*group.pending.values(), group.join, group.sync):
+            if deadline is not None:
+                deadline.cancel()
+        group.transition(State.DEAD, turn.broker_ms)
+        group.check_at = 2**63
+    coordinator.groups.clear()
+    coordinator.hard = type(coordinator.hard)()
+    return turn

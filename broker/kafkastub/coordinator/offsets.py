@@ -1,0 +1,352 @@
+"""The committed offsets of all groups: hard state, changed by records only (`OffsetStore.apply`).
+
+A million offsets have to fit, so one group's offsets of one topic are columns, not objects: a slot a partition in
+parallel arrays, about 40 bytes each. The slot of a partition is its index while the indices are dense; a group that
+commits a few far-apart partitions gets a dictionary from partition to slot instead.
+
+One column is no state but the log's: where in `__consumer_offsets` each offset's record stands. The log writes it
+behind the record, and reads it to tell what is left of the records that it has compacted away.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+
+from kafkastub.coordinator.records import (
+    NO_TIMESTAMP,
+    CommittedOffset,
+    CommittedPartition,
+    OffsetCommit,
+    OffsetTombstone,
+    PackedRun,
+)
+
+_ABSENT = -(2**63)
+"""In the column of commit timestamps: this slot holds no offset."""
+
+NOWHERE = -1
+"""The log offset of a record that is not on a log."""
+
+_BULK = 16
+"""From so many partitions on, a run of neighbours is stored by slices."""
+
+
+class TopicOffsets:
+    """One group's committed offsets of one topic.
+
+    Attributes:
+        count: how many partitions have a committed offset.
+        oldest: no commit in here is older than this, broker milliseconds; a bound, not always met.
+    """
+
+    __slots__ = (
+        "_commit_ts",
+        "_epochs",
+        "_expire_ts",
+        "_free",
+        "_metadata",
+        "_offsets",
+        "_places",
+        "_slots",
+        "_topic_ids",
+        "count",
+        "oldest",
+    )
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.oldest = 2**63
+        self._slots: dict[int, int] | None = None
+        self._free: list[int] = []
+        self._offsets = array("q")
+        self._epochs = array("i")
+        self._metadata: list[str] = []
+        self._commit_ts = array("q")
+        self._places = array("q")  # may be shorter than the others: what follows is not on the log
+        self._expire_ts: array[int] | None = None
+        self._topic_ids: bytes | list[bytes] = b""
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    def slot(self, partition: int) -> int:
+        """The slot of a partition's committed offset, or -1 where there is none."""
+        if self._slots is not None:
+            return self._slots.get(partition, -1)
+        if 0 <= partition < len(self._commit_ts) and self._commit_ts[partition] != _ABSENT:
+            return partition
+        return -1
+
+    def offset_epoch_metadata(self, slot: int) -> tuple[int, int, str]:
+        """What OffsetFetch answers, of a slot that is not -1."""
+        return self._offsets[slot], self._epochs[slot], self._metadata[slot]
+
+    def topic_id(self, slot: int) -> bytes:
+        """The topic id that the offset was committed under."""
+        ids = self._topic_ids
+        return ids if isinstance(ids, bytes) else ids[slot]
+
+    def commit_timestamp(self, slot: int) -> int:
+        """When the offset was committed, broker milliseconds."""
+        return self._commit_ts[slot]
+
+    def expire_timestamp(self, slot: int) -> int:
+        """When an offset that was committed with its own retention expires, else -1."""
+        return NO_TIMESTAMP if self._expire_ts is None else self._expire_ts[slot]
+
+    @property
+    def explicit_expiry(self) -> bool:
+        """Whether any offset in here may carry its own expiry."""
+        return self._expire_ts is not None
+
+    def get(self, partition: int) -> CommittedOffset | None:
+        """A partition's committed offset."""
+        slot = self.slot(partition)
+        return None if slot < 0 else self._at(slot)
+
+    def partitions(self) -> list[int]:
+        """The partitions with a committed offset; ascending, or in the order of their first commit if far apart."""
+        if self._slots is not None:
+            return list(self._slots)
+        return [i for i, ts in enumerate(self._commit_ts) if ts != _ABSENT]
+
+    def items(self) -> Iterator[tuple[int, CommittedOffset]]:
+        """Every partition with its committed offset."""
+        for partition in self.partitions():
+            yield partition, self._at(self.slot(partition))
+
+    def _at(self, slot: int) -> CommittedOffset:
+        return CommittedOffset(
+            *self.offset_epoch_metadata(slot),
+            self._commit_ts[slot],
+            self.expire_timestamp(slot),
+            self.topic_id(slot),
+        )
+
+    # -- writing: by records only --------------------------------------------------------------------------------
+
+    def put(self, commit: OffsetCommit) -> None:
+        """Store what a commit record says of this topic."""
+        partitions, timestamp, expiry = commit.partitions, commit.commit_timestamp, commit.expire_timestamp
+        commit_ts = self._commit_ts
+        if timestamp < self.oldest:
+            self.oldest = timestamp
+        if expiry != NO_TIMESTAMP and self._expire_ts is None:
+            self._expire_ts = array("q", [NO_TIMESTAMP]) * len(commit_ts)
+        uniform = self._topic_ids == commit.topic_id
+        if not uniform:
+            uniform = self._take_topic_id(commit.topic_id)
+        if len(partitions) >= _BULK and uniform and self._slots is None:
+            first = partitions[0].partition_index
+            if first <= len(commit_ts):
+                commit.packed = self._put_run(partitions, first, timestamp, expiry)
+                if commit.packed is not None:
+                    return
+        offsets, epochs, metadata = self._offsets, self._epochs, self._metadata
+        for p in partitions:
+            slot = p.partition_index
+            if self._slots is not None or slot >= len(commit_ts):
+                slot = self._make_slot(slot)  # may replace the columns
+                offsets, epochs, metadata, commit_ts = self._offsets, self._epochs, self._metadata, self._commit_ts
+            if commit_ts[slot] == _ABSENT:
+                self.count += 1
+            offsets[slot] = p.committed_offset
+            epochs[slot] = p.committed_leader_epoch
+            metadata[slot] = p.committed_metadata or ""
+            commit_ts[slot] = timestamp
+            if self._expire_ts is not None:
+                self._expire_ts[slot] = expiry
+            if not uniform:
+                self._topic_ids[slot] = commit.topic_id  # type: ignore[index]
+
+    def _put_run(
+        self, partitions: Sequence[CommittedPartition], first: int, timestamp: int, expiry: int
+    ) -> PackedRun | None:
+        """Store neighbours in ascending order by slices; None where the partitions are no such run."""
+        size = len(partitions)
+        if partitions[-1].partition_index - first != size - 1:
+            return None
+        end = first + size
+        if [p.partition_index for p in partitions] != list(range(first, end)):
+            return None
+        known = self._commit_ts[first:end]
+        self.count += size - len(known) + known.count(_ABSENT)
+        offsets = self._offsets[first:end] = array("q", [p.committed_offset for p in partitions])
+        epochs = self._epochs[first:end] = array("i", [p.committed_leader_epoch for p in partitions])
+        metadata = self._metadata[first:end] = [p.committed_metadata or "" for p in partitions]
+        self._commit_ts[first:end] = array("q", [timestamp]) * size
+        if self._expire_ts is not None:
+            self._expire_ts[first:end] = array("q", [expiry]) * size
+        return offsets, epochs, metadata
+
+    def _make_slot(self, partition: int) -> int:
+        """A slot for a partition that the columns do not reach yet, or that is looked up by dictionary."""
+        if self._slots is None:
+            if partition < 2 * len(self._commit_ts) + 64:
+                self._grow(partition + 1 - len(self._commit_ts))
+                return partition
+            self._become_sparse()
+        assert self._slots is not None
+        slot = self._slots.get(partition, -1)
+        if slot < 0:
+            if self._free:
+                slot = self._free.pop()
+            else:
+                slot = len(self._commit_ts)
+                self._grow(1)
+            self._slots[partition] = slot
+        return slot
+
+    def _grow(self, size: int) -> None:
+        self._offsets.extend([0] * size)
+        self._epochs.extend([-1] * size)
+        self._metadata.extend([""] * size)
+        self._commit_ts.extend([_ABSENT] * size)
+        if self._expire_ts is not None:
+            self._expire_ts.extend([NO_TIMESTAMP] * size)
+        if isinstance(self._topic_ids, list):
+            self._topic_ids.extend([b""] * size)
+
+    def _become_sparse(self) -> None:
+        """Close the gaps and look partitions up by dictionary from now on."""
+        kept = self.partitions()
+        self._offsets = array("q", [self._offsets[i] for i in kept])
+        self._epochs = array("i", [self._epochs[i] for i in kept])
+        self._metadata = [self._metadata[i] for i in kept]
+        self._commit_ts = array("q", [self._commit_ts[i] for i in kept])
+        known = len(self._places)
+        self._places = array("q", [self._places[i] if i < known else NOWHERE for i in kept])
+        if self._expire_ts is not None:
+            self._expire_ts = array("q", [self._expire_ts[i] for i in kept])
+        if isinstance(self._topic_ids, list):
+            self._topic_ids = [self._topic_ids[i] for i in kept]
+        self._slots = {partition: slot for slot, partition in enumerate(kept)}
+
+    def _take_topic_id(self, topic_id: bytes) -> bool:
+        """All offsets of a topic have one id, as a rule; a list of ids is for logs in which they have not.
+
+        Whether they still have one.
+        """
+        if not self.count:
+            self._topic_ids = topic_id
+        elif isinstance(self._topic_ids, bytes):
+            self._topic_ids = [self._topic_ids] * len(self._commit_ts)
+        return isinstance(self._topic_ids, bytes)
+
+    def remove(self, partition: int) -> bool:
+        """Forget a partition's offset; whether there was one."""
+        slot = self.slot(partition)
+        if slot < 0:
+            return False
+        self.count -= 1
+        self._commit_ts[slot] = _ABSENT
+        self._metadata[slot] = ""
+        if self._slots is not None:
+            del self._slots[partition]
+            self._free.append(slot)
+        return True
+
+    # -- the log's column ----------------------------------------------------------------------------------------
+
+    def place(self, partitions: Sequence[CommittedPartition], first: int, run: bool) -> None:
+        """The records of these partitions, which were just put, stand on the log from offset `first` on, in order.
+
+        Args:
+            run: the partitions are neighbours in ascending order.
+        """
+        places = self._places
+        missing = len(self._commit_ts) - len(places)
+        if missing > 0:
+            places.extend(array("q", [NOWHERE]) * missing)
+        if self._slots is not None:
+            for offset, p in enumerate(partitions, first):
+                slot = self._slots.get(p.partition_index, -1)
+                if slot >= 0:
+                    places[slot] = offset
+        elif run:
+            start = partitions[0].partition_index
+            places[start : start + len(partitions)] = array("q", range(first, first + len(partitions)))
+        else:
+            for offset, p in enumerate(partitions, first):
+                places[p.partition_index] = offset
+
+    def place_of(self, slot: int) -> int:
+        """The log offset of the record behind an offset, NOWHERE if it is not on a log; `slot` is not -1."""
+        return self._places[slot] if slot < len(self._places) else NOWHERE
+
+    def placed_before(self, end: int) -> list[tuple[int, int]]:
+        """(log offset, partition) of every offset whose record stands before `end` on the log."""
+        if self._slots is None:
+            columns = zip(self._places, self._commit_ts, strict=False)
+            return [(at, i) for i, (at, ts) in enumerate(columns) if NOWHERE < at < end and ts != _ABSENT]
+        return [(at, p) for p, slot in self._slots.items() if NOWHERE < (at := self.place_of(slot)) < end]
+
+
+class OffsetStore:
+    """The committed offsets of every group, by group and topic. Topics and groups without offsets are not in here.
+
+    Attributes:
+        count: how many offsets there are in all.
+        pending: partitions with an offset of a transaction that is not decided yet, by group and topic; such an
+            offset is not visible to a fetch that requires stable ones, and blocks expiry and deletion.
+    """
+
+    __slots__ = ("_groups", "count", "pending")
+
+    def __init__(self) -> None:
+        self._groups: dict[str, dict[str, TopicOffsets]] = {}
+        self.pending: dict[str, dict[str, set[int]]] = {}
+        self.count = 0
+
+    def apply_commit(self, commit: OffsetCommit) -> None:
+        """Apply the record of a commit."""
+        topics = self._groups.get(commit.group_id)
+        if topics is None:
+            topics = self._groups[commit.group_id] = {}
+        columns = topics.get(commit.topic)
+        if columns is None:
+            columns = topics[commit.topic] = TopicOffsets()
+        before = columns.count
+        columns.put(commit)
+        self.count += columns.count - before
+
+    def apply_tombstone(self, tombstone: OffsetTombstone) -> None:
+        """Apply the record of an offset that is gone; a pending one of the same partition goes with it."""
+        topics = self._groups.get(tombstone.group_id)
+        columns = topics.get(tombstone.topic) if topics is not None else None
+        if topics is not None and columns is not None and columns.remove(tombstone.partition):
+            self.count -= 1
+            if not columns.count:
+                del topics[tombstone.topic]
+                if not topics:
+                    del self._groups[tombstone.group_id]
+        pending = self.pending.get(tombstone.group_id)
+        if pending is not None:
+            pending.get(tombstone.topic, set()).discard(tombstone.partition)
+
+    def topics(self, group_id: str) -> dict[str, TopicOffsets]:
+        """A group's offsets by topic; empty where it has none. Not to be changed."""
+        return self._groups.get(group_id, {})
+
+    def topic(self, group_id: str, topic: str) -> TopicOffsets | None:
+        """A group's offsets of one topic."""
+        topics = self._groups.get(group_id)
+        return None if topics is None else topics.get(topic)
+
+    def get(self, group_id: str, topic: str, partition: int) -> CommittedOffset | None:
+        """One committed offset."""
+        columns = self.topic(group_id, topic)
+        return None if columns is None else columns.get(partition)
+
+    def group_ids(self) -> list[str]:
+        """The groups with at least one offset."""
+        return list(self._groups)
+
+    def is_pending(self, group_id: str, topic: str, partition: int) -> bool:
+        """Whether a transaction that is not decided yet has an offset for this partition."""
+        pending = self.pending.get(group_id)
+        return pending is not None and partition in pending.get(topic, ())
+
+    def has_pending(self, group_id: str) -> bool:
+        """Whether a transaction that is not decided yet has any offset for this group."""
+        return any(self.pending.get(group_id, {}).values())

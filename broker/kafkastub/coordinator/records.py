@@ -1,0 +1,167 @@
+"""The records of the group coordinator: the only things that change its hard state, live and at load alike.
+
+Each stands for one or more records of `__consumer_offsets` (`OffsetCommitKey/Value`, `GroupMetadataKey/Value`) and
+holds all that those schemas need. They are never changed once made: a log may keep them and encode them late.
+
+A commit of many partitions of a topic is one `OffsetCommit` that shares the partitions with the decoded request, so
+that a hot commit costs one small object a topic; on the log it is one record a partition, in order (`each`).
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from kafkawire.schema import ZERO_UUID
+
+NO_TIMESTAMP = -1
+"""The timestamp that means "none" in every schema of the coordinator."""
+
+
+class CommittedPartition(Protocol):
+    """What a commit says of one partition; the partition struct of an OffsetCommit request is one."""
+
+    partition_index: int
+    committed_offset: int
+    committed_leader_epoch: int
+    committed_metadata: str | None
+
+
+class PartitionCommit(NamedTuple):
+    """A `CommittedPartition` that does not come out of a request."""
+
+    partition_index: int
+    committed_offset: int
+    committed_leader_epoch: int = -1
+    committed_metadata: str | None = ""
+
+
+class CommittedOffset(NamedTuple):
+    """One committed offset as the coordinator knows it. Timestamps are broker milliseconds, -1 for none."""
+
+    offset: int
+    leader_epoch: int
+    metadata: str
+    commit_timestamp: int
+    expire_timestamp: int
+    topic_id: bytes
+
+
+PackedRun = tuple["array[int]", "array[int]", list[str]]
+"""Offsets, leader epochs and metadata of neighbouring partitions. Not to be changed."""
+
+
+class OffsetCommit:
+    """Offsets committed together: one group, one topic, one moment.
+
+    Attributes:
+        version: the value schema's version: 4, or 1 where the commit carried its own retention (Kafka:
+            GroupCoordinatorRecordHelpers.offsetCommitValueVersion). Version 1 has no leader epoch and no topic id.
+        topic_id: 16 bytes; zeros where it is not known.
+        partitions: at least one; null metadata means empty metadata.
+        expire_timestamp: when a commit with its own retention expires, else -1.
+        packed: once applied, what it says of its partitions in columns, where those are neighbours in ascending
+            order and many; for the log, which then need not keep the request.
+    """
+
+    __slots__ = (
+        "commit_timestamp",
+        "expire_timestamp",
+        "group_id",
+        "packed",
+        "partitions",
+        "topic",
+        "topic_id",
+        "version",
+    )
+
+    def __init__(
+        self,
+        group_id: str,
+        topic: str,
+        partitions: Sequence[CommittedPartition],
+        commit_timestamp: int,
+        expire_timestamp: int = NO_TIMESTAMP,
+        topic_id: bytes = ZERO_UUID,
+        version: int = 4,
+    ) -> None:
+        self.group_id = group_id
+        self.topic = topic
+        self.partitions = partitions
+        self.commit_timestamp = commit_timestamp
+        self.expire_timestamp = expire_timestamp
+        self.topic_id = topic_id
+        self.version = version
+        self.packed: PackedRun | None = None
+
+    def each(self) -> Iterator[tuple[int, CommittedOffset]]:
+        """Partition and value of every single record that this one stands for, in the order of the log."""
+        for p in self.partitions:
+            yield (
+                p.partition_index,
+                CommittedOffset(
+                    p.committed_offset,
+                    p.committed_leader_epoch,
+                    p.committed_metadata or "",
+                    self.commit_timestamp,
+                    self.expire_timestamp,
+                    self.topic_id,
+                ),
+            )
+
+    def __repr__(self) -> str:
+        return f"OffsetCommit({self.group_id!r}, {self.topic!r}, v{self.version}, {dict(self.each())!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetTombstone:
+    """The offset of one partition is gone: expired, deleted by an administrator, or with its topic or group."""
+
+    group_id: str
+    topic: str
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemberMetadata:
+    """One member of a persisted generation. Timeouts are milliseconds."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout: int
+    session_timeout: int
+    subscription: bytes
+    assignment: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMetadata:
+    """A completed generation of a classic group, or an empty group. Always written as value version 3.
+
+    Attributes:
+        protocol_type: "" until the group's first completed generation.
+        current_state_timestamp: when the group last changed its state, broker milliseconds; -1 where not known.
+    """
+
+    group_id: str
+    protocol_type: str
+    generation: int
+    protocol: str | None
+    leader: str | None
+    current_state_timestamp: int
+    members: tuple[MemberMetadata, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTombstone:
+    """A classic group is gone: deleted or expired, simple ones too."""
+
+    group_id: str
+
+
+Record = OffsetCommit | OffsetTombstone | GroupMetadata | GroupTombstone
+"""What the coordinator appends to `__consumer_offsets` and what it is restored from."""

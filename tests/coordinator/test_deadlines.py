@@ -1,0 +1,67 @@
+"""Named deadlines against a plain list of them."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkastub.coordinator.deadlines import Deadline, Deadlines
+
+steps = st.one_of(
+    st.tuples(st.just("arm"), st.integers(0, 4), st.integers(0, 50)),
+    st.tuples(st.just("cancel"), st.integers(0, 4), st.just(0)),
+    st.tuples(st.just("pass"), st.just(0), st.integers(0, 20)),
+    st.tuples(st.just("look"), st.just(0), st.just(0)),
+)
+
+
+@given(st.lists(steps, max_size=60))
+def test_everything_fires_once_in_order_and_at_its_last_arming(script: list[tuple[str, int, int]]):
+    deadlines: Deadlines[None] = Deadlines()
+    every = [Deadline[None]((str(i),), lambda _: None) for i in range(5)]
+    armed: dict[int, int] = {}
+    now = 0
+    for what, which, ms in script:
+        if what == "arm":
+            deadlines.arm(every[which], now + ms)
+            armed[which] = now + ms
+        elif what == "cancel":
+            every[which].cancel()
+            armed.pop(which, None)
+        elif what == "pass":
+            now += ms
+            fired = [int(d.name[0]) for d in deadlines.due(now)]
+            expected = {i: at for i, at in armed.items() if at <= now}
+            assert sorted(fired) == sorted(expected)
+            assert [expected[i] for i in fired] == sorted(expected.values())
+            armed = {i: at for i, at in armed.items() if at > now}
+        assert deadlines.next() == min(armed.values(), default=None)
+        assert {int(d.name[0]): d.at for d in deadlines} == armed
+
+
+def test_something_that_arms_itself_for_at_once_fires_once_a_call():
+    deadlines: Deadlines[None] = Deadlines()
+    fired = []
+
+    def again(_: None) -> None:
+        fired.append(1)
+        deadlines.arm(busy, 10)
+
+    busy = Deadline(("busy",), again)
+    deadlines.arm(busy, 10)
+    for deadline in deadlines.due(10):
+        deadline.fire(None)
+    assert len(fired) == 1
+    assert deadlines.next() == 10
+    for deadline in deadlines.due(10):
+        deadline.fire(None)
+    assert len(fired) == 2
+
+
+def test_a_heartbeat_adds_nothing_to_the_heap():
+    deadlines: Deadlines[None] = Deadlines()
+    session = Deadline[None](("session",), lambda _: None)
+    for now in range(10_000):
+        deadlines.arm(session, now + 45_000)
+    assert len(deadlines._heap) == 1
+    assert deadlines.next() == 9_999 + 45_000

@@ -1,0 +1,49 @@
+"""Hashes and orders of Java collections; the expected values come from a JVM."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafkastub.coordinator import partition_for
+from kafkastub.coordinator.java_order import hash_map_order, string_hash
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0),
+        ("a", 97),
+        ("my-group", -1906497762),
+        ("console-consumer-12345", 158455506),
+        ("größe", 98762257),
+        ("\U0001f600", 1772899),
+        ("polygenelubricants", -(2**31)),
+    ],
+)
+def test_string_hash_is_the_one_of_java(text: str, expected: int):
+    assert string_hash(text) == expected & 0xFFFFFFFF
+
+
+@pytest.mark.parametrize(
+    ("group_id", "partition"),
+    [("", 0), ("my-group", 12), ("console-consumer-12345", 6), ("größe", 7), ("polygenelubricants", 0)],
+)
+def test_partition_of_a_group_is_kafkas(group_id: str, partition: int):
+    assert partition_for(group_id, 50) == partition
+
+
+def order(*names: str) -> list[str]:
+    return hash_map_order((string_hash(n), n) for n in names)
+
+
+def test_map_order_is_by_bucket_then_by_insertion():
+    names = ("range", "roundrobin", "sticky", "cooperative-sticky")
+    assert order(*names) == ["sticky", "range", "roundrobin", "cooperative-sticky"]
+    assert order("Aa", "BB") == ["Aa", "BB"]
+    assert order("BB", "Aa") == ["BB", "Aa"]
+
+
+def test_a_map_grows_with_its_thirteenth_entry():
+    names = [f"group-{i}" for i in range(14)]
+    assert order(*names[:12]) == [names[i] for i in (10, 11, 7, 6, 9, 8, 3, 2, 5, 4, 1, 0)]
+    assert order(*names) == [names[i] for i in (10, 12, 11, 7, 6, 9, 8, 3, 2, 5, 4, 13, 1, 0)]
