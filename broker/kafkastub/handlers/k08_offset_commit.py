@@ -1,0 +1,171 @@
+"""OffsetCommit (key 8), versions 2-10.
+
+OC-1   A commit without a generation makes a group that only stores offsets.        Kafka: OffsetMetadataManager
+OC-2   A member commits in its generation; another one answers ILLEGAL_GENERATION.  Kafka: ClassicGroup
+OC-3   Who is no member answers UNKNOWN_MEMBER_ID, without an id in a live group too.
+OC-4   A static member that was replaced answers FENCED_INSTANCE_ID.                KIP-345
+OC-5   While the group awaits its assignment: REBALANCE_IN_PROGRESS; while it collects joins, the last generation
+       commits.
+OC-6   An unknown group with a generation: ILLEGAL_GENERATION, from version 9 on GROUP_ID_NOT_FOUND.
+OC-7   A missing topic or partition answers UNKNOWN_TOPIC_OR_PARTITION, before the coordinator sees the request: where
+       all are missing no group is made and no generation is checked.               Kafka: KafkaApis.handleOffsetCommit
+OC-8   Such partitions come first in the answer; a topic is answered once when there are any.
+OC-9   Version 10: topics by id; an unknown one answers UNKNOWN_TOPIC_ID.           KIP-848
+OC-10  Metadata longer than offset.metadata.max.bytes, in UTF-16 code units, answers OFFSET_METADATA_TOO_LARGE; the
+       other partitions are committed.
+OC-11  Group "" is refused with the profile's code from the profile's version on.   KIP-289
+OC-12  A commit for group "" in an older version is accepted, with a warning in the log.  KIP-289
+OC-13  Versions 2-4: retention_time other than -1 fixes the expiry timestamp; the record is then version 1. KIP-211
+OC-14  A retention_time that overflows means never, or at once, as the profile says.
+OC-15  A member's commit keeps its session alive.
+OC-16  Null metadata is stored as empty; the leader epoch (version 6+) and the topic id are stored.
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafkastub.coordinator import Refused, TopicCommit
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.groups import coordinator_of, settle
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkastub.metadata import Topic
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kafkawire.messages.offset_commit_response import (
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+
+_Key = str | bytes
+
+_COMMITTED = [OffsetCommitResponsePartition(i) for i in range(1000)]
+"""The answer for a committed partition, by index: shared between responses, so never to be changed."""
+
+
+def error_response(request: OffsetCommitRequest, code: ErrorCode, version: int) -> OffsetCommitResponse:
+    """The code at every partition."""
+    return OffsetCommitResponse(topics=_failed([(t.name, t.topic_id, t.partitions) for t in request.topics], code))
+
+
+@handles(ApiKey.OFFSET_COMMIT, 2, 10, error_response=error_response)
+def offset_commit(ctx: RequestContext, request: OffsetCommitRequest) -> Outcome:
+    unknown: dict[_Key, OffsetCommitResponseTopic] = {}
+    known: list[TopicCommit] = []
+    by_id = ctx.api_version >= 10
+    cluster = ctx.state.cluster
+    for requested in request.topics:
+        topic = cluster.topic_by_id(requested.topic_id) if by_id else cluster.topics.get(requested.name)
+        if topic is None:
+            _sort_out(requested, None, by_id, unknown)
+            continue
+        partitions = requested.partitions
+        count = len(topic.partitions)
+        for p in partitions:
+            if not 0 <= p.partition_index < count:
+                partitions = _sort_out(requested, topic, by_id, unknown)
+                break
+        if partitions:
+            known.append((topic.name, topic.topic_id, partitions))
+    if not known:
+        return OffsetCommitResponse(topics=list(unknown.values()))
+    topics = _commit(ctx, request, known)
+    return OffsetCommitResponse(topics=_merged(unknown, topics, by_id) if unknown else topics)
+
+
+def _commit(
+    ctx: RequestContext, request: OffsetCommitRequest, known: list[TopicCommit]
+) -> list[OffsetCommitResponseTopic]:
+    """Commit partitions that exist; the answer for each topic."""
+    state, version = ctx.state, ctx.api_version
+    if not request.group_id:
+        refused_from = state.profile.empty_group_commit_refused_from
+        if refused_from is not None and version >= refused_from:
+            return _failed(known, state.profile.illegal_offset_commit_code)
+        if state.profile.empty_group_commit_warns:
+            state.log.warning(
+                "offsets committed for the empty group id, which is deprecated (KIP-289)",
+                client_id=ctx.client_id,
+                peer=ctx.connection.peer,
+                version=version,
+            )
+    coordinator = coordinator_of(state)
+    try:
+        turn = settle(state, coordinator.commit_offsets(request, known, version, ctx.broker_ms, ctx.timer_ms))
+    except KafkaError as error:
+        return _failed(known, error.code)
+    if turn.reply is not None:
+        return _with_refused(known, turn.reply)
+    try:
+        return [
+            OffsetCommitResponseTopic(name, topic_id, [_COMMITTED[p.partition_index] for p in partitions])
+            for name, topic_id, partitions in known
+        ]
+    except IndexError:
+        highest = max(p.partition_index for _, _, partitions in known for p in partitions)
+        _COMMITTED.extend(OffsetCommitResponsePartition(i) for i in range(len(_COMMITTED), highest + 1))
+        return _with_refused(known, set())
+
+
+def _with_refused(known: list[TopicCommit], refused: Refused) -> list[OffsetCommitResponseTopic]:
+    """Answers where some of the metadata was too large."""
+    return [
+        OffsetCommitResponseTopic(
+            name,
+            topic_id,
+            [
+                OffsetCommitResponsePartition(
+                    p.partition_index, ErrorCode.OFFSET_METADATA_TOO_LARGE if (position, i) in refused else 0
+                )
+                for i, p in enumerate(partitions)
+            ],
+        )
+        for position, (name, topic_id, partitions) in enumerate(known)
+    ]
+
+
+def _failed(topics: Iterable[TopicCommit], code: int) -> list[OffsetCommitResponseTopic]:
+    return [
+        OffsetCommitResponseTopic(
+            name, topic_id, [OffsetCommitResponsePartition(p.partition_index, code) for p in partitions]
+        )
+        for name, topic_id, partitions in topics
+    ]
+
+
+def _sort_out(
+    requested: OffsetCommitRequestTopic,
+    topic: Topic | None,
+    by_id: bool,
+    unknown: dict[_Key, OffsetCommitResponseTopic],
+) -> list[OffsetCommitRequestPartition]:
+    """The partitions of a topic that exist; the others are added to the answer."""
+    count = 0 if topic is None else len(topic.partitions)
+    code = ErrorCode.UNKNOWN_TOPIC_ID if topic is None and by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    missing = [p.partition_index for p in requested.partitions if not 0 <= p.partition_index < count]
+    if missing or topic is None:
+        key: _Key = requested.topic_id if by_id else requested.name
+        name = requested.name if topic is None else topic.name
+        answer = unknown.setdefault(key, OffsetCommitResponseTopic(name, requested.topic_id, []))
+        answer.partitions = [*answer.partitions, *(OffsetCommitResponsePartition(i, code) for i in missing)]
+    return [p for p in requested.partitions if 0 <= p.partition_index < count]
+
+
+def _merged(
+    unknown: dict[_Key, OffsetCommitResponseTopic], topics: list[OffsetCommitResponseTopic], by_id: bool
+) -> list[OffsetCommitResponseTopic]:
+    """Missing partitions first, then the coordinator's answers, those of a topic together."""
+    for topic in topics:
+        key: _Key = topic.topic_id if by_id else topic.name
+        first = unknown.setdefault(key, topic)
+        if first is not topic:
+            first.partitions = [*first.partitions, *topic.partitions]
+    return list(unknown.values())

@@ -1,0 +1,170 @@
+"""OffsetFetch (key 9), versions 1-10.
+
+OF-1   A committed offset comes back with its metadata, from version 5 on with its leader epoch.
+OF-2   What was never committed answers offset -1, no error; in a group that does not exist too.
+OF-3   Versions 2+: a null topic list means everything that the group has committed; nothing of an unknown group.
+OF-4   Versions 8+: many groups, each answered by itself, duplicates too.            KIP-709
+OF-5   Version 10: topics by id; an unknown one answers UNKNOWN_TOPIC_ID, behind the others.   KIP-848
+OF-6   Version 10: an offset that was committed under another id of the same name answers -1.
+OF-7   Version 10: everything of a group comes with the topics' present ids; topics that are gone are left out.
+OF-8   Whether topic and partition exist is not checked.
+OF-9   The empty group id is a group like others.
+OF-10  require_stable (version 7+): UNSTABLE_OFFSET_COMMIT where a transaction's offset is not decided.   KIP-447
+OF-11  An error of the group is at its level; in version 1 at every partition.
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from kafkastub.coordinator import GroupCoordinator
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.groups import coordinator_of
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkastub.metadata import Cluster
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.offset_fetch_request import OffsetFetchRequest, OffsetFetchRequestTopics
+from kafkawire.messages.offset_fetch_response import (
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+)
+from kafkawire.schema import ZERO_UUID
+
+P = TypeVar("P")
+MakePartition = Callable[[int, int, int, str, int], P]
+"""(partition, offset, leader epoch, metadata, error code) -> the answer; its class depends on the version."""
+
+
+def error_response(request: OffsetFetchRequest, code: ErrorCode, version: int) -> OffsetFetchResponse:
+    """The code at the group; at every partition in version 1."""
+    if version >= 8:
+        return OffsetFetchResponse(groups=[OffsetFetchResponseGroup(g.group_id, (), code) for g in request.groups])
+    if version >= 2:
+        return OffsetFetchResponse(error_code=code)
+    topics = [
+        OffsetFetchResponseTopic(
+            t.name, [OffsetFetchResponsePartition(i, -1, -1, "", code) for i in t.partition_indexes]
+        )
+        for t in request.topics or ()
+    ]
+    return OffsetFetchResponse(topics=topics)
+
+
+@handles(ApiKey.OFFSET_FETCH, 1, 10, error_response=error_response)
+def offset_fetch(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
+    coordinator, stable, cluster = coordinator_of(ctx.state), request.require_stable, ctx.state.cluster
+    if ctx.api_version >= 8:
+        groups = []
+        for group in request.groups:
+            if group.topics is None:
+                topics = _everything(coordinator, group.group_id, stable, cluster if ctx.api_version >= 10 else None)
+            elif ctx.api_version >= 10:
+                topics = _by_id(coordinator, group.group_id, group.topics, stable, cluster)
+            else:
+                topics = [
+                    OffsetFetchResponseTopics(
+                        t.name, ZERO_UUID, _some(coordinator, group.group_id, t.name, t.partition_indexes, stable)
+                    )
+                    for t in group.topics
+                ]
+            groups.append(OffsetFetchResponseGroup(group.group_id, topics))
+        return OffsetFetchResponse(groups=groups)
+    group_id, make = request.group_id, OffsetFetchResponsePartition
+    if request.topics is None:
+        return OffsetFetchResponse(
+            topics=[
+                OffsetFetchResponseTopic(name, _fetch(coordinator, group_id, name, columns.partitions(), stable, make))
+                for name, columns in coordinator.offsets.topics(group_id).items()
+            ]
+        )
+    return OffsetFetchResponse(
+        topics=[
+            OffsetFetchResponseTopic(t.name, _fetch(coordinator, group_id, t.name, t.partition_indexes, stable, make))
+            for t in request.topics
+        ]
+    )
+
+
+def _everything(
+    coordinator: GroupCoordinator, group_id: str, stable: bool, cluster: Cluster | None
+) -> list[OffsetFetchResponseTopics]:
+    """All that a group has committed; with the topics' ids where a cluster is given."""
+    answers = []
+    for name, columns in coordinator.offsets.topics(group_id).items():
+        topic = None if cluster is None else cluster.topic(name)
+        if cluster is None or topic is not None:
+            partitions = _some(coordinator, group_id, name, columns.partitions(), stable)
+            answers.append(OffsetFetchResponseTopics(name, ZERO_UUID if topic is None else topic.topic_id, partitions))
+    return answers
+
+
+def _by_id(
+    coordinator: GroupCoordinator,
+    group_id: str,
+    topics: Sequence[OffsetFetchRequestTopics],
+    stable: bool,
+    cluster: Cluster,
+) -> list[OffsetFetchResponseTopics]:
+    """Topics by their ids; those that do not exist come last."""
+    answers, unknown = [], []
+    for requested in topics:
+        wanted, topic_id = requested.partition_indexes, requested.topic_id
+        topic = cluster.topic_by_id(topic_id)
+        if topic is None:
+            code = ErrorCode.UNKNOWN_TOPIC_ID
+            missing = [OffsetFetchResponsePartitions(i, -1, -1, "", code) for i in wanted]
+            unknown.append(OffsetFetchResponseTopics("", topic_id, missing))
+        else:
+            partitions = _some(coordinator, group_id, topic.name, wanted, stable, topic_id)
+            answers.append(OffsetFetchResponseTopics(topic.name, topic_id, partitions))
+    return answers + unknown
+
+
+def _some(
+    coordinator: GroupCoordinator,
+    group_id: str,
+    topic: str,
+    indexes: Sequence[int],
+    stable: bool,
+    topic_id: bytes = ZERO_UUID,
+) -> list[OffsetFetchResponsePartitions]:
+    return _fetch(coordinator, group_id, topic, indexes, stable, OffsetFetchResponsePartitions, topic_id)
+
+
+def _fetch(
+    coordinator: GroupCoordinator,
+    group_id: str,
+    topic: str,
+    indexes: Sequence[int],
+    stable: bool,
+    make: MakePartition[P],
+    topic_id: bytes = ZERO_UUID,
+) -> list[P]:
+    """The committed offsets of these partitions of a topic."""
+    offsets = coordinator.offsets
+    columns = offsets.topic(group_id, topic)
+    check_pending = stable and offsets.has_pending(group_id)
+    answers = []
+    for index in indexes:
+        slot = -1 if columns is None else columns.slot(index)
+        if check_pending and offsets.is_pending(group_id, topic, index):
+            answers.append(make(index, -1, -1, "", ErrorCode.UNSTABLE_OFFSET_COMMIT))
+        elif columns is not None and slot >= 0 and _same_topic(columns.topic_id(slot), topic_id):
+            offset, epoch, metadata = columns.offset_epoch_metadata(slot)
+            answers.append(make(index, offset, epoch, metadata, 0))
+        else:
+            answers.append(make(index, -1, -1, "", 0))
+    return answers
+
+
+def _same_topic(committed: bytes, wanted: bytes) -> bool:
+    """Whether two ids may be of one topic; zeros are of any."""
+    return ZERO_UUID in (committed, wanted) or committed == wanted

@@ -1,0 +1,92 @@
+"""FindCoordinator (key 10), versions 0-6.
+
+FC-1   A group's coordinator is the leader of its partition of __consumer_offsets.   Kafka: KafkaApis.getCoordinator
+FC-2   The internal topic is made when it is first needed; the first answer is a coordinator already. Kafka answers
+       COORDINATOR_NOT_AVAILABLE until it is there.
+FC-3   Versions 1-3: success has the error message "NONE"; an error has its text, and node -1, "", -1.
+FC-4   Versions 4+: a batch of keys, each with its own answer; no error message.      KIP-699
+FC-5   Key type 1 finds the transaction coordinator (__transaction_state).            KIP-98
+FC-6   Key type 2 (share groups): the leader in __share_group_state; INVALID_REQUEST below version 6, and for a key that
+       is not "group:topic id:partition".                                             KIP-932
+FC-7   Another key type: INVALID_REQUEST, with its text from version 4 on too, for every key.
+FC-8   The empty group id has a coordinator like others.
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from re import fullmatch
+
+from kafkastub.coordinator import GROUP_METADATA_TOPIC, partition_for
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.error_texts import default_text
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkastub.handlers.topics import auto_create
+from kafkastub.metadata import Node
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
+from kafkawire.messages.find_coordinator_response import Coordinator, FindCoordinatorResponse
+
+_INTERNAL_TOPICS = {0: GROUP_METADATA_TOPIC, 1: "__transaction_state", 2: "__share_group_state"}
+_SHARE = 2
+_NO_NODE = Node(-1, "", -1)
+
+
+def error_response(request: FindCoordinatorRequest, code: ErrorCode, version: int) -> FindCoordinatorResponse:
+    """The code at every key; at the top below version 4."""
+    text = default_text(code)
+    if version < 4:
+        return FindCoordinatorResponse(error_code=code, error_message=text, node_id=-1, host="", port=-1)
+    return FindCoordinatorResponse(
+        coordinators=[
+            Coordinator(key=key, node_id=-1, host="", port=-1, error_code=code, error_message=text)
+            for key in request.coordinator_keys
+        ]
+    )
+
+
+@handles(ApiKey.FIND_COORDINATOR, 0, 6, error_response=error_response)
+def find_coordinator(ctx: RequestContext, request: FindCoordinatorRequest) -> Outcome:
+    if ctx.api_version < 4:
+        node = _coordinator(ctx, request.key_type, request.key)
+        return FindCoordinatorResponse(error_message="NONE", node_id=node.node_id, host=node.host, port=node.port)
+    answers = []
+    for key in request.coordinator_keys:
+        try:
+            node, code = _coordinator(ctx, request.key_type, key), ErrorCode.NONE
+        except KafkaError as error:
+            if request.key_type not in _INTERNAL_TOPICS:
+                raise
+            node, code = _NO_NODE, error.code
+        answers.append(Coordinator(key, node.node_id, node.host, node.port, code, ""))
+    return FindCoordinatorResponse(coordinators=answers)
+
+
+def _coordinator(ctx: RequestContext, key_type: int, key: str) -> Node:
+    """The node that coordinates the key. Raises INVALID_REQUEST, COORDINATOR_NOT_AVAILABLE."""
+    name = _INTERNAL_TOPICS.get(key_type)
+    if name is None or (key_type == _SHARE and ctx.api_version < 6):
+        raise KafkaError(ErrorCode.INVALID_REQUEST)
+    if key_type == _SHARE and not is_share_key(key):
+        raise KafkaError(ErrorCode.INVALID_REQUEST)
+    cluster = ctx.state.cluster
+    topic = cluster.topic(name) or auto_create(ctx.state, name)
+    node = None
+    if topic is not None:
+        partition = partition_for(key, len(topic.partitions))
+        node = cluster.nodes.get(topic.partitions[partition].leader)
+    if node is None:
+        raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    return node
+
+
+def is_share_key(key: str) -> bool:
+    """Whether a key is `group:topic id:partition`, the group not blank. Kafka: SharePartitionKey.getInstance."""
+    group, _, rest = key.rstrip(":").rpartition(":")
+    group, _, topic_id = group.rpartition(":")
+    if not group.strip() or not fullmatch(r"[+-]?\d{1,4000}", rest) or not -(2**31) <= int(rest) < 2**31:
+        return False
+    # 16 bytes of base64url are 22 characters; the padding may be left out, not halved.
+    return fullmatch(r"[A-Za-z0-9_-]{22}(==)?", topic_id) is not None

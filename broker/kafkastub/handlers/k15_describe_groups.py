@@ -1,0 +1,76 @@
+"""DescribeGroups (key 15), versions 0-6.
+
+DG-1   A group's state, protocol type and members with their client id, host ("/127.0.0.1") and assignment; a stable
+       group's protocol and the members' metadata too.                        Kafka: GroupMetadataManager.describeGroups
+DG-2   An unknown group is "Dead", no error; from version 6 on with GROUP_ID_NOT_FOUND and a text.      KIP-1043
+DG-3   Versions 3+: the operations on a group where asked for and there is no error, else the lowest int32.  KIP-430
+DG-4   Versions 4+: the members' instance ids.                                                          KIP-345
+DG-5   The empty group id is a group like others; a group named twice is answered twice.
+DG-6   The answers come by the partition of __consumer_offsets, in the order of Kafka's map.
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from kafkastub.coordinator import GroupCoordinator, batch_order
+from kafkastub.coordinator.classic.group import ClassicGroup
+from kafkastub.coordinator.classic.states import State
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.groups import coordinator_of, group_partitions
+from kafkastub.handlers.operations import GROUP_OPERATIONS
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
+from kafkawire.messages.describe_groups_response import DescribedGroup, DescribedGroupMember, DescribeGroupsResponse
+
+
+def error_response(request: DescribeGroupsRequest, code: ErrorCode, version: int) -> DescribeGroupsResponse:
+    """The code at every group."""
+    return DescribeGroupsResponse(groups=[DescribedGroup(error_code=code, group_id=g) for g in request.groups])
+
+
+@handles(ApiKey.DESCRIBE_GROUPS, 0, 6, error_response=error_response)
+def describe_groups(ctx: RequestContext, request: DescribeGroupsRequest) -> Outcome:
+    coordinator = coordinator_of(ctx.state)
+    groups = []
+    for of_partition in batch_order(request.groups, group_partitions(ctx.state)):
+        for group_id in of_partition:
+            described = _describe(coordinator, group_id, ctx.api_version)
+            if request.include_authorized_operations and described.error_code == ErrorCode.NONE:
+                described.authorized_operations = GROUP_OPERATIONS
+            groups.append(described)
+    return DescribeGroupsResponse(groups=groups)
+
+
+def _describe(coordinator: GroupCoordinator, group_id: str, version: int) -> DescribedGroup:
+    group = coordinator.groups.get(group_id)
+    if group is not None:
+        return DescribedGroup(
+            group_id=group_id,
+            group_state=group.state.value,
+            protocol_type=group.protocol_type or "",
+            protocol_data=(group.protocol or "") if group.state is State.STABLE else "",
+            members=_members(group),
+        )
+    dead = DescribedGroup(group_id=group_id, group_state=State.DEAD.value)
+    if version >= 6:
+        dead.error_code = ErrorCode.GROUP_ID_NOT_FOUND
+        dead.error_message = f"Group {group_id} not found."
+    return dead
+
+
+def _members(group: ClassicGroup) -> list[DescribedGroupMember]:
+    stable = group.state is State.STABLE
+    return [
+        DescribedGroupMember(
+            member_id=m.member_id,
+            group_instance_id=m.group_instance_id,
+            client_id=m.client_id,
+            client_host=m.client_host,
+            member_metadata=m.metadata(group.protocol) if stable else b"",
+            member_assignment=m.assignment,
+        )
+        for m in group.members.values()
+    ]

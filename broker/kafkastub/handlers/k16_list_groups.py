@@ -1,0 +1,37 @@
+"""ListGroups (key 16), versions 0-5.
+
+LS-1   Every group with its protocol type ("" for a group that only stores offsets), from version 4 on its state, from
+       version 5 on its type.                                                 Kafka: GroupMetadataManager.listGroups
+LS-2   Versions 4+: only groups in one of the states asked for, whatever the case and the blanks around; an unknown
+       state lists nothing.                                                                             KIP-518
+LS-3   Versions 5+: only groups of one of the types asked for, whatever the case; an unknown type lists nothing. KIP-848
+Not done: authorization. Kafka lists in no particular order, the stub in that of the groups' creation.
+"""
+
+from __future__ import annotations
+
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.list_groups_request import ListGroupsRequest
+from kafkawire.messages.list_groups_response import ListedGroup, ListGroupsResponse
+
+
+def error_response(request: ListGroupsRequest, code: ErrorCode, version: int) -> ListGroupsResponse:
+    """The code at the top."""
+    return ListGroupsResponse(error_code=code)
+
+
+@handles(ApiKey.LIST_GROUPS, 0, 5, error_response=error_response)
+def list_groups(ctx: RequestContext, request: ListGroupsRequest) -> Outcome:
+    states = {state.lower().strip() for state in request.states_filter}
+    types = {group_type.lower() for group_type in request.types_filter}
+    return ListGroupsResponse(
+        groups=[
+            ListedGroup(group.group_id, group.protocol_type or "", group.state.value, group.group_type)
+            for group in ctx.state.coordinator.groups.values()
+            if (not states or group.state.value.lower() in states) and (not types or group.group_type in types)
+        ]
+    )

@@ -1,0 +1,45 @@
+"""DeleteGroups (key 42), versions 0-2.
+
+GD-1   A group without members is gone, with its offsets; each has its tombstone.      KIP-229; Kafka: deleteGroups
+GD-2   A group with members: NON_EMPTY_GROUP; an unknown one: GROUP_ID_NOT_FOUND; neither disturbs its neighbours.
+GD-3   A group named twice is answered once.
+GD-4   The empty group id is a group like others.
+GD-5   The answers come by the partition of __consumer_offsets, in the order of Kafka's maps.
+GD-6   Deleted offsets count in the offset-deletions meter where the profile says so.  KIP-496
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from kafkastub.coordinator import Turn, batch_order
+from kafkastub.coordinator.java_order import hash_map_order, string_hash
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.groups import coordinator_of, group_partitions, settle
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
+from kafkawire.messages.delete_groups_response import DeletableGroupResult, DeleteGroupsResponse
+
+
+def error_response(request: DeleteGroupsRequest, code: ErrorCode, version: int) -> DeleteGroupsResponse:
+    """The code at every group."""
+    return DeleteGroupsResponse(results=[DeletableGroupResult(g, code) for g in dict.fromkeys(request.groups_names)])
+
+
+@handles(ApiKey.DELETE_GROUPS, 0, 2, error_response=error_response)
+def delete_groups(ctx: RequestContext, request: DeleteGroupsRequest) -> Outcome:
+    coordinator = coordinator_of(ctx.state)
+    results = []
+    for of_partition in batch_order(dict.fromkeys(request.groups_names), group_partitions(ctx.state)):
+        deleted = Turn(ctx.broker_ms, ctx.timer_ms)
+        for group_id in hash_map_order([(string_hash(g), g) for g in of_partition], len(of_partition)):
+            code = ErrorCode.NONE
+            try:
+                deleted.records += coordinator.delete_group(group_id, ctx.broker_ms).records
+            except KafkaError as error:
+                code = error.code
+            results.append(DeletableGroupResult(group_id, code))
+        settle(ctx.state, deleted)
+    return DeleteGroupsResponse(results=results)
