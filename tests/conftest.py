@@ -1,0 +1,56 @@
+"""Brokers for tests: the stub, and the real Apache Kafka for the same test bodies (`make oracle`)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.oracle.apache_kafka import ApacheKafka
+
+IGNORED_WARNINGS = (
+    # kafka-python reads its schemas with functions that Python 3.11 and 3.12 deprecate (3.13 took that back).
+    "ignore:(read_text|open_text) is deprecated:DeprecationWarning",
+)
+
+CONFIG: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
+"""Kafka holds the first rebalance of a group back for 3 s by default: most of a test's time, and nothing to see."""
+
+APACHE_CONFIG: dict[str, object] = {**CONFIG, "log.retention.ms": -1}
+"""As the stub has it by itself: records of long ago stay."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for line in IGNORED_WARNINGS:
+        config.addinivalue_line("filterwarnings", line)
+
+
+@pytest.fixture(scope="session")
+def apache_kafka() -> Iterator[ApacheKafka]:
+    """One Apache Kafka for all tests of a run: they keep apart by the names of their topics and groups."""
+    from tests.oracle.apache_kafka import ApacheKafka
+
+    with ApacheKafka(config=APACHE_CONFIG) as kafka:
+        yield kafka
+
+
+@pytest.fixture(params=["stub", pytest.param("kafka", marks=pytest.mark.oracle)])
+def servers(request: pytest.FixtureRequest) -> Iterator[str]:
+    """HOST:PORT of a broker: a stub of the test's own, or the Apache Kafka."""
+    if request.param == "kafka":
+        yield request.getfixturevalue("apache_kafka").bootstrap_servers
+    else:
+        from kafkastub import KafkaStub
+
+        with KafkaStub(config=CONFIG) as stub:
+            yield stub.bootstrap_servers
+
+
+@pytest.fixture
+def unique() -> Callable[[str], str]:
+    """Makes a name of its own for this test: unique("orders") gives the same one each time."""
+    suffix = uuid.uuid4().hex[:12]
+    return lambda name: f"{name}-{suffix}"

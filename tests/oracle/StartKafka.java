@@ -1,0 +1,37 @@
+import java.io.IOException;
+
+/**
+ * Formats a log directory and runs a Kafka node over it, in one JVM (a second or so cheaper than two).
+ *
+ * Arguments: the server.properties file, the cluster id. The JVM ends when its standard input ends, so that it cannot
+ * outlive the test process that started it, however that one died.
+ */
+public final class StartKafka {
+    private StartKafka() {
+    }
+
+    public static void main(String[] args) {
+        String properties = args[0];
+        String clusterId = args[1];
+        Thread watch = new Thread(StartKafka::haltAtEndOfInput, "end-of-input");
+        watch.setDaemon(true);
+        watch.start();
+        int status = kafka.tools.StorageTool.execute(
+            new String[] {"format", "--standalone", "--cluster-id", clusterId, "--config", properties}, System.out);
+        if (status != 0) {
+            System.exit(status);
+        }
+        kafka.Kafka.main(new String[] {properties});
+    }
+
+    private static void haltAtEndOfInput() {
+        try {
+            while (System.in.read() >= 0) {
+                // Whatever is written to us is of no interest, only that the other end is still open.
+            }
+        } catch (IOException closed) {
+            // Same as its end.
+        }
+        Runtime.getRuntime().halt(0);
+    }
+}
