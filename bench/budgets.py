@@ -1,0 +1,127 @@
+"""What kafkastub has promised to reach, and whether a run shows it.
+
+Budgets are ratios to what else ran in the same run, wherever there is something to compare with.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cases import CASES
+from results import Results
+from startup import NEW_STUB, SERVE
+from wire import ECHO, ratio
+
+STUB, KFAKE, KAFKA = "kafkastub", "kfake", "kafka"
+
+GROUP_APIS = ("offset-commit/", "offset-fetch/", "heartbeat")
+BULK = ("produce/100x1KB", "fetch/1MB")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One budget. `met` is None where nothing was measured that tells; `found` then says why."""
+
+    what: str
+    budget: str
+    found: str
+    met: bool | None
+
+
+def verdicts(results: Results) -> list[Verdict]:
+    """Every budget, in order."""
+    return [*_round_trips(results), *_rates(results), *_volume(results), *_starts(results), *_rest()]
+
+
+def _group_cases() -> Iterator[str]:
+    for case in CASES:
+        if case.name.startswith(GROUP_APIS) and not case.name.endswith("/1000"):
+            yield case.name
+
+
+def _round_trips(results: Results) -> Iterator[Verdict]:
+    with_echo = {case.name for case in CASES if case.compared_with_echo}
+    for name in _group_cases():
+        if name in with_echo:
+            yield _at_most(results, name, ECHO, 1.5)
+        yield _at_most(results, name, KFAKE, 1.0)
+    for name in BULK:
+        yield _at_most(results, name, KFAKE, 1.0)
+
+
+def _rates(results: Results) -> Iterator[Verdict]:
+    for name in _group_cases():
+        yield _at_least(results, name, f"pipelined {name}", KFAKE, 2.0)
+        yield _at_least(results, name, f"pipelined {name}", KAFKA, 10.0)
+
+
+def _at_most(results: Results, case: str, peer: str, most: float) -> Verdict:
+    """Judged where client and server share a processor, the harder one; beside it what it is between processors."""
+    measured = results.wire.get(case, {})
+    together, apart = (ratio(measured, attribute, STUB, peer) for attribute in ("p50_us", "apart_p50_us"))
+    what, budget = f"p50 {case}", f"≤ {most:g} × {peer}"
+    if together is None or apart is None:
+        return Verdict(what, budget, _why_not(results, case, peer), None)
+    return Verdict(what, budget, f"{together:.2f} × (apart {apart:.2f} ×)", together <= most)
+
+
+def _at_least(results: Results, case: str, what: str, peer: str, least: float) -> Verdict:
+    found = ratio(results.wire.get(case, {}), "per_second", STUB, peer)
+    budget = f"≥ {least:g} × {peer}"
+    if found is None:
+        return Verdict(what, budget, _why_not(results, case, peer), None)
+    return Verdict(what, budget, f"{found:.2f} ×", found >= least)
+
+
+def _why_not(results: Results, case: str, peer: str) -> str:
+    measured = results.wire.get(case)
+    if measured is None:
+        return "not selected"
+    for name in (STUB, peer):
+        series = measured.get(name)
+        if series is None:
+            return f"no {name}: {results.absent.get(name, 'not asked for')}"
+        if series.failure is not None:
+            return f"{name} failed"
+    return "nothing measured"
+
+
+def _volume(results: Results) -> Iterator[Verdict]:
+    found = next((volume for volume in results.volumes if volume.name == STUB), None)
+    rate, memory = "commit of 1,000 partitions", "memory of a committed offset"
+    if found is None:
+        yield Verdict(rate, "≥ 750,000 offsets/s", "not measured", None)
+        yield Verdict(memory, "≤ 170 B", "not measured", None)
+    else:
+        each = statistics.median(found.per_second)
+        peers = [
+            f"{each / statistics.median(peer.per_second):.2f} × {peer.name}"
+            for peer in results.volumes
+            if peer.name != STUB
+        ]
+        told = ", ".join([f"{each:,.0f}/s", *peers])
+        yield Verdict(rate, "≥ 750,000 offsets/s", told, each >= 750_000)
+        size = found.bytes_each
+        told = "not told by this system" if size is None else f"{size:.0f} B"
+        yield Verdict(memory, "≤ 170 B", told, None if size is None else size <= 170)
+    sweep = f"sweep of {results.sweep_offsets or 1_000_000:,} offsets, none due"
+    if results.sweep_ms is None:
+        yield Verdict(sweep, "≤ 1 ms", results.absent.get("sweep", "not selected"), None)
+    else:
+        told = f"{results.sweep_ms:.3f} ms (worst {results.sweep_worst_ms or 0.0:.3f})"
+        yield Verdict(sweep, "≤ 1 ms", told, results.sweep_ms <= 1.0)
+
+
+def _starts(results: Results) -> Iterator[Verdict]:
+    for name, most in ((SERVE, 250.0), (NEW_STUB, 5.0)):
+        found = results.startup.get(name)
+        if found is None:
+            yield Verdict(f"{name} to an answer", f"≤ {most:g} ms", results.absent.get("startup", "not selected"), None)
+        else:
+            yield Verdict(f"{name} to an answer", f"≤ {most:g} ms", f"{found:.1f} ms", found <= most)
+
+
+def _rest() -> Iterator[Verdict]:
+    yield Verdict("journal, metrics and fault matching", "≤ 15 % of a request", "there are none yet", None)

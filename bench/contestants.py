@@ -1,0 +1,146 @@
+"""The servers that are measured, each as a process of its own that a run starts and ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+KFAKE = HERE / "peers" / "kfake"
+
+READY = re.compile(r"ready on (\S+):(\d+)")
+END_SECONDS = 10
+
+
+class Unavailable(Exception):
+    """A contestant that cannot take part here; the message says why."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A server that runs."""
+
+    name: str
+    host: str
+    port: int
+    process: subprocess.Popen[str] | None = None
+
+    def resident_bytes(self) -> int:
+        """What the process holds of memory. Raises Unavailable where the system does not tell."""
+        if self.process is None:
+            raise Unavailable(f"{self.name} is not a process of ours")
+        if self.name == "kfake":  # a garbage collector keeps what it may give back: ask for it
+            assert self.process.stdin is not None
+            assert self.process.stdout is not None
+            self.process.stdin.write("collect\n")
+            self.process.stdin.flush()
+            self.process.stdout.readline()
+        try:
+            status = Path(f"/proc/{self.process.pid}/status").read_text()
+        except OSError:
+            raise Unavailable("memory is read from /proc, which is not here") from None
+        return int(status.split("VmRSS:")[1].split()[0]) * 1024
+
+
+def stub_command() -> list[str]:
+    """What starts kafkastub from the environment that runs this."""
+    script = Path(sys.executable).with_name("kafkastub")
+    return [str(script) if script.exists() else "kafkastub", "serve", "--port", "0", "--log-level", "warning"]
+
+
+@contextlib.contextmanager
+def stub() -> Iterator[Contestant]:
+    """kafkastub in its default profile."""
+    with _process("kafkastub", [*stub_command(), "--config", "group.initial.rebalance.delay.ms=0"]) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def echo() -> Iterator[Contestant]:
+    """The raw echo."""
+    with _process("echo", [sys.executable, str(HERE / "echo.py")]) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def kfake() -> Iterator[Contestant]:
+    """kfake, built with the Go toolchain. Raises Unavailable without one."""
+    with _process("kfake", [str(build_kfake())]) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def kafka() -> Iterator[Contestant]:
+    """Apache Kafka, with the defaults of a broker but for what one node needs. Raises Unavailable without Java."""
+    if shutil.which("java") is None:
+        raise Unavailable("no Java here")
+    sys.path.insert(0, str(HERE.parent))
+    try:
+        from tests.oracle.apache_kafka import ApacheKafka
+    finally:
+        sys.path.pop(0)
+    with ApacheKafka(heap_mb=1024) as broker:
+        host, port = broker.bootstrap_servers.rsplit(":", 1)
+        yield Contestant("kafka", host, int(port))
+
+
+def build_kfake() -> Path:
+    """The kfake program, built where it is not there or older than its source. Raises Unavailable."""
+    if shutil.which("go") is None:
+        raise Unavailable("no Go toolchain here")
+    program = KFAKE / "kfake"
+    sources = (KFAKE / "main.go", KFAKE / "go.mod", KFAKE / "go.sum")
+    if not program.exists() or program.stat().st_mtime < max(source.stat().st_mtime for source in sources):
+        command = ["go", "build", "-trimpath", "-o", str(program), "."]
+        built = subprocess.run(command, cwd=KFAKE, capture_output=True, text=True, check=False)
+        if built.returncode:
+            raise Unavailable(f"kfake does not build: {built.stderr.strip().splitlines()[-1]}")
+    return program
+
+
+def kfake_version() -> str:
+    """The pinned version of kfake."""
+    found = re.search(r"franz-go/pkg/kfake (\S+)", (KFAKE / "go.mod").read_text())
+    return found.group(1) if found else "unknown"
+
+
+@contextlib.contextmanager
+def _process(name: str, command: Sequence[str]) -> Iterator[Contestant]:
+    """A server that says `… ready on HOST:PORT`; ended with SIGTERM and the end of its input."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    try:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    except OSError as error:
+        raise Unavailable(f"{name} does not start: {error}") from None
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        ready = READY.search(line)
+        if ready is None:
+            raise Unavailable(f"{name} did not get ready: {line.strip() or 'no output'}")
+        yield Contestant(name, ready.group(1), int(ready.group(2)), process)
+    finally:
+        _end(process)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    with contextlib.suppress(OSError):
+        process.send_signal(signal.SIGTERM)
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()

@@ -1,0 +1,45 @@
+"""What a run found, for the report and as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import platform
+from dataclasses import dataclass, field
+from typing import Any
+
+from codec import Timing
+from volume import Volume
+from wire import Measured
+
+
+@dataclass
+class Results:
+    """Everything, empty where it was not selected."""
+
+    machine: dict[str, Any]
+    wire: dict[str, Measured] = field(default_factory=dict)
+    """By case, then contestant."""
+    codec: list[Timing] = field(default_factory=list)
+    startup: dict[str, float] = field(default_factory=dict)
+    """Milliseconds."""
+    volumes: list[Volume] = field(default_factory=list)
+    sweep_ms: float | None = None
+    sweep_worst_ms: float | None = None
+    sweep_offsets: int | None = None
+    absent: dict[str, str] = field(default_factory=dict)
+    """Who or what could not take part, and why."""
+    seconds: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+
+def machine() -> dict[str, Any]:
+    """What the numbers depend on."""
+    return {
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processors": os.cpu_count(),
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+    }

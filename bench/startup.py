@@ -1,0 +1,107 @@
+"""How long until it answers: the command, the class in a process that has one already, the imports.
+
+All times in milliseconds, medians.
+
+    python bench/startup.py [--quick]
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from time import perf_counter
+
+from contestants import READY, Unavailable, stub_command
+from frames import Client
+from kafkawire.messages.api_versions_request import ApiVersionsRequest
+
+SERVE, NEW_STUB, CLOSE_STUB = "kafkastub serve", "new KafkaStub", "close KafkaStub"
+IMPORT_WIRE, IMPORT_PACKAGE, IMPORT_CLASS = "import kafkawire.codec", "import kafkastub", "import KafkaStub"
+
+IMPORTS = {
+    IMPORT_WIRE: "import kafkawire.codec",
+    IMPORT_PACKAGE: "import kafkastub",
+    IMPORT_CLASS: "from kafkastub import KafkaStub",
+}
+
+
+def measure(runs: int) -> dict[str, float]:
+    """Each of the above. Raises Unavailable where the stub does not start."""
+    found = {SERVE: _median(_serve, runs)}
+    found.update(_in_process(runs))
+    bare = _median(lambda: _python("pass"), runs)
+    for name, statement in IMPORTS.items():
+        found[name] = max(0.0, _median(lambda text=statement: _python(text), runs) - bare)  # type: ignore[misc]
+    found["python itself"] = bare
+    return found
+
+
+def _median(call: Callable[[], float], runs: int) -> float:
+    call()  # the first one reads the disk
+    return statistics.median(call() for _ in range(runs))
+
+
+def _serve() -> float:
+    """From the start of the process to the answer to ApiVersions."""
+    start = perf_counter()
+    with subprocess.Popen(stub_command(), stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            ready = READY.search(line)
+            if ready is None:
+                raise Unavailable(f"kafkastub did not get ready: {line.strip() or 'no output'}")
+            _answer(ready.group(1), int(ready.group(2)))
+            return (perf_counter() - start) * 1000
+        finally:
+            process.terminate()
+
+
+def _answer(host: str, port: int) -> None:
+    with Client(host, port) as client:
+        client.succeed(ApiVersionsRequest(client_software_name="bench", client_software_version="1"), 3)
+
+
+def _python(statement: str) -> float:
+    start = perf_counter()
+    subprocess.run([sys.executable, "-c", statement], check=True)
+    return (perf_counter() - start) * 1000
+
+
+def _in_process(runs: int) -> dict[str, float]:
+    """In a process of its own, so that its threads and imports are nobody else's."""
+    command = [sys.executable, __file__, "--inner", str(runs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Unavailable(f"KafkaStub does not start: {(done.stderr.strip() or 'no output').splitlines()[-1]}")
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def _inner(runs: int) -> dict[str, float]:
+    from kafkastub import KafkaStub
+
+    starts: list[float] = []
+    ends: list[float] = []
+    with KafkaStub() as first:
+        _answer(first.host, first.port)
+        for _ in range(2 * runs):
+            before = perf_counter()
+            with KafkaStub() as stub:
+                _answer(stub.host, stub.port)
+                starts.append((perf_counter() - before) * 1000)
+                before = perf_counter()
+            ends.append((perf_counter() - before) * 1000)
+    return {NEW_STUB: statistics.median(starts), CLOSE_STUB: statistics.median(ends)}
+
+
+if __name__ == "__main__":
+    if "--inner" in sys.argv:
+        print(json.dumps(_inner(int(sys.argv[-1]))))
+    else:
+        import report
+
+        print(report.startup_table(measure(3 if "--quick" in sys.argv else 9)))
