@@ -19,6 +19,8 @@ from kafkawire.errors import ErrorCode, KafkaError
 
 T = TypeVar("T")
 
+_CLOSED = "the stub was closed meanwhile"
+
 
 class StubError(RuntimeError):
     """The stub was used before it was started or after it was closed."""
@@ -67,6 +69,8 @@ class KafkaStub:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._broker: Broker | None = None
         self._stop: asyncio.Event | None = None
+        self._calls: set[concurrent.futures.Future[Any]] = set()
+        """Handed to the stub's thread and not done yet."""
         self.clock = StubClock(self._running, self._call)
         """Broker time, to be frozen, set and advanced."""
 
@@ -101,6 +105,14 @@ class KafkaStub:
         """Sweep for expired offsets now, without waiting for `offsets.retention.check.interval.ms`."""
         broker = self._running()
         self._call(lambda: broker.state.expire_offsets(broker.clock.broker_ms()))
+
+    def metrics(self) -> dict[str, int]:
+        """The meters of KIP-496 since the start, counted per offset and not per request.
+
+        Keys: offset-commits, offset-expirations, offset-deletions, group-completed-rebalances.
+        """
+        broker = self._running()
+        return self._call(broker.state.meters)
 
     def start(self) -> Self:
         """Start and wait until clients can connect. Raises ListenError (the port is taken), TopicError, StubError."""
@@ -137,12 +149,13 @@ class KafkaStub:
         self.close()
 
     async def __aenter__(self) -> Self:
-        return await asyncio.get_running_loop().run_in_executor(None, self.start)
+        # Milliseconds, and no thread of an executor is left on the test's own loop, whichever kind of loop that is.
+        return self.start()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await asyncio.get_running_loop().run_in_executor(None, self.close)
+        self.close()
 
     def _running(self) -> Broker:
         if self._broker is None:
@@ -150,13 +163,15 @@ class KafkaStub:
         return self._broker
 
     def _call(self, work: Callable[[], T]) -> T:
-        """Run `work` in the stub's thread, between two requests, and wait for it."""
+        """Run `work` in the stub's thread, between two requests, and wait for it. Raises StubError, or what it raises."""
         self._running()
         loop = self._loop
-        assert loop is not None
+        if loop is None:
+            raise StubError(_CLOSED)
         if threading.current_thread() is self._thread:
             return work()
         result: concurrent.futures.Future[T] = concurrent.futures.Future()
+        self._calls.add(result)
 
         def run() -> None:
             try:
@@ -166,8 +181,15 @@ class KafkaStub:
             if self._broker is not None:
                 self._broker.rearm()
 
-        loop.call_soon_threadsafe(run)
-        return result.result()
+        try:
+            loop.call_soon_threadsafe(run)
+            return result.result()
+        except RuntimeError:
+            if result.done():
+                raise
+            raise StubError(_CLOSED) from None
+        finally:
+            self._calls.discard(result)
 
     def _run(self, started: concurrent.futures.Future[None]) -> None:
         loop = new_event_loop()
@@ -175,6 +197,9 @@ class KafkaStub:
             loop.run_until_complete(self._serve(loop, started))
         finally:
             loop.close()
+            for call in list(self._calls):
+                if not call.done():
+                    call.set_exception(StubError(_CLOSED))
 
     async def _serve(self, loop: asyncio.AbstractEventLoop, started: concurrent.futures.Future[None]) -> None:
         stop = asyncio.Event()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import fields
 from pathlib import Path
 
+from kafkastub.config.own import PROFILE as OWN_PROFILE
 from kafkastub.config.profile import PROFILES, Profile
 from kafkastub.handlers.registry import registrations
+from tests.docs.kips import TABLES
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
@@ -31,6 +32,7 @@ def coverage() -> str:
         text = ast.get_docstring(ast.parse(source.read_text())) or ""
         count = len(re.findall(r"^[A-Z]{2}-\d+\b", text, re.MULTILINE))
         versions = f"{api.first}-{api.last}" if api.last > api.first else str(api.first)
+        versions += "" if api.advertised else " (not advertised)"
         lines.append(f"| {api.key.value} | [{api.key.camel}](#{api.key.camel.lower()}) | {versions} | {count} |")
         details += ["", f"## {api.key.camel}", "", "```text", *text.splitlines(), "```"]
     return "\n".join(lines + details) + "\n"
@@ -45,15 +47,21 @@ def profiles() -> str:
         "Written by `make docs` from `kafkastub.config.profile`. `kips` follows the KIPs to the letter, `kafka` follows",
         "released Apache Kafka 4.x. They differ in nothing else.",
         "",
-        "| question | `kips` | `kafka` |",
-        "|---|---|---|",
+        "Each answer can be had without the rest of its profile: give the entry as configuration, for example",
+        "`KafkaStub(config={\"kafkastub.illegal.offset.commit.code\": 72})` or",
+        "`kafkastub serve --config kafkastub.illegal.offset.commit.code=72`. Clients are not shown these entries.",
+        "",
+        "| entry | question | `kips` | `kafka` |",
+        "|---|---|---|---|",
     ]
-    for field in fields(Profile):
-        if field.name == "name":
-            continue
-        answers = (f"`{getattr(PROFILES[name], field.name)}`" for name in ("kips", "kafka"))
-        lines.append(f"| `{field.name}`: {questions[field.name]} | {' | '.join(answers)} |")
+    for entry, field in OWN_PROFILE.items():
+        answers = (f"`{_written(getattr(PROFILES[name], field))}`" for name in ("kips", "kafka"))
+        lines.append(f"| `{entry}` | {questions[field]} | {' | '.join(answers)} |")
     return "\n".join(lines) + "\n"
+
+
+def _written(value: object) -> str:
+    return "none" if value is None else str(value).lower()
 
 
 def _questions() -> dict[str, str]:
@@ -62,7 +70,23 @@ def _questions() -> dict[str, str]:
     return {name: " ".join(text.split()).replace("``", "`") for name, text in found}
 
 
-DOCUMENTS = {"coverage.md": coverage, "profiles.md": profiles}
+def kips() -> str:
+    """docs/kips.md: every statement of the five specifications with what shows it, or why it is none of ours."""
+    lines = [
+        "# The specifications, statement by statement",
+        "",
+        "Written by `make docs` from `tests/docs/kips.py`. A statement is shown by behaviours (the ids in",
+        "[coverage.md](coverage.md)) and tests, or the remark says why it binds no broker or who decided otherwise.",
+    ]
+    for title, rows in TABLES.items():
+        lines += ["", f"## {title}", "", "| section | statement | shown by | remark |", "|---|---|---|---|"]
+        for row in rows:
+            shown = ", ".join(f"`{name}`" for name in row.shown_by)
+            lines.append(f"| {row.section} | {row.statement} | {shown} | {row.remark} |")
+    return "\n".join(lines) + "\n"
+
+
+DOCUMENTS = {"coverage.md": coverage, "kips.md": kips, "profiles.md": profiles}
 
 if __name__ == "__main__":
     DOCS.mkdir(exist_ok=True)

@@ -1,0 +1,25 @@
+"""`stub.metrics()`: the meters of KIP-496."""
+
+from __future__ import annotations
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+
+from kafkastub import KafkaStub
+from tests.stub.test_clock import FAST, assigned, in_thread
+
+
+async def test_meters_count_offsets():
+    async with KafkaStub(topics={"orders": 2}, config=FAST) as stub:
+        stub.clock.freeze()
+        group = {"bootstrap_servers": stub.bootstrap_servers, "group_id": "g", "enable_auto_commit": False}
+        async with AIOKafkaConsumer("orders", **group) as consumer:
+            await assigned(consumer)
+            await consumer.commit({TopicPartition("orders", 0): 1, TopicPartition("orders", 1): 2})
+        assert stub.metrics() == {
+            "offset-commits": 2,
+            "offset-expirations": 0,
+            "offset-deletions": 0,
+            "group-completed-rebalances": 1,
+        }
+        await in_thread(stub.clock.advance, days=7)
+        assert stub.metrics()["offset-expirations"] == 2
