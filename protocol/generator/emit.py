@@ -54,7 +54,10 @@ def _title(message: Message) -> str:
 
 def _class(message: Message, struct: StructDef) -> list[str]:
     top = struct.name == message.name
-    lines = ["", f"class {struct.name}({'Message' if top else 'Struct'}):"]
+    lines = [""]
+    for f in filter(_nullable_struct_default, struct.fields):
+        lines += [f"{_default(f)} = {f.type}()", f'"""Stands for the default of {struct.name}.{f.name}."""', ""]
+    lines.append(f"class {struct.name}({'Message' if top else 'Struct'}):")
     slots = ", ".join(f'"{attribute(f.name)}"' for f in struct.fields)
     lines.append(f"    __slots__ = ({slots}{',' if len(struct.fields) == 1 else ''})")
     if top:
@@ -78,6 +81,9 @@ def _class(message: Message, struct: StructDef) -> list[str]:
         name = attribute(f.name)
         if _struct_default(f):
             lines.append(f"        self.{name} = {f.type}() if {name} is None else {name}")
+        elif _nullable_struct_default(f):
+            default = _default(f)
+            lines.append(f"        self.{name} = {f.type}() if {name} is {default} else {name}")
         else:
             lines.append(f"        self.{name} = {name}")
     return [*lines, ""] if not top else lines
@@ -93,6 +99,11 @@ def _table_row(f: FieldDef) -> str:
 
 def _struct_default(f: FieldDef) -> bool:
     return f.type not in PYTHON_TYPES and not f.type.startswith("[]") and f.nullable is None
+
+
+def _nullable_struct_default(f: FieldDef) -> bool:
+    """A structure that may be null, but by default is not (a `default` of JSON's null counts as none given)."""
+    return f.type not in PYTHON_TYPES and not f.type.startswith("[]") and f.nullable is not None and f.default is None
 
 
 def _parameter_type(message: Message, f: FieldDef) -> str:
@@ -114,9 +125,9 @@ def _default(f: FieldDef) -> str:
         return "None"
     if f.type.startswith("[]"):
         return "()"
+    if _nullable_struct_default(f):
+        return f"_{f.name.upper()}"
     if raw is None or raw == "":
-        if f.nullable is not None and f.type not in PYTHON_TYPES:
-            return "None"
         return ZEROS.get(f.type, "0")
     if f.type == "bool":
         return "True" if str(raw).lower() == "true" else "False"

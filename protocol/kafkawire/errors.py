@@ -205,7 +205,7 @@ class MalformedMessage(ValueError):
     """Bytes that are not the message they should be.
 
     `what` names the message or structure, `where` the path of the field inside it, `offset` the byte at which reading
-    it began, `why` the reason.
+    that field began (0 is the message's first), `why` the reason.
     """
 
     def __init__(self, what: str, where: str, offset: int, why: str) -> None:

@@ -13,6 +13,10 @@ Frame = tuple[bytes, int, int]
 """(buffer, start, end): the frame's contents without the size; the buffer may hold more frames."""
 
 
+_SMALL = 1 << 12
+"""Pieces below this size are gathered: each piece on its own costs some 50 bytes, and a frame may come byte by byte."""
+
+
 class FrameSplitter:
     """Cuts a byte stream into frames, whatever pieces it comes in. Copies only what is split between pieces."""
 
@@ -21,7 +25,7 @@ class FrameSplitter:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         """The largest size accepted (`socket.request.max.bytes`)."""
-        self._chunks: list[bytes] = []
+        self._chunks: list[bytes | bytearray] = []
         self._have = 0
         self._need = 4
         """Bytes from the start of the pending frame at which it is worth looking again."""
@@ -38,7 +42,11 @@ class FrameSplitter:
         use from there on.
         """
         if self._chunks:
-            self._chunks.append(data)
+            last = self._chunks[-1]
+            if len(data) < _SMALL and type(last) is bytearray:
+                last += data
+            else:
+                self._chunks.append(data if len(data) >= _SMALL else bytearray(data))
             self._have += len(data)
             if self._have < self._need:
                 return
@@ -49,7 +57,7 @@ class FrameSplitter:
         while length - position >= 4:
             (size,) = _size(data, position)
             if not 0 <= size <= self._limit:
-                raise MalformedMessage("frame", "size", position, f"{size} is not within 0 to {self._limit}")
+                raise MalformedMessage("frame", "size", 0, f"{size} is not within 0 to {self._limit}")
             end = position + 4 + size
             if end > length:
                 self._need = 4 + size

@@ -6,6 +6,7 @@ import struct
 from typing import NamedTuple
 
 from kafkawire.api import ApiKey
+from kafkawire.codec.reader import text_as_java
 from kafkawire.codec.varint import SMALL, read_uvarint
 from kafkawire.errors import MalformedMessage
 from kafkawire.schema import Message
@@ -32,33 +33,34 @@ def is_flexible(cls: type[Message], version: int) -> bool:
 def read_request_header(data: bytes, start: int, end: int, flexible: bool) -> RequestHeader:
     """The header of the request in `data[start:end]`. Raises MalformedMessage."""
     if end - start < 10:
-        raise MalformedMessage("request header", "", start, f"{end - start} bytes, at least 10 wanted")
+        raise MalformedMessage("request header", "", 0, f"{end - start} bytes, at least 10 wanted")
     api_key, api_version, correlation_id, size = _fixed.unpack_from(data, start)
     position = start + 10
     client_id = None
     if size >= 0:
         if position + size > end:
-            raise MalformedMessage("request header", "client_id", start + 8, f"{size} bytes of {end - position}")
-        client_id = data[position : position + size].decode("utf-8", "replace")
+            raise MalformedMessage("request header", "client_id", 8, f"{size} bytes wanted, {end - position} left")
+        client_id = text_as_java(data[position : position + size])
         position += size
     if flexible:
-        position = _skip_tags(data, position, end)
+        position = _skip_tags(data, position, start, end)
     return RequestHeader(api_key, api_version, correlation_id, client_id, position)
 
 
-def _skip_tags(data: bytes, position: int, end: int) -> int:
+def _skip_tags(data: bytes, position: int, start: int, end: int) -> int:
+    at = position
     try:
         count, position = read_uvarint(data, position)
         for _ in range(count):
             _, position = read_uvarint(data, position)
             size, position = read_uvarint(data, position)
             position += size
-            if position > end:
-                break
+            if size < 0 or position > end:
+                raise ValueError(f"a tag of {size} bytes")
     except (IndexError, ValueError) as error:
-        raise MalformedMessage("request header", "tagged fields", position, str(error)) from None
+        raise MalformedMessage("request header", "tagged fields", at - start, str(error)) from None
     if position > end:
-        raise MalformedMessage("request header", "tagged fields", position, "behind the end")
+        raise MalformedMessage("request header", "tagged fields", at - start, "they end behind the frame")
     return position
 
 

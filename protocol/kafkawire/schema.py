@@ -6,13 +6,15 @@ reads the `FIELDS` tables.
 
 Types on the Python side: integers `int`, `bool`, `float64` `float`, strings `str`, uuids 16 raw `bytes`, bytes and
 records `bytes` (a response's records also a sequence of chunks, which are then sent without being joined), arrays any
-sequence (decoded as tuples), times as the milliseconds that the wire has.
+sequence (decoded as tuples, some as `Rows`), times as the milliseconds that the wire has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
+
+from kafkawire.rows import Rows
 
 ZERO_UUID = bytes(16)
 """The uuid that means "none"."""
@@ -39,6 +41,10 @@ class Struct:
             return NotImplemented
         return all(_same(getattr(self, row[0]), getattr(other, row[0])) for row in self.FIELDS)
 
+    def __reduce__(self) -> tuple[type[Struct], tuple[Any, ...]]:
+        # Copies and pickles are of the neutral class: a decoding class has the fields of one version alone.
+        return self.NEUTRAL or type(self), tuple(getattr(self, row[0]) for row in self.FIELDS)
+
     def __repr__(self) -> str:
         name = (self.NEUTRAL or type(self)).__name__
         return f"{name}({', '.join(f'{row[0]}={getattr(self, row[0])!r}' for row in self.FIELDS)})"
@@ -55,7 +61,7 @@ class Message(Struct):
 
 
 def _same(left: Any, right: Any) -> bool:
-    """Lists and tuples of equal items are the same array."""
-    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+    """Lists, tuples and rows of equal items are the same array."""
+    if isinstance(left, list | tuple | Rows) and isinstance(right, list | tuple | Rows):
         return len(left) == len(right) and all(map(_same, left, right))
     return bool(left == right)

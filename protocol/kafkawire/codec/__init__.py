@@ -7,7 +7,6 @@ compiled when first asked for. Whatever is wrong with the bytes ends as `Malform
 from __future__ import annotations
 
 import struct
-from functools import cache
 from typing import TypeVar, cast
 
 from kafkawire.codec.decoder import Decoder, compile_decoder
@@ -16,29 +15,66 @@ from kafkawire.codec.layout import StructLayout, layout_of
 from kafkawire.codec.reader import Reader
 from kafkawire.schema import Message
 
-__all__ = ["Decoder", "Encoder", "Parts", "decode", "decode_from", "decoder", "encode", "encoder", "read_reference"]
+__all__ = [
+    "Decoder",
+    "Encoder",
+    "Parts",
+    "decode",
+    "decode_from",
+    "decoder",
+    "encode",
+    "encoder",
+    "read_reference",
+    "straight_decoder",
+]
 
 M = TypeVar("M", bound=Message)
 
 
-@cache
+# Filled as versions are first used; bounded by the versions that exist.
+_layouts: dict[tuple[type[Message], int], StructLayout] = {}
+_encoders: dict[tuple[type[Message], int], Encoder] = {}
+_straight: dict[tuple[type[Message], int], Decoder] = {}
+_decoders: dict[tuple[type[Message], int], Decoder] = {}
+
+
 def _layout(cls: type[Message], version: int) -> StructLayout:
-    return layout_of(cls, version)
+    layout = _layouts.get((cls, version))
+    if layout is None:
+        layout = _layouts[cls, version] = layout_of(cls, version)
+    return layout
 
 
-@cache
 def encoder(cls: type[Message], version: int) -> Encoder:
     """The compiled `message -> list of buffers`. Raises ValueError for a version that the message does not have."""
-    return compile_encoder(_layout(cls, version), f"encode {cls.__name__} v{version}")
+    found = _encoders.get((cls, version))
+    if found is None:
+        found = compile_encoder(_layout(cls, version), f"encode {cls.__name__} v{version}")
+        _encoders[cls, version] = found
+    return found
 
 
-@cache
+def straight_decoder(cls: type[Message], version: int) -> Decoder:
+    """The compiled decoder without a net: whatever it raises, or an end behind `size`, means to ask `decoder`.
+
+    Raises ValueError here for a version that the message does not have.
+    """
+    found = _straight.get((cls, version))
+    if found is None:
+        found = compile_decoder(_layout(cls, version), f"decode {cls.__name__} v{version}")
+        _straight[cls, version] = found
+    return found
+
+
 def decoder(cls: type[Message], version: int) -> Decoder:
     """The compiled `(data, position, size) -> (message, position behind it)`; raises MalformedMessage only.
 
     Raises ValueError here for a version that the message does not have.
     """
-    straight = compile_decoder(_layout(cls, version), f"decode {cls.__name__} v{version}")
+    found = _decoders.get((cls, version))
+    if found is not None:
+        return found
+    straight = straight_decoder(cls, version)
 
     def decode_or_explain(data: bytes, position: int, size: int) -> tuple[Message, int]:
         try:
@@ -47,14 +83,15 @@ def decoder(cls: type[Message], version: int) -> Decoder:
                 return message, end
         except Exception:
             pass
-        return read_reference(cls, version, data[:size], position)
+        return read_reference(cls, version, data, position, size)
 
+    _decoders[cls, version] = decode_or_explain
     return decode_or_explain
 
 
-def read_reference(cls: type[M], version: int, data: bytes, position: int = 0) -> tuple[M, int]:
-    """Read with the reference reader: (message, position behind it). Raises MalformedMessage."""
-    reader = Reader(f"{cls.__name__} v{version}", data, position)
+def read_reference(cls: type[M], version: int, data: bytes, position: int = 0, end: int | None = None) -> tuple[M, int]:
+    """Read `data[position:end]` with the reference reader: (message, position behind it). Raises MalformedMessage."""
+    reader = Reader(f"{cls.__name__} v{version}", data, position, end)
     message = reader.struct(_layout(cls, version))
     return cast(M, message), reader.position
 

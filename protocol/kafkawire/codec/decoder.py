@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kafkawire.codec import native
-from kafkawire.codec.layout import FIXED, FieldLayout, StructLayout
+from kafkawire.codec.columns import WORTH_IT, row_reader
+from kafkawire.codec.layout import FIXED, LONGEST_STRING, FieldLayout, StructLayout
 from kafkawire.codec.source import Source
 from kafkawire.codec.varint import read_uvarint
 
@@ -62,10 +63,10 @@ class _Writer:
         if layout.flexible:
             self.tags(layout, values)
         arguments = []
-        defaults = layout.cls.__init__.__defaults__ or ()  # type: ignore[misc]
+        defaults = layout.cls.__init__.__defaults__ or ()
         for row, default in zip(layout.cls.FIELDS, defaults, strict=True):
             arguments.append(values.get(row[0]) or self.source.constant("D", default, key=("D", repr(default))))
-        constructor = self.source.constant("C", layout.cls, key=layout.cls)
+        constructor = self.source.constant("C", layout.cls, key=("C", layout.cls.__name__))
         return f"{constructor}({', '.join(arguments)})"
 
     def field(self, field: FieldLayout, last_of: StructLayout | None = None) -> str:
@@ -89,8 +90,11 @@ class _Writer:
             return name
         name = self.source.fresh("s")
         self.flush()
-        self.source.line("p += 1")
-        with self.source.block("if data[p - 1] > 127:"):
+        if field.tag is not None:
+            self.source.line("mark, p = ruv(data, p)")
+        else:
+            self.source.line("mark = 1 if data[p] < 128 else 0; p += 1")
+        with self.source.block("if mark <= 0:"):
             self.source.line(f"{name} = None")
         with self.source.block("else:"):
             made = self.struct(field.struct)
@@ -103,9 +107,12 @@ class _Writer:
         size = self.source.fresh("n")
         if field.compact:
             self.flush()
+            most = LONGEST_STRING + 1 if field.kind == "string" and not field.array else 0x7FFFFFFF
             self.source.line(f"{size} = data[p]; p += 1")
             with self.source.block(f"if {size} > 127:"):
                 self.source.line(f"{size}, p = ruv(data, p - 1)")
+                with self.source.block(f"if not -0x80000000 < {size} <= {most}:"):
+                    self.source.line("raise NotStraight")
             self.source.line(f"{size} -= 1")
         else:
             self.run.append((form, size))
@@ -115,12 +122,15 @@ class _Writer:
     def buffer(self, field: FieldLayout) -> str:
         size = self.length(field, "h" if field.kind == "string" else "i")
         name = self.source.fresh("b")
-        read = "str(data[p:e], 'utf-8')" if field.kind == "string" else "data[p:e]"
-        with self.source.block(f"if {size} >= 0:"):
+        # `.decode()` takes 76 ns where `str(..., 'utf-8')` takes 125, and is as strict; many strings are empty.
+        read, empty = ("data[p:e].decode()", "''") if field.kind == "string" else ("data[p:e]", "b''")
+        with self.source.block(f"if {size} > 0:"):
             self.source.line(f"e = p + {size}")
             with self.source.block("if e > size:"):
                 self.source.line("raise NotStraight")
             self.source.line(f"{name} = {read}; p = e")
+        with self.source.block(f"elif {size} == 0:"):
+            self.source.line(f"{name} = {empty}")
         if field.nullable or field.kind == "records":
             with self.source.block("else:"):
                 self.source.line(f"{name} = None")
@@ -131,10 +141,7 @@ class _Writer:
 
     def array(self, field: FieldLayout, last_of: StructLayout | None) -> str:
         before = self.source.fresh("q")
-        if not field.compact:
-            self.flush()  # the native reader starts at the count
-        else:
-            self.flush()
+        self.flush()  # the native reader starts at the count
         self.source.line(f"{before} = p")
         size, name = self.length(field, "i"), self.source.fresh("v")
         with self.source.block(f"if {size} * {field.min_item_size} > size - p:"):
@@ -147,7 +154,16 @@ class _Writer:
                 self.source.line(f"{name} = None")
             self.source.line("else:")
             self.source.indent += 1
-        self.items(field, name, size, before, last_of)
+        by_columns = row_reader(field.struct) if field.struct is not None else None
+        if by_columns is None:
+            self.items(field, name, size, before, last_of)
+        else:
+            read = self.source.constant("R", by_columns[0])
+            self.source.line(f"{name} = {read}(data, p, {size}) if {size} >= {WORTH_IT} else None")
+            with self.source.block(f"if {name} is not None:"):
+                self.source.line(f"p += {size} * {by_columns[1]}")
+            with self.source.block("else:"):
+                self.items(field, name, size, before, last_of)
         if field.nullable:
             self.source.indent -= 1
         return name
@@ -191,21 +207,17 @@ class _Writer:
         for field in layout.tagged:
             values[field.name] = self.source.fresh("t")
             # A struct that is absent is made anew each time: it is not shared between messages.
-            default = None if field.kind == "struct" and not field.array else field.default
+            default = None if field.kind == "struct" and not field.array and not field.nullable else field.default
             self.source.line(f"{values[field.name]} = {self.source.constant('D', default)}")
-        count, tag, length = self.source.fresh("n"), self.source.fresh("k"), self.source.fresh("n")
+        count, tag = self.source.fresh("n"), self.source.fresh("k")
         self.source.line(f"{count}, p = ruv(data, p)")
         with self.source.block(f"for _ in range({count}):"):
             self.source.line(f"{tag}, p = ruv(data, p)")
-            self.source.line(f"{length}, p = ruv(data, p)")
-            end = self.source.fresh("e")
-            self.source.line(f"{end} = p + {length}")
+            self.source.line("_, p = ruv(data, p)")  # the size is of no use: Kafka does not look at it either
             for position, field in enumerate(layout.tagged):
                 with self.source.block(f"{'elif' if position else 'if'} {tag} == {field.tag}:"):
                     value = self.field(field)
                     self.flush()
                     self.source.line(f"{values[field.name]} = {value}")
             with self.source.block("else:"):
-                self.source.line("raise NotStraight")
-            with self.source.block(f"if p != {end}:"):
                 self.source.line("raise NotStraight")

@@ -10,9 +10,11 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kafkawire.codec.layout import FIXED, FieldLayout, StructLayout
+from kafkawire.codec.columns import row_packer
+from kafkawire.codec.layout import FIXED, LONGEST_STRING, FieldLayout, StructLayout
 from kafkawire.codec.source import Source
 from kafkawire.codec.varint import SMALL, uvarint
+from kafkawire.rows import Rows
 
 Parts = list[bytes | memoryview]
 Encoder = Callable[[Any], Parts]
@@ -44,12 +46,20 @@ def put_records(append: Callable[[Any], None], value: Any, compact: bool) -> Non
         append(chunk)
 
 
+def _string_length(size: int) -> bytes:
+    """The length in front of a compact string; `size` is one more than its bytes."""
+    if size - 1 > LONGEST_STRING:
+        raise ValueError(f"a string of {size - 1} bytes, {LONGEST_STRING} is the most")
+    return uvarint(size)
+
+
 class _Writer:
     """Emits the body; `run` holds the fixed-size values that wait for the next pack."""
 
     def __init__(self, name: str) -> None:
         self.source = Source(name)
-        self.source.names.update(uv=uvarint, SMALL=SMALL, put_records=put_records, struct_pack=struct.pack)
+        self.source.names.update(uv=uvarint, SMALL=SMALL, put_records=put_records, struct_pack=struct.pack, Rows=Rows)
+        self.source.names["uvs"] = _string_length
         self.run: list[tuple[str, str]] = []
         self.target = "a"
 
@@ -92,8 +102,9 @@ class _Writer:
             self.struct(field.struct, var)
             return
         self.flush()
+        null = "b'\\x00'" if field.tag is not None else "b'\\xff'"  # a tagged one has a varint in front, others a byte
         with self.source.block(f"if {var} is None:"):
-            self.source.line(f"{self.target}(b'\\xff')")
+            self.source.line(f"{self.target}({null})")
         with self.source.block("else:"):
             self.run.append(("b", "1"))
             self.struct(field.struct, var)
@@ -112,16 +123,16 @@ class _Writer:
         else:
             self.source.line(f"{data} = {expression}{text}; {size} = len({data})")
         if field.compact:
-            self.count(f"{size} + 1", f"{size} < 127")
+            self.count(f"{size} + 1", f"{size} < 127", "uvs" if field.kind == "string" else "uv")
         else:
             self.run.append(("h" if field.kind == "string" else "i", size))
             self.flush()
         self.source.line(f"{self.target}({data})")
 
-    def count(self, expression: str, is_small: str) -> None:
+    def count(self, expression: str, is_small: str, varint: str = "uv") -> None:
         """An unsigned varint behind the run: one more byte of the same pack where it is small."""
         if not self.run:
-            self.source.line(f"{self.target}(SMALL[{expression}] if {is_small} else uv({expression}))")
+            self.source.line(f"{self.target}(SMALL[{expression}] if {is_small} else {varint}({expression}))")
             return
         run = self.run
         with self.source.block(f"if {is_small}:"):
@@ -130,7 +141,7 @@ class _Writer:
         with self.source.block("else:"):
             self.run = run
             self.flush()
-            self.source.line(f"{self.target}(uv({expression}))")
+            self.source.line(f"{self.target}({varint}({expression}))")
 
     def array(self, field: FieldLayout, expression: str) -> None:
         var, size = self.source.fresh("v"), self.source.fresh("n")
@@ -145,7 +156,17 @@ class _Writer:
             self.run.append(("i", size))
             self.flush()
         with self.source.block(f"if {size} > 0:"):
-            self.items(field, var, size)
+            pack = row_packer(field.struct) if field.struct is not None else None
+            if pack is None:
+                self.items(field, var, size)
+                return
+            rows = self.source.fresh("r")
+            packer = self.source.constant("R", pack)
+            self.source.line(f"{rows} = {packer}({var}) if type({var}) is Rows else None")
+            with self.source.block(f"if {rows} is not None:"):
+                self.source.line(f"{self.target}({rows})")
+            with self.source.block("else:"):
+                self.items(field, var, size)
 
     def items(self, field: FieldLayout, var: str, size: str) -> None:
         if field.kind in FIXED:

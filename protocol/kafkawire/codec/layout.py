@@ -25,6 +25,9 @@ FIXED: Final = {
 }
 """Type -> (struct format, size in bytes)."""
 
+LONGEST_STRING: Final = 0x7FFF
+"""Bytes in a string, in any version: compact lengths could say more, and Kafka refuses it."""
+
 
 @dataclass(frozen=True)
 class FieldLayout:
@@ -73,6 +76,8 @@ class StructLayout:
     fields: tuple[FieldLayout, ...]
     tagged: tuple[FieldLayout, ...]
     """By ascending tag."""
+    foreign_tags: frozenset[int] = frozenset()
+    """Tags that other versions have: refused, where a tag that no version has is skipped."""
 
     @cached_property
     def min_size(self) -> int:
@@ -94,8 +99,10 @@ def layout_of(cls: type[Message], version: int) -> StructLayout:
 
 
 def _struct_layout(cls: type[Struct], version: int, flexible: bool) -> StructLayout:
-    defaults = cls.__init__.__defaults__ or ()  # type: ignore[misc]
-    untagged, tagged = [], []
+    defaults = cls.__init__.__defaults__ or ()
+    untagged: list[FieldLayout] = []
+    tagged: list[FieldLayout] = []
+    foreign = {row[4] for row in cls.FIELDS if row[4] is not None and not _within(row[5], version)}
     for row, default in zip(cls.FIELDS, defaults, strict=True):
         if not _within(row[2], version):
             continue
@@ -103,7 +110,7 @@ def _struct_layout(cls: type[Struct], version: int, flexible: bool) -> StructLay
         layout = _field_layout(cls, row, default, version, flexible, is_tagged)
         (tagged if is_tagged else untagged).append(layout)
     tagged.sort(key=lambda field: field.tag or 0)
-    return StructLayout(cls, flexible, tuple(untagged), tuple(tagged))
+    return StructLayout(cls, flexible, tuple(untagged), tuple(tagged), frozenset(foreign))
 
 
 def _field_layout(

@@ -16,7 +16,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from kafkawire.codec.layout import FIXED, FieldLayout, StructLayout
+from kafkawire.codec.layout import FIXED, LONGEST_STRING, FieldLayout, StructLayout
 
 WORTH_IT = 8
 """Elements from which the call pays."""
@@ -48,13 +48,23 @@ class _LazyReader:
 
     def __init__(self, layout: StructLayout) -> None:
         self._layout = layout
+        self._texts = [field.name for field in layout.fields if field.kind == "string" and field.compact]
         self._read: Callable[[bytes, int], tuple[Any, int]] | None = None
 
     def __call__(self, data: bytes, position: int) -> tuple[tuple[Any, ...], int]:
         if self._read is None:
             self._read = _compile(self._layout)
         made, size = self._read(data, position)
-        return made.items, position + size
+        items = made.items
+        if self._texts and size - len(items) * self._layout.min_size > LONGEST_STRING:
+            self._check_lengths(items)
+        return items, position + size
+
+    def _check_lengths(self, items: tuple[Any, ...]) -> None:
+        """kio takes strings of any length, Kafka does not. A character has four bytes at most."""
+        for name in self._texts:
+            if any(len(getattr(item, name) or "") * 4 > LONGEST_STRING for item in items):
+                raise ValueError("a long string: the reference reader counts its bytes")
 
 
 def _compile(layout: StructLayout) -> Callable[[bytes, int], tuple[Any, int]]:

@@ -19,8 +19,9 @@ def uvarint(value: int) -> bytes:
 
 
 def read_uvarint(data: bytes, position: int) -> tuple[int, int]:
-    """Decode an unsigned varint of at most 32 bits: (value, position behind it).
+    """Decode an "unsigned" varint of at most five bytes: (value, position behind it).
 
+    The value is what Java makes of the low 32 bits, a signed int: so 2^32 - 1 comes out as -1, and as a length is null.
     Raises IndexError behind the end and ValueError beyond five bytes.
     """
     value = shift = 0
@@ -29,7 +30,7 @@ def read_uvarint(data: bytes, position: int) -> tuple[int, int]:
         position += 1
         value |= (byte & 127) << shift
         if byte < 128:
-            return value & 0xFFFFFFFF, position
+            return ((value + 0x80000000) & 0xFFFFFFFF) - 0x80000000, position
         shift += 7
         if shift > 28:
             raise ValueError("varint is longer than 5 bytes")

@@ -39,6 +39,9 @@ class ClassicMemberMetadata(Struct):
         self.supported_protocols = supported_protocols
 
 
+_CLASSIC_MEMBER_METADATA = ClassicMemberMetadata()
+"""Stands for the default of ConsumerGroupMemberMetadataValue.classic_member_metadata."""
+
 class ConsumerGroupMemberMetadataValue(Message):
     __slots__ = ("instance_id", "rack_id", "client_id", "client_host", "subscribed_topic_names", "subscribed_topic_regex", "rebalance_timeout_ms", "server_assignor", "classic_member_metadata")
     API_KEY = 5
@@ -66,7 +69,7 @@ class ConsumerGroupMemberMetadataValue(Message):
         subscribed_topic_regex: str | None = "",
         rebalance_timeout_ms: int = -1,
         server_assignor: str | None = "",
-        classic_member_metadata: ClassicMemberMetadata | None = None,
+        classic_member_metadata: ClassicMemberMetadata | None = _CLASSIC_MEMBER_METADATA,
     ) -> None:
         self.instance_id = instance_id
         self.rack_id = rack_id
@@ -76,4 +79,4 @@ class ConsumerGroupMemberMetadataValue(Message):
         self.subscribed_topic_regex = subscribed_topic_regex
         self.rebalance_timeout_ms = rebalance_timeout_ms
         self.server_assignor = server_assignor
-        self.classic_member_metadata = classic_member_metadata
+        self.classic_member_metadata = ClassicMemberMetadata() if classic_member_metadata is _CLASSIC_MEMBER_METADATA else classic_member_metadata

@@ -1,0 +1,83 @@
+"""Arrays of structs that are kept as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+if TYPE_CHECKING:
+    from kafkawire.schema import Struct
+
+S = TypeVar("S", bound="Struct")
+
+
+class Rows(Sequence[S], Generic[S]):
+    """A read-only sequence of structs that are made on demand, out of one sequence a field.
+
+    Whoever knows of columns takes and gives them whole; for everybody else it is an array like others. The decoder
+    gives such arrays where `kafkawire.codec.columns` says so, the encoder takes them everywhere.
+
+    Args:
+        cls: the struct.
+        size: how many there are.
+        columns: field -> its values, `size` each. Not to be changed any more.
+        constants: field -> the value that it has in all of them. Fields in neither have the schema's default.
+    """
+
+    __slots__ = ("_size", "cls", "columns", "constants")
+
+    def __init__(
+        self, cls: type[S], size: int, columns: Mapping[str, Sequence[Any]], constants: Mapping[str, Any]
+    ) -> None:
+        self.cls = cls
+        self.columns = columns
+        self.constants = constants
+        self._size = size
+
+    def column(self, name: str) -> Sequence[Any]:
+        """The values of one field."""
+        found = self.columns.get(name)
+        return (self.constant(name),) * self._size if found is None else found
+
+    def constant(self, name: str) -> Any:
+        """The value of a field that has no column."""
+        if name in self.constants:
+            return self.constants[name]
+        return getattr(self.cls(), name)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[S]:
+        names = [row[0] for row in self.cls.FIELDS]
+        found = (self.columns.get(name) for name in names)
+        each = [
+            repeat(self.constant(name), self._size) if column is None else column
+            for name, column in zip(names, found, strict=True)
+        ]
+        return map(self.cls, *each)
+
+    @overload
+    def __getitem__(self, index: int) -> S: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[S]: ...
+
+    def __getitem__(self, index: int | slice) -> S | Sequence[S]:
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        values = {name: column[index] for name, column in self.columns.items()}
+        if not values:
+            range(self._size)[index]  # raises IndexError
+        return self.cls(**self.constants, **values)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rows | list | tuple):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
