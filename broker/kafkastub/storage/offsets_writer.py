@@ -1,0 +1,84 @@
+"""Who writes the logs of `__consumer_offsets`, as far as these have to know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from kafkawire.records import NewRecord
+
+if TYPE_CHECKING:
+    from .offsets_log import OffsetsLog
+
+
+class Item(NamedTuple):
+    """What was written to one key at once, or to several one after the other, with its place in the tail.
+
+    Attributes:
+        offset: of its first record.
+        batch: the first offset of its batch.
+        records: how many it stands for.
+        content: what only the writer understands; or the bytes of a batch that a client produced.
+    """
+
+    offset: int
+    batch: int
+    records: int
+    timestamp: int
+    content: Any
+
+
+class Snapshot(Protocol):
+    """The last record of every key in one partition, of those before some offset.
+
+    Attributes:
+        offsets: where they stand, ascending.
+    """
+
+    @property
+    def offsets(self) -> Sequence[int]: ...
+
+    def record(self, index: int) -> NewRecord | None:
+        """That record; None where it is not its key's last any more."""
+
+
+class Writer(Protocol):
+    """Who writes to all partitions, and lets the past go.
+
+    Attributes:
+        watched: is set when somebody asks how far a log goes, and may wait for more.
+    """
+
+    watched: bool
+
+    def catch_up(self) -> None:
+        """Append what is to be appended."""
+
+    def appended(self, log: OffsetsLog) -> None:
+        """An item was appended to a tail."""
+
+    def records_of(self, content: Any, timestamp: int) -> Sequence[NewRecord]:
+        """The records of an item, in order."""
+
+    def snapshot(self, log: OffsetsLog, end: int) -> Snapshot:
+        """The compacted part up to an offset."""
+
+
+class EncodedBatches:
+    """The bytes of batches that were read lately, up to `limit` bytes."""
+
+    __slots__ = ("_batches", "_size", "limit")
+
+    def __init__(self, limit: int = 16 * 1024 * 1024) -> None:
+        self.limit = limit
+        self._batches: dict[tuple[int, int, int], bytes] = {}
+        self._size = 0
+
+    def get(self, key: tuple[int, int, int]) -> bytes | None:
+        return self._batches.get(key)
+
+    def put(self, key: tuple[int, int, int], batch: bytes) -> None:
+        self._batches[key] = batch
+        self._size += len(batch)
+        while self._size > self.limit and len(self._batches) > 1:
+            self._size -= len(self._batches.pop(next(iter(self._batches))))

@@ -1,0 +1,35 @@
+"""Record golden/: what Apache Kafka holds in `__consumer_offsets` after the history, and what its formatters print.
+
+`python -m tests.offsets_topic.record`
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.clients.jvm import Jvm
+from tests.offsets_topic.formatters import printed
+from tests.offsets_topic.history import CONFIG, normalised, play, shown
+from tests.oracle.apache_kafka import ApacheKafka
+
+GOLDEN = Path(__file__).resolve().parent / "golden"
+CODECS = {"none": 0, "gzip": 1}
+
+
+def main() -> None:
+    GOLDEN.mkdir(exist_ok=True)
+    for name, codec in CODECS.items():
+        with ApacheKafka(config={**CONFIG, "offsets.topic.compression.codec": codec}) as kafka:
+            player = play(kafka.bootstrap_servers)
+            batches = shown(normalised(player))
+            if codec == 0:
+                with Jvm() as jvm:
+                    (GOLDEN / "formatters.txt").write_text("\n".join([*printed(jvm, player), ""]))
+            player.close()
+        (GOLDEN / f"batches-{name}.json").write_text(json.dumps(batches, indent=1, ensure_ascii=False) + "\n")
+        print(f"{name}: {[len(batches_) for batches_ in batches]} batches")
+
+
+if __name__ == "__main__":
+    main()
