@@ -21,10 +21,12 @@ from kafkawire.records.batch import (
     corrupt,
     parse_header,
     patched_header,
+    sole_batch,
     split_batches,
 )
 from kafkawire.records.build import NewRecord, build_batch
 from kafkawire.records.compression import Compression, UnavailableCodecError, compress, decompress
+from kafkawire.records.filtered import filtered_batch
 from kafkawire.records.record import (
     InvalidRecordError,
     Record,
@@ -55,10 +57,12 @@ __all__ = [
     "compute_crc",
     "corrupt",
     "decompress",
+    "filtered_batch",
     "iterate_records",
     "parse_header",
     "patched_header",
     "read_batch",
     "scan_records",
+    "sole_batch",
     "split_batches",
 ]

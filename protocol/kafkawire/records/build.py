@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-
 from kafkawire.records.batch import (
     HEADER_SIZE,
     LOG_OVERHEAD,
@@ -38,14 +37,21 @@ def build_batch(
     producer_epoch: int = NO_PRODUCER_EPOCH,
     base_sequence: int = NO_SEQUENCE,
     attributes: int = 0,
+    offset_deltas: Sequence[int] | None = None,
+    last_offset_delta: int | None = None,
 ) -> bytes:
-    """One batch v2 of at least one record. `attributes` are further bits beside the codec's."""
+    """One batch v2 of at least one record. `attributes` are further bits beside the codec's.
+
+    A compacted batch has holes: `offset_deltas` are its records' offsets from the base offset, ascending, and
+    `last_offset_delta` that of its last offset, which may be none of a record that is left.
+    """
     if not records:
         raise ValueError("a batch has at least one record")
     base = records[0].timestamp
     payload = bytearray()
-    for delta, record in enumerate(records):
-        _append_record(payload, delta, record, base)
+    deltas = range(len(records)) if offset_deltas is None else offset_deltas
+    for delta, record in zip(deltas, records, strict=True):
+        append_record(payload, delta, record, base)
     packed = compress(compression, payload) if compression else bytes(payload)
     header = BatchHeader(
         base_offset=base_offset,
@@ -54,7 +60,7 @@ def build_batch(
         magic=MAGIC,
         crc=0,
         attributes=attributes | compression,
-        last_offset_delta=len(records) - 1,
+        last_offset_delta=deltas[-1] if last_offset_delta is None else last_offset_delta,
         base_timestamp=base,
         max_timestamp=max(record.timestamp for record in records),
         producer_id=producer_id,
@@ -66,7 +72,8 @@ def build_batch(
     return header._replace(crc=crc).encode() + packed
 
 
-def _append_record(out: bytearray, offset_delta: int, record: NewRecord, base_timestamp: int) -> None:
+def append_record(out: bytearray, offset_delta: int, record: NewRecord, base_timestamp: int) -> None:
+    """Append one record to an uncompressed payload; its timestamp is written relative to the base."""
     body = bytearray(1)
     _append_varint(body, record.timestamp - base_timestamp)
     _append_varint(body, offset_delta)

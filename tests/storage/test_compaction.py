@@ -1,0 +1,228 @@
+"""What compaction leaves: a table of logs, and the same by way of the log."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafkastub.storage import LogManager, LogSettings, PartitionLog
+from kafkastub.storage.compaction import compact
+from kafkastub.storage.segment import StoredBatch
+from kafkawire.records import (
+    Compression,
+    NewRecord,
+    build_batch,
+    check_crc,
+    parse_header,
+    read_batch,
+    split_batches,
+)
+
+HOUR = 3_600_000
+TOPIC = b"t" * 16
+T0 = 1_700_000_000_000
+
+Entry = tuple[str | None, str | None]
+ENTRIES = st.tuples(st.sampled_from("abcd"), st.booleans())
+"""A key, and whether it has a value."""
+
+
+def batch_of(*entries: Entry, codec: int = Compression.NONE, **header: int) -> bytes:
+    records = [
+        NewRecord(key.encode() if key else None, value.encode() if value else None, T0 + n, ((b"h", b"x"),))
+        for n, (key, value) in enumerate(entries)
+    ]
+    return build_batch(records, compression=codec, **header)
+
+
+def made(manager: LogManager, **settings: int | bool) -> PartitionLog:
+    chosen = {"compact": False, "delete": False} | settings
+    return manager.create(TOPIC, 0, LogSettings(**chosen), name="t-0")  # type: ignore[arg-type]
+
+
+def left(log: PartitionLog) -> list[tuple[int, str | None, str | None]]:
+    """Offset, key and value of every record, each batch's crc checked."""
+    result = []
+    offset = log.log_start_offset
+    while offset < log.log_end_offset:
+        data = b"".join(log.read(offset, 1 << 20).chunks)
+        for _, batch in split_batches(data):
+            assert check_crc(batch)
+            for record in read_batch(batch):
+                assert record.headers == ((b"h", b"x"),)
+                key, value = (None if field is None else field.decode() for field in (record.key, record.value))
+                result.append((record.offset, key, value))
+            offset = parse_header(batch).last_offset + 1
+    return result
+
+
+CASES: list[tuple[str, list[tuple[int, list[Entry]]], dict[str, int], int, list[int]]] = [
+    # title, batches with their append times, settings, now, offsets that stay
+    ("the last of each key", [(0, [("a", "1"), ("b", "1"), ("a", "2")]), (0, [("b", "2")])], {}, 0, [2, 3]),
+    ("nothing to do", [(0, [("a", "1"), ("b", "1")])], {}, 0, [0, 1]),
+    ("within one batch", [(0, [("a", "1"), ("a", "2"), ("a", "3")])], {}, 0, [2]),
+    ("a whole batch", [(0, [("a", "1")]), (0, [("a", "2")]), (0, [("b", "1")])], {}, 0, [1, 2]),
+    ("no key", [(0, [(None, "1"), ("a", "1"), (None, "2"), ("b", "1")])], {}, 0, [1, 3]),
+    ("no key, at the end", [(0, [(None, "1"), (None, "2")])], {}, 0, [1]),
+    ("too young", [(0, [("a", "1")]), (0, [("a", "2")])], {"min_compaction_lag_ms": 10}, 9, [0, 1]),
+    ("just old enough", [(0, [("a", "1")]), (0, [("a", "2")])], {"min_compaction_lag_ms": 10}, 10, [1]),
+    (
+        "superseded by a young one only",
+        [(0, [("a", "1"), ("b", "1")]), (0, [("b", "2")]), (5, [("a", "2")])],
+        {"min_compaction_lag_ms": 10},
+        14,
+        [0, 2, 3],
+    ),
+    ("a fresh tombstone", [(0, [("a", "1"), ("a", None), ("b", "1")])], {"delete_retention_ms": HOUR}, HOUR, [1, 2]),
+    ("an old tombstone", [(0, [("a", "1"), ("a", None), ("b", "1")])], {"delete_retention_ms": HOUR}, HOUR + 1, [2]),
+    (
+        "a tombstone's time begins when it may be compacted",
+        [(0, [("a", None), ("b", "1")])],
+        {"delete_retention_ms": 100, "min_compaction_lag_ms": 50},
+        150,
+        [0, 1],
+    ),
+    ("a tombstone at the end", [(0, [("a", "1"), ("a", None)])], {"delete_retention_ms": 0}, HOUR, [1]),
+    ("a tombstone that was revoked", [(0, [("a", None), ("a", "1")])], {"delete_retention_ms": 0}, HOUR, [1]),
+]
+
+
+@pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP, Compression.ZSTD], ids=str)
+@pytest.mark.parametrize("segment_bytes", [1 << 30, 200])
+@pytest.mark.parametrize(
+    ("batches", "settings", "now_ms", "stay"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_what_compaction_leaves(
+    batches: list[tuple[int, list[Entry]]],
+    settings: dict[str, int],
+    now_ms: int,
+    stay: list[int],
+    segment_bytes: int,
+    codec: int,
+):
+    manager = LogManager()
+    log = made(manager, segment_bytes=segment_bytes)
+    whole = []
+    for appended_ms, entries in batches:
+        written = batch_of(*entries, codec=codec)
+        first = log.append(written, leader_epoch=0, now_ms=appended_ms, bounds_ms=T0).first_offset
+        whole += [(first + n, key, value) for n, (key, value) in enumerate(entries)]
+    assert left(log) == whole
+    manager.configure(TOPIC, LogSettings(compact=True, delete=False, segment_bytes=segment_bytes, **settings))
+    manager.clean(now_ms)
+    assert left(log) == [record for record in whole if record[0] in stay]
+    assert log.log_end_offset == len(whole)
+    manager.clean(now_ms)
+    assert [record[0] for record in left(log)] == stay
+
+
+def test_every_offset_can_still_be_read_from():
+    manager = LogManager()
+    log = made(manager, compact=True)
+    for n in range(20):
+        log.append(batch_of(("a", str(n)), ("b", str(n))), leader_epoch=0, now_ms=0, bounds_ms=T0)
+    manager.clean(0)
+    assert left(log) == [(38, "a", "19"), (39, "b", "19")]
+    for offset in range(40):
+        assert log.read(offset, 1 << 20).size == log.size
+    found = log.offset_for_timestamp(0)
+    assert found is not None
+    assert found.offset == 38
+
+
+def test_a_batch_keeps_what_it_stands_for():
+    whole = batch_of(("a", "1"), ("b", "1"), ("a", "2"), ("b", "2"), base_offset=7, producer_id=5, producer_epoch=1,
+                     base_sequence=3)  # fmt: skip
+    header = parse_header(whole)
+    batches = [StoredBatch(header, whole[61:], 0), StoredBatch(header._replace(base_offset=11), whole[61:], 9)]
+    changes, _ = compact(batches, LogSettings(compact=True, min_compaction_lag_ms=5), 5)
+    changed = changes[7]
+    assert changed is not None
+    after = changed.header()
+    assert (after.base_offset, after.last_offset, after.last_sequence) == (7, 10, header.last_sequence)
+    assert (after.producer_id, after.base_timestamp, after.max_timestamp) == (5, T0, T0 + 3)
+    assert [record.offset for record in changed.records()] == [9, 10]
+    assert (changed.appended_ms, after.record_count) == (0, 2)
+
+
+def test_a_batch_that_can_not_be_unpacked_stays_whole(monkeypatch: pytest.MonkeyPatch):
+    manager = LogManager()
+    log = made(manager)
+    log.append(batch_of(("a", "1"), ("a", "2"), codec=Compression.ZSTD), leader_epoch=0, now_ms=0, bounds_ms=T0)
+    log.append(batch_of(("a", "3"), ("a", "4")), leader_epoch=0, now_ms=0, bounds_ms=T0)
+    manager.configure(TOPIC, LogSettings(compact=True))
+    import kafkawire.records.compression as compression
+
+    def missing() -> None:
+        raise compression.UnavailableCodecError("not installed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(compression, "_cramjam", missing)
+        manager.clean(0)
+    assert [offset for offset, _, _ in left(log)] == [0, 1, 3]
+
+
+def test_a_tombstone_goes_in_its_time_without_a_new_record():
+    manager = LogManager()
+    log = made(manager, compact=True, delete_retention_ms=HOUR)
+    log.append(batch_of(("a", "1"), ("a", None), ("b", "1")), leader_epoch=0, now_ms=0, bounds_ms=T0)
+    manager.clean(0)
+    assert [offset for offset, _, _ in left(log)] == [1, 2]
+    manager.clean(HOUR)
+    assert [offset for offset, _, _ in left(log)] == [1, 2]
+    manager.clean(HOUR + 1)
+    assert [offset for offset, _, _ in left(log)] == [2]
+
+
+def test_both_policies_together():
+    manager = LogManager()
+    log = made(manager, compact=True, delete=True, retention_ms=100)
+    log.append(batch_of(("a", "1"), ("b", "1")), leader_epoch=0, now_ms=0, bounds_ms=T0)
+    log.append(batch_of(("a", "2"), ("c", "1")), leader_epoch=0, now_ms=50, bounds_ms=T0)
+    manager.clean(50)
+    assert [offset for offset, _, _ in left(log)] == [1, 2, 3]
+    manager.clean(101)
+    assert log.log_start_offset == 2
+    assert [offset for offset, _, _ in left(log)] == [2, 3]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.lists(ENTRIES, min_size=1, max_size=8)),
+        min_size=1,
+        max_size=8,
+    ),
+    st.sampled_from([(0, 0), (0, 6), (4, 0), (3, 5)]),
+    st.integers(0, 1 << 30),
+)
+def test_looking_often_leaves_what_looking_once_leaves(
+    batches: list[tuple[int, list[tuple[str, bool]]]], lag_and_retention: tuple[int, int], seed: int
+):
+    lag, tombstones = lag_and_retention
+    configured = {
+        "compact": True,
+        "min_compaction_lag_ms": lag,
+        "delete_retention_ms": tombstones,
+        "segment_bytes": 400,
+    }
+    often, once = LogManager(), LogManager()
+    logs = made(often, **configured), made(once, **configured)
+    now_ms, chance = 0, random.Random(seed)
+    for wait_ms, entries in batches:
+        if chance.random() < 0.7:
+            often.clean(now_ms)
+        now_ms += wait_ms
+        written = batch_of(*((key, "v" if filled else None) for key, filled in entries))
+        for log in logs:
+            log.append(written, leader_epoch=0, now_ms=now_ms, bounds_ms=T0)
+    for manager in (often, once):
+        manager.clean(now_ms + 20)
+    assert left(logs[0]) == left(logs[1])
+    offsets = [offset for offset, _, _ in left(logs[0])]
+    assert all(one < other for one, other in pairwise(offsets))
+    assert offsets[-1] == logs[0].log_end_offset - 1
