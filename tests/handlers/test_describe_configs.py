@@ -133,3 +133,26 @@ def test_an_unknown_type_spoils_the_request(broker: InProcess):
 @pytest.mark.behaviour("DC-12")
 def test_a_resource_named_twice_is_answered_twice(broker: InProcess):
     assert [result.resource_name for result in ask(broker, (TOPIC, "a"), (TOPIC, "a"))] == ["a", "a"]
+
+
+def documented(broker: InProcess, kind: int, name: str, version: int = 4, wanted: bool = True) -> dict[str, str | None]:
+    resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=None)
+    request = DescribeConfigsRequest(resources=[resource], include_documentation=wanted)
+    return {entry.name: entry.documentation for entry in broker.ask(request, version).results[0].configs}
+
+
+@pytest.mark.behaviour("DC-13")
+def test_documentation(broker: InProcess):
+    for kind, name in ((TOPIC, "a"), (BROKER, "1"), (GROUP, "g")):
+        assert set(documented(broker, kind, name, wanted=False).values()) == {None}
+    texts = documented(broker, TOPIC, "a", 3)
+    assert all(text and text.endswith(".") for text in texts.values())
+    assert "retention.ms" in texts
+    brokers = documented(broker, BROKER, "1")
+    undocumented = [name for name in brokers if name.startswith(("offsets.", "group.")) and not brokers[name]]
+    assert undocumented == []
+    retention = brokers["log.retention.ms"]
+    assert retention is not None
+    assert retention.endswith(str(texts["retention.ms"]))
+    assert brokers["ssl.protocol"] is None
+    assert documented(broker, GROUP, "g")["consumer.session.timeout.ms"]

@@ -43,6 +43,21 @@ TOPIC, BROKER, LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 SET, DELETE, APPEND, SUBTRACT = range(4)
 
 
+_READS = frozenset(
+    (
+        ApiKey.DESCRIBE_CONFIGS,
+        ApiKey.DESCRIBE_CLUSTER,
+        ApiKey.DESCRIBE_LOG_DIRS,
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+        ApiKey.ELECT_LEADERS,  # on one node there is nothing to be elected
+        ApiKey.GET_TELEMETRY_SUBSCRIPTIONS,  # by an instance without an id; another is refused as often as it asks
+        ApiKey.LIST_CONFIG_RESOURCES,
+        ApiKey.LIST_OFFSETS,
+        ApiKey.METADATA,
+    )
+)
+
+
 @dataclass(frozen=True)
 class Step:
     """One request; `request` is built when it is played."""
@@ -55,9 +70,7 @@ class Step:
     @property
     def reads(self) -> bool:
         """Whether asking again changes nothing."""
-        return self.key in (ApiKey.DESCRIBE_CONFIGS, ApiKey.DESCRIBE_CLUSTER, ApiKey.DESCRIBE_TOPIC_PARTITIONS) or (
-            self.key in (ApiKey.METADATA, ApiKey.LIST_CONFIG_RESOURCES)
-        )
+        return self.key in _READS
 
 
 def new(name: str, partitions: int = 1, replicas: int = 1, place: Any = (), **configs: str | None) -> CreatableTopic:
@@ -185,6 +198,9 @@ def partitions(label: str, *names: str, limit: int = 2000, cursor: tuple[str, in
     return Step(label, ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, lambda _: request)
 
 
+_UNORDERED = ("topics", "responses", "results", "configs", "config_resources", "partitions", "replica_election_results")
+
+
 def plain(message: Message, id_of: IdOf, names: list[str]) -> Any:
     """The answer as dicts and lists, comparable between two brokers."""
     known = {id_of(name): f"id of {name}" for name in names}
@@ -198,22 +214,34 @@ def _plain(value: Any, known: dict[bytes, str], field: str) -> Any:
             plain |= {"host": "somewhere", "port": 0}
         if plain.get("cluster_id"):
             plain["cluster_id"] = "some cluster"
+        if "log_dir" in plain:
+            plain |= {"log_dir": "somewhere", "total_bytes": -1, "usable_bytes": -1}
+        if "client_instance_id" in plain:
+            plain["subscription_id"] ^= _folded(value.client_instance_id)
         return plain
+    if field == "client_instance_id":
+        return "none" if value == ZERO_UUID else "some id"
     if field == "topic_id":
         return known.get(value, "none" if value == ZERO_UUID else "some id")
     if isinstance(value, list | tuple):
         items = [_plain(item, known, field) for item in value]
         # Kafka keeps these in hash maps (resources and synonyms it answers in order)
-        return (
-            sorted(items, key=repr)
-            if field in ("topics", "responses", "results", "configs", "config_resources")
-            else items
-        )
+        return sorted(items, key=repr) if field in _UNORDERED else items
     return value if value is None or isinstance(value, bool | str | bytes) else int(value)
+
+
+def _folded(instance_id: bytes) -> int:
+    """What a telemetry subscription's id owes to the instance's (Uuid.hashCode)."""
+    result = 0
+    for at in range(0, 16, 4):
+        result ^= int.from_bytes(instance_id[at : at + 4], "big", signed=True)
+    return result
 
 
 def steps() -> Iterator[Step]:
     """The conversation."""
     from tests.handlers.topic_steps import ALL
+    from tests.handlers.upkeep_steps import UPKEEP
 
     yield from ALL
+    yield from UPKEEP

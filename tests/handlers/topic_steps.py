@@ -181,6 +181,8 @@ CHANGES: Final[tuple[Step, ...]] = (
     alter("broker, unknown operation", BROKER, "1", ("log.retention.ms", 7, "1")),
     alter("threads", BROKER, "", ("num.io.threads", SET, "100")),
     alter("fewer threads", BROKER, "", ("num.io.threads", SET, "3")),
+    alter("cleaner threads", BROKER, "1", ("log.cleaner.threads", SET, "5")),
+    alter("no connections", BROKER, "1", ("max.connection.creation.rate", SET, "0")),
     alter("logger", LOGGER, "1", ("root", SET, "INFO")),
     alter("no logger", LOGGER, "1", ("nope", SET, "DEBUG")),
     alter("no level", LOGGER, "1", ("root", SET, "X")),

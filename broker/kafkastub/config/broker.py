@@ -9,6 +9,7 @@ from typing import Any, Final
 from . import definition
 from .errors import ConfigError, InvalidValue
 from .kafka_table import BROKER, TOPIC, TOPIC_SYNONYMS, Row
+from .own import OWN, PROFILE, check_name, profile_with
 from .profile import Profile
 
 # The stub's own start: what a real broker must be told, and topics that keep their records (a test's records carry
@@ -46,10 +47,11 @@ class BrokerConfig:
     """Kafka's broker configuration, typed and checked.
 
     ``config["offsets.retention.minutes"]`` is the typed value (int, float, bool, str, list[str] or None), defaults
-    filled in. Raises KeyError for a name that Kafka does not have.
+    filled in, the stub's own names (``own.py``) like Kafka's. Raises KeyError for any other name.
 
     Attributes:
         static: name to text, what was set at the start (STUB_DEFAULTS included).
+        profile: the one given, with the answers that were configured one by one (``kafkastub.…``).
         dynamic_broker, dynamic_default: name to text, what IncrementalAlterConfigs set for this broker and for all.
         unknown: names given that Kafka does not have, in the order given. They are ignored.
         log_defaults: topic configuration name to typed value, for a topic without overrides.
@@ -57,16 +59,23 @@ class BrokerConfig:
 
     def __init__(self, overrides: Mapping[str, object] | None, profile: Profile) -> None:
         """Raises ConfigError (one sentence: key, value, what is allowed) for what Kafka would not start with."""
-        self.profile = profile
+        given: dict[str, object] = dict(overrides or {})
+        self.profile = profile = profile_with(profile, given)
         self.static: dict[str, str] = {}
         self.dynamic_broker: dict[str, str] = {}
         self.dynamic_default: dict[str, str] = {}
+        self._own = {name: row[1] for name, row in OWN.items()}
+        self._own |= {name: getattr(profile, field) for name, field in PROFILE.items()}
         self._values: dict[str, Any] = _defaults()
         unknown = []
-        given: dict[str, object] = dict(overrides or {})
         for name, value in (given | _stub_defaults_beside(given)).items():
+            check_name(name)
             row = BROKER.get(name)
-            if row is not None:
+            if name in PROFILE:
+                continue
+            if name in OWN:
+                self._own[name] = _accepted(name, OWN[name], value, profile)
+            elif row is not None:
                 typed = self._values[name] = _accepted(name, row, value, profile)
                 self.static[name] = value if isinstance(value, str) else definition.to_text(row, typed) or ""
             elif name.startswith(_KNOWN_PREFIXES):
@@ -75,6 +84,7 @@ class BrokerConfig:
                 unknown.append(name)
                 self.static[name] = str(value)
         self.unknown = tuple(unknown)
+        self._values |= self._own
         self._values["broker.id"] = self._values["node.id"]
         self.static["broker.id"] = self.static.get("broker.id", self.static["node.id"])
         # KIP-966: with eligible leader replicas the cluster has its own minimum from the start
@@ -99,7 +109,7 @@ class BrokerConfig:
         """
         broker = dict(texts) if per_broker else self.dynamic_broker
         default = self.dynamic_default if per_broker else dict(texts)
-        values = _defaults()
+        values = _defaults() | self._own
         merged = self.static | default | broker
         for name, text in merged.items():
             if row := BROKER.get(name):

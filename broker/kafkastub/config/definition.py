@@ -10,6 +10,7 @@ where Kafka's default is null. Constraints:
 | ``("one of", names)``, ``("one of, any case", names)`` | ValidString, CaseInsensitiveValidString |
 | ``("list of", names, empty, null)`` | ValidList: names () is any; whether empty and null are allowed |
 | ``("gzip level",)`` | 1 to 9, or -1 |
+| ``("matching", pattern, words)`` | a regular expression; the words are for people (the stub's own) |
 | ``("<name of a class>",)`` | that validator of Kafka's |
 """
 
@@ -104,6 +105,8 @@ def check(name: str, row: Row, value: Any) -> None:
         raise InvalidValue(name, value, f"String must be one of (case insensitive): {', '.join(constraint[1])}")
     elif kind == "list of":
         _check_list(name, value, *constraint[1:])
+    elif kind == "matching" and (value is None or not re.fullmatch(constraint[1], value)):
+        raise InvalidValue(name, value, f"Value must be {constraint[2]}")
     elif kind == "gzip level" and value != -1 and not 1 <= value <= 9:
         raise InvalidValue(name, value, "Value must be between 1 and 9 or equal to -1")
     elif kind == "ThrottledReplicaListValidator":
@@ -175,6 +178,8 @@ def allowed(row: Row) -> str:
         return f"{text}, at least {low}" if low is not None else f"{text}, at most {high}"
     if constraint[0] in ("one of", "one of, any case"):
         return f"one of {', '.join(constraint[1])}"
+    if constraint[0] == "matching":
+        return str(constraint[2])
     if constraint[0] == "list of":
         if constraint[1]:
             return f"{text} of {', '.join(constraint[1])}"

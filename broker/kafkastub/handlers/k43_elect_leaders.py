@@ -1,0 +1,94 @@
+"""ElectLeaders (key 43), versions 0-2.
+
+EL-1  A partition whose leader is its first replica needs no preferred election, one that has any leader no unclean
+      one: ELECTION_NOT_NEEDED.    KIP-183, KIP-460; Kafka: ReplicationControlManager.electLeader
+EL-2  Unknown topic or partition: UNKNOWN_TOPIC_OR_PARTITION, with a text that names it. Topics and partitions are
+      answered as often as they are named, in their order.
+EL-3  Null partitions: every topic is answered, without the partitions that need no election.
+EL-4  Versions 1+: an election type that does not exist answers INVALID_REQUEST, at the top and for each partition.
+EL-5  No time to do it in (timeout_ms of 0 and less): REQUEST_TIMED_OUT, likewise.    Kafka: ControllerApis
+EL-6  A preferred leader other than the present one takes over, with the next leader epoch, if it is in sync;
+      PREFERRED_LEADER_NOT_AVAILABLE if not.
+Not done: authorization; unclean elections, as no partition is ever without a leader.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkastub.handlers.state import BrokerState
+from kafkastub.metadata import PartitionState, Topic
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.elect_leaders_request import ElectLeadersRequest
+from kafkawire.messages.elect_leaders_response import ElectLeadersResponse, PartitionResult, ReplicaElectionResult
+
+PREFERRED: Final = 0
+UNCLEAN: Final = 1
+_NOT_NEEDED: Final = "Leader election not needed for topic partition."
+_NOT_AVAILABLE: Final = "The preferred leader was not available."
+
+
+def error_response(
+    request: ElectLeadersRequest, code: ErrorCode, version: int, message: str | None = None
+) -> ElectLeadersResponse:
+    """The code at the top (versions 1+), and at every partition that was named."""
+    return ElectLeadersResponse(
+        error_code=code,
+        replica_election_results=[
+            ReplicaElectionResult(
+                topic=topic.topic,
+                partition_result=[PartitionResult(index, code, message) for index in topic.partitions],
+            )
+            for topic in request.topic_partitions or ()
+        ],
+    )
+
+
+@handles(ApiKey.ELECT_LEADERS, 0, 2, error_response=error_response)
+def elect_leaders(ctx: RequestContext, request: ElectLeadersRequest) -> Outcome:
+    if request.timeout_ms <= 0:
+        return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
+    kind = request.election_type
+    if kind not in (PREFERRED, UNCLEAN):
+        return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version, f"Unknown election type {kind}")
+    results = []
+    if request.topic_partitions is None:
+        for topic in ctx.state.cluster.topics.values():
+            elected = [_elect(ctx.state, topic.name, partition.index, kind) for partition in topic.partitions]
+            told = [result for result in elected if result.error_code != ErrorCode.ELECTION_NOT_NEEDED]
+            results.append(ReplicaElectionResult(topic=topic.name, partition_result=told))
+    else:
+        for named in request.topic_partitions:
+            elected = [_elect(ctx.state, named.topic, index, kind) for index in named.partitions]
+            results.append(ReplicaElectionResult(topic=named.topic, partition_result=elected))
+    return ElectLeadersResponse(replica_election_results=results)
+
+
+def _elect(state: BrokerState, name: str, index: int, kind: int) -> PartitionResult:
+    topic = state.cluster.topic(name)
+    if topic is None:
+        return PartitionResult(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
+    if not 0 <= index < len(topic.partitions):
+        return PartitionResult(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}")
+    partition = topic.partitions[index]
+    preferred = partition.replicas[0]
+    if kind == UNCLEAN or partition.leader == preferred:
+        return PartitionResult(index, ErrorCode.ELECTION_NOT_NEEDED, _NOT_NEEDED)
+    if preferred not in partition.isr or preferred not in state.cluster.nodes:
+        return PartitionResult(index, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, _NOT_AVAILABLE)
+    _lead(state, topic, partition, preferred)
+    return PartitionResult(index, ErrorCode.NONE, None)
+
+
+def _lead(state: BrokerState, topic: Topic, partition: PartitionState, node_id: int) -> None:
+    partition.leader = node_id
+    partition.leader_epoch += 1
+    log = state.logs.log(topic.topic_id, partition.index)
+    if log is not None:
+        log.become_leader(partition.leader_epoch)
+    state.fetch_waits.topic_changed(topic.topic_id)
+    state.changed()
