@@ -151,6 +151,7 @@ def test_a_pending_transactional_offset_keeps_its_partitions_offset_and_the_grou
     assert expired(context, RETENTION_MS) == [("a", 1)]
     assert expired(context, DAY_MS) == []
     context.coordinator.offsets.pending.clear()
+    context.coordinator.index.touch(context.coordinator.groups["g"], context.broker_ms)
     assert expired(context, 1) == [("a", 0), "g"]
 
 

@@ -58,7 +58,7 @@ def test_a_static_members_id_begins_with_its_instance_id():
 def test_a_client_without_an_id_gets_a_member_id():
     context = CoordinatorTestContext()
     context.client_id = None
-    assert re.fullmatch(f"null-{UUID}", context.join().answer.member_id)
+    assert re.fullmatch(f"-{UUID}", context.join().answer.member_id)
 
 
 @pytest.mark.behaviour("JG-4")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafkastub.coordinator.classic.group import ClassicGroup
 from kafkastub.coordinator.classic.states import State
-from kafkastub.coordinator.records import NO_TIMESTAMP, CommittedPartition, OffsetCommit
+from kafkastub.coordinator.records import NO_TIMESTAMP, CommittedPartition, OffsetCommit, PackedRun, Partitions
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.offset_commit_request import OffsetCommitRequest
@@ -19,7 +19,7 @@ MAX_TIMESTAMP = 2**63 - 1
 DEFAULT_RETENTION = -1
 """The retention time that means the broker's."""
 
-TopicCommit = tuple[str, bytes, Sequence[CommittedPartition]]
+TopicCommit = tuple[str, bytes, Partitions]
 """Name, id, and the partitions of it, which exist."""
 
 
@@ -57,12 +57,16 @@ def commit_offsets(
         expiry, value_version = _expiry(now + request.retention_time_ms, overflow_is_never), 1
     committed = 0
     for position, (topic, topic_id, partitions) in enumerate(topics):
-        for p in partitions:
-            if p.committed_metadata:
-                partitions = _without_large(coordinator, position, partitions, turn)
-                break
+        if isinstance(partitions, PackedRun):
+            if any(partitions.metadata):
+                partitions = _without_large(coordinator, position, tuple(partitions), turn)
+        else:
+            for p in partitions:
+                if p.committed_metadata:
+                    partitions = _without_large(coordinator, position, partitions, turn)
+                    break
         if partitions:
-            coordinator.log(turn, OffsetCommit(group_id, topic, partitions, now, expiry, topic_id, value_version))
+            coordinator.log(turn, OffsetCommit(group.group_id, topic, partitions, now, expiry, topic_id, value_version))
             committed += len(partitions)
     coordinator.meters.offset_commits += committed
     if created and not committed:

@@ -104,7 +104,7 @@ class GroupCoordinator:
         """JoinGroup. The answer, a `JoinGroupResponse`, is always a completion of the token, now or later."""
         turn = Turn(broker_ms, timer_ms)
         protocols = tuple((p.name, bytes(p.metadata)) for p in request.protocols)
-        client = "null" if client_id is None else client_id
+        client = client_id or ""
         join = Join(request, protocols, client, client_host, token, version >= 4, version >= 9)
         settings = self.settings
         if not request.group_id:
@@ -140,7 +140,7 @@ class GroupCoordinator:
     ) -> ErrorCode:
         """Heartbeat: NONE or REBALANCE_IN_PROGRESS. Raises what speaks against it."""
         group = self.groups.get(group_id)
-        if group is None:
+        if group is None or not group_id:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID)
         return membership.heartbeat(group, member_id, group_instance_id, generation, self.rebalancer, timer_ms)
 
@@ -242,6 +242,7 @@ class GroupCoordinator:
         for session in group.pending.values():
             session.cancel()
         group.transition(State.DEAD, turn.broker_ms)
+        self.index.forget(group)
         del self.groups[group.group_id]
 
     def state_changed(self, group: ClassicGroup, turn: Turn) -> None:

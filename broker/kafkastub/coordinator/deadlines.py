@@ -94,6 +94,11 @@ class Deadlines(Generic[M]):
         for entry in left:
             heapq.heappush(self._heap, entry)
 
+    def clear(self) -> None:
+        """Nothing is armed any more."""
+        for deadline in list(self):
+            deadline.cancel()
+
     def __iter__(self) -> Iterator[Deadline[M]]:
         """Every armed deadline, in no order."""
         return iter({id(d): d for _, _, d in self._heap if d.at is not None}.values())

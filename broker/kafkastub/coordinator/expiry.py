@@ -93,11 +93,14 @@ class Examination(NamedTuple):
 
 
 def examine(policy: ExpiryPolicy, group: ClassicGroup, offsets: OffsetStore, now: int) -> Examination:
-    """Find the expired offsets of a group. A pending transactional offset keeps its partition's offset alive."""
+    """Find the expired offsets of a group. A pending transactional offset keeps its partition's offset alive.
+
+    Whoever decides the transaction touches the group: until then there is no time to look at it again for that.
+    """
     considered = consideration(group)
     expired: list[tuple[str, int]] = []
     left = offsets.has_pending(group.group_id)
-    check_at = now + 1 if left else NEVER
+    check_at = NEVER
     for topic, columns in offsets.topics(group.group_id).items():
         of_topic = None if group.subscribes(topic) else considered
         if _none_due(policy, of_topic, columns, now):
@@ -111,12 +114,13 @@ def examine(policy: ExpiryPolicy, group: ClassicGroup, offsets: OffsetStore, now
             slot = columns.slot(partition)
             committed = columns.commit_timestamp(slot)
             at = expires_at(policy, of_topic, committed, columns.expire_timestamp(slot))
-            if at <= now and not offsets.is_pending(group.group_id, topic, partition):
+            if at > now:
+                check_at = min(check_at, at)
+            elif not offsets.is_pending(group.group_id, topic, partition):
                 expired.append((topic, partition))
-            else:
-                left = True
-                check_at = min(check_at, max(at, now + 1))
-                oldest = min(oldest, committed)
+                continue
+            left = True
+            oldest = min(oldest, committed)
         columns.oldest = oldest
     return Examination(expired, not left, check_at)
 
@@ -133,20 +137,41 @@ def _none_due(policy: ExpiryPolicy, considered: Consideration | None, columns: T
     return base + policy.retention_ms > now
 
 
+_PRUNE_FROM = 64
+
+
 class ExpiryIndex:
     """Which groups the sweep has to look at, so that its cost follows what is due and not what lives."""
 
-    __slots__ = ("_heap", "_serial")
+    __slots__ = ("_heap", "_limit", "_serial")
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, ClassicGroup]] = []
         self._serial = count()
+        self._limit = _PRUNE_FROM
+
+    def __len__(self) -> int:
+        """How many entries it holds, those that count no more included."""
+        return len(self._heap)
 
     def touch(self, group: ClassicGroup, at: int) -> None:
         """Something of the group may be due at that time."""
         if at < group.check_at:
             group.check_at = at
             heapq.heappush(self._heap, (at, next(self._serial), group))
+            if len(self._heap) > self._limit:
+                self._prune()
+
+    @staticmethod
+    def forget(group: ClassicGroup) -> None:
+        """The group is gone."""
+        group.check_at = NEVER
+
+    def _prune(self) -> None:
+        """Drop the entries that count no more: they stand for times that may be far away."""
+        self._heap = [entry for entry in self._heap if entry[2].check_at == entry[0]]
+        heapq.heapify(self._heap)
+        self._limit = max(2 * len(self._heap), _PRUNE_FROM)
 
     def due(self, now: int) -> list[ClassicGroup]:
         """Take the groups that have to be looked at now; whoever looks touches them again."""

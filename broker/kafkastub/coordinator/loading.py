@@ -76,7 +76,7 @@ def unload(coordinator: GroupCoordinator, turn: Turn) -> Turn:
             if deadline is not None:
                 deadline.cancel()
         group.transition(State.DEAD, turn.broker_ms)
-        group.check_at = 2**63
+        coordinator.index.forget(group)
     coordinator.groups.clear()
     coordinator.hard = type(coordinator.hard)()
     return turn

@@ -4,8 +4,8 @@ A million offsets have to fit, so one group's offsets of one topic are columns, 
 parallel arrays, about 40 bytes each. The slot of a partition is its index while the indices are dense; a group that
 commits a few far-apart partitions gets a dictionary from partition to slot instead.
 
-One column is no state but the log's: where in `__consumer_offsets` each offset's record stands. The log writes it
-behind the record, and reads it to tell what is left of the records that it has compacted away.
+One column is no state but the log's: where in `__consumer_offsets` an offset's record stood that the log has compacted
+away since. It fills this in, to tell later what is left of such records; a new commit makes it `NOWHERE` again.
 """
 
 from __future__ import annotations
@@ -20,13 +20,18 @@ from kafkastub.coordinator.records import (
     OffsetCommit,
     OffsetTombstone,
     PackedRun,
+    is_run,
 )
+from kafkawire.schema import ZERO_UUID
 
 _ABSENT = -(2**63)
 """In the column of commit timestamps: this slot holds no offset."""
 
 NOWHERE = -1
-"""The log offset of a record that is not on a log."""
+"""The place of a record that the log still has, or that was never on one."""
+
+_NOTHING = (-1, -1, "")
+"""What is read where there is no offset."""
 
 _BULK = 16
 """From so many partitions on, a run of neighbours is stored by slices."""
@@ -63,7 +68,7 @@ class TopicOffsets:
         self._epochs = array("i")
         self._metadata: list[str] = []
         self._commit_ts = array("q")
-        self._places = array("q")  # may be shorter than the others: what follows is not on the log
+        self._places = array("q")
         self._expire_ts: array[int] | None = None
         self._topic_ids: bytes | list[bytes] = b""
 
@@ -136,48 +141,74 @@ class TopicOffsets:
         uniform = self._topic_ids == commit.topic_id
         if not uniform:
             uniform = self._take_topic_id(commit.topic_id)
-        if len(partitions) >= _BULK and uniform and self._slots is None:
-            first = partitions[0].partition_index
-            if first <= len(commit_ts):
-                commit.packed = self._put_run(partitions, first, timestamp, expiry)
-                if commit.packed is not None:
-                    return
-        offsets, epochs, metadata = self._offsets, self._epochs, self._metadata
+        if uniform and self._slots is None and (isinstance(partitions, PackedRun) or len(partitions) >= _BULK):
+            packed = partitions if isinstance(partitions, PackedRun) else _pack(partitions)
+            if packed is not None and 0 <= packed.first <= len(commit_ts):
+                self._put_run(packed, timestamp, expiry)
+                commit.partitions = packed
+                return
+        offsets, epochs, metadata, places = self._offsets, self._epochs, self._metadata, self._places
         for p in partitions:
             slot = p.partition_index
             if self._slots is not None or slot >= len(commit_ts):
                 slot = self._make_slot(slot)  # may replace the columns
                 offsets, epochs, metadata, commit_ts = self._offsets, self._epochs, self._metadata, self._commit_ts
+                places = self._places
             if commit_ts[slot] == _ABSENT:
                 self.count += 1
             offsets[slot] = p.committed_offset
             epochs[slot] = p.committed_leader_epoch
             metadata[slot] = p.committed_metadata or ""
             commit_ts[slot] = timestamp
+            places[slot] = NOWHERE
             if self._expire_ts is not None:
                 self._expire_ts[slot] = expiry
             if not uniform:
                 self._topic_ids[slot] = commit.topic_id  # type: ignore[index]
 
-    def _put_run(
-        self, partitions: Sequence[CommittedPartition], first: int, timestamp: int, expiry: int
-    ) -> PackedRun | None:
-        """Store neighbours in ascending order by slices; None where the partitions are no such run."""
-        size = len(partitions)
-        if partitions[-1].partition_index - first != size - 1:
-            return None
+    def _put_run(self, run: PackedRun, timestamp: int, expiry: int) -> None:
+        """Store neighbours by slices. They begin within the columns or right behind them."""
+        first, size = run.first, len(run.offsets)
         end = first + size
-        if [p.partition_index for p in partitions] != list(range(first, end)):
-            return None
-        known = self._commit_ts[first:end]
-        self.count += size - len(known) + known.count(_ABSENT)
-        offsets = self._offsets[first:end] = array("q", [p.committed_offset for p in partitions])
-        epochs = self._epochs[first:end] = array("i", [p.committed_leader_epoch for p in partitions])
-        metadata = self._metadata[first:end] = [p.committed_metadata or "" for p in partitions]
+        if self.count == len(self._commit_ts):  # no gaps
+            self.count = max(self.count, end)
+        else:
+            known = self._commit_ts[first:end]
+            self.count += size - len(known) + known.count(_ABSENT)
+        self._offsets[first:end] = run.offsets
+        self._epochs[first:end] = run.epochs
+        self._metadata[first:end] = run.metadata
         self._commit_ts[first:end] = array("q", [timestamp]) * size
+        self._places[first:end] = array("q", [NOWHERE]) * size
         if self._expire_ts is not None:
             self._expire_ts[first:end] = array("q", [expiry]) * size
-        return offsets, epochs, metadata
+
+    def read(self, partition: int, topic_id: bytes) -> tuple[int, int, str]:
+        """(offset, leader epoch, metadata), or (-1, -1, "") where there is none.
+
+        `topic_id`: only what was committed under this id, or under none; zeros are any.
+        """
+        slot, ids = partition, self._topic_ids
+        if self._slots is not None:
+            slot = self._slots.get(partition, -1)
+        if not 0 <= slot < len(self._commit_ts) or self._commit_ts[slot] == _ABSENT:
+            return _NOTHING
+        if not _same_topic(ids if isinstance(ids, bytes) else ids[slot], topic_id):
+            return _NOTHING
+        return self._offsets[slot], self._epochs[slot], self._metadata[slot]
+
+    def read_run(self, partitions: Sequence[int], topic_id: bytes) -> PackedRun | None:
+        """Of many, in columns; None unless the partitions are neighbours that all have an offset."""
+        if self._slots is not None or not isinstance(self._topic_ids, bytes):
+            return None
+        first, end = partitions[0], partitions[0] + len(partitions)
+        if first < 0 or end > len(self._commit_ts) or not is_run(partitions):
+            return None
+        if not _same_topic(self._topic_ids, topic_id):
+            return None
+        if self.count < len(self._commit_ts) and _ABSENT in self._commit_ts[first:end]:
+            return None
+        return PackedRun(first, self._offsets[first:end], self._epochs[first:end], self._metadata[first:end])
 
     def _make_slot(self, partition: int) -> int:
         """A slot for a partition that the columns do not reach yet, or that is looked up by dictionary."""
@@ -202,6 +233,7 @@ class TopicOffsets:
         self._epochs.extend([-1] * size)
         self._metadata.extend([""] * size)
         self._commit_ts.extend([_ABSENT] * size)
+        self._places.extend([NOWHERE] * size)
         if self._expire_ts is not None:
             self._expire_ts.extend([NO_TIMESTAMP] * size)
         if isinstance(self._topic_ids, list):
@@ -214,8 +246,7 @@ class TopicOffsets:
         self._epochs = array("i", [self._epochs[i] for i in kept])
         self._metadata = [self._metadata[i] for i in kept]
         self._commit_ts = array("q", [self._commit_ts[i] for i in kept])
-        known = len(self._places)
-        self._places = array("q", [self._places[i] if i < known else NOWHERE for i in kept])
+        self._places = array("q", [self._places[i] for i in kept])
         if self._expire_ts is not None:
             self._expire_ts = array("q", [self._expire_ts[i] for i in kept])
         if isinstance(self._topic_ids, list):
@@ -248,38 +279,60 @@ class TopicOffsets:
 
     # -- the log's column ----------------------------------------------------------------------------------------
 
-    def place(self, partitions: Sequence[CommittedPartition], first: int, run: bool) -> None:
-        """The records of these partitions, which were just put, stand on the log from offset `first` on, in order.
+    def placed(self, commit: OffsetCommit, place: int) -> None:
+        """The records of a commit stood on the log from that offset on; it is noted where there was no newer commit.
 
-        Args:
-            run: the partitions are neighbours in ascending order.
+        What has the same timestamp and offset counts as that commit: a newer one alike would stand in for it.
         """
-        places = self._places
-        missing = len(self._commit_ts) - len(places)
-        if missing > 0:
-            places.extend(array("q", [NOWHERE]) * missing)
-        if self._slots is not None:
-            for offset, p in enumerate(partitions, first):
-                slot = self._slots.get(p.partition_index, -1)
-                if slot >= 0:
-                    places[slot] = offset
-        elif run:
-            start = partitions[0].partition_index
-            places[start : start + len(partitions)] = array("q", range(first, first + len(partitions)))
-        else:
-            for offset, p in enumerate(partitions, first):
-                places[p.partition_index] = offset
+        partitions, timestamp = commit.partitions, commit.commit_timestamp
+        commit_ts, offsets = self._commit_ts, self._offsets
+        if isinstance(partitions, PackedRun) and self._slots is None:
+            size, first = len(partitions.offsets), partitions.first
+            here = commit_ts[first : first + size]
+            if here and here == array("q", [here[0]]) * size:  # all by one commit, this or a newer one
+                if here[0] != timestamp:
+                    return
+                if offsets[first : first + size] == partitions.offsets:
+                    self._places[first : first + size] = array("q", range(place, place + size))
+                    return
+        known, slots = len(commit_ts), self._slots
+        if len(partitions) == 1 and slots is None and not isinstance(partitions, PackedRun):
+            slot = partitions[0].partition_index
+            if slot < known and commit_ts[slot] == timestamp and offsets[slot] == partitions[0].committed_offset:
+                self._places[slot] = place
+            return
+        for at, p in enumerate(partitions, place):
+            slot = p.partition_index if slots is None else slots.get(p.partition_index, -1)
+            if 0 <= slot < known and commit_ts[slot] == timestamp and offsets[slot] == p.committed_offset:
+                self._places[slot] = at
 
-    def place_of(self, slot: int) -> int:
-        """The log offset of the record behind an offset, NOWHERE if it is not on a log; `slot` is not -1."""
-        return self._places[slot] if slot < len(self._places) else NOWHERE
+    def place(self, slot: int) -> int:
+        """The log offset of the compacted record behind an offset, or NOWHERE; of a slot that is not -1."""
+        return self._places[slot]
 
     def placed_before(self, end: int) -> list[tuple[int, int]]:
-        """(log offset, partition) of every offset whose record stands before `end` on the log."""
+        """(log offset, partition) of every offset whose compacted record stood before `end` on the log."""
         if self._slots is None:
-            columns = zip(self._places, self._commit_ts, strict=False)
+            columns = zip(self._places, self._commit_ts, strict=True)
             return [(at, i) for i, (at, ts) in enumerate(columns) if NOWHERE < at < end and ts != _ABSENT]
-        return [(at, p) for p, slot in self._slots.items() if NOWHERE < (at := self.place_of(slot)) < end]
+        return [(at, p) for p, slot in self._slots.items() if NOWHERE < (at := self._places[slot]) < end]
+
+
+def _pack(partitions: Sequence[CommittedPartition]) -> PackedRun | None:
+    """Neighbours in ascending order as columns, None where the partitions are no such run."""
+    if not is_run([p.partition_index for p in partitions]):
+        return None
+    return PackedRun(
+        partitions[0].partition_index,
+        array("q", [p.committed_offset for p in partitions]),
+        array("i", [p.committed_leader_epoch for p in partitions]),
+        [p.committed_metadata or "" for p in partitions],
+    )
+
+
+def _same_topic(committed: bytes, wanted: bytes) -> bool:
+    """Whether two ids may be of one topic; zeros are of any."""
+    return wanted == ZERO_UUID or committed in (wanted, ZERO_UUID)
 
 
 class OffsetStore:

@@ -23,10 +23,17 @@ NO_TIMESTAMP = -1
 class CommittedPartition(Protocol):
     """What a commit says of one partition; the partition struct of an OffsetCommit request is one."""
 
-    partition_index: int
-    committed_offset: int
-    committed_leader_epoch: int
-    committed_metadata: str | None
+    @property
+    def partition_index(self) -> int: ...
+
+    @property
+    def committed_offset(self) -> int: ...
+
+    @property
+    def committed_leader_epoch(self) -> int: ...
+
+    @property
+    def committed_metadata(self) -> str | None: ...
 
 
 class PartitionCommit(NamedTuple):
@@ -49,8 +56,41 @@ class CommittedOffset(NamedTuple):
     topic_id: bytes
 
 
-PackedRun = tuple["array[int]", "array[int]", list[str]]
-"""Offsets, leader epochs and metadata of neighbouring partitions. Not to be changed."""
+class PackedRun:
+    """Many neighbouring partitions, ascending, in columns: a fifth of the memory that the structs take.
+
+    Attributes:
+        first: index of the first partition.
+    """
+
+    __slots__ = ("epochs", "first", "metadata", "offsets")
+
+    def __init__(self, first: int, offsets: array[int], epochs: array[int], metadata: list[str]) -> None:
+        self.first = first
+        self.offsets = offsets
+        self.epochs = epochs
+        self.metadata = metadata
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def __iter__(self) -> Iterator[PartitionCommit]:
+        columns = zip(self.offsets, self.epochs, self.metadata, strict=True)
+        return (PartitionCommit(index, *rest) for index, rest in enumerate(columns, self.first))
+
+
+def is_run(indexes: Sequence[int]) -> bool:
+    """Whether these are neighbours in ascending order; at least one."""
+    first, size = indexes[0], len(indexes)
+    if indexes[-1] - first != size - 1:
+        return False
+    if isinstance(indexes, tuple):
+        return indexes == tuple(range(first, first + size))
+    return list(indexes) == list(range(first, first + size))
+
+
+Partitions = Sequence[CommittedPartition] | PackedRun
+"""The partitions of a commit."""
 
 
 class OffsetCommit:
@@ -60,28 +100,18 @@ class OffsetCommit:
         version: the value schema's version: 4, or 1 where the commit carried its own retention (Kafka:
             GroupCoordinatorRecordHelpers.offsetCommitValueVersion). Version 1 has no leader epoch and no topic id.
         topic_id: 16 bytes; zeros where it is not known.
-        partitions: at least one; null metadata means empty metadata.
+        partitions: at least one; null metadata means empty metadata. Applying may pack them, so that a log which
+            keeps the record need not keep the request.
         expire_timestamp: when a commit with its own retention expires, else -1.
-        packed: once applied, what it says of its partitions in columns, where those are neighbours in ascending
-            order and many; for the log, which then need not keep the request.
     """
 
-    __slots__ = (
-        "commit_timestamp",
-        "expire_timestamp",
-        "group_id",
-        "packed",
-        "partitions",
-        "topic",
-        "topic_id",
-        "version",
-    )
+    __slots__ = ("commit_timestamp", "expire_timestamp", "group_id", "partitions", "topic", "topic_id", "version")
 
     def __init__(
         self,
         group_id: str,
         topic: str,
-        partitions: Sequence[CommittedPartition],
+        partitions: Partitions,
         commit_timestamp: int,
         expire_timestamp: int = NO_TIMESTAMP,
         topic_id: bytes = ZERO_UUID,
@@ -94,7 +124,6 @@ class OffsetCommit:
         self.expire_timestamp = expire_timestamp
         self.topic_id = topic_id
         self.version = version
-        self.packed: PackedRun | None = None
 
     def each(self) -> Iterator[tuple[int, CommittedOffset]]:
         """Partition and value of every single record that this one stands for, in the order of the log."""

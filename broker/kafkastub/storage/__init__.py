@@ -6,7 +6,7 @@ come in.
 """
 
 from .epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, LeaderEpochs
-from .errors import AppendError, RecordError
+from .errors import AppendError, DataDirError, RecordError
 from .log import Appended, PartitionLog, Read, TimestampAndOffset
 from .manager import LogManager
 from .producer_ids import ProducerIdAndEpoch, ProducerIds
@@ -18,6 +18,7 @@ __all__ = [
     "UNDEFINED_OFFSET",
     "AppendError",
     "Appended",
+    "DataDirError",
     "LeaderEpochs",
     "LogManager",
     "LogSettings",

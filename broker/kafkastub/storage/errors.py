@@ -1,10 +1,14 @@
-"""Why an append was refused, with all that a Produce answer says about it."""
+"""Why an append was refused, with all that a Produce answer says about it; why a data directory cannot be used."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from kafkawire.errors import ErrorCode, KafkaError
+
+
+class DataDirError(Exception):
+    """The data directory cannot be used; the text is one sentence for a user."""
 
 
 class RecordError(NamedTuple):

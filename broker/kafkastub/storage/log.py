@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kafkawire.errors import ErrorCode, KafkaError
@@ -95,19 +95,20 @@ class PartitionLog:
         bounds on timestamps are measured from, `now_ms` unless given. The bytes are kept, not copied, unless
         they are few.
         """
-        header, payload = analyze(records, self.settings, self.name)
+        settings = self.settings
+        header, payload = analyze(records, settings, self.name)
         bounds = now_ms if bounds_ms is None else bounds_ms
-        header, payload, max_timestamp = validate(header, payload, self.settings, self.name, bounds)
-        if header.size > self.settings.segment_bytes:
+        header, payload, max_timestamp = validate(header, payload, settings, self.name, bounds)
+        if header.size > settings.segment_bytes:
             raise AppendError(
                 ErrorCode.RECORD_LIST_TOO_LARGE,
                 f"the batch for {self.name} has {header.size} bytes, more than a segment's "
-                f"{self.settings.segment_bytes}",
+                f"{settings.segment_bytes}",
                 tells_log_start=False,
             )
         first_offset = self.log_end_offset
-        append_time = self.settings.log_append_time
-        if header.has_producer:
+        append_time, has_producer = settings.log_append_time, header.has_producer
+        if has_producer:
             repeated = self._producers.check(header, first_offset, self.name)
             if repeated is not None:
                 return Appended(
@@ -125,11 +126,12 @@ class PartitionLog:
             max_timestamp=now_ms if append_time else max_timestamp,
             log_append_time=append_time,
         )
-        self._store(StoredBatch(stored, payload, now_ms))
-        if header.has_producer:
-            self._producers.update(header, first_offset, stored.max_timestamp)
+        batch = StoredBatch(stored, payload, now_ms)
+        self._store(batch)
+        if has_producer:
+            self._producers.update(header, first_offset, batch.max_timestamp)
         return Appended(
-            first_offset, stored.last_offset, now_ms if append_time else NO_TIMESTAMP, self.log_start_offset
+            first_offset, batch.last_offset, now_ms if append_time else NO_TIMESTAMP, self.log_start_offset
         )
 
     def append_own(self, batch: bytes, *, leader_epoch: int, now_ms: int) -> Appended:
@@ -235,6 +237,22 @@ class PartitionLog:
             self.log_start_offset = offset
             self.epochs.truncate_from_start(offset)
         return self.log_start_offset
+
+    def remove_through(self, offset: int) -> None:
+        """Forget every batch that ends at or before `offset`; the log starts behind it, unless it does so already."""
+        self.delete_records_before(offset + 1)
+        self._segments = [segment for segment in self._segments[:-1] if segment.ends_after(offset)] + [
+            self._segments[-1]
+        ]
+        self._segments = [segment.without_those_through(offset) for segment in self._segments]
+
+    def rewrite(self, changes: Mapping[int, StoredBatch | None]) -> None:
+        """Put other batches where those with these base offsets are, or nothing (None). Offsets stay as they are.
+
+        The newest batch must not go: a reader could not reach the end of the log.
+        """
+        self._segments = [segment.rewritten(changes) for segment in self._segments]
+        self._segments = [segment for segment in self._segments[:-1] if segment.batches] + [self._segments[-1]]
 
 
 def _place(found: tuple[Record, StoredBatch] | None) -> TimestampAndOffset | None:

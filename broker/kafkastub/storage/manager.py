@@ -8,6 +8,7 @@ from typing import Any
 from .log import PartitionLog
 from .producer_ids import ProducerIds
 from .settings import LogSettings
+from .upkeep import Upkeep
 
 
 class LogManager:
@@ -24,6 +25,8 @@ class LogManager:
         self.producer_ids = ProducerIds()
         self.wall_ms = wall_ms
         self._logs: dict[bytes, dict[int, PartitionLog]] = {}
+        self._kept: dict[PartitionLog, Upkeep] = {}
+        self._perishable: dict[PartitionLog, Upkeep] = {}
 
     @property
     def is_empty(self) -> bool:
@@ -51,14 +54,24 @@ class LogManager:
         of_topic = self._logs.setdefault(topic_id, {})
         if partition in of_topic:
             raise ValueError(f"a log for partition {partition} of this topic exists")
-        log = PartitionLog(name, _settings(settings), leader_epoch)
+        log = self._new_log(name, _settings(settings), leader_epoch)
         of_topic[partition] = log
+        self._kept[log] = Upkeep(log)
+        self._configured(log)
         return log
+
+    def add(self, topic_id: bytes, partition: int, log: PartitionLog) -> None:
+        """A log that was made elsewhere, and is kept in order there. ValueError where there is one already."""
+        of_topic = self._logs.setdefault(topic_id, {})
+        if partition in of_topic:
+            raise ValueError(f"a log for partition {partition} of this topic exists")
+        of_topic[partition] = log
 
     def configure(self, topic_id: bytes, settings: LogSettings | Mapping[str, Any]) -> None:
         """A topic's configuration has changed."""
         for log in self.of_topic(topic_id):
             log.settings = _settings(settings)
+            self._configured(log)
 
     def of_topic(self, topic_id: bytes) -> Iterator[PartitionLog]:
         """The logs of one topic, by partition."""
@@ -67,7 +80,29 @@ class LogManager:
 
     def delete(self, topic_id: bytes) -> None:
         """Forget a topic's logs; nothing happens where there are none."""
-        self._logs.pop(topic_id, None)
+        for log in self._logs.pop(topic_id, {}).values():
+            self._kept.pop(log, None)
+            self._perishable.pop(log, None)
+
+    @property
+    def perishable(self) -> bool:
+        """Whether there is any log from which time or size may take something."""
+        return bool(self._perishable)
+
+    def clean(self, now_ms: int) -> None:
+        """Retention and compaction: take away what is due at `now_ms` (broker time)."""
+        for upkeep in self._perishable.values():
+            upkeep.run(now_ms)
+
+    def _new_log(self, name: str, settings: LogSettings, leader_epoch: int) -> PartitionLog:
+        return PartitionLog(name, settings, leader_epoch)
+
+    def _configured(self, log: PartitionLog) -> None:
+        upkeep = self._kept.get(log)
+        if upkeep is not None and log.settings.perishable:
+            self._perishable[log] = upkeep
+        else:
+            self._perishable.pop(log, None)
 
 
 def _settings(settings: LogSettings | Mapping[str, Any] | None) -> LogSettings:

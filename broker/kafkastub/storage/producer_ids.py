@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kafkawire.errors import ErrorCode, KafkaError
@@ -24,6 +25,21 @@ class ProducerIds:
         self._next = 0
         self._transactional: dict[str, tuple[ProducerIdAndEpoch, int]] = {}
         """With each the epoch that its last bump was asked for with: a repeated request gets the same answer."""
+
+    @property
+    def next(self) -> int:
+        """The id that comes next."""
+        return self._next
+
+    def transactional(self) -> dict[str, tuple[int, int, int]]:
+        """Of each transactional id: producer id, epoch, and the epoch that its last bump was asked for with."""
+        return {name: (*current, last_epoch) for name, (current, last_epoch) in self._transactional.items()}
+
+    def restore(self, next_id: int, transactional: Mapping[str, Sequence[int]]) -> None:
+        """What `next` and `transactional` said."""
+        self._next = next_id
+        for name, (producer_id, epoch, last_epoch) in transactional.items():
+            self._transactional[name] = (ProducerIdAndEpoch(producer_id, epoch), last_epoch)
 
     def allocate(self) -> ProducerIdAndEpoch:
         """A new id; its epoch is 0."""

@@ -7,7 +7,7 @@ to bisect.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from kafkawire.records import HEADER_SIZE, BatchHeader, Record, iterate_records, parse_header
 
@@ -47,6 +47,10 @@ class StoredBatch:
         if len(payload) <= _COPIED_UP_TO:
             self.head, self.payload = b"".join((self.head, payload)), None
 
+    def header(self) -> BatchHeader:
+        """As it stands in `head`."""
+        return parse_header(self.head)
+
     def records(self) -> Iterator[Record]:
         """The records inside, decompressed. Codec errors as `kafkawire.records` has them."""
         payload = memoryview(self.head)[HEADER_SIZE:] if self.payload is None else self.payload
@@ -73,11 +77,33 @@ class Segment:
         return self._largest_timestamps[-1] if self._largest_timestamps else -1
 
     def append(self, batch: StoredBatch) -> None:
-        self._largest_timestamps.append(max(self.largest_timestamp, batch.max_timestamp))
+        largest = self._largest_timestamps[-1] if self.batches else -1
+        self._largest_timestamps.append(batch.max_timestamp if batch.max_timestamp > largest else largest)
         self.batches.append(batch)
         self._bases.append(batch.base_offset)
         self._positions.append(self.size)
         self.size += batch.size
+
+    def ends_after(self, offset: int) -> bool:
+        return bool(self.batches) and self.batches[-1].last_offset > offset
+
+    def without_those_through(self, offset: int) -> Segment:
+        """The segment without its batches that end at or before `offset`; itself where there are none."""
+        first = self.index_of(offset + 1)
+        return self._with(self.batches[first:]) if first else self
+
+    def rewritten(self, changes: Mapping[int, StoredBatch | None]) -> Segment:
+        """The segment with other batches, or none, at the base offsets in `changes`; itself where none is here."""
+        if not any(base in changes for base in self._bases):
+            return self
+        replaced = (changes.get(batch.base_offset, batch) for batch in self.batches)
+        return self._with([batch for batch in replaced if batch is not None])
+
+    def _with(self, batches: Iterable[StoredBatch]) -> Segment:
+        segment = Segment(self.base_offset)
+        for batch in batches:
+            segment.append(batch)
+        return segment
 
     def index_of(self, offset: int) -> int:
         """Index of the first batch that ends at or after `offset`; the number of batches where none does."""

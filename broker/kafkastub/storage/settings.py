@@ -33,6 +33,15 @@ class LogSettings:
     compact: bool = False
     delete: bool = True
     compression: int = PRODUCER_COMPRESSION
+    retention_ms: int = 604800000
+    retention_bytes: int = -1
+    delete_retention_ms: int = 86400000
+    min_compaction_lag_ms: int = 0
+
+    @property
+    def perishable(self) -> bool:
+        """Whether time or size may take anything from the log."""
+        return self.compact or (self.delete and (self.retention_ms >= 0 or self.retention_bytes >= 0))
 
     @classmethod
     def from_topic(cls, values: Mapping[str, Any]) -> Self:
@@ -48,4 +57,8 @@ class LogSettings:
             compact="compact" in policy,
             delete="delete" in policy,
             compression=_COMPRESSIONS[values.get("compression.type", "producer")],
+            retention_ms=values.get("retention.ms", default.retention_ms),
+            retention_bytes=values.get("retention.bytes", default.retention_bytes),
+            delete_retention_ms=values.get("delete.retention.ms", default.delete_retention_ms),
+            min_compaction_lag_ms=values.get("min.compaction.lag.ms", default.min_compaction_lag_ms),
         )

@@ -27,6 +27,7 @@ from kafkawire.records import (
     iterate_records,
     parse_header,
     scan_records,
+    sole_batch,
     split_batches,
 )
 
@@ -53,40 +54,50 @@ def analyze(records: bytes | memoryview, settings: LogSettings, partition: str) 
     AppendError: CORRUPT_MESSAGE, MESSAGE_TOO_LARGE, INVALID_RECORD. Torn bytes after the batch are ignored,
     as in Kafka.
     """
+    sole = sole_batch(records)
+    if sole is not None:
+        return _analyze_one(sole, settings, partition), sole[HEADER_SIZE:]
     batches = list(split_batches(records))
     for magic, batch in batches:
         if magic != 2:
             raise AppendError(ErrorCode.INVALID_RECORD, f"batch of magic {magic} in {partition}")
-        if len(batch) < HEADER_SIZE:
-            raise AppendError(
-                ErrorCode.CORRUPT_MESSAGE,
-                f"batch of {len(batch)} bytes in {partition} is smaller than its header",
-                tells_log_start=False,
-            )
-        header = parse_header(batch)
-        if header.base_offset != 0:
-            raise AppendError(
-                ErrorCode.INVALID_RECORD,
-                f"The baseOffset of the record batch in the append to {partition} should be 0, "
-                f"but it is {header.base_offset}",
-            )
-        if header.size > settings.max_message_bytes:
-            raise AppendError(
-                ErrorCode.MESSAGE_TOO_LARGE,
-                f"a batch for {partition} has {header.size} bytes, allowed are {settings.max_message_bytes}",
-                tells_log_start=False,
-            )
-        if not check_crc(batch):
-            raise AppendError(
-                ErrorCode.CORRUPT_MESSAGE,
-                f"Record is corrupt (stored crc = {header.crc}) in topic partition {partition}.",
-                tells_log_start=False,
-            )
-        if header.compression > _LAST_CODEC:
-            raise AppendError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Unknown compression type id: {header.compression}")
+        header = _analyze_one(batch, settings, partition)
     if len(batches) != 1:
         raise AppendError(ErrorCode.INVALID_RECORD, f"{len(batches)} batches for {partition}; it must be one")
     return header, batches[0][1][HEADER_SIZE:]
+
+
+def _analyze_one(batch: memoryview, settings: LogSettings, partition: str) -> BatchHeader:
+    """The header of a batch v2; AppendError where something is wrong with it from outside."""
+    size = len(batch)
+    if size < HEADER_SIZE:
+        raise AppendError(
+            ErrorCode.CORRUPT_MESSAGE,
+            f"batch of {size} bytes in {partition} is smaller than its header",
+            tells_log_start=False,
+        )
+    header = parse_header(batch)
+    if header.base_offset != 0:
+        raise AppendError(
+            ErrorCode.INVALID_RECORD,
+            f"The baseOffset of the record batch in the append to {partition} should be 0, "
+            f"but it is {header.base_offset}",
+        )
+    if size > settings.max_message_bytes:
+        raise AppendError(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"a batch for {partition} has {size} bytes, allowed are {settings.max_message_bytes}",
+            tells_log_start=False,
+        )
+    if not check_crc(batch):
+        raise AppendError(
+            ErrorCode.CORRUPT_MESSAGE,
+            f"Record is corrupt (stored crc = {header.crc}) in topic partition {partition}.",
+            tells_log_start=False,
+        )
+    if header.compression > _LAST_CODEC:
+        raise AppendError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Unknown compression type id: {header.compression}")
+    return header
 
 
 def validate(
@@ -129,18 +140,19 @@ def _validate_plain(
     header: BatchHeader, payload: memoryview, settings: LogSettings, partition: str, now_ms: int
 ) -> ValidBatch:
     scan = scan_records(payload, header.record_count)
-    if header.log_append_time:
+    client_append_time = header.log_append_time
+    if client_append_time:
         smallest = largest = header.max_timestamp
     else:
         smallest = header.base_timestamp + scan.smallest_delta
         largest = header.base_timestamp + scan.largest_delta
     if (
         (scan.keyless and settings.compact)
-        or header.log_append_time
+        or client_append_time
         or not _within_bounds(smallest, largest, settings, now_ms)
     ):
         _refuse_bad_records(header, iterate_records(payload, header), settings, partition, now_ms)
-    return ValidBatch(header, payload, max(NO_TIMESTAMP, largest))
+    return ValidBatch(header, payload, largest if largest > NO_TIMESTAMP else NO_TIMESTAMP)
 
 
 def _validate_compressed(

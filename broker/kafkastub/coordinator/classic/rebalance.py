@@ -140,7 +140,8 @@ class Rebalancer:
 
     def _wait_for_joins(self, group: ClassicGroup, turn: Turn) -> None:
         fire = partial(self._live, group, self.complete_join)
-        self._arm_join(group, group.rebalance_timeout_ms, fire, turn)
+        # Armed again and again while only static members are left to come: at least that must not be at once.
+        self._arm_join(group, max(group.rebalance_timeout_ms, 1), fire, turn)
 
     def _wait_for_more(self, group: ClassicGroup, delay: int, remaining: int, turn: Turn) -> None:
         self._arm_join(group, delay, lambda later: self._end_of_delay(group, delay, remaining, later), turn)

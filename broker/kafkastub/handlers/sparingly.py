@@ -1,0 +1,35 @@
+"""For what is worth a line in the log, but not at every request."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+
+class Sparingly:
+    """Lets each key pass once in a while.
+
+    Attributes:
+        most: how many keys it remembers; beyond that the one that passed longest ago may pass again too early.
+    """
+
+    __slots__ = ("_every", "_passed", "most")
+
+    def __init__(self, every_ms: int = 60_000, most: int = 1_000) -> None:
+        self.most = most
+        self._every = every_ms
+        self._passed: dict[Hashable, int] = {}
+        """When each key passed last, in this order."""
+
+    def __len__(self) -> int:
+        return len(self._passed)
+
+    def passes(self, key: Hashable, timer_ms: int) -> bool:
+        """Whether it is time again for the key; if so, that time is now."""
+        last = self._passed.get(key)
+        if last is not None and timer_ms - last < self._every:
+            return False
+        self._passed.pop(key, None)
+        if len(self._passed) >= self.most:
+            del self._passed[next(iter(self._passed))]
+        self._passed[key] = timer_ms
+        return True
