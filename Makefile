@@ -6,15 +6,16 @@ DEV := .venv/.dev-installed
 PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 
-.PHONY: help run test check oracle differential soak golden messages docs bench lock clean
+.PHONY: help run test check oracle oracle-expiry differential soak golden messages docs bench lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
 	@echo "make test          the tests (Java 17 and Maven for those with JVM clients)"
 	@echo "make check         ruff, mypy, import contracts, generated code"
 	@echo "make oracle        the same scenarios on Apache Kafka 4.3.1 and on the stub, fixed seeds"
+	@echo "make oracle-expiry the expiry of offsets on both; waits for two real minutes"
 	@echo "make differential  any seeds: SEEDS=1-200"
-	@echo "make soak          the long ones"
+	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
 	@echo "make golden        record the golden transcripts from Apache Kafka anew"
 	@echo "make messages      generate protocol/kafkawire/messages anew"
@@ -48,6 +49,9 @@ check: $(DEV)
 
 oracle: $(DEV)
 	$(PYTEST) -m oracle $(ARGS)
+
+oracle-expiry: $(DEV)
+	$(PYTEST) -m oracle_expiry $(ARGS)
 
 SEEDS ?= 1-20
 differential: $(DEV)

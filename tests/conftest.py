@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from tests.oracle.apache_kafka import ApacheKafka
@@ -23,9 +25,31 @@ APACHE_CONFIG: dict[str, object] = {**CONFIG, "log.retention.ms": -1}
 """As the stub has it by itself: records of long ago stay."""
 
 
+UNAVOIDABLE = "this machine has no "
+"""How the reason of a skip begins that is allowed in CI, where everything that the machine can run has to run."""
+
+# How long an example takes says something of the machine's load, not of the code.
+settings.register_profile("kafkastub", deadline=None, print_blob=True)
+settings.load_profile("kafkastub")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     for line in IGNORED_WARNINGS:
         config.addinivalue_line("filterwarnings", line)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """In CI a test that is skipped has failed."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI") == "true":
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        if UNAVOIDABLE not in reason:
+            report.outcome = "failed"
+            report.longrepr = f"skipped in CI: {reason}"
+    return report
 
 
 @pytest.fixture(scope="session")

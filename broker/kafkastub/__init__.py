@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kafkastub.config import ConfigError
+    from kafkastub.storage import DataDirError
     from kafkastub.stub import KafkaStub, StubError, TopicError
 
 __version__ = "0.1.0"
 
-__all__ = ["ConfigError", "KafkaStub", "StubError", "TopicError", "__version__"]
+__all__ = ["ConfigError", "DataDirError", "KafkaStub", "StubError", "TopicError", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
@@ -25,6 +26,10 @@ def __getattr__(name: str) -> Any:
         from kafkastub.config import ConfigError
 
         return ConfigError
+    if name == "DataDirError":
+        from kafkastub.storage import DataDirError
+
+        return DataDirError
     if name in ("KafkaStub", "StubError", "TopicError"):
         from kafkastub import stub
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -49,13 +50,21 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument(
         "--topic", metavar="NAME:PARTITIONS", nargs="+", action="extend", default=[], help="create a topic"
     )
+    serve.add_argument(
+        "--data-dir", metavar="DIR", help="keep everything there for the next run; see kafkastub.flush in --config"
+    )
     serve.add_argument("--log-format", choices=["console", "json"], default="console")
     serve.add_argument("--log-level", choices=["debug", "info", "warning", "error"], default="info")
     return parser
 
 
+def _is_number(text: str) -> bool:
+    """Whether `text` is what a user means by a number: str.isdigit() also takes superscripts."""
+    return text.isascii() and text.isdigit()
+
+
 def _port(text: str) -> int:
-    if not text.isdigit() or int(text) > 65535:
+    if not _is_number(text) or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is no port: 0 to 65535 is allowed")
     return int(text)
 
@@ -64,6 +73,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from kafkastub.config import BrokerConfig, ConfigError, Profile
     from kafkastub.server.loops import new_event_loop
     from kafkastub.server.server import ListenError
+    from kafkastub.storage import DataDirError
     from kafkastub.stub import parse_address
     from kafkawire.errors import KafkaError
 
@@ -81,7 +91,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         loop.run_until_complete(_run(arguments, config, topics, advertised))
     except KafkaError as error:
         return _refuse(error.message or error.code.name)
-    except ListenError as error:
+    except (ListenError, DataDirError) as error:
         return _refuse(str(error))
     finally:
         loop.close()
@@ -100,10 +110,10 @@ async def _run(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    broker = Broker(config, process_logger(arguments.log_format, arguments.log_level))
+    broker = Broker(config, process_logger(arguments.log_format, arguments.log_level), data_dir=arguments.data_dir)
     await broker.start(arguments.host, arguments.port, advertised, topics)
     host = f"[{broker.host}]" if ":" in broker.host else broker.host
-    print(f"kafkastub ready on {host}:{broker.port} (profile {config.profile.name})", flush=True)
+    _say(f"kafkastub ready on {host}:{broker.port} (profile {config.profile.name})")
     await stop.wait()
     await broker.stop()
 
@@ -127,9 +137,16 @@ def _overrides(arguments: argparse.Namespace) -> dict[str, object]:
 
 def _topic(text: str) -> tuple[str, int]:
     name, colon, partitions = text.rpartition(":")
-    if not colon or not name or not partitions.isdigit() or int(partitions) < 1:
+    if not colon or not name or not _is_number(partitions) or int(partitions) < 1:
         raise ValueError(f"--topic {text!r}: NAME:PARTITIONS is wanted, with at least one partition")
     return name, int(partitions)
+
+
+def _say(line: str) -> None:
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:  # nobody reads it; the broker serves all the same
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refuse(reason: str) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -50,6 +52,8 @@ class KafkaStub:
         host: the address to listen on.
         port: the port to listen on, 0 for any free one.
         advertised: "HOST:PORT" that clients are told, where it is not the address listened on.
+        data_dir: where everything is kept for the next stub that is given it: topics, records, groups, offsets and the
+            clock. One stub at a time. `topics` that are there already are left as they are.
     """
 
     def __init__(
@@ -60,11 +64,13 @@ class KafkaStub:
         host: str = "127.0.0.1",
         port: int = 0,
         advertised: str | None = None,
+        data_dir: str | os.PathLike[str] | None = None,
     ) -> None:
         self._topics = dict(topics or {})
         self._config = BrokerConfig(config, Profile.named(profile))
         self._address = (host, port)
         self._advertised = parse_address(advertised) if advertised else None
+        self._data_dir = data_dir
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._broker: Broker | None = None
@@ -104,7 +110,30 @@ class KafkaStub:
     def expire_offsets_now(self) -> None:
         """Sweep for expired offsets now, without waiting for `offsets.retention.check.interval.ms`."""
         broker = self._running()
-        self._call(lambda: broker.state.expire_offsets(broker.clock.broker_ms()))
+
+        def sweep() -> None:
+            broker.finish_loading()
+            broker.state.expire_offsets(broker.clock.broker_ms())
+
+        self._call(sweep)
+
+    def reload_coordinator(self) -> None:
+        """Let the group coordinator move away and come back: what is not in `__consumer_offsets` is gone.
+
+        Members whose join or sync is under way are told NOT_COORDINATOR; the others do not notice.
+        """
+        with self.coordinator_loading():
+            pass
+
+    @contextmanager
+    def coordinator_loading(self) -> Iterator[None]:
+        """Meanwhile the group coordinator is loading: it answers COORDINATOR_LOAD_IN_PROGRESS. Then it is reloaded."""
+        broker = self._running()
+        self._call(broker.hold_loading)
+        try:
+            yield
+        finally:
+            self._call(broker.finish_loading)
 
     def metrics(self) -> dict[str, int]:
         """The meters of KIP-496 since the start, counted per offset and not per request.
@@ -115,7 +144,10 @@ class KafkaStub:
         return self._call(broker.state.meters)
 
     def start(self) -> Self:
-        """Start and wait until clients can connect. Raises ListenError (the port is taken), TopicError, StubError."""
+        """Start and wait until clients can connect.
+
+        Raises ListenError (the port is taken), DataDirError (the directory cannot be used), TopicError, StubError.
+        """
         if self._thread is not None:
             raise StubError("the stub is running already")
         started: concurrent.futures.Future[None] = concurrent.futures.Future()
@@ -163,7 +195,7 @@ class KafkaStub:
         return self._broker
 
     def _call(self, work: Callable[[], T]) -> T:
-        """Run `work` in the stub's thread, between two requests, and wait for it. Raises StubError, or what it raises."""
+        """Run `work` in the stub's thread, between two requests, and wait. Raises StubError, or what it raises."""
         self._running()
         loop = self._loop
         if loop is None:
@@ -203,7 +235,7 @@ class KafkaStub:
 
     async def _serve(self, loop: asyncio.AbstractEventLoop, started: concurrent.futures.Future[None]) -> None:
         stop = asyncio.Event()
-        broker = Broker(self._config, library_logger())
+        broker = Broker(self._config, library_logger(), data_dir=self._data_dir)
         try:
             await broker.start(*self._address, advertised=self._advertised, topics=self._topics)
         except BaseException as error:
@@ -221,7 +253,7 @@ class KafkaStub:
 def parse_address(text: str) -> tuple[str, int]:
     """`HOST:PORT` or `[HOST]:PORT`. Raises ValueError with one sentence."""
     host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdigit() or int(port) > 65535:
+    if not (colon and host and port.isascii() and port.isdigit()) or int(port) > 65535:
         raise ValueError(f"{text!r} is no address: HOST:PORT is wanted, for example localhost:9092")
     return host.strip("[]"), int(port)
 

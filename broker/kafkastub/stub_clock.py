@@ -18,6 +18,9 @@ class StubClock:
     Each method is atomic for clients: it happens between two requests, and when it returns, every offset that was due
     is gone and every consequence is visible. Sessions, rebalances and long polls run on another clock, which stays as
     it is unless `advance` is told otherwise.
+
+    Records age too, by the broker time of their append: what is older than a topic's retention.ms (unlimited unless
+    configured) is gone, batch by batch, and a compacted topic is compacted. Kafka takes whole segments, and those late.
     """
 
     def __init__(self, broker: Callable[[], Broker], call: Callable[[Callable[[], Any]], Any]) -> None:

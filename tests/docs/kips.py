@@ -31,12 +31,12 @@ TABLES: dict[str, tuple[Row, ...]] = {
         Row(
             "Proposed changes",
             "An offset value schema without the expiry timestamp, beside the one that has it.",
-            ("test_commit_values_in_every_version",),
+            ("test_a_value_keeps_what_its_version_has",),
         ),
         Row(
             "Proposed changes",
             "A group metadata schema with the time of the last change of state.",
-            ("test_group_metadata_values_in_every_version",),
+            ("test_a_generation_keeps_what_its_version_has",),
         ),
         Row(
             "Transitioning to Empty",
@@ -132,7 +132,12 @@ TABLES: dict[str, tuple[Row, ...]] = {
             (),
             "Comes with security; the profile has the row `group_delete_implies_describe` already.",
         ),
-        Row("Proposed changes", "`--delete` in the group command.", ("test_kafkas_tools_print_what_they_print_for_apache_kafka",), "Kafka's own tool."),
+        Row(
+            "Proposed changes",
+            "`--delete` in the group command.",
+            ("test_kafkas_tools_print_what_they_print_for_apache_kafka",),
+            "Kafka's own tool.",
+        ),
         Row("Compatibility", "Old APIs stay as they are.", ("AV-1",)),
     ),
     "KIP-289: the empty group id": (
@@ -144,7 +149,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
         ),
         Row(
             "Proposed changes",
-            "subscribe() with the group id \"\" fails with an invalid group id.",
+            'subscribe() with the group id "" fails with an invalid group id.',
             ("JG-17", "SG-9", "HB-6", "LG-9"),
         ),
         Row(
@@ -155,17 +160,17 @@ TABLES: dict[str, tuple[Row, ...]] = {
         ),
         Row(
             "Proposed changes",
-            "assign() with \"\" can fetch offsets that were committed by older clients.",
+            'assign() with "" can fetch offsets that were committed by older clients.',
             ("OF-9",),
             "The second draft's table says the consumer itself no longer asks; a broker that is asked answers.",
         ),
         Row(
             "OffsetCommit",
-            "From version 4 on, committing for \"\" answers ILLEGAL_OFFSET_COMMIT.",
+            'From version 4 on, committing for "" answers ILLEGAL_OFFSET_COMMIT.',
             ("OC-11",),
             "Profile kips. " + KAFKA_DECIDED + "it accepts the commit (profile kafka).",
         ),
-        Row("OffsetCommit", "Older versions commit for \"\" as before.", ("OC-12",)),
+        Row("OffsetCommit", 'Older versions commit for "" as before.', ("OC-12",)),
         Row(
             "OffsetCommit",
             "The code is 73 (72 in the first draft).",
@@ -175,7 +180,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
         Row("Compatibility", "A warning in the broker's log tells of the deprecation.", ("OC-12",)),
         Row(
             "Compatibility",
-            "Support for \"\" ends with the next major release.",
+            'Support for "" ends with the next major release.',
             (),
             KAFKA_DECIDED + "4.x still has it.",
         ),
@@ -190,7 +195,12 @@ TABLES: dict[str, tuple[Row, ...]] = {
             ("test_offsets_of_a_topic_are_deleted_once_nobody_subscribes_it",),
             "Kafka's own client, against the stub.",
         ),
-        Row("Consumer group command", "`--delete-offsets` and its table.", ("test_kafkas_tools_print_what_they_print_for_apache_kafka",), "Kafka's tool."),
+        Row(
+            "Consumer group command",
+            "`--delete-offsets` and its table.",
+            ("test_kafkas_tools_print_what_they_print_for_apache_kafka",),
+            "Kafka's tool.",
+        ),
         Row("Metrics", "offset-commits, for every committed offset.", ("test_meters_count_offsets",)),
         Row("Metrics", "offset-expirations, for every expired offset.", ("test_expired_offsets_are_counted",)),
         Row(

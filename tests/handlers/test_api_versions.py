@@ -11,7 +11,11 @@ from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.messages.api_versions_response import ApiVersion, ApiVersionsResponse
+from kafkawire.messages.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
+from kafkawire.messages.get_telemetry_subscriptions_response import GetTelemetrySubscriptionsResponse
 from tests.rawclient import RawClient
+
+TELEMETRY = {ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +35,16 @@ def test_the_answer_lists_what_is_registered(client: RawClient, version: int):
     answer = ask(client, version, ApiVersionsRequest(client_software_name="test", client_software_version="1.0"))
     assert answer.error_code == ErrorCode.NONE
     listed = {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
-    assert listed == {key: (api.advertised_first, api.last) for key, api in registrations().items()}
+    served = {key: (api.advertised_first, api.last) for key, api in registrations().items()}
+    assert listed == {key: served[key] for key in served if key not in TELEMETRY}
+
+
+@pytest.mark.behaviour("AV-6")
+def test_telemetry_is_answered_but_not_listed(client: RawClient):
+    assert not TELEMETRY & {api.api_key for api in ask(client, 0, ApiVersionsRequest()).api_keys}
+    request = GetTelemetrySubscriptionsRequest()
+    answer = client.exchange(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, 0, encode(request, 0))
+    assert decode(GetTelemetrySubscriptionsResponse, 0, answer).error_code == ErrorCode.NONE
 
 
 @pytest.mark.behaviour("AV-5")

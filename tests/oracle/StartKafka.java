@@ -1,10 +1,11 @@
+import java.io.File;
 import java.io.IOException;
 
 /**
  * Formats a log directory and runs a Kafka node over it, in one JVM (a second or so cheaper than two).
  *
  * Arguments: the server.properties file, the cluster id. The JVM ends when its standard input ends, so that it cannot
- * outlive the test process that started it, however that one died.
+ * outlive the test process that started it, however that one died; the properties' folder then goes with it.
  */
 public final class StartKafka {
     private StartKafka() {
@@ -13,7 +14,8 @@ public final class StartKafka {
     public static void main(String[] args) {
         String properties = args[0];
         String clusterId = args[1];
-        Thread watch = new Thread(StartKafka::haltAtEndOfInput, "end-of-input");
+        File folder = new File(properties).getAbsoluteFile().getParentFile();
+        Thread watch = new Thread(() -> haltAtEndOfInput(folder), "end-of-input");
         watch.setDaemon(true);
         watch.start();
         int status = kafka.tools.StorageTool.execute(
@@ -24,7 +26,7 @@ public final class StartKafka {
         kafka.Kafka.main(new String[] {properties});
     }
 
-    private static void haltAtEndOfInput() {
+    private static void haltAtEndOfInput(File folder) {
         try {
             while (System.in.read() >= 0) {
                 // Whatever is written to us is of no interest, only that the other end is still open.
@@ -32,6 +34,17 @@ public final class StartKafka {
         } catch (IOException closed) {
             // Same as its end.
         }
+        delete(folder);
         Runtime.getRuntime().halt(0);
+    }
+
+    private static void delete(File file) {
+        File[] inside = file.listFiles();
+        if (inside != null) {
+            for (File one : inside) {
+                delete(one);
+            }
+        }
+        file.delete();
     }
 }

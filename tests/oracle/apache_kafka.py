@@ -46,6 +46,7 @@ FAST = {
     "transaction.state.log.min.isr": 1,
     "log.flush.offset.checkpoint.interval.ms": 3600000,
     "controlled.shutdown.enable": "false",
+    "broker.session.timeout.ms": 120000,  # on a busy machine the controller would fence the broker under a test
 }
 """What one node needs to differ in from Kafka's defaults, and what makes it quick."""
 

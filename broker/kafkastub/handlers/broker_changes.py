@@ -15,6 +15,7 @@ from kafkawire.errors import ErrorCode, KafkaError
 
 _SET, _DELETE, _APPEND, _SUBTRACT = range(4)
 _MIN_ISR: Final = "min.insync.replicas"
+_RATE: Final = "max.connection.creation.rate"
 _LISTENER_OVERRIDE: Final = re.compile(r"listener\.name\.[^.]*\.(.*)")
 # Kafka: DynamicThreadPool, LogCleaner
 _THREAD_COUNTS: Final = (
@@ -42,6 +43,7 @@ def change_broker(
     texts = _changed(current, changes, replace)
     _check_dynamic(texts, per_broker=bool(name))
     _check_threads(ctx, texts)
+    _check_connection_rate(texts)
     _check_minimum(name, current, texts, changes)
     before = (config.dynamic_broker, config.dynamic_default)
     try:
@@ -54,6 +56,7 @@ def change_broker(
         return
     for topic in ctx.state.cluster.topics.values():
         reconfigure_logs(ctx.state, topic)
+    ctx.state.changed()
 
 
 def _check_node(ctx: RequestContext, name: str) -> None:
@@ -136,15 +139,27 @@ def _check_threads(ctx: RequestContext, texts: Mapping[str, str]) -> None:
         if name not in texts:
             continue
         old, new = ctx.state.config[name], int(texts[name])
-        if new < old // 2:
-            rule = f"value should be at least half the current value {old}"
-        elif new > old * 2:
-            rule = f"value should not be greater than double the current value {old}"
-        else:
+        if old // 2 <= new <= old * 2:
             continue
-        problem = f"Dynamic thread count update validation failed for {name}={new}, {rule}"
-        whole = f"Invalid value org.apache.kafka.common.config.ConfigException: {problem} for configuration "
-        raise KafkaError(ErrorCode.INVALID_REQUEST, whole + "Invalid dynamic configuration")
+        if name == "log.cleaner.threads":
+            bound = "reduced to less than half" if new < old else "increased to more than double"
+            raise _invalid(f"Log cleaner threads cannot be {bound} the current value {old}")
+        rule = f"value should be at least half the current value {old}"
+        if new > old:
+            rule = f"value should not be greater than double the current value {old}"
+        raise _invalid(f"Dynamic thread count update validation failed for {name}={new}, {rule}")
+
+
+def _check_connection_rate(texts: Mapping[str, str]) -> None:
+    """Kafka: SocketServer, ConnectionQuotas."""
+    if _RATE in texts and int(texts[_RATE]) <= 0:
+        raise _invalid(f"Invalid {_RATE} {int(texts[_RATE])}")
+
+
+def _invalid(problem: str) -> KafkaError:
+    """As Kafka words what one of the broker's parts has against a value."""
+    whole = f"Invalid value org.apache.kafka.common.config.ConfigException: {problem} for configuration "
+    return KafkaError(ErrorCode.INVALID_REQUEST, whole + "Invalid dynamic configuration")
 
 
 def _check_minimum(

@@ -133,6 +133,7 @@ def _alter_group(ctx: RequestContext, name: str, changes: Sequence[Change], repl
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
     if not validate_only:
         _store(stored, name, overrides)
+        ctx.state.changed()
 
 
 def _alter_client_metrics(
@@ -151,6 +152,8 @@ def _alter_client_metrics(
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
     if not validate_only:
         _store(stored, name, overrides)
+        ctx.state.telemetry.subscriptions_changed()
+        ctx.state.changed()
 
 
 def _store(stored: dict[str, dict[str, str]], name: str, overrides: dict[str, str]) -> None:

@@ -138,6 +138,19 @@ def without_synonyms(entries: Iterable[DescribeConfigsResourceResult]) -> None:
         entry.synonyms = ()
 
 
+def add_documentation(kind: int, entries: Iterable[DescribeConfigsResourceResult]) -> None:
+    """What is answered to a request that asks for it; nothing about what we have no words for."""
+    from kafkastub.config.documentation import BROKER_TEXTS, GROUP_TEXTS, TOPIC_TEXTS
+
+    texts: dict[int, Mapping[str, str]] = {
+        ResourceType.TOPIC: TOPIC_TEXTS,
+        ResourceType.BROKER: BROKER_TEXTS,
+        ResourceType.GROUP: GROUP_TEXTS,
+    }
+    for entry in entries:
+        entry.documentation = texts.get(kind, {}).get(entry.name, entry.documentation)
+
+
 def created_topic_configs(config: BrokerConfig, overrides: Mapping[str, str]) -> list[CreatableTopicConfigs]:
     """What CreateTopics tells of a new topic: sorted by name, overrides as they were written."""
     result = []

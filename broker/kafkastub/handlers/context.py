@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkawire.api import ApiKey
+from kafkawire.codec.reader import text_as_java
 
 if TYPE_CHECKING:
     from kafkastub.handlers.state import BrokerState
@@ -33,7 +34,7 @@ class ConnectionInfo:
     def remember_client_id(self, raw: bytes) -> None:
         """The client id of the request at hand, as its bytes."""
         self.client_id_bytes = raw
-        self.client_id = raw.decode("utf-8", "replace")
+        self.client_id = text_as_java(raw)
 
 
 class RequestContext:

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kafkastub.coordinator import GROUP_METADATA_TOPIC, GroupCoordinator, Turn
+from kafkastub.coordinator import GroupCoordinator, Turn
 from kafkastub.handlers.outcome import Deferred
 from kafkastub.handlers.topics import ensure_offsets_topic
+from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.handlers.state import BrokerState
-    from kafkastub.storage.offsets_log import OffsetsLog
 
 
 def coordinator_of(state: BrokerState) -> GroupCoordinator:
-    """The coordinator; the first request that needs it brings `__consumer_offsets` into being."""
-    if GROUP_METADATA_TOPIC not in state.cluster.topics:
-        ensure_offsets_topic(state)
+    """The coordinator; the first request that needs it brings `__consumer_offsets` into being.
+
+    KafkaError COORDINATOR_LOAD_IN_PROGRESS while it is loading.
+    """
+    serving = state.serving
+    return serving if serving is not None else _bring_up(state)
+
+
+def check_loaded(state: BrokerState) -> None:
+    """KafkaError COORDINATOR_LOAD_IN_PROGRESS while the coordinator is loading; its topic need not be there."""
+    if state.loading is not None:
+        raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+
+
+def _bring_up(state: BrokerState) -> GroupCoordinator:
+    check_loaded(state)
+    ensure_offsets_topic(state)
+    state.serving = state.coordinator
     return state.coordinator
 
 
@@ -32,14 +46,21 @@ def settle(state: BrokerState, turn: Turn, *, batch_per_group: bool = False) -> 
     Its records are written to `__consumer_offsets`, parked requests get their answers, and who waits for records
     there is woken. `batch_per_group`: the turn is several things that happened to several groups, not one request.
     """
-    written: Sequence[OffsetsLog] = ()
+    offsets_topic = state.offsets_topic
     if turn.records:
-        written = state.offsets_topic.write(turn, batch_per_group)
+        offsets_topic.write(turn, batch_per_group)
     for token, response in turn.completions:
         deferred: Deferred = token
         deferred.complete(response)
-    if written and state.fetch_waits:
-        topic = ensure_offsets_topic(state)
-        for log in written:
-            state.fetch_waits.appended(topic.topic_id, log.partition)
+    if offsets_topic.watched:
+        _wake(state)
     return turn
+
+
+def _wake(state: BrokerState) -> None:
+    """Look after the fetches that wait for records of `__consumer_offsets`."""
+    topic_id = ensure_offsets_topic(state).topic_id
+    awaited = state.fetch_waits.awaited(topic_id)
+    state.offsets_topic.watched = bool(awaited)
+    for partition in state.offsets_topic.grow(awaited) if awaited else ():
+        state.fetch_waits.appended(topic_id, partition)

@@ -11,6 +11,7 @@ Not done: authorization. Kafka lists in no particular order, the stub in that of
 from __future__ import annotations
 
 from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.groups import check_loaded
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkawire.api import ApiKey
@@ -26,6 +27,7 @@ def error_response(request: ListGroupsRequest, code: ErrorCode, version: int) ->
 
 @handles(ApiKey.LIST_GROUPS, 0, 5, error_response=error_response)
 def list_groups(ctx: RequestContext, request: ListGroupsRequest) -> Outcome:
+    check_loaded(ctx.state)
     states = {state.lower().strip() for state in request.states_filter}
     types = {group_type.lower() for group_type in request.types_filter}
     return ListGroupsResponse(

@@ -2,12 +2,13 @@
 
 AV-1  The answer lists every registered API with its versions; nothing else says what is served.  KIP-35
 AV-2  Version 3+: a client software name or version that is empty, or has other characters than letters, digits, dots
-      and dashes, or such at an end, answers INVALID_REQUEST and lists no API. KIP-511; Kafka: ApiVersionsRequest.isValid
+      and dashes, or such at an end, answers INVALID_REQUEST and lists none.  KIP-511; Kafka: ApiVersionsRequest.isValid
 AV-3  A version that does not exist answers UNSUPPORTED_VERSION in version 0, which lists ApiVersions' own range alone.
                                                                     KIP-511; Kafka: ApiVersionsRequest.getErrorResponse
 AV-4  Versions 3+: the feature metadata.version, supported as in Apache Kafka 4.3.1 and finalized at its highest level;
       version 4 lists kraft.version too, which version 3 leaves out because its lowest level is 0.  KIP-584, KIP-1022
 AV-5  Produce is listed from version 0, though versions 0-2 close the connection.     KAFKA-18659
+AV-6  GetTelemetrySubscriptions and PushTelemetry are not listed, as there is no receiver, but answered.    KIP-714
 Not done: the features group.version, transaction.version, share.version and streams.version; what they would promise
 is not served.
 """
@@ -60,4 +61,6 @@ def api_versions(ctx: RequestContext, request: ApiVersionsRequest) -> Outcome:
 
 @lru_cache(maxsize=1)
 def _served() -> tuple[ApiVersion, ...]:
-    return tuple(ApiVersion(api.key, api.advertised_first, api.last) for api in registrations().values())
+    return tuple(
+        ApiVersion(api.key, api.advertised_first, api.last) for api in registrations().values() if api.advertised
+    )

@@ -7,7 +7,7 @@ DR-4  Unknown topic or partition: UNKNOWN_TOPIC_OR_PARTITION.
 DR-5  A topic without cleanup.policy=delete: POLICY_VIOLATION.    Partition.deleteRecordsOnLeader
 DR-6  An internal topic: INVALID_TOPIC_EXCEPTION.    ReplicaManager.deleteRecordsOnLocalLog
 DR-7  Of a partition named twice the last offset counts, and it is answered once.    KafkaApis
-Not done: the batches stay in memory until their segment is removed.
+Not done: the batches stay in memory until retention takes them.
 """
 
 from __future__ import annotations

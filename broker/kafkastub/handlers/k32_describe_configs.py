@@ -13,7 +13,9 @@ DC-9   A group and a client metrics subscription, existing or not: every configu
 DC-10  A broker logger: the root logger; the broker's id is checked as for a broker.
 DC-11  A resource type that does not exist: every resource of the request INVALID_REQUEST.
 DC-12  A resource named twice is answered twice.
-Not done: documentation texts (null; they are Kafka's own prose), loggers beside root, authorization.
+DC-13  Version 3+, where asked for: a sentence of our own about topic and group configurations, the broker's defaults of
+       these, and what else the group coordinator goes by; null for other names, where Kafka has its own prose. KIP-569
+Not done: documentation of other broker configurations and of client metrics; loggers beside root; authorization.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from __future__ import annotations
 from kafkastub.handlers.config_entries import (
     ResourceType,
     Source,
+    add_documentation,
     broker_default_entries,
     broker_entries,
     client_metrics_entries,
@@ -74,6 +77,8 @@ def describe_configs(ctx: RequestContext, request: DescribeConfigsRequest) -> Ou
         else:
             if not request.include_synonyms:
                 without_synonyms(entries)
+            if request.include_documentation:
+                add_documentation(resource.resource_type, entries)
             keys = resource.configuration_keys
             result.configs = [entry for entry in entries if not keys or entry.name in keys]
         results.append(result)

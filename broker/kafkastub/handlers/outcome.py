@@ -31,13 +31,15 @@ class Deferred:
     as Kafka mutes a channel: its replies leave in the order of its requests.
     """
 
-    __slots__ = ("_wake", "abandoned", "done", "lower", "reply")
+    __slots__ = ("_wake", "abandoned", "done", "hold", "lower", "reply")
 
     def __init__(self, lower: Callable[[Any], Message]) -> None:
         self.lower = lower
         self.done = False
         self.abandoned = False
         """Set by the server when the connection has gone; completing is then harmless and useless."""
+        self.hold: Callable[[Message], None] | None = None
+        """The server's hook: is given the reply, and calls `release` when its time has come."""
         self.reply: Message | None = None
         self._wake: Callable[[Message], None] | None = None
 
@@ -48,9 +50,17 @@ class Deferred:
         self.done = True
         if self.abandoned:
             return
-        self.reply = self.lower(value)
+        reply = self.lower(value)
+        if self.hold is None:
+            self.release(reply)
+        else:
+            self.hold(reply)
+
+    def release(self, reply: Message) -> None:
+        """This is the reply; it can be sent."""
+        self.reply = reply
         if self._wake is not None:
-            self._wake(self.reply)
+            self._wake(reply)
 
     def when_done(self, wake: Callable[[Message], None]) -> None:
         """The server's hook: called once with the reply, at once if it is there already."""

@@ -36,6 +36,8 @@ class Registration:
     error_response: ErrorResponse
     advertised_first: int
     """What ApiVersions says; below `first` the connection is closed (Kafka advertises Produce from 0, KAFKA-18659)."""
+    advertised: bool
+    """Whether ApiVersions lists it; a client that asks nevertheless is answered."""
 
     @property
     def module(self) -> str:
@@ -60,6 +62,7 @@ def handles(
     *,
     error_response: ErrorResponse,
     advertised_first: int | None = None,
+    advertised: bool = True,
 ) -> Callable[[F], F]:
     """Register the decorated `(ctx, request) -> Outcome` for versions `first` to `last`, both included.
 
@@ -73,7 +76,7 @@ def handles(
         if key in _registered:
             raise ValueError(f"{key.name} is handled by {_registered[key].module} already")
         lowest = first if advertised_first is None else advertised_first
-        _registered[key] = Registration(key, first, last, cast(Handler, handler), error_response, lowest)
+        _registered[key] = Registration(key, first, last, cast(Handler, handler), error_response, lowest, advertised)
         return handler
 
     return register

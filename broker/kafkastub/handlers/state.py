@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kafkastub.config import BrokerConfig
 from kafkastub.config.profile import Profile
@@ -12,9 +12,15 @@ from kafkastub.coordinator import GroupCoordinator
 from kafkastub.handlers.fetch_waits import FetchWaits
 from kafkastub.handlers.groups import settle
 from kafkastub.handlers.offsets_topic import OffsetsTopic
+from kafkastub.handlers.sparingly import Sparingly
 from kafkastub.handlers.telemetry import Telemetry
 from kafkastub.metadata import Cluster, Node
 from kafkastub.storage import LogManager
+
+if TYPE_CHECKING:
+    from kafkastub.handlers.loading import Loading
+    from kafkastub.handlers.persistence import Persistence
+    from kafkastub.storage.disk import Disk
 
 
 class BrokerState:
@@ -27,36 +33,76 @@ class BrokerState:
         log: Any,
         wall_ms: Callable[[], int] | None = None,
         seed: int | None = None,
+        disk: Disk | None = None,
     ) -> None:
-        """`wall_ms` is what bounds on record timestamps are measured from (broker time where None)."""
+        """`wall_ms` is what bounds on record timestamps are measured from (broker time where None).
+
+        With a `disk`, records are written there too; the rest is the business of `persistence`, once it is set.
+        """
         self.config = config
         self.profile: Profile = config.profile
         self.random = random.Random(seed)
-        self.cluster = Cluster(self.random, nodes)
+        self.cluster = Cluster(self.random, nodes, cluster_id=None if disk is None else disk.directory.cluster_id)
         self.log = log
-        self.logs = LogManager(wall_ms)
         self.coordinator = GroupCoordinator(config, self.profile, self.random)
-        self.offsets_topic = OffsetsTopic(self)
+        self.serving: GroupCoordinator | None = None
+        """The coordinator, where nothing stands between it and a request: its topic is there, and it is loaded."""
+        self.loading: Loading | None = None
+        self.logs: LogManager
+        self.offsets_topic: OffsetsTopic
+        self.persistence: Persistence | None = None
+        if disk is None:
+            self.logs, self.offsets_topic = LogManager(wall_ms), OffsetsTopic(self)
+        else:
+            self._be_durable(wall_ms, disk)
         self.fetch_waits = FetchWaits()
         self.telemetry = Telemetry()
+        self.empty_group_warnings = Sparingly()
+        """Of commits for the empty group id, by client."""
         self._sweep_every: int = config["offsets.retention.check.interval.ms"]
         self._sweep_at: int | None = None
         self._clean_every: int = config["log.retention.check.interval.ms"]
         self._clean_at: int | None = None
+
+    def _be_durable(self, wall_ms: Callable[[], int] | None, disk: Disk) -> None:
+        from kafkastub.handlers.durable_offsets import DurableOffsetsTopic
+        from kafkastub.storage.disk import DiskLogs
+
+        self.logs = logs = DiskLogs(wall_ms, disk)
+        self.offsets_topic = DurableOffsetsTopic(self, logs)
+
+    def changed(self) -> None:
+        """Something changed that outlives the process, beside records."""
+        if self.persistence is not None:
+            self.persistence.disk.state_changed()
+
+    def producer_ids_changed(self) -> None:
+        """A producer id was handed out, or the epoch of one raised."""
+        if self.persistence is not None:
+            self.persistence.producer_ids_changed()
+
+    def read_only(self) -> None:
+        """Nothing can be written any more: what would be written by itself in time must not happen."""
+        self.coordinator.deadlines.clear()
+        self._sweep_at = self._clean_at = None
 
     def start_sweeping(self, timer_ms: int) -> None:
         """Sweep for expired offsets from now on (`offsets.retention.check.interval.ms`, in timer time)."""
         self._sweep_at = timer_ms + self._sweep_every
         self._clean_at = timer_ms + self._clean_every
 
+    def next_event(self) -> int | None:
+        """Timer time (ms) at which something falls due that somebody waits for, None where nobody waits."""
+        groups, fetches = self.coordinator.next_deadline(), self.fetch_waits.next_deadline()
+        if groups is None or (fetches is not None and fetches < groups):
+            return fetches
+        return groups
+
     def next_deadline(self) -> int | None:
-        """Timer time (ms) at which something falls due, None where nothing waits."""
-        groups, fetches, nearest = self.coordinator.next_deadline(), self.fetch_waits.next_deadline(), self._sweep_at
-        if groups is not None and (nearest is None or groups < nearest):
-            nearest = groups
-        if fetches is not None and (nearest is None or fetches < nearest):
-            nearest = fetches
-        cleaning = self._clean_at
+        """The same with the regular rounds, which look for what is due by broker time."""
+        nearest, sweep, cleaning = self.next_event(), self._sweep_at, self._clean_at
+        if sweep is not None and (nearest is None or sweep < nearest):
+            nearest = sweep
         if cleaning is not None and (nearest is None or cleaning < nearest) and self.logs.perishable:
             nearest = cleaning
         return nearest

@@ -153,10 +153,24 @@ def create_planned(state: BrokerState, plan: TopicPlan) -> Topic:
     topic = state.cluster.create_topic(
         plan.name, plan.partitions, plan.replication_factor, plan.configs, assignments=plan.assignments
     )
+    create_logs(state, topic)
+    state.changed()
+    return topic
+
+
+def create_logs(state: BrokerState, topic: Topic) -> None:
+    """The logs of all of a topic's partitions, empty."""
     settings = log_settings(state, topic)
     for partition in topic.partitions:
-        state.logs.create(topic.topic_id, partition.index, settings, name=f"{topic.name}-{partition.index}")
-    return topic
+        _create_log(state, topic, partition.index, settings)
+
+
+def _create_log(state: BrokerState, topic: Topic, index: int, settings: LogSettings) -> None:
+    name = f"{topic.name}-{index}"
+    if topic.name == CONSUMER_OFFSETS:
+        state.logs.add(topic.topic_id, index, state.offsets_topic.create_log(name, settings))
+    else:
+        state.logs.create(topic.topic_id, index, settings, name=name)
 
 
 def create_topic(
@@ -180,12 +194,14 @@ def add_partitions(
     topic = state.cluster.topics[name]
     settings = log_settings(state, topic)
     for partition in state.cluster.add_partitions(name, count, assignments):
-        state.logs.create(topic.topic_id, partition.index, settings, name=f"{name}-{partition.index}")
+        _create_log(state, topic, partition.index, settings)
+    state.changed()
 
 
 def configure_topic(state: BrokerState, topic: Topic, overrides: Mapping[str, str]) -> None:
     """Give a topic other overrides; its logs go by them from now on."""
     topic.configs = dict(overrides)
+    state.changed()
     reconfigure_logs(state, topic)
 
 
@@ -203,8 +219,16 @@ def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> N
         topic_id = state.cluster.delete_topic(name).topic_id
         state.logs.delete(topic_id)
         state.fetch_waits.topic_changed(topic_id)
+    if CONSUMER_OFFSETS in gone:  # the coordinators resign, and with their log all they knew is gone
+        state.serving = state.loading = None
+        settle(state, state.coordinator.unload(broker_ms, 0))
+        state.offsets_topic.clear()
+    if state.loading is not None:
+        state.loading.deleted += gone
+    elif gone:
+        settle(state, state.coordinator.on_topics_deleted(gone, broker_ms))
     if gone:
-        settle(state.coordinator.on_topics_deleted(gone, broker_ms))
+        state.changed()
 
 
 def ensure_offsets_topic(state: BrokerState) -> Topic:

@@ -21,6 +21,14 @@ def random_uuid(source: random.Random) -> bytes:
             return uuid
 
 
+def uuid_bytes(text: str) -> bytes:
+    """The sixteen bytes behind what Kafka prints. Raises ValueError."""
+    uuid = base64.urlsafe_b64decode(f"{text}==")
+    if len(uuid) != 16:
+        raise ValueError(f"{text!r} is no uuid")
+    return uuid
+
+
 def uuid_text(uuid: bytes) -> str:
     """The 22 characters that Kafka prints."""
     return base64.urlsafe_b64encode(uuid).rstrip(b"=").decode("ascii")

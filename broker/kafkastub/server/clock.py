@@ -58,6 +58,14 @@ class Clock:
         else:
             self._ahead = broker_ms - self.wall_ms()
 
+    def moved(self) -> tuple[int, int | None]:
+        """By how many milliseconds broker time is ahead of the wall clock, and where it is frozen."""
+        return self._ahead, self._frozen_at
+
+    def restore(self, ahead_ms: int, frozen_at: int | None) -> None:
+        """Go on as a clock that said so of itself (`moved`)."""
+        self._ahead, self._frozen_at = ahead_ms, frozen_at
+
     def skip_timers(self, ms: int) -> None:
         """Move timer time forward."""
         self._timer_ahead += ms

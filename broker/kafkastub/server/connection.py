@@ -18,6 +18,10 @@ from kafkawire.errors import MalformedMessage
 from kafkawire.framing import FrameSplitter
 
 _size = struct.Struct(">i").unpack_from
+_TURN = 128
+"""Requests that one connection has served in a row before the others have their turn."""
+_LARGE_REPLY = 1 << 14
+"""Bytes of a reply that ends a turn at once: it is sent before the next one is made."""
 
 
 class Connection:
@@ -28,8 +32,8 @@ class Connection:
     """
 
     __slots__ = (
-        "_dispatcher", "_frames", "_limit", "_now", "_queue", "_waiting", "_wake", "active_ms", "blocked", "closing",
-        "info", "out", "queued", "reason",
+        "_broken", "_dispatcher", "_frames", "_left", "_limit", "_now", "_queue", "_waiting", "_wake", "_yielded",
+        "active_ms", "blocked", "closing", "info", "out", "queued", "reason",
     )  # fmt: skip
 
     def __init__(
@@ -47,7 +51,7 @@ class Connection:
         self._now = now
         """Gives (broker time, timer time), both in ms."""
         self._wake = wake
-        """Called, from within somebody else's request, when a deferred reply is there."""
+        """Called, from within a request of this or another connection, to have `resume` called soon."""
         self.info = info
         # from one call to the next
         self.out: Parts = []
@@ -55,6 +59,12 @@ class Connection:
         self.queued = 0
         """Bytes in frames that wait."""
         self._waiting: tuple[Exchange, Deferred] | None = None
+        self._broken: str | None = None
+        """Why what follows the frames that wait is none. Noticed when its turn comes: Kafka reads one at a time."""
+        self._left = _TURN
+        """Requests left of this turn."""
+        self._yielded = False
+        """Whether the turn is over: frames wait for the next one."""
         self.active_ms = 0
         """Timer time of the last bytes."""
         self.blocked = False
@@ -74,12 +84,16 @@ class Connection:
 
     def receive(self, data: bytes) -> None:
         """Serve what `data` completes."""
+        if self.closing:
+            return
         broker_ms, timer_ms = self._now()
         self.active_ms = timer_ms
         position, length = 0, len(data)
-        if not (self._frames.pending or self._queue or self.muted):
+        self._left = _TURN
+        if not (self._frames.pending or self._queue or self.muted or self._yielded):
             # Nothing is under way: whole frames are served where they lie.
             serve, info, out, limit = self._dispatcher.serve, self.info, self.out, self._limit
+            turns = _TURN
             try:
                 while length - position >= 4:
                     (size,) = _size(data, position)
@@ -89,6 +103,10 @@ class Connection:
                     left = serve(data, position + 4, end, info, broker_ms, timer_ms, out)
                     position = end
                     if left is not None and not self._settle(*left):
+                        break
+                    turns -= 1
+                    if (turns <= 0 or (out and len(out[-1]) > _LARGE_REPLY)) and position < length:
+                        self._yield()
                         break
             except Refused as refused:
                 self._end(str(refused))
@@ -103,11 +121,15 @@ class Connection:
                 return
             self._waiting = None
             self._reply(exchange, deferred)
+        self._yielded = False
+        self._left = _TURN
         broker_ms, timer_ms = self._now()
-        while self._queue and not (self.muted or self.closing):
+        while self._queue and not (self.muted or self._yielded or self.closing):
             data = self._queue.popleft()
             self.queued -= len(data)
             self._serve(data, 0, len(data), broker_ms, timer_ms)
+        if self._broken is not None and not (self._queue or self.muted or self._yielded or self.closing):
+            self._end(self._broken)
 
     def lost(self) -> None:
         """The peer has gone: nobody waits for the deferred reply any more."""
@@ -120,17 +142,22 @@ class Connection:
 
     def _receive_slowly(self, data: bytes, broker_ms: int, timer_ms: int) -> None:
         """Pieces of frames, frames that have to wait, sizes that are none."""
+        if self._broken is not None:
+            return
         try:
             for buffer, start, end in self._frames.feed(data):
                 if self.closing:
                     return
-                if self._queue or self.muted:
+                if self._queue or self.muted or self._yielded:
                     self._queue.append(buffer[start:end])
                     self.queued += end - start
                 else:
                     self._serve(buffer, start, end, broker_ms, timer_ms)
         except MalformedMessage as error:
-            self._end(str(error))
+            if self._queue or self.muted or self._yielded:
+                self._broken = str(error)
+            else:
+                self._end(str(error))
 
     def _serve(self, data: bytes, start: int, end: int, broker_ms: int, timer_ms: int) -> None:
         try:
@@ -140,6 +167,14 @@ class Connection:
             return
         if left is not None:
             self._settle(*left)
+        self._left -= 1
+        if self._left <= 0 or (self.out and len(self.out[-1]) > _LARGE_REPLY):
+            self._yield()
+
+    def _yield(self) -> None:
+        """End this turn: what was answered is sent, and others are served, before this connection goes on."""
+        self._yielded = True
+        self._wake()
 
     def _settle(self, exchange: Exchange, outcome: Outcome) -> bool:
         """Deal with an outcome that is no reply; whether the next request may be served."""

@@ -175,6 +175,15 @@ class Dispatcher:
             self._routes[data[start : start + 4]] = route
         return route
 
+    def _handler(self, api: Registration) -> Handler:
+        """The API's handler; with a data directory its replies wait for the disk."""
+        persistence = self.state.persistence
+        if persistence is None:
+            return api.handler
+        from kafkastub.server.durability import held_back
+
+        return held_back(api, persistence.disk)
+
     def _compile(self, api: Registration, version: int) -> Route:
         request, response = api.request_class(), api.response_class()
         flexible = is_flexible(response, version)
@@ -182,7 +191,7 @@ class Dispatcher:
             api=api,
             key=api.key,
             version=version,
-            handler=api.handler,
+            handler=self._handler(api),
             straight=straight_decoder(request, version),
             decode=decoder(request, version),
             encode=encoder(response, version),
@@ -205,7 +214,7 @@ class Dispatcher:
             straight=None,
             decode=decoder(api.request_class(), 0),
             encode=encoder(api.response_class(), 0),
-            flexible_request=False,
+            flexible_request=version >= 3,  # of the header, which Kafka reads all the same
             header_size=4,
             chunked=False,
         )

@@ -81,7 +81,9 @@ def library_logger() -> Logger:
 
         return structlog.wrap_logger(
             logging.getLogger("kafkastub"),
-            processors=[structlog.stdlib.filter_by_level, structlog.stdlib.render_to_log_kwargs],
+            # The fields become part of the text: as attributes of a LogRecord few would see them, and a field that is
+            # called like one of its own is an error.
+            processors=[structlog.stdlib.filter_by_level, structlog.dev.ConsoleRenderer(colors=False, pad_event_to=0)],
             wrapper_class=structlog.stdlib.BoundLogger,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import socket
 from typing import Any, cast
 
@@ -214,4 +215,7 @@ def _why_not(host: str, port: int, error: OSError) -> str:
         return f"port {port} on {host} is taken by another process; choose another, or 0 for any free one"
     if error.errno == errno.EACCES:
         return f"port {port} on {host} needs privileges that this process does not have"
-    return f"cannot listen on {host}:{port}: {error.strerror or error}"
+    # asyncio puts a sentence of its own around the system's words; a name that cannot be resolved has a negative number
+    number = error.errno or 0
+    words = os.strerror(number) if number > 0 else error.strerror or str(error)
+    return f"cannot listen on {host}:{port}: {words}"

@@ -1,0 +1,194 @@
+"""Replies that wait for the disk, and the threads that see to it. Only a broker with a data directory has any of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Final
+
+from kafkastub.config import BrokerConfig
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.loading import load
+from kafkastub.handlers.outcome import Deferred, Outcome
+from kafkastub.handlers.persistence import Persistence
+from kafkastub.handlers.registry import Handler, Registration
+from kafkastub.handlers.state import BrokerState
+from kafkastub.metadata import Node
+from kafkastub.server.clock import Clock
+from kafkastub.storage.disk import DataDirectory, DataDirError, Disk, DiskLogs, Flush, storage_error
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+from kafkawire.schema import Message
+
+_REFUSED: Final = frozenset(
+    {
+        ApiKey.OFFSET_COMMIT,
+        ApiKey.JOIN_GROUP,
+        ApiKey.HEARTBEAT,  # it would keep a session that could not end
+        ApiKey.LEAVE_GROUP,
+        ApiKey.SYNC_GROUP,
+        ApiKey.CREATE_TOPICS,
+        ApiKey.DELETE_TOPICS,
+        ApiKey.DELETE_RECORDS,
+        ApiKey.INIT_PRODUCER_ID,
+        ApiKey.ALTER_CONFIGS,
+        ApiKey.CREATE_PARTITIONS,
+        ApiKey.DELETE_GROUPS,
+        ApiKey.ELECT_LEADERS,
+        ApiKey.INCREMENTAL_ALTER_CONFIGS,
+        ApiKey.OFFSET_DELETE,
+    }
+)
+"""What is answered with KAFKA_STORAGE_ERROR at once when the disk has failed. Produce is refused by its logs."""
+
+_WRITING: Final = _REFUSED | {ApiKey.PRODUCE}
+
+
+def held_back(api: Registration, disk: Disk) -> Handler:
+    """The API's handler, whose replies wait until everything that was written before them is on the disk.
+
+    That is more than a reply depends on, and makes it certain: what a client has seen stays. Where the disk fails
+    meanwhile, a request that writes is answered with KAFKA_STORAGE_ERROR.
+    """
+    handler, refused, writing = api.handler, api.key in _REFUSED, api.key in _WRITING
+
+    def hold(ctx: RequestContext, request: Any, reply: Message, release: Callable[[Message], None]) -> None:
+        def done(failure: str | None) -> None:
+            if failure is not None and writing:
+                release(api.error_response(request, ErrorCode.KAFKA_STORAGE_ERROR, ctx.api_version))
+            else:
+                release(reply)
+
+        if not disk.wait(done):
+            release(reply)
+
+    def serve(ctx: RequestContext, request: Any) -> Outcome:
+        if refused and disk.failed is not None:
+            raise storage_error(disk.failed)
+        outcome = handler(ctx, request)
+        if isinstance(outcome, Deferred):
+            if outcome.reply is None:
+                deferred = outcome
+                deferred.hold = lambda reply: hold(ctx, request, reply, deferred.release)
+                return deferred
+            outcome = outcome.reply
+        if not isinstance(outcome, Message) or not disk.pending:
+            return outcome
+        held = Deferred(_as_it_is)
+        hold(ctx, request, outcome, held.complete)
+        return held
+
+    return serve
+
+
+def _as_it_is(reply: Message) -> Message:
+    return reply
+
+
+class Threads:
+    """A `Runner` on an event loop: one thread for syncs, one for cleaning; each begins with its first job."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._syncs = ThreadPoolExecutor(1, "kafkastub-sync")
+        self._cleaning = ThreadPoolExecutor(1, "kafkastub-clean")
+        self._timers: set[asyncio.TimerHandle] = set()
+
+    def soon(self, call: Callable[[], None]) -> None:
+        self._loop.call_soon(call)
+
+    def later(self, ms: int, call: Callable[[], None]) -> None:
+        def fire() -> None:
+            self._timers.discard(timer)
+            call()
+
+        timer = self._loop.call_later(ms / 1000, fire)
+        self._timers.add(timer)
+
+    def submit(self, job: Callable[[], None], done: Callable[[BaseException | None], None]) -> None:
+        self._submit(self._syncs, job, done)
+
+    def submit_slow(self, job: Callable[[], None], done: Callable[[BaseException | None], None]) -> None:
+        self._submit(self._cleaning, job, done)
+
+    def _submit(
+        self, threads: ThreadPoolExecutor, job: Callable[[], None], done: Callable[[BaseException | None], None]
+    ) -> None:
+        def finished(future: Future[None]) -> None:
+            self._loop.call_soon_threadsafe(done, future.exception())
+
+        threads.submit(job).add_done_callback(finished)
+
+    async def close(self) -> None:
+        """Wait for the jobs under way, and for everybody who is told."""
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()
+        for threads in (self._syncs, self._cleaning):
+            threads.shutdown(wait=True)
+        await asyncio.sleep(0)
+
+
+_AT_ONCE_MS: Final = 150
+"""For so long groups are loaded before the broker listens: in most directories that is all of them."""
+_SLICE_MS: Final = 10
+
+
+class Durability:
+    """A broker's data directory: taken into use, read, and left."""
+
+    def __init__(self, path: str | os.PathLike[str], config: BrokerConfig, log: Any, clock: Clock) -> None:
+        """Raises DataDirError."""
+        self._config = config
+        self._log = log
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
+        self._directory = DataDirectory(path, config["node.id"])
+        self._threads = Threads(self._loop)
+        self._disk = Disk(self._directory, Flush.parse(config["kafkastub.flush"]), self._threads, log)
+        self._state: BrokerState
+        self._closed = False
+
+    def restored(self, nodes: Sequence[Node]) -> BrokerState:
+        """The state that the last run left; of a new directory a new one. Raises DataDirError, and lets go then."""
+        try:
+            self._state = state = BrokerState(
+                self._config, nodes, self._log, wall_ms=self._clock.wall_ms, disk=self._disk
+            )
+            state.persistence = persistence = Persistence(state, self._disk, self._clock)
+            if self._directory.is_new:
+                self._directory.initialise(state.cluster.cluster_id)
+            persistence.restore()
+            persistence.restore_groups()
+            state.logs.clean(self._clock.broker_ms())
+            self._load_for(_AT_ONCE_MS)
+        except OSError as error:
+            self._directory.release()
+            where = error.filename or self._directory.root
+            raise DataDirError(f"{where} cannot be written: {error.strerror or error}") from None
+        except BaseException:
+            self._directory.release()
+            raise
+        return state
+
+    def go_on_loading(self, loaded: Callable[[], None]) -> None:
+        """Load what is left between requests, then call."""
+        if self._closed or self._load_for(_SLICE_MS):
+            loaded()
+        else:
+            self._loop.call_soon(self.go_on_loading, loaded)
+
+    def _load_for(self, ms: int) -> bool:
+        until = self._clock.timer_ms() + ms
+        return load(self._state, self._clock.both, lambda: self._clock.timer_ms() >= until)
+
+    async def close(self) -> None:
+        """Bring everything to the disk."""
+        self._closed = True
+        await self._threads.close()
+        self._disk.close()
+        logs = self._state.logs
+        if isinstance(logs, DiskLogs):
+            logs.close()

@@ -1,0 +1,33 @@
+"""The data directory: what is kept between two runs, in Kafka's own files where Kafka has some.
+
+    DIR/.lock                                   held by the process that uses the directory
+    DIR/meta.properties                         cluster id, node id, and the format of all this (kafkastub.format)
+    DIR/kafkastub.json                          topics, configurations, producer ids, the clock; replaced as a whole
+    DIR/<topic>-<partition>/<offset>.log        batches v2 as they came, a segment from that offset on
+    DIR/<topic>-<partition>/<offset>.appended   broker time of their appends, which batches do not tell
+    DIR/.deleted/<topic id>-<partition>/        of a topic whose deletion may not be known to kafkastub.json yet
+    DIR/.stray/…                                partitions that no topic has; nothing looks there
+
+What is acknowledged is written. When it is also synced is said by `kafkastub.flush` (`Disk`). Logs are served from
+memory: files are read at the start only.
+"""
+
+from kafkastub.storage.errors import DataDirError
+
+from .directory import DataDirectory
+from .errors import storage_error
+from .journal import Disk, Flush, Runner
+from .logs import DiskLog, DiskLogs
+from .partition_files import PartitionFiles
+
+__all__ = [
+    "DataDirError",
+    "DataDirectory",
+    "Disk",
+    "DiskLog",
+    "DiskLogs",
+    "Flush",
+    "PartitionFiles",
+    "Runner",
+    "storage_error",
+]

@@ -1,0 +1,214 @@
+"""What is written and not on the disk yet, and who waits for it: one sync serves everybody (group commit).
+
+All of it runs in the broker's one thread, but for the jobs that `Runner.submit` takes elsewhere.
+
+    wrote, created, state_changed    mark what the next round has to bring to the disk
+    a round                          syncs what was marked, replaces kafkastub.json where it is stale; one at a time
+    wait                             is told when the rounds are over that what was marked until now depends on
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol, Self
+
+from .directory import STATE, DataDirectory, remove_tree, replace_file, sync_path
+
+Done = Callable[[str | None], None]
+"""Is given what went wrong, None where nothing did."""
+
+
+class Flush(NamedTuple):
+    """When written bytes are synced.
+
+    Attributes:
+        every_message: before the reply that depends on them.
+        interval_ms: every so many milliseconds; None for never.
+    """
+
+    every_message: bool = False
+    interval_ms: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """`message`, `<N>ms` or `never`. ValueError."""
+        if text == "message":
+            return cls(every_message=True)
+        if text == "never":
+            return cls()
+        number, ms = text[:-2], text[-2:]
+        if ms != "ms" or not number.isdigit() or not 0 < int(number) < 1 << 31:
+            raise ValueError(f"{text!r} is none of message, <N>ms and never")
+        return cls(interval_ms=int(number))
+
+
+class Runner(Protocol):
+    """How the broker's thread gets things done later or elsewhere."""
+
+    def soon(self, call: Callable[[], None]) -> None:
+        """Call when this thread is done with what is at hand."""
+
+    def later(self, ms: int, call: Callable[[], None]) -> None:
+        """Call in so many milliseconds."""
+
+    def submit(self, job: Callable[[], None], done: Callable[[BaseException | None], None]) -> None:
+        """Run the job in a thread for syncs, one after the other, then call back here with what it raised."""
+
+    def submit_slow(self, job: Callable[[], None], done: Callable[[BaseException | None], None]) -> None:
+        """The same in another thread, which may take its time."""
+
+
+class Disk:
+    """One data directory in use.
+
+    Attributes:
+        failed: why nothing can be written any more, in one sentence; None as long as all is well. It stays: what a
+            failed sync has lost is not known (Kafka takes a failed log directory offline as well).
+        state: gives the contents of kafkastub.json.
+        on_failure: is called once, when writing has failed.
+    """
+
+    def __init__(self, directory: DataDirectory, flush: Flush, runner: Runner, log: Any) -> None:
+        self.directory = directory
+        self.flush = flush
+        self.runner = runner
+        self.log = log
+        self.failed: str | None = None
+        self.state: Callable[[], bytes] = bytes
+        self.on_failure: Callable[[], None] = _nothing
+        self._unsynced: set[Path] = set()
+        self._stale = False
+        """Of kafkastub.json."""
+        self._doomed: list[Path] = []
+        """What goes once kafkastub.json is written."""
+        self._waiting: list[Done] = []
+        self._running: list[Done] | None = None
+        """Who waits for the round under way; None while there is none."""
+        self._holds_replies = False
+        """Whether somebody may have to wait for the round under way."""
+        self._armed = False
+        self._again = False
+        """Whether a round was due while another was under way."""
+        self._closed = False
+
+    # -- marking -------------------------------------------------------------------------------------------------
+
+    def wrote(self, path: Path) -> None:
+        """Bytes were appended to a file."""
+        if self.flush == _NEVER:
+            return
+        self._unsynced.add(path)
+        if not self._armed:
+            self._armed = True
+            if self.flush.interval_ms is None:
+                self.runner.soon(self._round)
+            else:
+                self.runner.later(self.flush.interval_ms, self._round)
+
+    def created(self, directory: Path) -> None:
+        """A directory has got a new entry; what is written to it makes itself heard."""
+        if self.flush != _NEVER:
+            self._unsynced.add(directory)
+
+    def state_changed(self) -> None:
+        """kafkastub.json is to be written anew."""
+        if not self._stale:
+            self._stale = True
+            self.runner.soon(self._round)
+
+    def doom(self, path: Path) -> None:
+        """Remove a directory once kafkastub.json knows of it."""
+        self._doomed.append(path)
+        self.state_changed()
+
+    # -- waiting -------------------------------------------------------------------------------------------------
+
+    @property
+    def pending(self) -> bool:
+        """Whether there is something to wait for."""
+        if self.failed is not None:
+            return False
+        marked = self._stale or (self.flush.every_message and bool(self._unsynced))
+        return marked or (self._holds_replies and self._running is not None)
+
+    def wait(self, done: Done) -> bool:
+        """Whether there is something to wait for; then `done` is called when that is on the disk, or cannot be."""
+        if not self.pending:
+            return False
+        if self._stale or (self.flush.every_message and self._unsynced) or self._running is None:
+            self._waiting.append(done)
+        else:
+            self._running.append(done)
+        return True
+
+    def _round(self) -> None:
+        """Begin a round, unless one is under way: then the next follows it."""
+        if self._running is not None:
+            self._again = True
+            return
+        self._again = False
+        if self._closed or self.failed is not None or not (self._stale or self._unsynced):
+            return
+        self._running, self._waiting = self._waiting, []
+        self._holds_replies = self._stale or self.flush.every_message
+        self.runner.submit(self._job(), self._done)
+
+    def _job(self) -> Callable[[], None]:
+        paths, self._unsynced, self._armed = self._unsynced, set(), False
+        state, self._stale = self.state() if self._stale else None, False
+        doomed: list[Path] = []
+        if state is not None:
+            doomed, self._doomed = self._doomed, []
+        path, sync = self.directory.root / STATE, self.flush != _NEVER
+
+        def run() -> None:
+            for unsynced in paths:
+                sync_path(unsynced)
+            if state is not None:
+                replace_file(path, state, sync=sync)
+            for gone in doomed:
+                remove_tree(gone)
+
+        return run
+
+    def _done(self, error: BaseException | None) -> None:
+        waiting, self._running = self._running or [], None
+        if error is not None:
+            self.fail("syncing failed", error)
+        for done in waiting:
+            done(self.failed)
+        if self._again:
+            self._round()
+
+    # -- the end -------------------------------------------------------------------------------------------------
+
+    def fail(self, what: str, error: BaseException) -> None:
+        """Nothing can be written from now on; reading goes on."""
+        if self.failed is not None:
+            return
+        why = getattr(error, "strerror", None) or error
+        self.failed = f"the data directory {self.directory.root} takes no more writes: {what}: {why}"
+        self.log.error(self.failed)
+        waiting, self._waiting = self._waiting, []
+        for done in waiting:
+            done(self.failed)
+        self.on_failure()
+
+    def close(self) -> None:
+        """Bring what is left to the disk, and let others use the directory. No job may be running any more."""
+        self._closed = True
+        try:
+            if self.failed is None:
+                self._job()()
+        except OSError as error:
+            self.fail("the last sync failed", error)
+        finally:
+            self.directory.release()
+
+
+_NEVER: Final = Flush()
+
+
+def _nothing() -> None:
+    pass

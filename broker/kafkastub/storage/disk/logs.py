@@ -1,0 +1,109 @@
+"""Logs in memory whose batches are written to files first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from kafkastub.storage.log import PartitionLog
+from kafkastub.storage.manager import LogManager
+from kafkastub.storage.segment import Chunk, StoredBatch
+from kafkastub.storage.segment import Segment as MemorySegment
+from kafkastub.storage.settings import LogSettings
+from kafkawire.records import HEADER_SIZE
+
+from .cleaning import with_changes
+from .errors import storage_error
+from .journal import Disk
+from .partition_files import OpenFiles, PartitionFiles
+from .scan import batches_of
+
+
+class DiskLog(PartitionLog):
+    """A partition's log with its files. What cannot be written is refused with KAFKA_STORAGE_ERROR."""
+
+    files: PartitionFiles
+
+    def __init__(self, name: str, settings: LogSettings, leader_epoch: int, disk: Disk) -> None:
+        super().__init__(name, settings, leader_epoch)
+        self._disk = disk
+
+    def _store(self, batch: StoredBatch) -> None:
+        self.files.append(_chunks(batch), batch.base_offset, batch.last_offset + 1, batch.appended_ms)
+        super()._store(batch)
+
+    def delete_records_before(self, offset: int) -> int:
+        before = self.log_start_offset
+        if offset > before and self._disk.failed is not None:
+            raise storage_error(self._disk.failed)
+        start = super().delete_records_before(offset)
+        if start > before:
+            self._disk.state_changed()
+            self.files.remove_before(start, self.log_end_offset)
+        return start
+
+    def rewrite(self, changes: Mapping[int, StoredBatch | None]) -> None:
+        super().rewrite(changes)
+        self.files.roll(self.log_end_offset)
+        wanted = {base: None if batch is None else b"".join(_chunks(batch)) for base, batch in changes.items()}
+        first, end = min(wanted), max(wanted)
+        concerned = [one for one in self.files.closed() if one.end > first and one.base_offset <= end]
+        self.files.rewrite(with_changes(wanted), [[one] for one in concerned])
+
+    def restore(self, log_start_offset: int) -> None:
+        """Read what the files have, from that offset on. DataDirError, OSError."""
+        for segment, data in self.files.read():
+            appended_ms = self.files.append_times(segment)
+            for header, whole in batches_of(data):
+                if header.has_producer and not header.control:
+                    self._producers.update(header, header.base_offset, header.max_timestamp)
+                if header.last_offset < log_start_offset:
+                    continue
+                stored = appended_ms(header.base_offset, header.max_timestamp)
+                super()._store(StoredBatch(header, whole[HEADER_SIZE:], stored))
+            self._end_at(segment.end)
+        self.log_start_offset = min(log_start_offset, self.log_end_offset)
+        self.epochs.truncate_from_start(self.log_start_offset)
+
+    def _end_at(self, offset: int) -> None:
+        """The log goes to there, though its last batches are gone."""
+        self.log_end_offset = offset
+        if not self._segments[-1].batches:
+            self._segments[-1] = MemorySegment(offset)
+
+
+class DiskLogs(LogManager):
+    """All logs, in a data directory."""
+
+    def __init__(self, wall_ms: Callable[[], int] | None, disk: Disk) -> None:
+        super().__init__(wall_ms)
+        self.disk = disk
+        self._open_files = OpenFiles()
+        self._files: dict[PartitionLog, PartitionFiles] = {}
+
+    def files_for(
+        self, log: PartitionLog, *, segment_bytes: Callable[[], int], keeps_time: bool
+    ) -> PartitionFiles:
+        """The files of a new log. It must have its name when it is first written to."""
+        directory = self.disk.directory
+        files = self._files[log] = PartitionFiles(
+            self.disk, self._open_files, lambda: directory.partition(log.name), segment_bytes, keeps_time=keeps_time
+        )
+        return files
+
+    def _new_log(self, name: str, settings: LogSettings, leader_epoch: int) -> PartitionLog:
+        log = DiskLog(name, settings, leader_epoch, self.disk)
+        log.files = self.files_for(log, segment_bytes=lambda: log.settings.segment_bytes, keeps_time=True)
+        return log
+
+    def delete(self, topic_id: bytes) -> None:
+        for partition, log in enumerate(self.of_topic(topic_id)):
+            self._files.pop(log).delete(self.disk.directory.deleted(topic_id, partition))
+        super().delete(topic_id)
+
+    def close(self) -> None:
+        """Close every file."""
+        self._open_files.close_all()
+
+
+def _chunks(batch: StoredBatch) -> tuple[Chunk, ...]:
+    return (batch.head,) if batch.payload is None else (batch.head, batch.payload)

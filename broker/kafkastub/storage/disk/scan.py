@@ -1,0 +1,130 @@
+"""Reading segment files at the start: which batches are whole, and what to do where one is not.
+
+As Kafka's recovery does, the last segment is cut at its first batch that is torn or does not match its CRC: a process
+that was killed leaves such a tail. In an older segment, where nothing was being written, it cannot come from that; to
+go on would leave a hole of acknowledged records, so the directory is refused. (UnifiedLog.recover, LogSegment.recover;
+Kafka also cuts older segments, and skips all of this after a clean shutdown.)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kafkastub.storage.errors import DataDirError
+from kafkawire.errors import KafkaError
+from kafkawire.records import HEADER_SIZE, MAGIC, BatchHeader, check_crc, parse_header
+
+LOG_SUFFIX = ".log"
+APPENDED_SUFFIX = ".appended"
+CLEANED_SUFFIX = ".cleaned"
+
+
+class FoundBatch(NamedTuple):
+    """One batch of a file: its header and all of its bytes."""
+
+    header: BatchHeader
+    data: memoryview
+
+
+class Segment(NamedTuple):
+    """One file, read and found in order. `end` is the offset behind its last batch."""
+
+    base_offset: int
+    path: Path
+    size: int
+    end: int
+
+
+class Damage(NamedTuple):
+    """Where a file ceases to be whole batches, and why."""
+
+    position: int
+    why: str
+
+
+def segment_path(directory: Path, base_offset: int) -> Path:
+    """Kafka's name of a segment: twenty digits."""
+    return directory / f"{base_offset:020d}{LOG_SUFFIX}"
+
+
+def batches_of(data: memoryview) -> Iterator[FoundBatch]:
+    """The batches of a file that was found in order."""
+    at = 0
+    while at < len(data):
+        header = parse_header(data, at)
+        yield FoundBatch(header, data[at : at + header.size])
+        at += header.size
+
+
+def read_segments(directory: Path, log: Any) -> Iterator[tuple[Segment, memoryview]]:
+    """Every segment with its contents, in order; tails that are torn are cut off, leftovers of a cleaning removed.
+
+    DataDirError where an older segment is damaged or segments overlap. OSError.
+    """
+    paths = _segment_files(directory)
+    end = 0
+    for index, (base_offset, path) in enumerate(paths):
+        if base_offset < end:  # a cleaning put it into the one before, and was killed before it could remove it
+            log.warning("segment removed: an earlier one has its records", file=str(path))
+            _remove(path)
+            continue
+        data = memoryview(path.read_bytes())
+        valid, end_of_this, damage = _whole_batches(data, base_offset)
+        if damage is not None:
+            if index + 1 < len(paths):
+                raise DataDirError(
+                    f"{path} is damaged at byte {damage.position} ({damage.why}) though newer segments follow: restore "
+                    f"the file from a copy, or remove {directory} to do without the partition's records"
+                )
+            log.warning(
+                f"{path} is cut at byte {damage.position} ({damage.why}): {len(data) - valid} bytes are given up, "
+                f"from offset {end_of_this} on"
+            )
+            os.truncate(path, valid)
+            data = data[:valid]
+        end = end_of_this
+        yield Segment(base_offset, path, valid, end), data
+
+
+def _segment_files(directory: Path) -> list[tuple[int, Path]]:
+    found = []
+    for path in directory.iterdir():
+        if path.suffix == CLEANED_SUFFIX:
+            path.unlink()
+        elif path.suffix == LOG_SUFFIX and path.stem.isdigit():
+            found.append((int(path.stem), path))
+    return sorted(found)
+
+
+def _remove(path: Path) -> None:
+    path.unlink()
+    path.with_suffix(APPENDED_SUFFIX).unlink(missing_ok=True)
+
+
+def _whole_batches(data: memoryview, base_offset: int) -> tuple[int, int, Damage | None]:
+    """Bytes of the whole batches from the beginning on, the offset behind them, and what comes then instead of more."""
+    at, end, size = 0, base_offset, len(data)
+    while at < size:
+        why = None
+        try:
+            header = parse_header(data, at)
+        except KafkaError:
+            return at, end, Damage(at, f"{size - at} bytes are no header of a batch")
+        if header.magic != MAGIC:
+            why = f"a batch of magic {header.magic}"
+        elif header.size < HEADER_SIZE:
+            why = f"a batch of {header.size} bytes"
+        elif at + header.size > size:
+            why = f"{size - at} bytes of a batch of {header.size}"
+        elif not check_crc(data[at : at + header.size]):
+            why = "a batch that does not match its CRC"
+        elif header.base_offset < end or header.last_offset_delta < 0:
+            why = f"a batch at offset {header.base_offset}, where {end} or more is due"
+        if why is not None:
+            return at, end, Damage(at, why)
+        at += header.size
+        end = header.last_offset + 1
+    return at, end, None

@@ -1,0 +1,110 @@
+"""The command `kafkastub serve` as a user runs it: a process with its output, its signals and its status."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from kafkawire.codec import decode, encode
+from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafkawire.messages.metadata_response import MetadataResponse
+from tests.rawclient import RawClient
+
+COMMAND = Path(sys.executable).parent / "kafkastub"
+READY = re.compile(r"kafkastub ready on (\S+):(\d+) \(profile (\w+)\)\n")
+START_SECONDS = 30
+
+
+class Serving:
+    """A running `kafkastub serve`; `--port 0` unless `args` name a port.
+
+        with Serving("--topic", "orders:3") as process:
+            ...
+
+    Leaving the block kills what still runs. With `deaf`, nobody reads standard output, and the ready line is not waited
+    for.
+    """
+
+    def __init__(self, *args: str, deaf: bool = False) -> None:
+        port = () if "--port" in args else ("--port", "0")
+        self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the process
+        self.process = subprocess.Popen(
+            [COMMAND, "serve", *port, *args], stdout=subprocess.PIPE, stderr=self._stderr, text=True
+        )
+        self._deaf = deaf
+        if deaf:
+            assert self.process.stdout is not None
+            self.process.stdout.close()
+
+    def __enter__(self) -> Self:
+        assert self.process.stdout is not None
+        if self._deaf:
+            return self
+        self.ready_line = self.process.stdout.readline()
+        ready = READY.fullmatch(self.ready_line)
+        assert ready, f"{self.ready_line!r}; on standard error: {self.stderr}"
+        self.host, self.port, self.profile = ready[1], int(ready[2]), ready[3]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        self._stderr.close()
+
+    @property
+    def servers(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def stderr(self) -> str:
+        """What it has written on standard error so far."""
+        self._stderr.seek(0)
+        return self._stderr.read()
+
+    def stop(self, number: int) -> tuple[int, float, str]:
+        """Send a signal: gives the status, the seconds that it took, and what standard output still had."""
+        assert self.process.stdout is not None
+        begin = time.monotonic()
+        self.process.send_signal(number)
+        status = self.process.wait(START_SECONDS)
+        return status, time.monotonic() - begin, "" if self._deaf else self.process.stdout.read()
+
+    def await_answer(self, port: int) -> None:
+        """Ask until it answers on this port."""
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                metadata(f"127.0.0.1:{port}")
+                return
+            except ConnectionRefusedError:
+                assert time.monotonic() < deadline, self.stderr
+                assert self.process.poll() is None, self.stderr
+
+    def metadata(self, *topics: str) -> Any:
+        """What a client is told about the cluster and all topics, or these (which may be created by it)."""
+        return metadata(self.servers, *topics)
+
+
+def metadata(servers: str, *topics: str) -> Any:
+    """The MetadataResponse that the broker at `servers` gives."""
+    asked = [MetadataRequestTopic(name=name) for name in topics] or None
+    body = encode(MetadataRequest(topics=asked, allow_auto_topic_creation=True), 12)
+    with RawClient(servers) as client:
+        return decode(MetadataResponse, 12, client.exchange(3, 12, body))
+
+
+def refused(*args: str) -> tuple[int, str]:
+    """Run `kafkastub serve` with arguments that end it: its status and standard error; standard output is empty."""
+    done = subprocess.run([COMMAND, "serve", *args], capture_output=True, text=True, timeout=START_SECONDS, check=False)
+    assert done.stdout == ""
+    return done.returncode, done.stderr
