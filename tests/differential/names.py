@@ -1,0 +1,132 @@
+"""What differs from run to run, and the stable name that stands for it in a scenario and its transcript.
+
+| what                                       | stands as                     | how it is recognised                    |
+|--------------------------------------------|-------------------------------|-----------------------------------------|
+| member id (client or instance id, uuid)    | `<c1#1>`, `<c1#2>`: in order  | text that ends in `-` and a uuid        |
+| prefix of this play's groups and topics    | `<p>`                         | the prefix, which nothing else has      |
+| topic id                                   | `<topic t1>`                  | learned from Metadata before the play   |
+| the broker's address                       | `<host>`, `<port>`            | fields `host` and `port` of an answer   |
+| cluster id                                 | `<cluster>`                   | field `cluster_id` of an answer         |
+| producer id                                | `<producer>`                  | field `producer_id` of an answer        |
+| time that the broker stamped               | `<time>`                      | fields ending in `timestamp`, `time_ms`,|
+|                                            |                               | where positive; throttle times are kept |
+| order of what Kafka keeps in a hash map    | sorted                        | `UNORDERED`, and fetch of *all* offsets |
+| groups of other plays on the same broker   | left out                      | ListGroups answers: no prefix           |
+
+Names go both ways: in a request `<c1#1>` is sent as the member id that it stands for in this play.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tests.differential.bodies import Json
+
+UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+WHOLE_MEMBER = re.compile(rf"(.*)-({UUID})", re.DOTALL)
+MEMBER_IN_TEXT = re.compile(rf"([\w.]*)-({UUID})")
+NAME = re.compile(r"<[^<>]*>")
+
+UNORDERED = {
+    ("JoinGroup", "members"): "member_id",
+    ("DescribeGroups", "groups", "members"): "member_id",
+    ("ListGroups", "groups"): "group_id",
+    ("DeleteGroups", "results"): "group_id",
+}
+"""Arrays that Kafka fills from a hash map, and what we sort them by."""
+
+
+class Names:
+    """The names of one play. `prefix` starts every group and topic name that a scenario writes with `<p>`."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self._real = {"<p>": prefix}
+        self._name: dict[str, str] = {}
+        self._count: dict[str, int] = {}
+
+    def add(self, name: str, real: str) -> None:
+        """Let `<name>` stand for `real`."""
+        self._real[f"<{name}>"] = real
+        self._name[real] = f"<{name}>"
+
+    def real(self, text: str) -> str:
+        """The text to send: names replaced by what they stand for; unknown ones stay as they are."""
+        return NAME.sub(lambda found: self._real.get(found[0], found[0]), text)
+
+    def stable(self, text: str) -> str:
+        """The text to show: what differs from run to run replaced by its name."""
+        if text in self._name:
+            return self._name[text]
+        whole = WHOLE_MEMBER.fullmatch(text)
+        if whole:
+            return self._member(whole[1], text)
+        text = MEMBER_IN_TEXT.sub(lambda found: self._member(found[1], found[0]), text)
+        return text.replace(self.prefix, "<p>")
+
+    def _member(self, base: str, real: str) -> str:
+        if real not in self._name:
+            self._count[base] = self._count.get(base, 0) + 1
+            self.add(f"{base}#{self._count[base]}", real)
+        return self._name[real]
+
+
+def topic_name(topic: str) -> str:
+    """The name of a topic's id without its brackets: "topic t1" for t1, "topic p.x" for <p>x."""
+    return "topic " + topic.replace("<p>", "p.")
+
+
+def normalise(api: str, request: Mapping[str, Json], answer: dict[str, Json]) -> dict[str, Json]:
+    """The answer with the rows of the table applied that need more than a text: fields, order, foreign groups."""
+    if api == "ListGroups" and "groups" in answer:
+        answer["groups"] = [group for group in answer["groups"] if group.get("group_id", "").startswith("<p>")]
+        if not answer["groups"]:
+            del answer["groups"]
+    answer = _stamped(answer)
+    for (of_api, *path), key in UNORDERED.items():
+        if of_api == api:
+            _sort(answer, path, key)
+    if api == "OffsetFetch":
+        _sort_fetch_of_all(request, answer)
+    return answer
+
+
+def _stamped(value: Json, field: str = "") -> Any:
+    if isinstance(value, dict):
+        return {key: _stamped(item, key) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_stamped(item, field) for item in value]
+    if field in ("host", "port", "cluster_id", "producer_id") and value not in (None, "", -1):
+        return {"cluster_id": "<cluster>", "producer_id": "<producer>"}.get(field, f"<{field}>")
+    timed = field.endswith("timestamp") or (field.endswith("time_ms") and not field.startswith("throttle"))
+    return "<time>" if timed and isinstance(value, int) and value > 0 else value
+
+
+def _sort(answer: Json, path: list[str], key: str) -> None:
+    """Sort the arrays at `path` by their elements' field `key`."""
+    if isinstance(answer, list):
+        for item in answer:
+            _sort(item, path, key)
+    elif isinstance(answer, dict) and path and path[0] in answer:
+        if len(path) == 1:
+            answer[path[0]].sort(key=lambda item: item.get(key, ""))
+        else:
+            _sort(answer[path[0]], path[1:], key)
+
+
+def _sort_fetch_of_all(request: Mapping[str, Json], answer: dict[str, Json]) -> None:
+    """Offsets of all topics come from a hash map; of named topics in the order of the request."""
+    everything = [group.get("topics", ()) is None for group in request.get("groups", ())]
+    for asked_all, group in zip(everything, answer.get("groups", ()), strict=False):
+        if asked_all:
+            _sort_topics(group)
+    if request.get("topics", ()) is None:
+        _sort_topics(answer)
+
+
+def _sort_topics(holder: dict[str, Json]) -> None:
+    for topic in holder.get("topics", ()):
+        topic.get("partitions", []).sort(key=lambda partition: partition.get("partition_index", 0))
+    holder.get("topics", []).sort(key=lambda topic: (topic.get("name", ""), topic.get("topic_id", "")))

@@ -1,0 +1,42 @@
+"""Starting the two brokers with the settings that a scenario names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+
+from tests.differential.brokers import CONFIGS, ORDERLY, Broker, prepared
+from tests.oracle.apache_kafka import ApacheKafka
+
+ByConfig = Callable[[str], Broker]
+"""From a key of brokers.CONFIGS to a running broker with those settings."""
+
+
+@contextmanager
+def apache_kafka(config: str) -> Iterator[Broker]:
+    """Apache Kafka with the settings `config` of brokers.CONFIGS, and the shared topics."""
+    with ApacheKafka({**CONFIGS[config], **ORDERLY}) as kafka:
+        yield prepared(kafka.bootstrap_servers)
+
+
+@contextmanager
+def stub(config: str) -> Iterator[Broker]:
+    """The stub in profile `kafka`, with the same."""
+    from kafkastub import KafkaStub  # here: the oracle is of use without it
+
+    with KafkaStub(profile="kafka", config=CONFIGS[config]) as running:
+        yield prepared(running.bootstrap_servers)
+
+
+@contextmanager
+def started_once(start: Callable[[str], AbstractContextManager[Broker]]) -> Iterator[ByConfig]:
+    """Brokers started when first asked for, one for each setting, and ended together."""
+    with ExitStack() as stack:
+        brokers: dict[str, Broker] = {}
+
+        def broker(config: str) -> Broker:
+            if config not in brokers:
+                brokers[config] = stack.enter_context(start(config))
+            return brokers[config]
+
+        yield broker

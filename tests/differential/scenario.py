@@ -1,0 +1,99 @@
+"""A scenario: what is asked of a broker step by step, and what Apache Kafka answered. Data only, saved as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.differential.bodies import Json
+
+CLOSED = {"closed": True}
+"""In place of an answer: the broker closed the connection."""
+
+SILENT = {"silent": True}
+"""In place of an answer: none came within the deadline."""
+
+Answers = list[tuple[str, Json]]
+"""(connection, answer), by connection; of one connection in their order."""
+
+
+@dataclass
+class Step:
+    """One step; exactly one of `api`, `close` and `until` is set.
+
+    A request: on connection `on` (the client id; connected when first used) goes `api` at `version` with `body` as
+    tests.differential.bodies has it, or the pieces `raw` in its place (see `tests.differential.play.pieces`), and the
+    hexadecimal bytes `after` behind it; with `poll` it goes again and again until the answer is the one that is due
+    (what a broker does in its own time). `close` closes a connection. `until` waits for group states: {group: state}.
+
+    `answers` came because of the step: often its own, none where the request is parked, several where it releases
+    others. `state` describes the groups that are different after it.
+    """
+
+    on: str = ""
+    api: str = ""
+    version: int = 0
+    body: dict[str, Json] = field(default_factory=dict)
+    raw: list[Json] | None = None
+    after: str = ""
+    poll: bool = False
+    close: str = ""
+    until: dict[str, str] = field(default_factory=dict)
+    answers: Answers = field(default_factory=list)
+    state: dict[str, Json] = field(default_factory=dict)
+
+    def title(self) -> str:
+        """The step in a few words."""
+        if self.close:
+            return f"close {self.close}"
+        return f"until {self.until}" if self.until else f"{self.api} v{self.version} on {self.on}"
+
+    def to_json(self) -> dict[str, Json]:
+        """Only what is set."""
+        names = ("on", "api", "body", "after", "poll", "close", "until", "answers", "state")
+        saved = {name: getattr(self, name) for name in names if getattr(self, name)}
+        if self.api:
+            saved["version"] = self.version
+        if self.raw is not None:
+            saved["raw"] = self.raw
+        return saved
+
+    @staticmethod
+    def from_json(saved: Mapping[str, Json]) -> Step:
+        """The reverse of `to_json`."""
+        step = Step(**saved)
+        step.answers = [(on, answer) for on, answer in step.answers]
+        return step
+
+
+@dataclass
+class Scenario:
+    """Steps on a broker with the settings `config` (a key of tests.differential.brokers.CONFIGS).
+
+    `groups` are watched: each is described after every step.
+    """
+
+    name: str
+    groups: list[str]
+    config: str = "plain"
+    steps: list[Step] = field(default_factory=list)
+
+    def save(self, path: Path) -> None:
+        """Write it as one JSON document with a line a step."""
+        head = {"name": self.name, "config": self.config, "groups": self.groups}
+        lines = ",\n".join(_compact(step.to_json()) for step in self.steps)
+        path.write_text(f'{_compact(head)[:-1]},"steps":[\n{lines}\n]}}\n')
+
+    @staticmethod
+    def load(path: Path) -> Scenario:
+        """Read what `save` wrote."""
+        saved = json.loads(path.read_text())
+        return Scenario(
+            saved["name"], saved["groups"], saved["config"], [Step.from_json(one) for one in saved["steps"]]
+        )
+
+
+def _compact(value: Json) -> str:
+    return json.dumps(value, separators=(",", ":"), sort_keys=True)

@@ -1,0 +1,68 @@
+"""The registry of hand-made scenarios. A script asks through its play; what Apache Kafka answers is the scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.differential.brokers import Broker
+from tests.differential.play import Play, Stage
+from tests.differential.scenario import Scenario
+from tests.differential.wire import Frame, versions
+
+G1, G2, G3 = "<p>g1", "<p>g2", "<p>g3"
+
+
+@dataclass(frozen=True)
+class Script:
+    """How one scenario is made: `run` plays it; `groups` are watched; `config` is a key of brokers.CONFIGS."""
+
+    name: str
+    run: Callable[[Play], object]
+    groups: tuple[str, ...] = (G1,)
+    config: str = "plain"
+
+    def play(self, broker: Broker) -> tuple[Scenario, list[Frame]]:
+        """Play it on Apache Kafka; the scenario that comes of it, and the frames that went over the wire."""
+        scenario = Scenario(self.name, list(self.groups), self.config)
+        with Stage(broker, scenario.groups) as stage:
+            self.run(Play(stage, scenario))
+        return scenario, stage.frames
+
+
+SCRIPTS: dict[str, Script] = {}
+
+
+def script(
+    name: str, groups: tuple[str, ...] = (G1,), config: str = "plain"
+) -> Callable[[Callable[[Play], object]], Callable[[Play], object]]:
+    """Register a function as one scenario."""
+
+    def register(run: Callable[[Play], object]) -> Callable[[Play], object]:
+        _add(Script(name, run, groups, config))
+        return run
+
+    return register
+
+
+def each_version(
+    name: str, api: str, groups: tuple[str, ...] = (G1,), config: str = "plain", since: int = 0
+) -> Callable[[Callable[[Play, int], object]], Callable[[Play, int], object]]:
+    """Register a function as one scenario for every version of an api, from `since` on."""
+
+    def register(run: Callable[[Play, int], object]) -> Callable[[Play, int], object]:
+        for version in versions(api):
+            if version >= since:
+                _add(Script(f"{name}-v{version}", _at(run, version), groups, config))
+        return run
+
+    return register
+
+
+def _at(run: Callable[[Play, int], object], version: int) -> Callable[[Play], object]:
+    return lambda play: run(play, version)
+
+
+def _add(one: Script) -> None:
+    assert one.name not in SCRIPTS, one.name
+    SCRIPTS[one.name] = one
