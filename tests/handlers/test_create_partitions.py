@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafkastub.handlers.topics import create_topic
-from kafkawire.errors import ErrorCode
+from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.create_partitions_request import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
@@ -89,3 +89,19 @@ def test_validation_adds_nothing(broker: InProcess):
 def test_without_time_nothing_grows(broker: InProcess):
     assert grow(broker, ("a", 3, None), timeout_ms=0) == [("a", ErrorCode.REQUEST_TIMED_OUT)]
     assert partitions(broker) == 2
+
+
+@pytest.mark.behaviour("CP-7")
+def test_more_than_a_batch_of_kafkas_controller_is_refused(broker: InProcess):
+    create_topic(broker.state, "b", 1)
+    assert grow(broker, ("a", 2_000_000_000, None), ("b", 2, None)) == [
+        ("a", ErrorCode.POLICY_VIOLATION),
+        ("b", ErrorCode.POLICY_VIOLATION),
+    ]
+    assert partitions(broker) == 2
+    assert grow(broker, ("a", 10_002, None)) == [("a", ErrorCode.NONE)]
+
+
+def test_nobody_creates_a_topic_of_a_billion_partitions(broker: InProcess):
+    with pytest.raises(KafkaError, match="excessively large"):
+        create_topic(broker.state, "huge", 999_999_999)

@@ -32,7 +32,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.error_texts import default_text, text_of
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.handlers.topics import TopicPlan, create_planned, name_error, plan_topic
+from kafkastub.handlers.topics import TopicPlan, check_batch, create_planned, name_error, plan_topic
 from kafkastub.metadata import CLUSTER_METADATA, random_uuid
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from kafkastub.handlers.state import BrokerState
 
 MOST_PARTITIONS: Final = 10_000
-MOST_RECORDS: Final = 10_000
 
 
 def error_response(request: CreateTopicsRequest, code: ErrorCode, version: int) -> CreateTopicsResponse:
@@ -81,8 +80,7 @@ def _create(
         raise KafkaError(ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
     outcomes = _plan(state, asked)
     plans = [outcome for outcome in outcomes if isinstance(outcome, TopicPlan)]
-    if sum(1 + plan.partitions + len(plan.configs) for plan in plans) > MOST_RECORDS:
-        raise KafkaError(ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
+    check_batch(sum(plan.records for plan in plans))
     return [
         _created(state, outcome, request.validate_only)
         if isinstance(outcome, TopicPlan)

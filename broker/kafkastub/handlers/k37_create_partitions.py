@@ -8,7 +8,8 @@ CP-3   Assignments for the new partitions: another number of them, an empty list
 CP-4   A topic named twice answers INVALID_REQUEST once, before the others, and does not grow.
 CP-5   validate_only checks all of this and adds nothing.
 CP-6   A timeout of 0 or less: every topic REQUEST_TIMED_OUT, nothing grows.
-Not done: quotas (KIP-599), authorization, Kafka's failure on some ten thousand partitions at once.
+CP-7   More than 10,000 new partitions: every topic POLICY_VIOLATION, nothing grows.    Kafka: QuorumController
+Not done: quotas (KIP-599), authorization.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections import Counter
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.handlers.topics import add_partitions, check_replicas
+from kafkastub.handlers.topics import add_partitions, check_batch, check_replicas
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.create_partitions_request import CreatePartitionsRequest, CreatePartitionsTopic
@@ -37,6 +38,12 @@ def create_partitions(ctx: RequestContext, request: CreatePartitionsRequest) -> 
     counts = Counter(topic.name for topic in request.topics)
     if request.timeout_ms <= 0 and 1 in counts.values():
         return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
+    try:
+        check_batch(sum(_additional(ctx, topic) for topic in request.topics if counts[topic.name] == 1))
+    except KafkaError as error:
+        return CreatePartitionsResponse(
+            results=[CreatePartitionsTopicResult(topic.name, error.code, error.message) for topic in request.topics]
+        )
     results = [
         CreatePartitionsTopicResult(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
         for name, times in counts.items()
@@ -52,6 +59,11 @@ def create_partitions(ctx: RequestContext, request: CreatePartitionsRequest) -> 
             code, text = error.code, error.message
         results.append(CreatePartitionsTopicResult(topic.name, code, text))
     return CreatePartitionsResponse(results=results)
+
+
+def _additional(ctx: RequestContext, asked: CreatePartitionsTopic) -> int:
+    topic = ctx.state.cluster.topic(asked.name)
+    return 0 if topic is None else max(0, asked.count - len(topic.partitions))
 
 
 def _grow(ctx: RequestContext, asked: CreatePartitionsTopic, validate_only: bool) -> None:

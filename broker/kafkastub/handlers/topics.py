@@ -17,6 +17,8 @@ from kafkawire.errors import ErrorCode, KafkaError
 if TYPE_CHECKING:
     from kafkastub.handlers.state import BrokerState
 
+MOST_RECORDS: Final = 10_000
+"""Records that Kafka's controller writes in one go: a topic, a partition and a configuration are one each."""
 DEFAULT_COUNT: Final = -1
 """As a number of partitions or replicas: what the broker is configured for."""
 
@@ -30,6 +32,11 @@ class TopicPlan:
     replication_factor: int
     configs: Mapping[str, str]
     assignments: Sequence[Sequence[int]] | None = None
+
+    @property
+    def records(self) -> int:
+        """What writing it down takes."""
+        return 1 + self.partitions + len(self.configs)
 
 
 def name_error(cluster: Cluster, name: str) -> KafkaError | None:
@@ -173,6 +180,12 @@ def _create_log(state: BrokerState, topic: Topic, index: int, settings: LogSetti
         state.logs.create(topic.topic_id, index, settings, name=name)
 
 
+def check_batch(records: int) -> None:
+    """Raises KafkaError where Kafka's controller would refuse to write so many records (QuorumController)."""
+    if records > MOST_RECORDS:
+        raise KafkaError(ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
+
+
 def create_topic(
     state: BrokerState,
     name: str,
@@ -184,7 +197,9 @@ def create_topic(
     error = name_error(state.cluster, name)
     if error is not None:
         raise error
-    return create_planned(state, plan_topic(state, name, partitions, replication_factor, (configs or {}).items()))
+    plan = plan_topic(state, name, partitions, replication_factor, (configs or {}).items())
+    check_batch(plan.records)
+    return create_planned(state, plan)
 
 
 def add_partitions(
