@@ -1,0 +1,149 @@
+"""What is done with Kafka's command-line tools, one function a transcript in golden/."""
+
+from __future__ import annotations
+
+from tests.clients.tools import History, Members, Terminal
+
+LONG_AGO = 1_700_000_000_000
+"""2023-11-14T22:13:20Z in ms."""
+
+
+def filled(terminal: Terminal, topic: str, partitions: int, each: int) -> None:
+    """A topic with so many records in each partition, a second apart from 2023-11-14T22:13:20Z on."""
+    jvm, servers = terminal.jvm, terminal.servers
+    jvm.ask("admin", servers=servers, what="create_topic", name=topic, partitions=partitions, configs={})
+    records = [
+        (partition, None, f"{topic} {number}", LONG_AGO + 1000 * number)
+        for partition in range(partitions)
+        for number in range(each)
+    ]
+    jvm.ask("produce", config={"bootstrap.servers": servers}, topic=topic, records=records)
+    terminal.say(f"{topic}: {partitions} partitions, {each} records in each")
+
+
+def console(terminal: Terminal) -> None:
+    """Topics and records with the console tools."""
+    terminal.run("kafka-topics --create --topic orders --partitions 1")
+    terminal.run("kafka-topics --create --topic orders --partitions 1")
+    terminal.run("kafka-topics --create --topic orders --partitions 1 --if-not-exists")
+    terminal.run("kafka-topics --create --topic compacted --partitions 2 --config cleanup.policy=compact")
+    terminal.run("kafka-topics --list")
+    terminal.run("kafka-topics --describe")
+    terminal.run("kafka-topics --alter --topic compacted --partitions 3")
+    terminal.run("kafka-topics --describe --topic compacted")
+    terminal.run("kafka-topics --describe --topic nothing")
+    terminal.run("kafka-console-producer --topic orders", stdin="first\nsecond\nthird\n")
+    keyed = "--reader-property parse.key=true --reader-property key.separator=:"
+    terminal.run(f"kafka-console-producer --topic orders {keyed}", stdin="k4:fourth\nk5:fifth\n")
+    for codec in ("gzip", "snappy", "lz4", "zstd"):
+        command = f"kafka-console-producer --topic orders --compression-codec {codec}"
+        terminal.run(command, stdin=f"{codec} one\n{codec} two\n")
+    terminal.run("kafka-console-producer --topic orders --producer-property enable.idempotence=false", stdin="plain\n")
+    terminal.run("kafka-get-offsets --topic orders")
+    terminal.run("kafka-get-offsets --topic orders --time earliest")
+    terminal.run("kafka-get-offsets --topic-partitions orders:0,compacted:1 --time latest")
+    shown = " ".join(f"--formatter-property print.{part}=true" for part in ("partition", "offset", "headers", "key"))
+    terminal.run("kafka-console-consumer --topic orders --group everything --from-beginning --max-messages 14")
+    terminal.run(f"kafka-console-consumer --topic orders --partition 0 --offset 3 --max-messages 4 {shown}")
+    terminal.run("kafka-console-consumer --topic orders --group readers --from-beginning --max-messages 5")
+    terminal.run("kafka-console-consumer --include or.* --group readers --max-messages 3")
+    terminal.run("kafka-consumer-groups --list")
+    terminal.run("kafka-consumer-groups --describe --group readers")
+    terminal.run("kafka-topics --delete --topic compacted")
+    terminal.run("kafka-topics --delete --topic compacted")
+    terminal.run("kafka-topics --list")
+
+
+def groups(terminal: Terminal) -> None:
+    """A group through its life: two members, one, none, gone."""
+    members = Members(terminal)
+    filled(terminal, "orders", 3, 10)
+    filled(terminal, "audit", 1, 4)
+    filled(terminal, "old", 2, 3)
+
+    members.join("workers", "one", ["old"])
+    members.read_all("one", 6)
+    members.leave("one")
+    members.join("workers", "one", ["orders", "audit"])
+    members.read_all("one", 34)
+    terminal.run("kafka-consumer-groups --list")
+    terminal.run("kafka-consumer-groups --list --state")
+    terminal.run("kafka-consumer-groups --list --type")
+    terminal.run("kafka-consumer-groups --list --state stable --type classic")
+    terminal.run("kafka-consumer-groups --list --state Empty")
+    terminal.run("kafka-consumer-groups --describe --group workers")
+    terminal.run("kafka-consumer-groups --describe --group workers --members")
+    members.join("workers", "two", ["orders"])
+    members.poll_until({"one": 3, "two": 1})
+    terminal.run("kafka-consumer-groups --describe --group workers")
+    for part in ("--offsets", "--members", "--state"):
+        terminal.run(f"kafka-consumer-groups --describe --group workers {part}")
+        terminal.run(f"kafka-consumer-groups --describe --group workers {part} --verbose")
+    terminal.run("kafka-consumer-groups --describe --all-groups --state")
+
+    terminal.run("kafka-consumer-groups --delete --group workers")
+    terminal.run("kafka-consumer-groups --delete-offsets --group workers --topic orders")
+    terminal.run("kafka-consumer-groups --delete-offsets --group workers --topic old")
+    terminal.run("kafka-consumer-groups --reset-offsets --group workers --topic orders --to-earliest --execute")
+    terminal.run("kafka-consumer-groups --describe --group workers")
+
+    members.leave("one")
+    members.poll_until({"two": 3})
+    terminal.run("kafka-consumer-groups --describe --group workers")
+    terminal.run("kafka-consumer-groups --describe --group workers --state")
+    terminal.run("kafka-consumer-groups --delete-offsets --group workers --topic audit")
+    members.leave("two")
+    for part in ("", " --members", " --members --verbose", " --state"):
+        terminal.run(f"kafka-consumer-groups --describe --group workers{part}")
+    terminal.run("kafka-consumer-groups --list --state")
+    terminal.run("kafka-consumer-groups --delete-offsets --group workers --topic orders:1")
+    terminal.run("kafka-consumer-groups --describe --group workers")
+    terminal.run("kafka-consumer-groups --delete --group workers --group nobody")
+    terminal.run("kafka-consumer-groups --list")
+
+
+def nobody(terminal: Terminal) -> None:
+    """Questions about a group that does not exist, and about topics that do not."""
+    filled(terminal, "orders", 2, 5)
+    terminal.run("kafka-consumer-groups --list")
+    for part in ("", " --members", " --state"):
+        terminal.run(f"kafka-consumer-groups --describe --group nobody{part}")
+    terminal.run("kafka-consumer-groups --delete --group nobody")
+    terminal.run("kafka-consumer-groups --delete-offsets --group nobody --topic orders")
+    terminal.run("kafka-consumer-groups --reset-offsets --group nobody --topic missing --to-earliest --execute")
+    terminal.run("kafka-consumer-groups --reset-offsets --group nobody --topic orders:7 --to-earliest --execute")
+    terminal.run("kafka-consumer-groups --list")
+
+
+def reset(terminal: Terminal) -> None:
+    """Every way to reset the offsets of a group without members."""
+    filled(terminal, "orders", 2, 10)
+    filled(terminal, "audit", 1, 10)
+    command = "kafka-consumer-groups --reset-offsets --group readers"
+    terminal.run(f"{command} --topic orders --to-offset 4 --execute")
+    terminal.run("kafka-consumer-groups --describe --group readers")
+    terminal.run("kafka-consumer-groups --describe --group readers --state")
+    terminal.run("kafka-consumer-groups --list --state")
+    terminal.run(f"{command} --topic orders --to-latest --dry-run")
+    terminal.run(f"{command} --topic orders --to-latest")
+    terminal.run(f"{command} --topic orders --shift-by -3 --execute")
+    terminal.run(f"{command} --topic orders:1 --shift-by 2 --execute")
+    terminal.run(f"{command} --topic orders --to-current --execute")
+    terminal.run(f"{command} --topic orders --to-datetime 2023-11-14T22:13:25.500 --execute")
+    terminal.run(f"{command} --topic orders --by-duration PT1H --execute")
+    terminal.run(f"{command} --topic orders --by-duration P20000D --execute")
+    terminal.run(f"{command} --topic orders --to-offset 1000 --execute")
+    terminal.run(f"{command} --topic orders --shift-by -1000 --execute")
+    terminal.run(f"{command} --topic audit --to-latest --execute")
+    terminal.run(f"{command} --all-topics --to-offset 7 --export --dry-run")
+    terminal.file("offsets.csv", '"orders",0,1\n"orders",1,2\n"audit",0,3\n')
+    terminal.run(f"{command} --from-file offsets.csv --dry-run")
+    terminal.run(f"{command} --from-file offsets.csv --execute")
+    terminal.run("kafka-consumer-groups --describe --group readers")
+    terminal.run("kafka-consumer-groups --delete-offsets --group readers --topic orders")
+    terminal.run("kafka-consumer-groups --describe --group readers")
+    terminal.run("kafka-consumer-groups --delete --group readers")
+    terminal.run("kafka-consumer-groups --list")
+
+
+HISTORIES: dict[str, History] = {history.__name__: history for history in (console, groups, nobody, reset)}

@@ -1,0 +1,143 @@
+"""Histories of Kafka's own command-line tools, and transcripts of what they print.
+
+A history is played on a broker of its own: on Apache Kafka by `python -m tests.clients.record_tools`, which keeps the
+transcript in golden/, and on the stub by the tests, which compare. What differs from broker to broker (ports, member
+and topic ids, times of day) is replaced by what it is, in the same width.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.clients.client import until
+from tests.clients.jvm import Jvm
+
+GOLDEN = Path(__file__).resolve().parent / "golden"
+
+MAIN_CLASSES = {
+    "kafka-console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
+    "kafka-console-producer": "org.apache.kafka.tools.ConsoleProducer",
+    "kafka-consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+    "kafka-get-offsets": "org.apache.kafka.tools.GetOffsetShell",
+    "kafka-topics": "org.apache.kafka.tools.TopicCommand",
+}
+
+MEMBER_ID = re.compile(r"\b(one|two|console-consumer)-[0-9a-f-]{36}\b")
+TOPIC_ID = re.compile(r"(TopicId: )\S{22}")
+
+
+class Terminal:
+    """Plays a history on the broker at `servers` and writes the transcript."""
+
+    def __init__(self, jvm: Jvm, servers: str, folder: Path) -> None:
+        self.jvm = jvm
+        self.servers = servers
+        self.folder = folder
+        """For files that tools read."""
+        self._transcript: list[str] = []
+
+    @property
+    def transcript(self) -> str:
+        return "\n".join([*self._transcript, ""])
+
+    def say(self, event: str) -> None:
+        """Note what happens beside the tools."""
+        self._transcript += ["", f"# {event}"]
+
+    def run(self, command: str, stdin: str = "") -> None:
+        """Run one tool; `command` is as typed in a shell, without the bootstrap server and without quoting."""
+        name, *args = command.split()
+        found = [str(self.folder / arg) if (self.folder / arg).is_file() else arg for arg in args]
+        done = self.jvm.tool(MAIN_CLASSES[name], "--bootstrap-server", self.servers, *found, stdin=stdin)
+        self._transcript += ["", f"$ {command}"]
+        self._transcript += [f"< {line}" for line in stdin.splitlines()]
+        self._transcript += self._lines(done.out)
+        self._transcript += [f"! {line}".rstrip() for line in self._lines(done.err)]
+        if done.status:
+            self._transcript.append(f"= {done.status}")
+
+    def file(self, name: str, text: str) -> None:
+        """A file for a tool to read: its name in a command stands for its path."""
+        self.say(f"file {name}")
+        self._transcript += text.splitlines()
+        (self.folder / name).write_text(text)
+
+    def _lines(self, output: str) -> list[str]:
+        """Lines with what differs from broker to broker replaced.
+
+        The rows of a table are in the order of their text (Kafka's follows the hashes of random ids), and a Java stack
+        trace is its first line.
+        """
+        port = self.servers.rpartition(":")[2]
+        output = MEMBER_ID.sub(rf"\1-{'id':.^36}", output)
+        output = TOPIC_ID.sub(rf"\1{'id':.^22}", output)
+        output = output.replace(port, f"{'port':.^{len(port)}}")
+        lines: list[str] = []
+        table: list[str] = []
+        for line in [*output.splitlines(), ""]:
+            if table and line.strip():
+                table.append(line)
+            elif table:
+                lines += [table[0], *sorted(table[1:]), line]
+                table = []
+            elif re.match(r"(GROUP|TOPIC) +[A-Z]", line):
+                table.append(line)
+            else:
+                lines.append(line)
+        return [line.rstrip() for line in lines[: len(output.splitlines())] if not line.startswith("\tat ")]
+
+
+class Members:
+    """Java consumers that stay in their group while tools look at it."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+
+    def join(self, group: str, client_id: str, topics: list[str]) -> None:
+        self.terminal.say(f"{client_id} joins {group}, subscribing {', '.join(topics)}")
+        config = {
+            "bootstrap.servers": self.terminal.servers,
+            "group.id": group,
+            "group.protocol": "classic",
+            "client.id": client_id,
+            "enable.auto.commit": "false",
+            "auto.offset.reset": "earliest",
+            "heartbeat.interval.ms": 100,
+        }
+        self.terminal.jvm.ask("subscribe", consumer=client_id, config=config, topics=topics)
+
+    def poll_until(self, shares: dict[str, int]) -> None:
+        """Poll all members until each has so many partitions."""
+
+        def ask(verb: str, client_id: str, **fields: object) -> list[object]:
+            found: list[object] = self.terminal.jvm.ask(verb, consumer=client_id, **fields)
+            return found
+
+        def settled() -> bool:
+            for client_id in shares:
+                ask("poll", client_id, ms=50)
+            return {client_id: len(ask("assignment", client_id)) for client_id in shares} == shares
+
+        until(settled, str(shares))
+
+    def read_all(self, client_id: str, count: int) -> None:
+        """Read so many records from the start and commit."""
+        received = 0
+
+        def enough() -> bool:
+            nonlocal received
+            received += len(self.terminal.jvm.ask("poll", consumer=client_id, ms=50))
+            return received >= count
+
+        until(enough, f"{count} records")
+        self.terminal.jvm.ask("commit", consumer=client_id)
+        self.terminal.say(f"{client_id} reads {count} records and commits")
+
+    def leave(self, client_id: str) -> None:
+        self.terminal.say(f"{client_id} leaves")
+        self.terminal.jvm.ask("close", consumer=client_id)
+
+
+History = Callable[[Terminal], None]
