@@ -109,7 +109,10 @@ class Client(ABC):
 
     @abstractmethod
     def produce(self, topic: str, messages: Iterable[Message], codec: str = "none") -> list[tuple[int, int]]:
-        """Send, wait until all are acknowledged, and give each one's partition and offset."""
+        """Send, wait until all are acknowledged, and give each one's partition and offset.
+
+        Raises NotImplementedError where the library finds nothing to compress with.
+        """
 
     @abstractmethod
     def member(self, group: str, topics: list[str], options: MemberOptions = BY_DEFAULT) -> Member: ...

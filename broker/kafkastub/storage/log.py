@@ -102,8 +102,7 @@ class PartitionLog:
         if header.size > settings.segment_bytes:
             raise AppendError(
                 ErrorCode.RECORD_LIST_TOO_LARGE,
-                f"the batch for {self.name} has {header.size} bytes, more than a segment's "
-                f"{settings.segment_bytes}",
+                f"the batch for {self.name} has {header.size} bytes, more than a segment's {settings.segment_bytes}",
                 tells_log_start=False,
             )
         first_offset = self.log_end_offset
@@ -130,9 +129,7 @@ class PartitionLog:
         self._store(batch)
         if has_producer:
             self._producers.update(header, first_offset, batch.max_timestamp)
-        return Appended(
-            first_offset, batch.last_offset, now_ms if append_time else NO_TIMESTAMP, self.log_start_offset
-        )
+        return Appended(first_offset, batch.last_offset, now_ms if append_time else NO_TIMESTAMP, self.log_start_offset)
 
     def append_own(self, batch: bytes, *, leader_epoch: int, now_ms: int) -> Appended:
         """Append a batch that the broker itself made: no check, no LogAppendTime. ValueError unless it is one

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka import codec as kafka_codec
 from kafka import errors as kafka_errors
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
@@ -69,6 +70,8 @@ class KafkaPythonClient(Client):
         self.members = []
 
     def produce(self, topic: str, messages: Iterable[Message], codec: str = "none") -> list[tuple[int, int]]:
+        if codec != "none" and not getattr(kafka_codec, f"has_{codec}")():
+            raise NotImplementedError(f"kafka-python finds no library for {codec}: see the test requirements")
         compression = None if codec == "none" else codec
         producer = KafkaProducer(bootstrap_servers=self._servers, compression_type=compression, linger_ms=5)
         try:
