@@ -87,9 +87,9 @@ async def test_without_a_reset_policy_it_is_told():
         await send(stub, (None, "old"))
         reader = consumer(stub, auto_offset_reset="none")
         await reader.start()
-        reader.assign([ORDERS])
-        reader.seek(ORDERS, 0)
         await in_thread(stub.clock.advance, seconds=2)
+        reader.assign([ORDERS])  # not before: an assigned consumer fetches ahead
+        reader.seek(ORDERS, 0)
         with pytest.raises(OffsetOutOfRangeError):
             async with asyncio.timeout(20):
                 await reader.getone()
