@@ -62,6 +62,7 @@ soak: $(DEV)
 
 golden: $(DEV)
 	$(BIN)/python -m tests.golden.record $(ARGS)
+	$(BIN)/python -m tests.clients.record_tools
 
 messages: $(DEV)
 	$(BIN)/python -m tests.oracle.messages
