@@ -18,10 +18,14 @@ HARMLESS: dict[str, dict[str, Any]] = {
     "CreateTopicsRequest": {"validate_only": True},
     "FetchRequest": {"max_wait_ms": 0},
     "JoinGroupRequest": {"session_timeout_ms": 0},
+    "ProduceRequest": {"acks": 1},
     "OffsetCommitRequest": {"generation_id_or_member_epoch": 3, "member_id": "nobody"},
-    "ProduceRequest": {"acks": 5},
 }
 """Values with which a request is refused or changes nothing: what was asked for rightly may well cost memory."""
+
+NAMES = ["", "g", "nowhere", "a-longer-name-of-something", "ü"]
+TARGETS = ["orders", "orders", "__consumer_offsets"]
+"""Of what is there, for requests that change nothing of it."""
 
 ODD = [
     b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\x80\x00\x00\x00", b"\x00\x00\x10\x00", b"\xff\xff\xff\xff\x07",
@@ -49,32 +53,33 @@ def good_requests(served: dict[int, range], rng: random.Random, each: int = 3) -
 
 
 def _filled(name: str, version: int, rng: random.Random) -> Message:
-    made = _struct(layout(by_name()[name], version), rng)
+    names = NAMES if name.startswith(("Delete", "OffsetDelete", "Create", "Alter", "Incremental")) else NAMES + TARGETS
+    made = _struct(layout(by_name()[name], version), rng, names)
     for field, value in HARMLESS.get(name, {}).items():
         setattr(made, field, value)
     return made
 
 
-def _struct(of: StructLayout, rng: random.Random) -> Any:
+def _struct(of: StructLayout, rng: random.Random, names: list[str]) -> Any:
     made = of.cls()
     for field in (*of.fields, *of.tagged):
         if field.array:
-            value: Any = [_single(field, rng) for _ in range(rng.choice([0, 1, 1, 2, 9]))]
+            value: Any = [_single(field, rng, names) for _ in range(rng.choice([0, 1, 1, 2, 9]))]
         elif field.nullable and rng.random() < 0.3:
             value = None
         else:
-            value = _single(field, rng)
+            value = _single(field, rng, names)
         setattr(made, field.name, value)
     return made
 
 
-def _single(field: FieldLayout, rng: random.Random) -> Any:
+def _single(field: FieldLayout, rng: random.Random, names: list[str]) -> Any:
     match field.kind:
         case "struct":
             assert field.struct is not None
-            return _struct(field.struct, rng)
+            return _struct(field.struct, rng, names)
         case "string":
-            return rng.choice(["", "g", "nowhere", "a-longer-name-of-something", "ü"])
+            return rng.choice(names)
         case "bytes" | "records":
             return rng.randbytes(rng.choice([0, 1, 70]))
         case "uuid":
@@ -83,11 +88,14 @@ def _single(field: FieldLayout, rng: random.Random) -> Any:
             return rng.random() < 0.5
         case "float64":
             return rng.random()
-    return rng.choice([0, 1, 2, 5, -1 if "uint" not in field.kind else 3])
+    signed, bits = not field.kind.startswith("u"), int(field.kind.removeprefix("u").removeprefix("int"))
+    if rng.random() < 0.1:
+        return rng.choice([2 ** (bits - 1) - 1, -(2 ** (bits - 1)) if signed else 2**bits - 1])
+    return rng.choice([0, 1, 2, 5, -1 if signed else 3])
 
 
 def hostile(good: bytes, rng: random.Random) -> bytes:
-    """A frame with something wrong, often its contents, sometimes its size, sometimes everything."""
+    """A frame with something wrong: mostly its contents, sometimes its size, its values alone, or everything."""
     kind = rng.random()
     if kind < 0.02:
         return rng.choice(GARBAGE)
@@ -95,7 +103,7 @@ def hostile(good: bytes, rng: random.Random) -> bytes:
         data = rng.randbytes(rng.randrange(60))
         return struct.pack(">i", len(data)) + data
     data = bytearray(good)
-    for _ in range(rng.choice([1, 1, 2, 4])):
+    for _ in range(rng.choice([0, 1, 1, 2, 4])):
         # Mostly behind key and version: an API that does not exist is soon found out.
         at = rng.randrange(4 if rng.random() < 0.95 else 0, max(5, len(data) + 1))
         match rng.randrange(6):

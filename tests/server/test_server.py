@@ -109,7 +109,7 @@ def test_a_client_whose_answer_is_not_there_yet_is_not_read_for_ever():
 
 def test_a_connection_that_is_idle_is_closed_and_one_at_work_is_not():
     with (
-        KafkaStub(topics={"orders": 1}, config={"connections.max.idle.ms": 300}) as stub,
+        KafkaStub(topics={"orders": 1}, config={"connections.max.idle.ms": 1000}) as stub,
         RawClient(stub.bootstrap_servers) as idle,
         RawClient(stub.bootstrap_servers) as half,
         RawClient(stub.bootstrap_servers) as waiting,
@@ -118,7 +118,7 @@ def test_a_connection_that_is_idle_is_closed_and_one_at_work_is_not():
         idle.socket.sendall(heartbeat(1))
         assert answered(idle, 1) == [1]
         half.socket.sendall(heartbeat(1)[:9])
-        waiting.socket.sendall(long_poll(1, wait_ms=1500))
+        waiting.socket.sendall(long_poll(1, wait_ms=2500))
         open_ones, number = {idle, half}, 0
         while open_ones:
             number += 1

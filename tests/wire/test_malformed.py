@@ -21,6 +21,7 @@ from kafkawire.messages.fetch_response import (
     LeaderIdAndEpoch,
     PartitionData,
 )
+from kafkawire.messages.fetch_snapshot_response import FetchSnapshotResponse
 from kafkawire.messages.heartbeat_request import HeartbeatRequest
 from kafkawire.messages.list_groups_request import ListGroupsRequest
 from kafkawire.messages.metadata_request import MetadataRequest
@@ -244,6 +245,14 @@ def test_a_string_has_at_most_32767_bytes_in_any_version():
     for version in (3, 4):
         with pytest.raises(ValueError, match=r"32767|format requires"):
             codec.encode(HeartbeatRequest("a" * 32768), version)
+
+
+def test_records_are_null_where_null_is_allowed():
+    assert read(FetchResponse, 4, f"00000000 00000001 000174 00000001 00000000 0000 {'00' * 16} ffffffff ffffffff")
+    head = "00000000 0000 02 0274 02 00000000 0000 0000000000000001 00000002 00 0000000000000000 0000000000000000"
+    assert read(FetchSnapshotResponse, 0, f"{head} 01 00 00 00")
+    with pytest.raises(MalformedMessage, match=r"partitions\[0\]\.unaligned_records at byte 45: null records"):
+        read(FetchSnapshotResponse, 0, f"{head} 00 00 00 00")
 
 
 def test_what_follows_a_request_is_ignored():

@@ -8,7 +8,8 @@ CP-3   Assignments for the new partitions: another number of them, an empty list
 CP-4   A topic named twice answers INVALID_REQUEST once, before the others, and does not grow.
 CP-5   validate_only checks all of this and adds nothing.
 CP-6   A timeout of 0 or less: every topic REQUEST_TIMED_OUT, nothing grows.
-CP-7   More than 10,000 new partitions: every topic POLICY_VIOLATION, nothing grows.    Kafka: QuorumController
+CP-7   More than 10,000 new partitions: every topic UNKNOWN_SERVER_ERROR without a text, nothing grows.
+                                                                   Kafka: QuorumController (BoundedListTooLongException)
 Not done: quotas (KIP-599), authorization.
 """
 
@@ -40,10 +41,8 @@ def create_partitions(ctx: RequestContext, request: CreatePartitionsRequest) -> 
         return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
     try:
         check_batch(sum(_additional(ctx, topic) for topic in request.topics if counts[topic.name] == 1))
-    except KafkaError as error:
-        return CreatePartitionsResponse(
-            results=[CreatePartitionsTopicResult(topic.name, error.code, error.message) for topic in request.topics]
-        )
+    except KafkaError:
+        return error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, ctx.api_version)
     results = [
         CreatePartitionsTopicResult(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
         for name, times in counts.items()

@@ -131,7 +131,7 @@ class _Writer:
             self.source.line(f"{name} = {read}; p = e")
         with self.source.block(f"elif {size} == 0:"):
             self.source.line(f"{name} = {empty}")
-        if field.nullable or field.kind == "records":
+        if field.nullable:
             with self.source.block("else:"):
                 self.source.line(f"{name} = None")
         else:

@@ -74,7 +74,7 @@ class Reader:
             return self.struct(field.struct)
         length = self._length(field.compact, "h" if field.kind == "string" else "i")
         if length < 0:
-            if nullable or field.kind == "records":
+            if nullable:
                 return None
             raise self.fail(at, f"null {field.kind}")
         if field.kind != "string":
