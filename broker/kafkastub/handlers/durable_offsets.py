@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.coordinator import GroupMetadata, GroupTombstone, OffsetCommit, Turn
-from kafkastub.handlers.offsets_records import from_log
+from kafkastub.handlers.offsets_batches import read_offsets
 from kafkastub.handlers.offsets_topic import OffsetsTopic, Place
 from kafkastub.storage import LogSettings
 from kafkastub.storage.disk import DiskLogs, PartitionFiles
@@ -20,7 +20,6 @@ from kafkastub.storage.disk.cleaning import last_of_each_key
 from kafkastub.storage.disk.scan import FoundBatch, batches_of
 from kafkastub.storage.offsets_log import Item, OffsetsLog
 from kafkawire.errors import KafkaError, MalformedMessage
-from kafkawire.records import HEADER_SIZE, iterate_records
 from kafkawire.records import Record as LogRecord
 
 if TYPE_CHECKING:
@@ -189,22 +188,22 @@ class DurableOffsetsTopic(OffsetsTopic):
     def _load(self, log: OffsetsLog, batch: FoundBatch, in_tail: bool) -> None:
         """Apply a batch's records, and keep them: as history, or as the places where they stood."""
         header, coordinator = batch.header, self._state.coordinator
-        skipped: list[LogRecord] = []
 
         def skip(record: LogRecord, error: MalformedMessage) -> None:
-            skipped.append(record)
             self._state.log.warning("record skipped", partition=log.name, offset=record.offset, why=str(error))
 
-        found = list(from_log(iterate_records(batch.data[HEADER_SIZE:], header), skip))
+        found = list(read_offsets(header, batch.data, skip))
+        known = not any(one.record is None for one in found)
         log.end = header.base_offset
-        for at, timestamp, record in found:
-            coordinator.apply(record)
-            self._of_group[record.group_id] = log
-            if not in_tail:
-                self._place(at, timestamp, record)
-            elif not skipped and len(found) == header.record_count:
-                log.append_item(header.base_offset, 1, timestamp, record)
-        if in_tail and len(found) < header.record_count:
+        for at, count, timestamp, record in found:
+            if record is not None:
+                coordinator.apply(record)
+                self._of_group[record.group_id] = log
+                if not in_tail:
+                    self._place(at, timestamp, record)
+                elif known:
+                    log.append_item(header.base_offset, count, timestamp, record)
+        if in_tail and not known:
             log.append_item(header.base_offset, header.record_count, header.max_timestamp, bytes(batch.data))
         log.end = header.last_offset + 1
 

@@ -55,7 +55,7 @@ class Persistence:
         self._reserved = 0
         self._fallen_back = False
         disk.state = self.document
-        disk.on_failure = lambda: disk.runner.soon(self.fall_back)
+        disk.on_failure = lambda: disk.runner.soon(self._fall_back_once)
 
     def producer_ids_changed(self) -> None:
         """An id was handed out, or a transactional id's epoch raised."""
@@ -76,8 +76,6 @@ class Persistence:
 
         Who is parked is told NOT_COORDINATOR.
         """
-        if self._fallen_back:
-            return
         self._fallen_back = True
         state = self._state
         topic = state.offsets_topic
@@ -93,6 +91,10 @@ class Persistence:
             state.log.error("groups and offsets cannot be read any more", why=str(error))
         settle(state, state.coordinator.loaded(*self._clock.both()))
         state.read_only()
+
+    def _fall_back_once(self) -> None:
+        if not self._fallen_back:
+            self.fall_back()
 
     # -- writing -------------------------------------------------------------------------------------------------
 

@@ -165,11 +165,11 @@ class Durability:
             state.logs.clean(self._clock.broker_ms())
             self._load_for(_AT_ONCE_MS)
         except OSError as error:
-            self._directory.release()
+            self._disk.abandon()
             where = error.filename or self._directory.root
             raise DataDirError(f"{where} cannot be written: {error.strerror or error}") from None
         except BaseException:
-            self._directory.release()
+            self._disk.abandon()
             raise
         return state
 

@@ -9,6 +9,7 @@ All of it runs in the broker's one thread, but for the jobs that `Runner.submit`
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, Self
@@ -189,11 +190,17 @@ class Disk:
             return
         why = getattr(error, "strerror", None) or error
         self.failed = f"the data directory {self.directory.root} takes no more writes: {what}: {why}"
-        self.log.error(self.failed)
+        with contextlib.suppress(OSError):  # the log may go to the very disk that is full
+            self.log.error(self.failed)
         waiting, self._waiting = self._waiting, []
         for done in waiting:
             done(self.failed)
         self.on_failure()
+
+    def abandon(self) -> None:
+        """Let others use the directory; nothing more is written."""
+        self._closed = True
+        self.directory.release()
 
     def close(self) -> None:
         """Bring what is left to the disk, and let others use the directory. No job may be running any more."""

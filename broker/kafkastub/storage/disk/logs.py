@@ -80,9 +80,7 @@ class DiskLogs(LogManager):
         self._open_files = OpenFiles()
         self._files: dict[PartitionLog, PartitionFiles] = {}
 
-    def files_for(
-        self, log: PartitionLog, *, segment_bytes: Callable[[], int], keeps_time: bool
-    ) -> PartitionFiles:
+    def files_for(self, log: PartitionLog, *, segment_bytes: Callable[[], int], keeps_time: bool) -> PartitionFiles:
         """The files of a new log. It must have its name when it is first written to."""
         directory = self.disk.directory
         files = self._files[log] = PartitionFiles(

@@ -72,9 +72,10 @@ def read_segments(directory: Path, log: Any) -> Iterator[tuple[Segment, memoryvi
             _remove(path)
             continue
         data = memoryview(path.read_bytes())
-        valid, end_of_this, damage = _whole_batches(data, base_offset)
+        last = index + 1 == len(paths)
+        valid, end_of_this, damage = _whole_batches(data, base_offset, holes=not last)
         if damage is not None:
-            if index + 1 < len(paths):
+            if not last:
                 raise DataDirError(
                     f"{path} is damaged at byte {damage.position} ({damage.why}) though newer segments follow: restore "
                     f"the file from a copy, or remove {directory} to do without the partition's records"
@@ -104,8 +105,11 @@ def _remove(path: Path) -> None:
     path.with_suffix(APPENDED_SUFFIX).unlink(missing_ok=True)
 
 
-def _whole_batches(data: memoryview, base_offset: int) -> tuple[int, int, Damage | None]:
-    """Bytes of the whole batches from the beginning on, the offset behind them, and what comes then instead of more."""
+def _whole_batches(data: memoryview, base_offset: int, *, holes: bool) -> tuple[int, int, Damage | None]:
+    """Bytes of the whole batches from the beginning on, the offset behind them, and what comes then instead of more.
+
+    `holes`: a cleaning may have left some; the segment that is written to has none. No CRC covers offsets.
+    """
     at, end, size = 0, base_offset, len(data)
     while at < size:
         why = None
@@ -121,8 +125,8 @@ def _whole_batches(data: memoryview, base_offset: int) -> tuple[int, int, Damage
             why = f"{size - at} bytes of a batch of {header.size}"
         elif not check_crc(data[at : at + header.size]):
             why = "a batch that does not match its CRC"
-        elif header.base_offset < end or header.last_offset_delta < 0:
-            why = f"a batch at offset {header.base_offset}, where {end} or more is due"
+        elif header.base_offset < end or (header.base_offset > end and not holes) or header.last_offset_delta < 0:
+            why = f"a batch at offset {header.base_offset}, where {end} is due"
         if why is not None:
             return at, end, Damage(at, why)
         at += header.size

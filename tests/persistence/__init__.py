@@ -1,0 +1,1 @@
+"""What a data directory keeps, and what may happen to it."""

@@ -1,0 +1,97 @@
+"""The directory does not grow for ever: files of compacted logs are rewritten while the broker runs."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from kafkastub import KafkaStub
+from kafkastub.handlers import durable_offsets
+from kafkastub.storage.disk.cleaning import last_of_each_key, with_changes
+from kafkawire.records import NewRecord, build_batch, read_batch, split_batches
+from tests.persistence.speaker import Speaker
+
+RECORD_BYTES = 100
+"""At least, with its batch."""
+CONFIG: dict[str, object] = {"offsets.topic.num.partitions": 1, "kafkastub.offsets.history.records": 100}
+
+
+@pytest.fixture
+def small_segments(monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(durable_offsets, "_SEGMENT_BYTES", 10_000)
+    return 10_000
+
+
+def _size(directory: Path) -> int:
+    return sum(path.stat().st_size for path in directory.glob("__consumer_offsets-0/*.log"))
+
+
+def test_commits_to_one_partition_do_not_fill_the_disk(tmp_path: Path, small_segments: int):
+    committed, written = 0, 0
+    deadline = time.monotonic() + 30
+    stub = KafkaStub(topics={"orders": 1}, config=CONFIG, data_dir=tmp_path)
+    with stub, Speaker(stub.bootstrap_servers) as speaker:
+        # The files are cleaned in a thread of their own: how soon is its business.
+        while written < 20 * small_segments or _size(tmp_path) > 6 * small_segments:
+            assert time.monotonic() < deadline
+            for _ in range(50):
+                committed += 1
+                speaker.commit("group", "orders", {0: committed})
+            written = committed * RECORD_BYTES
+    stub = KafkaStub(config=CONFIG, data_dir=tmp_path)
+    with stub, Speaker(stub.bootstrap_servers) as speaker:
+        assert speaker.committed("group", "orders", [0]) == [committed]
+        records = speaker.records("__consumer_offsets", 0)
+        assert records[-1].offset == committed - 1
+        assert len(records) >= 100
+
+
+def test_cleaned_files_have_the_same_offsets(tmp_path: Path, small_segments: int):
+    random = Random(1)
+    expected: dict[tuple[str, int], int] = {}
+    for _ in range(3):
+        stub = KafkaStub(topics={"orders": 50}, config=CONFIG, data_dir=tmp_path)
+        with stub, Speaker(stub.bootstrap_servers) as speaker:
+            for (group, partition), offset in expected.items():
+                assert speaker.committed(group, "orders", [partition]) == [offset]
+            for _ in range(1000):
+                group, partition = f"group-{random.randrange(5)}", random.randrange(50)
+                expected[group, partition] = random.randrange(1 << 40)
+                speaker.commit(group, "orders", {partition: expected[group, partition]})
+    assert len(list(tmp_path.glob("__consumer_offsets-0/*.log"))) < 20
+
+
+def _segments(directory: Path, *segments: list[bytes]) -> list[Path]:
+    paths = [directory / f"{number:020d}.log" for number in range(len(segments))]
+    for path, batches in zip(paths, segments, strict=True):
+        path.write_bytes(b"".join(batches))
+    return paths
+
+
+def _keys(path: Path) -> list[tuple[int, bytes | None]]:
+    return [(r.offset, r.key) for _, batch in split_batches(path.read_bytes()) for r in read_batch(batch)]
+
+
+def _batch(base_offset: int, *keys: bytes, value: bytes | None = b"v") -> bytes:
+    return build_batch([NewRecord(key, value, 1) for key in keys], base_offset=base_offset)
+
+
+def test_the_last_record_of_each_key_is_left_and_no_tombstone(tmp_path: Path):
+    paths = _segments(
+        tmp_path,
+        [_batch(0, b"a", b"b", b"c"), _batch(3, b"a")],
+        [_batch(4, b"b", value=None), _batch(5, b"d"), _batch(6, b"e", value=None)],
+    )
+    size = last_of_each_key(paths)
+    assert _keys(paths[0]) == [(2, b"c"), (3, b"a"), (5, b"d")]
+    assert paths[0].stat().st_size == size
+    assert [path.name for path in tmp_path.iterdir()] == [paths[0].name]
+
+
+def test_other_batches_take_the_place_of_those_with_their_offsets(tmp_path: Path):
+    paths = _segments(tmp_path, [_batch(0, b"a"), _batch(1, b"b"), _batch(2, b"c")])
+    with_changes({0: None, 1: _batch(1, b"B")})(paths)
+    assert _keys(paths[0]) == [(1, b"B"), (2, b"c")]
