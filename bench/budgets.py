@@ -106,12 +106,13 @@ def _volume(results: Results) -> Iterator[Verdict]:
         size = found.bytes_each
         told = "not told by this system" if size is None else f"{size:.0f} B"
         yield Verdict(memory, "≤ 170 B", told, None if size is None else size <= 170)
-    sweep = f"sweep of {results.sweep_offsets or 1_000_000:,} offsets, none due"
-    if results.sweep_ms is None:
+    upkeep = results.upkeep
+    sweep = f"sweep of {upkeep.offsets if upkeep else 1_000_000:,} offsets, none due"
+    if upkeep is None:
         yield Verdict(sweep, "≤ 1 ms", results.absent.get("sweep", "not selected"), None)
     else:
-        told = f"{results.sweep_ms:.3f} ms (worst {results.sweep_worst_ms or 0.0:.3f})"
-        yield Verdict(sweep, "≤ 1 ms", told, results.sweep_ms <= 1.0)
+        told = f"{upkeep.nothing_due_ms:.3f} ms (worst {upkeep.worst_ms:.3f})"
+        yield Verdict(sweep, "≤ 1 ms", told, upkeep.nothing_due_ms <= 1.0)
 
 
 def _starts(results: Results) -> Iterator[Verdict]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from budgets import STUB, Verdict
 from codec import Timing
 from results import Results
+from upkeep import Upkeep
 from volume import Volume
 from wire import ECHO, Measured, middle, ratio
 
@@ -77,6 +78,14 @@ def codec_table(timings: Sequence[Timing]) -> str:
 def startup_table(found: dict[str, float]) -> str:
     """Start-up and import times."""
     return table("Start-up", ["what", "ms"], [[name, f"{value:.1f}"] for name, value in found.items()])
+
+
+def upkeep_line(found: Upkeep) -> str:
+    """What has no budget: a sweep that expires something, and a restart."""
+    return (
+        f"{found.offsets:,} offsets: a sweep that expires {found.due:,} of them takes {found.due_ms:.1f} ms, "
+        f"a restart from the data directory {found.restart_ms:,.0f} ms.\n"
+    )
 
 
 def volume_table(volumes: Sequence[Volume]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codec import Timing
+from upkeep import Upkeep
 from volume import Volume
 from wire import Measured
 
@@ -24,9 +25,7 @@ class Results:
     startup: dict[str, float] = field(default_factory=dict)
     """Milliseconds."""
     volumes: list[Volume] = field(default_factory=list)
-    sweep_ms: float | None = None
-    sweep_worst_ms: float | None = None
-    sweep_offsets: int | None = None
+    upkeep: Upkeep | None = None
     absent: dict[str, str] = field(default_factory=dict)
     """Who or what could not take part, and why."""
     seconds: float = 0.0

@@ -28,6 +28,7 @@ import codec
 import contestants
 import report
 import startup
+import upkeep
 import volume
 import wire
 from contestants import Contestant, Unavailable
@@ -81,10 +82,9 @@ def run(plan: Plan, selected: Selection, starters: dict[str, Starter]) -> Result
     if VOLUME in selected:
         _volumes(plan, starters, results)
     if SWEEP in selected:
-        _say("sweep")
-        results.sweep_offsets = plan.volume_groups * cases.PARTITIONS
+        _say("sweep and restart")
         try:
-            results.sweep_ms, results.sweep_worst_ms = volume.sweep_ms(plan.volume_groups)
+            results.upkeep = upkeep.measure(plan.volume_groups)
         except Unavailable as error:
             results.absent[SWEEP] = str(error)
     results.seconds = monotonic() - start
@@ -140,6 +140,8 @@ def _print(results: Results, verdicts: list[budgets.Verdict]) -> None:
         parts.append(report.wire_tables(results.wire))
     if results.volumes:
         parts.append(report.volume_table(results.volumes))
+    if results.upkeep is not None:
+        parts.append(report.upkeep_line(results.upkeep))
     parts.append(report.verdict_table(verdicts))
     if results.absent:
         parts.append("\n".join(f"Without {name}: {why}" for name, why in results.absent.items()) + "\n")

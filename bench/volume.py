@@ -1,4 +1,4 @@
-"""A million offsets: how fast they are committed, 1,000 partitions a request, what each costs of memory, and a sweep.
+"""A million offsets: how fast they are committed, 1,000 partitions a request, and what each costs of memory.
 
 Every request is another group's, so nothing is overwritten in the first pass; the passes behind it overwrite
 everything, and memory should then stay where it was.
@@ -6,14 +6,10 @@ everything, and memory should then stay where it was.
 
 from __future__ import annotations
 
-import json
-import statistics
-import subprocess
-import sys
 from dataclasses import dataclass, field
-from time import perf_counter, perf_counter_ns
+from time import perf_counter
 
-from cases import COMMIT, PARTITIONS, TOPIC, commit_request, prepare_server
+from cases import COMMIT, PARTITIONS, commit_request, prepare_server
 from contestants import Contestant, Unavailable
 from frames import BadAnswer, Client, error_codes, frame, read_answer
 from load import WINDOW, Request
@@ -85,36 +81,3 @@ def _memory(contestant: Contestant) -> int | None:
         return contestant.resident_bytes()
     except Unavailable:
         return None
-
-
-def sweep_ms(groups: int) -> tuple[float, float]:
-    """A sweep over `groups` times 1,000 live offsets of which none is due, in a process of its own.
-
-    Milliseconds, with the way into the stub's thread and back: the median, and the worst, which is the first one behind
-    the commits. Raises Unavailable where the stub does not do it.
-    """
-    command = [sys.executable, __file__, str(groups)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Unavailable(f"no sweep: {(done.stderr.strip() or 'no output').splitlines()[-1]}")
-    middle, worst = json.loads(done.stdout)
-    return middle, worst
-
-
-def _sweep(groups: int) -> tuple[float, float]:
-    from kafkastub import KafkaStub
-
-    taken: list[float] = []
-    with KafkaStub(topics={TOPIC: PARTITIONS}) as stub:
-        with Client(stub.host, stub.port) as client:
-            for number in range(groups):
-                client.succeed(commit_request(f"bench-sweep-{number}", PARTITIONS), COMMIT)
-        for _ in range(9):
-            start = perf_counter_ns()
-            stub.expire_offsets_now()
-            taken.append((perf_counter_ns() - start) / 1e6)
-    return statistics.median(taken), max(taken)
-
-
-if __name__ == "__main__":
-    print(json.dumps(_sweep(int(sys.argv[1]))))
