@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kafkastub import KafkaStub
 from kafkastub.handlers import durable_offsets
@@ -16,6 +19,7 @@ from tests.persistence.speaker import Speaker
 
 RECORD_BYTES = 100
 """At least, with its batch."""
+KEYS = st.sampled_from([b"", b"a", b"b" * 63, b"c" * 64, b"d" * 300])
 CONFIG: dict[str, object] = {"offsets.topic.num.partitions": 1, "kafkastub.offsets.history.records": 100}
 
 
@@ -95,3 +99,22 @@ def test_other_batches_take_the_place_of_those_with_their_offsets(tmp_path: Path
     paths = _segments(tmp_path, [_batch(0, b"a"), _batch(1, b"b"), _batch(2, b"c")])
     with_changes({0: None, 1: _batch(1, b"B")})(paths)
     assert _keys(paths[0]) == [(1, b"B"), (2, b"c")]
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.tuples(KEYS, st.booleans()), min_size=1, max_size=3), min_size=1, max_size=20))
+def test_what_is_left_is_what_a_reader_of_everything_would_know(batches: list[list[tuple[bytes, bool]]]):
+    expected: dict[bytes | None, int] = {}
+    encoded, offset = [], 7
+    for batch in batches:
+        records = [NewRecord(key, b"v" if live else None, 1 << 40) for key, live in batch]
+        encoded.append(build_batch(records, base_offset=offset))
+        for key, live in batch:
+            expected.pop(key, None)
+            if live:
+                expected[key] = offset
+            offset += 1
+    with TemporaryDirectory() as directory:
+        paths = _segments(Path(directory), encoded[: len(encoded) // 2], encoded[len(encoded) // 2 :])
+        last_of_each_key(paths)
+        assert sorted((at, key) for at, key in _keys(paths[0])) == sorted((at, key) for key, at in expected.items())

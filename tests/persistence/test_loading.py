@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
 from kafkastub import KafkaStub
+from kafkastub.handlers import loading
 from kafkastub.server import durability
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
@@ -105,12 +107,14 @@ def test_a_start_does_not_wait_for_many_groups(tmp_path: Path, monkeypatch: pyte
     with KafkaStub(topics={"orders": 1000}, data_dir=tmp_path) as stub, Speaker(stub.bootstrap_servers) as speaker:
         for group in range(50):
             speaker.commit(f"g{group}", "orders", dict.fromkeys(range(1000), group))
+    may_load = threading.Event()
     monkeypatch.setattr(durability, "_AT_ONCE_MS", 0)
-    monkeypatch.setattr(durability, "_SLICE_MS", 1)
+    monkeypatch.setattr(durability, "load", lambda *args: may_load.is_set() and loading.load(*args))
     with KafkaStub(data_dir=tmp_path) as stub, Speaker(stub.bootstrap_servers) as speaker:
-        said = [speaker.fetch_error("g49")]
-        while said[-1] == LOADING:
-            said.append(speaker.fetch_error("g49"))
-        assert said[0] == LOADING
-        assert said[-1] == 0
+        assert speaker.fetch_error("g49") == LOADING
+        assert speaker.values("orders", 0) == []
+        may_load.set()
+        while (code := speaker.fetch_error("g49")) == LOADING:
+            pass
+        assert code == 0
         assert speaker.committed("g49", "orders", [0, 999]) == [49, 49]

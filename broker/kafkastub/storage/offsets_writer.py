@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -71,7 +72,8 @@ class EncodedBatches:
 
     def __init__(self, limit: int = 16 * 1024 * 1024) -> None:
         self.limit = limit
-        self._batches: dict[tuple[int, int, int], bytes] = {}
+        # a plain dict gives up its oldest entry the more slowly the more it has given up before
+        self._batches: OrderedDict[tuple[int, int, int], bytes] = OrderedDict()
         self._size = 0
 
     def get(self, key: tuple[int, int, int]) -> bytes | None:
@@ -81,4 +83,4 @@ class EncodedBatches:
         self._batches[key] = batch
         self._size += len(batch)
         while self._size > self.limit and len(self._batches) > 1:
-            self._size -= len(self._batches.pop(next(iter(self._batches))))
+            self._size -= len(self._batches.popitem(last=False)[1])

@@ -9,12 +9,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from threading import Event
+from typing import Final
 
-from kafkawire.errors import KafkaError
-from kafkawire.records import HEADER_SIZE, Record, filtered_batch, iterate_records
+from kafkawire.records import HEADER_SIZE, filtered_batch, iterate_records
 
 from .directory import sync_path
 from .scan import APPENDED_SUFFIX, CLEANED_SUFFIX, FoundBatch, batches_of
+
+_AT_A_TIME: Final = 100
+"""Records that are read between two pauses."""
+_PAUSE_SECONDS: Final = 0.0005
+_NEVER_SET: Final = Event()
+_NULL: Final = 1
+"""The size of nothing, as a varint."""
 
 Rewrite = Callable[[Sequence[Path]], int]
 """Rewrites neighbouring segments into the first of them; gives its size in bytes. OSError."""
@@ -25,11 +33,10 @@ def with_changes(changes: Mapping[int, bytes | None]) -> Rewrite:
 
     def rewrite(paths: Sequence[Path]) -> int:
         def left() -> Iterator[bytes | memoryview]:
-            for path in paths:
-                for header, data in batches_of(memoryview(path.read_bytes())):
-                    batch = changes.get(header.base_offset, data)
-                    if batch is not None:
-                        yield batch
+            for header, data in _batches(paths):
+                batch = changes.get(header.base_offset, data)
+                if batch is not None:
+                    yield batch
 
         return _replace(paths, left())
 
@@ -39,34 +46,62 @@ def with_changes(changes: Mapping[int, bytes | None]) -> Rewrite:
 def last_of_each_key(paths: Sequence[Path]) -> int:
     """The last record of every key; no tombstone. The segments are the first of their log."""
     latest: dict[bytes | None, int] = {}
-    for path in paths:
-        for batch in batches_of(memoryview(path.read_bytes())):
-            for record in _records(batch) or ():
-                latest[record.key] = record.offset
+    for batch in _batches(paths):
+        for key, offset, tombstone in _keys(batch):
+            latest[key] = -1 if tombstone else offset
+    live = set(latest.values())
 
     def left() -> Iterator[bytes | memoryview]:
-        for path in paths:
-            for batch in batches_of(memoryview(path.read_bytes())):
-                records = _records(batch)
-                if records is None:
-                    yield batch.data
-                    continue
-                kept = [one for one in records if one.value is not None and latest[one.key] == one.offset]
-                if len(kept) == len(records):
-                    yield batch.data
-                elif kept:
-                    header, payload = filtered_batch(batch.header, kept)
-                    yield header.encode() + payload
+        for header, data in _batches(paths):
+            if header.record_count == 1:
+                if header.last_offset in live:
+                    yield data
+                continue
+            records = list(iterate_records(data[HEADER_SIZE:], header))
+            kept = [one for one in records if one.offset in live]
+            if len(kept) == len(records):
+                yield data
+            elif kept:
+                changed, payload = filtered_batch(header, kept)
+                yield changed.encode() + payload
 
     return _replace(paths, left())
 
 
-def _records(batch: FoundBatch) -> list[Record] | None:
-    """None where they cannot be read: then the batch stays."""
-    try:
-        return list(iterate_records(batch.data[HEADER_SIZE:], batch.header))
-    except KafkaError:
-        return None
+def _batches(paths: Sequence[Path]) -> Iterator[FoundBatch]:
+    """Every batch, with pauses: the broker's own thread shall not wait for this one to give up the interpreter.
+
+    It does so by itself every five milliseconds only, and a broker that writes asks for it with every batch.
+    """
+    since = 0
+    for path in paths:
+        for batch in batches_of(memoryview(path.read_bytes())):
+            yield batch
+            since += batch.header.record_count
+            if since > _AT_A_TIME:
+                since = 0
+                _NEVER_SET.wait(_PAUSE_SECONDS)
+
+
+def _keys(batch: FoundBatch) -> Iterator[tuple[bytes | None, int, bool]]:
+    """Key, offset and whether it is a tombstone, of each record. KafkaError where a batch cannot be unpacked."""
+    header, data = batch
+    if header.record_count == 1 and not header.compression and header.base_offset == header.last_offset:
+        # a quarter of the time: most batches of the offsets topic are like this
+        at = _behind_varint(data, _behind_varint(data, _behind_varint(data, HEADER_SIZE) + 1))
+        end = _behind_varint(data, at)
+        if end == at + 1 and not data[at] & 1:
+            key_end = end + (data[at] >> 1)
+            yield bytes(data[end:key_end]), header.base_offset, data[key_end] == _NULL
+            return
+    for record in iterate_records(data[HEADER_SIZE:], header):
+        yield record.key, record.offset, record.value is None
+
+
+def _behind_varint(data: memoryview, at: int) -> int:
+    while data[at] >= 0x80:
+        at += 1
+    return at + 1
 
 
 def _replace(paths: Sequence[Path], batches: Iterable[bytes | memoryview]) -> int:
