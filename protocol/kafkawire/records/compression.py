@@ -1,7 +1,7 @@
 """The four codecs of a batch's payload.
 
 A broker hardly ever needs them: batches are stored and served as they came. gzip is in the standard library;
-snappy, lz4 and zstd come from `cramjam`, which is an optional dependency (`kafkastub[codecs]`).
+snappy, lz4 and zstd come from `cramjam`, which is imported when the first such batch is looked into.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _cramjam() -> Any:
         return importlib.import_module("cramjam")
     except ImportError:
         raise UnavailableCodecError(
-            "snappy, lz4 and zstd batches can only be looked into with cramjam installed (kafkastub[codecs])"
+            "snappy, lz4 and zstd batches can only be looked into with cramjam installed"
         ) from None
 
 
