@@ -78,6 +78,11 @@ class Connection:
         return self._waiting is not None or self.blocked
 
     @property
+    def _held(self) -> bool:
+        """Whether a frame that arrives now has to wait for its turn."""
+        return bool(self._queue) or self.muted or self._yielded
+
+    @property
     def pending(self) -> int:
         """Bytes held for frames that are not complete or have to wait."""
         return self._frames.pending + self.queued
@@ -90,7 +95,7 @@ class Connection:
         self.active_ms = timer_ms
         position, length = 0, len(data)
         self._left = _TURN
-        if not (self._frames.pending or self._queue or self.muted or self._yielded):
+        if not (self._frames.pending or self._held):
             # Nothing is under way: whole frames are served where they lie.
             serve, info, out, limit = self._dispatcher.serve, self.info, self.out, self._limit
             turns = _TURN
@@ -128,7 +133,7 @@ class Connection:
             data = self._queue.popleft()
             self.queued -= len(data)
             self._serve(data, 0, len(data), broker_ms, timer_ms)
-        if self._broken is not None and not (self._queue or self.muted or self._yielded or self.closing):
+        if self._broken is not None and not (self._held or self.closing):
             self._end(self._broken)
 
     def lost(self) -> None:
@@ -148,13 +153,13 @@ class Connection:
             for buffer, start, end in self._frames.feed(data):
                 if self.closing:
                     return
-                if self._queue or self.muted or self._yielded:
+                if self._held:
                     self._queue.append(buffer[start:end])
                     self.queued += end - start
                 else:
                     self._serve(buffer, start, end, broker_ms, timer_ms)
         except MalformedMessage as error:
-            if self._queue or self.muted or self._yielded:
+            if self._held:
                 self._broken = str(error)
             else:
                 self._end(str(error))
