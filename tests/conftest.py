@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from tests.clients.jvm import Jvm
     from tests.oracle.apache_kafka import ApacheKafka
 
 IGNORED_WARNINGS = (
@@ -59,6 +60,23 @@ def apache_kafka() -> Iterator[ApacheKafka]:
 
     with ApacheKafka(config=APACHE_CONFIG) as kafka:
         yield kafka
+
+
+@pytest.fixture(scope="session")
+def jvm() -> Iterator[Jvm]:
+    """One JVM for all tests of a run: a start takes a second or two. In CI a machine without one is an error."""
+    from tests.clients.jvm import Jvm
+    from tests.oracle.jars import OracleError, class_path, java
+
+    try:
+        java()
+        class_path()
+    except OracleError as missing:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(str(missing))
+    with Jvm() as running:
+        yield running
 
 
 @pytest.fixture(params=["stub", pytest.param("kafka", marks=pytest.mark.oracle)])

@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
 
 from tests.clients.adapters import NAMES, connect
 from tests.clients.client import Client
-from tests.clients.jvm import Jvm
-from tests.oracle.jars import OracleError, class_path, java
-
-
-@pytest.fixture(scope="session")
-def jvm() -> Iterator[Jvm]:
-    """One JVM for all tests of a run."""
-    try:
-        java()
-        class_path()
-    except OracleError as missing:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(missing))
-    with Jvm() as running:
-        yield running
 
 
 @pytest.fixture(params=NAMES)

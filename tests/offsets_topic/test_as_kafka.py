@@ -6,8 +6,6 @@ golden/ was recorded from Apache Kafka (`python -m tests.offsets_topic.record`);
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
 
 import pytest
 
@@ -17,20 +15,6 @@ from tests.offsets_topic.formatters import printed
 from tests.offsets_topic.history import CONFIG, normalised, play, shown
 from tests.offsets_topic.record import CODECS, GOLDEN
 from tests.oracle.apache_kafka import ApacheKafka
-from tests.oracle.jars import OracleError, class_path, java
-
-
-@pytest.fixture(scope="module")
-def jvm() -> Iterator[Jvm]:
-    try:
-        java()
-        class_path()
-    except OracleError as missing:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(missing))
-    with Jvm() as running:
-        yield running
 
 
 def held(servers: str) -> list[object]:
