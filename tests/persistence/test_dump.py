@@ -9,7 +9,6 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkawire.records import NewRecord, build_batch
-from tests.clients.conftest import jvm  # noqa: F401 - a fixture
 from tests.clients.jvm import Jvm
 from tests.persistence.speaker import Speaker
 
@@ -28,14 +27,14 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _dump(jvm: Jvm, *args: str) -> list[str]:  # noqa: F811
+def _dump(jvm: Jvm, *args: str) -> list[str]:
     done = jvm.tool(TOOL, *args)
     assert done.status == 0, done.err
     assert "position" in done.out
     return done.out.splitlines()
 
 
-def test_records_are_printed(directory: Path, jvm: Jvm):  # noqa: F811
+def test_records_are_printed(directory: Path, jvm: Jvm):
     segment = directory / "orders-0" / "00000000000000000000.log"
     lines = _dump(jvm, "--deep-iteration", "--print-data-log", "--files", str(segment))
     assert [re.findall(r"(?:key|payload): \S+", line) for line in lines if line.startswith("|")] == [
@@ -51,7 +50,7 @@ def test_records_are_printed(directory: Path, jvm: Jvm):  # noqa: F811
     assert not any("isvalid: false" in line for line in lines)
 
 
-def test_offsets_are_decoded(directory: Path, jvm: Jvm):  # noqa: F811
+def test_offsets_are_decoded(directory: Path, jvm: Jvm):
     segment = directory / "__consumer_offsets-0" / "00000000000000000000.log"
     (line,) = (line for line in _dump(jvm, "--offsets-decoder", "--files", str(segment)) if line.startswith("|"))
     assert '"group":"group","topic":"orders","partition":0' in line
