@@ -77,7 +77,10 @@ lock:
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--extra build pyproject.toml -o requirements/run.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-		--extra build --extra test --extra dev -c requirements/run.lock pyproject.toml -o requirements/dev.lock
+		--extra build --extra control --extra cli --extra journal --extra security --extra test --extra dev \
+		-c requirements/run.lock pyproject.toml -o requirements/dev.lock
+	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+		--extra build --extra pipeline --extra test --extra dev -c requirements/dev.lock pyproject.toml -o requirements/pipeline.lock
 
 clean:
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
