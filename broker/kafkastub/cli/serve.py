@@ -1,4 +1,4 @@
-"""The command `kafkastub`."""
+"""`kafkastub serve`: a broker as a process."""
 
 from __future__ import annotations
 
@@ -8,26 +8,17 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kafkastub import __version__
+from kafkastub.cli.common import refuse
 
-REFUSED = 2
-"""Exit status where what was asked for makes no sense; the reason is on standard error."""
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; gives the exit status."""
-    arguments = _parser().parse_args(argv)
-    status: int = arguments.run(arguments)
-    return status
+if TYPE_CHECKING:
+    from kafkastub.cli.common import Commands
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="kafkastub", description="A Kafka broker stub for integration tests.")
-    parser.add_argument("--version", action="version", version=f"kafkastub {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+def add_to(commands: Commands) -> None:
+    """Add the command to the parser."""
     serve = commands.add_parser("serve", help="run a broker until SIGTERM or SIGINT")
     serve.set_defaults(run=_serve)
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default %(default)s)")
@@ -55,7 +46,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     serve.add_argument("--log-format", choices=["console", "json"], default="console")
     serve.add_argument("--log-level", choices=["debug", "info", "warning", "error"], default="info")
-    return parser
 
 
 def _is_number(text: str) -> bool:
@@ -82,7 +72,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         topics = dict(map(_topic, arguments.topic))
         advertised = parse_address(arguments.advertised) if arguments.advertised else None
     except (ConfigError, ValueError) as error:
-        return _refuse(str(error))
+        return refuse(str(error))
     loop = new_event_loop()
     # What is loaded now stays: the collector need not look at it again with every sweep.
     gc.freeze()
@@ -90,9 +80,9 @@ def _serve(arguments: argparse.Namespace) -> int:
     try:
         loop.run_until_complete(_run(arguments, config, topics, advertised))
     except KafkaError as error:
-        return _refuse(error.message or error.code.name)
+        return refuse(error.message or error.code.name)
     except (ListenError, DataDirError) as error:
-        return _refuse(str(error))
+        return refuse(str(error))
     finally:
         loop.close()
     return 0
@@ -147,12 +137,3 @@ def _say(line: str) -> None:
         print(line, flush=True)
     except BrokenPipeError:  # nobody reads it; the broker serves all the same
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _refuse(reason: str) -> int:
-    print(f"kafkastub: {reason}", file=sys.stderr)
-    return REFUSED
-
-
-if __name__ == "__main__":
-    sys.exit(main())

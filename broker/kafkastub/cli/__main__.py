@@ -1,0 +1,5 @@
+import sys
+
+from kafkastub.cli import main
+
+sys.exit(main())
