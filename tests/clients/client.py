@@ -153,10 +153,18 @@ class Client(ABC):
 
 
 def until(condition: Callable[[], T], what: str, seconds: float = DEADLINE_SECONDS) -> T:
-    """Evaluate until it is true, and give what it is; each evaluation polls something and so takes its time."""
+    """Evaluate until it is true, and give what it is; each evaluation polls something and so takes its time.
+
+    A topic that the broker does not know is one that it does not know yet: a broker learns of it late.
+    """
     deadline = time.monotonic() + seconds
     while True:
-        result = condition()
+        try:
+            result = condition()
+        except Refused as refused:
+            if refused.code != "UNKNOWN_TOPIC_OR_PARTITION" or time.monotonic() > deadline:
+                raise
+            continue
         if result:
             return result
         assert time.monotonic() < deadline, f"not within {seconds:g} s: {what}"
