@@ -6,7 +6,7 @@ DEV := .venv/.dev-installed
 PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 
-.PHONY: help run test check oracle oracle-expiry differential soak golden messages docs bench lock clean
+.PHONY: help run test check oracle oracle-expiry differential soak golden messages docs examples bench lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -16,6 +16,7 @@ help:
 	@echo "make oracle-expiry the expiry of offsets on both; waits for two real minutes"
 	@echo "make differential  any seeds: SEEDS=1-200"
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
+	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
 	@echo "make golden        record the golden transcripts from Apache Kafka anew"
 	@echo "make messages      generate protocol/kafkawire/messages anew"
@@ -69,6 +70,9 @@ messages: $(DEV)
 
 docs: $(DEV)
 	$(BIN)/python -m tests.docs.generated
+
+examples: $(DEV)
+	$(BIN)/python examples/run.py $(ARGS)
 
 bench: $(DEV)
 	$(BIN)/python bench/run.py $(if $(WITH_KAFKA),--with-kafka) $(ARGS)

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Kafka, logLevel } from "kafkajs";
+import { startStub } from "./stub.js";
+
+let stub;
+before(async () => {
+  stub = await startStub("orders:1");
+});
+after(() => stub.stop());
+
+test("an order is shipped once", { timeout: 60_000 }, async () => {
+  const kafka = new Kafka({ brokers: [stub.broker], logLevel: logLevel.ERROR });
+  const producer = kafka.producer();
+  await producer.connect();
+  await producer.send({ topic: "orders", messages: [{ key: "7", value: "two teapots" }] });
+  await producer.disconnect();
+
+  const consumer = kafka.consumer({ groupId: "shipping" });
+  await consumer.connect();
+  await consumer.subscribe({ topic: "orders", fromBeginning: true });
+  const shipped = await new Promise((resolve) =>
+    consumer.run({ autoCommit: false, eachMessage: async ({ message }) => resolve(message) }),
+  );
+  assert.equal(shipped.value.toString(), "two teapots");
+  await consumer.commitOffsets([{ topic: "orders", partition: 0, offset: "1" }]);
+  await consumer.disconnect();
+
+  const admin = kafka.admin();
+  await admin.connect();
+  const [orders] = await admin.fetchOffsets({ groupId: "shipping", topics: ["orders"] });
+  assert.equal(orders.partitions[0].offset, "1");
+  await admin.disconnect();
+});

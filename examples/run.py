@@ -1,0 +1,52 @@
+"""`make examples`: each project with its own tool. In CI a language that the machine does not have is a failure."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+BIN = HERE.parent / ".venv" / "bin"
+
+PROJECTS: dict[str, list[list[str]]] = {
+    "pytest": [
+        [str(BIN / "python"), "-m", "pytest", "-q", "-n", "2", "-p", "no:randomly"],
+        [str(BIN / "python"), "-m", "pytest", "-q", "-n", "2", "-p", "randomly"],
+    ],
+    "java": [["mvn", "-q", "-B", "-Dstyle.color=never", "test"]],
+    "go": [["go", "test", "-count=1", "./..."]],
+    "node": [["npm", "ci", "--no-audit", "--no-fund"], ["npm", "test"]],
+    "rust": [["cargo", "test", "--quiet", "--locked"]],
+}
+
+
+def main(wanted: list[str]) -> int:
+    """Run the projects named, or all; gives the exit status."""
+    unknown = set(wanted) - set(PROJECTS)
+    if unknown:
+        print(f"no such example: {', '.join(sorted(unknown))}; there are {', '.join(PROJECTS)}", file=sys.stderr)
+        return 2
+    environment = {**os.environ, "KAFKASTUB": str(BIN / "kafkastub")}
+    failed: list[str] = []
+    for name in wanted or PROJECTS:
+        tool = PROJECTS[name][0][0]
+        if shutil.which(tool) is None:
+            print(f"{name}: this machine has no {tool}", flush=True)
+            if os.environ.get("CI") == "true":
+                failed.append(name)
+            continue
+        started = time.monotonic()
+        for command in PROJECTS[name]:
+            if subprocess.run(command, cwd=HERE / name, env=environment, check=False).returncode:
+                failed.append(name)
+                break
+        print(f"{name}: {'failed' if name in failed else 'passed'} in {time.monotonic() - started:.1f} s", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+//! The code under test would be here; tests/orders.rs shows how its tests get a broker.
