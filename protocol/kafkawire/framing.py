@@ -20,20 +20,16 @@ _SMALL = 1 << 12
 class FrameSplitter:
     """Cuts a byte stream into frames, whatever pieces it comes in. Copies only what is split between pieces."""
 
-    __slots__ = ("_chunks", "_have", "_limit", "_need")
+    __slots__ = ("_chunks", "_limit", "_need", "pending")
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         """The largest size accepted (`socket.request.max.bytes`)."""
         self._chunks: list[bytes | bytearray] = []
-        self._have = 0
+        self.pending = 0
+        """Bytes held back for a frame that is not complete."""
         self._need = 4
         """Bytes from the start of the pending frame at which it is worth looking again."""
-
-    @property
-    def pending(self) -> int:
-        """Bytes held back for a frame that is not complete."""
-        return self._have
 
     def feed(self, data: bytes) -> Iterator[Frame]:
         """The frames that `data` completes.
@@ -47,12 +43,12 @@ class FrameSplitter:
                 last += data
             else:
                 self._chunks.append(data if len(data) >= _SMALL else bytearray(data))
-            self._have += len(data)
-            if self._have < self._need:
+            self.pending += len(data)
+            if self.pending < self._need:
                 return
             data = b"".join(self._chunks)
             self._chunks = []
-            self._have = 0
+            self.pending = 0
         position, length = 0, len(data)
         while length - position >= 4:
             (size,) = _size(data, position)
@@ -69,7 +65,7 @@ class FrameSplitter:
         if position < length:
             rest = data[position:] if position else data
             self._chunks = [rest]
-            self._have = len(rest)
+            self.pending = len(rest)
 
 
 def frame(*parts: bytes) -> bytes:

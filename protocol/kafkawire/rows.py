@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, final, overload
 
 if TYPE_CHECKING:
     from kafkawire.schema import Struct
@@ -25,7 +25,7 @@ class Rows(Sequence[S], Generic[S]):
         constants: field -> the value that it has in all of them. Fields in neither have the schema's default.
     """
 
-    __slots__ = ("_size", "cls", "columns", "constants")
+    __slots__ = ("cls", "columns", "constants", "packed", "size")
 
     def __init__(
         self, cls: type[S], size: int, columns: Mapping[str, Sequence[Any]], constants: Mapping[str, Any]
@@ -33,12 +33,14 @@ class Rows(Sequence[S], Generic[S]):
         self.cls = cls
         self.columns = columns
         self.constants = constants
-        self._size = size
+        self.size = size
+        self.packed: tuple[Any, bytes | bytearray] | None = None
+        """The encoder's: who packed them last, and the bytes. An answer may be given many times."""
 
     def column(self, name: str) -> Sequence[Any]:
         """The values of one field."""
         found = self.columns.get(name)
-        return (self.constant(name),) * self._size if found is None else found
+        return (self.constant(name),) * self.size if found is None else found
 
     def constant(self, name: str) -> Any:
         """The value of a field that has no column."""
@@ -47,13 +49,14 @@ class Rows(Sequence[S], Generic[S]):
         return getattr(self.cls(), name)
 
     def __len__(self) -> int:
-        return self._size
+        return self.size
 
     def __iter__(self) -> Iterator[S]:
         names = [row[0] for row in self.cls.FIELDS]
-        found = (self.columns.get(name) for name in names)
+        columns = self.columns
+        found = map(columns.get, names)
         each = [
-            repeat(self.constant(name), self._size) if column is None else column
+            repeat(self.constant(name), self.size) if column is None else column
             for name, column in zip(names, found, strict=True)
         ]
         return map(self.cls, *each)
@@ -69,7 +72,7 @@ class Rows(Sequence[S], Generic[S]):
             return tuple(self)[index]
         values = {name: column[index] for name, column in self.columns.items()}
         if not values:
-            range(self._size)[index]  # raises IndexError
+            range(self.size)[index]  # raises IndexError
         return self.cls(**self.constants, **values)
 
     def __eq__(self, other: object) -> bool:
@@ -81,3 +84,43 @@ class Rows(Sequence[S], Generic[S]):
 
     def __repr__(self) -> str:
         return repr(tuple(self))
+
+
+@final
+class Run(Rows[S]):
+    """Rows as they lie on the wire, whose first field counts up, and whose strings are all empty.
+
+    What most commits are: of neighbouring partitions, without metadata. The columns are read when they are asked for.
+
+    Args:
+        raw: the rows' bytes.
+        first: the first field of the first row.
+        read: gives the columns of so many rows in `raw`.
+        constants: the empty strings.
+    """
+
+    __slots__ = ("_raw", "_read", "first")
+
+    def __init__(
+        self,
+        cls: type[S],
+        size: int,
+        raw: bytes,
+        first: int,
+        read: Callable[[bytes, int, int], Mapping[str, Sequence[Any]]],
+        constants: Mapping[str, Any],
+    ) -> None:
+        self.cls = cls
+        self.size = size
+        self.constants = constants
+        self.first = first
+        self._raw = raw
+        self._read = read
+
+    def same_rows(self, other: Run[S]) -> bool:
+        """Whether the other one has the same first fields."""
+        return self.first == other.first and self.size == other.size
+
+    @property
+    def columns(self) -> Mapping[str, Sequence[Any]]:  # type: ignore[override]
+        return self._read(self._raw, 0, self.size)

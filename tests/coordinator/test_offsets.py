@@ -9,6 +9,13 @@ from hypothesis import strategies as st
 
 from kafkastub.coordinator import CommittedOffset, OffsetCommit, OffsetTombstone, PartitionCommit
 from kafkastub.coordinator.offsets import OffsetStore
+from kafkawire.codec import decode, encode
+from kafkawire.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kafkawire.rows import Run
 
 partition_indexes = st.one_of(st.integers(0, 40), st.integers(0, 2**31 - 1))
 partitions = st.lists(
@@ -28,14 +35,33 @@ runs = st.builds(
     st.integers(8, 60),
     st.integers(0, 1000),
 )
+
+
+def requested(first: int, size: int, offset: int, version: int) -> Run[OffsetCommitRequestPartition]:
+    """Neighbours as a request has them; version 5 has no leader epochs."""
+    asked = [OffsetCommitRequestPartition(i, offset + i, i, "") for i in range(first, first + size)]
+    request = OffsetCommitRequest("g", topics=[OffsetCommitRequestTopic("t", partitions=asked)])
+    run = decode(OffsetCommitRequest, version, encode(request, version)).topics[0].partitions
+    assert isinstance(run, Run)
+    return run
+
+
+again = st.builds(
+    requested,
+    st.sampled_from([0, 0, 0, 3, 60]),
+    st.sampled_from([1, 5, 5, 20]),
+    st.integers(0, 2**40),
+    st.sampled_from([5, 8]),
+)
+"""What consumers commit over and over."""
 commits = st.builds(
     OffsetCommit,
     st.sampled_from(["g", "h"]),
     st.sampled_from(["t", "u"]),
-    st.one_of(partitions, runs),
+    st.one_of(partitions, runs, again, again),
     st.integers(0, 10**13),
-    st.sampled_from([-1, -1, 5, 2**63 - 1]),
-    st.sampled_from([bytes(16), b"1" * 16]),
+    st.sampled_from([-1, -1, -1, -1, 5, 2**63 - 1]),
+    st.sampled_from([b"1" * 16, b"1" * 16, b"1" * 16, bytes(16)]),
 )
 tombstones = st.builds(
     OffsetTombstone, st.sampled_from(["g", "h"]), st.sampled_from(["t", "u"]), st.one_of(partition_indexes)
@@ -44,8 +70,8 @@ removals = st.integers(0, 1000)
 """The so-many-th offset that there is goes."""
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.lists(st.one_of(commits, commits, tombstones, removals), max_size=30))
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.one_of(commits, commits, commits, tombstones, removals), max_size=30))
 def test_the_store_says_what_a_dictionary_would(records: list[OffsetCommit | OffsetTombstone | int]):
     store = OffsetStore()
     model: dict[tuple[str, str, int], CommittedOffset] = {}

@@ -26,7 +26,7 @@ from kafkawire.messages.offset_fetch_response import (
     OffsetFetchResponsePartition,
     OffsetFetchResponseTopic,
 )
-from kafkawire.rows import Rows
+from kafkawire.rows import Rows, Run
 
 SIZES = [1, 2, 7, 8, 9, 63, 64, 65, 300]
 EDGES = [0, 1, -1, 2**63 - 1, -(2**63), 258, -(2**40)]
@@ -58,6 +58,42 @@ def test_a_commit_is_read_as_it_was_written(size: int, version: int):
     assert repr(read.topics[0].partitions[size - 1]) == repr(request.topics[0].partitions[size - 1])
     assert list(read.topics[1].partitions) == list(request.topics[1].partitions)
     assert codec.encode(read, version) == data
+
+
+@pytest.mark.parametrize("first", [0, 5, 300, 2**31 - 257])
+@pytest.mark.parametrize("size", [1, 2, 63, 64, 255, 256, 257])
+@pytest.mark.parametrize("version", [2, 5, 6, 7, 8, 9, 10])
+def test_neighbours_without_metadata_are_a_run(version: int, size: int, first: int):
+    request = commit(size, version)
+    for i, partition in enumerate(request.topics[0].partitions):
+        partition.partition_index = first + i
+    data = codec.encode(request, version)
+    read = codec.decode(OffsetCommitRequest, version, data)
+    run = read.topics[0].partitions
+    assert isinstance(run, Run) == (size <= 256)
+    assert read == request
+    assert codec.encode(read, version) == data
+    assert run[size - 1] == request.topics[0].partitions[size - 1]
+    if isinstance(run, Run):
+        assert (run.first, run.size, list(run.column("partition_index"))) == (
+            first,
+            size,
+            list(run.columns["partition_index"]),
+        )
+
+
+@pytest.mark.parametrize(
+    "indexes",
+    [[-1, 0, 1], [-2], [2**31 - 1, -(2**31)], [3, 4, 6], [4, 3], [7, 7], [*range(9), 8], [0, 256, 512]],
+)
+@pytest.mark.parametrize("version", [5, 8])
+def test_others_are_no_run(version: int, indexes: list[int]):
+    request = commit(len(indexes), version)
+    for index, partition in zip(indexes, request.topics[0].partitions, strict=True):
+        partition.partition_index = index
+    read = codec.decode(OffsetCommitRequest, version, codec.encode(request, version))
+    assert not isinstance(read.topics[0].partitions, Run)
+    assert read == request
 
 
 @pytest.mark.parametrize("metadata", [None, "x", "x" * 127, "é" * 300])

@@ -224,6 +224,10 @@ class GroupCoordinator:
         """Forget everything; who is parked is told to look for another coordinator."""
         return loading.unload(self, Turn(broker_ms, timer_ms))
 
+    def reload(self, group_ids: Iterable[str], broker_ms: int, timer_ms: int) -> Turn:
+        """These groups move to another coordinator, which knows of them what their records say."""
+        return loading.reload(self, list(group_ids), Turn(broker_ms, timer_ms))
+
     def log(self, turn: Turn, record: Record) -> None:
         """Append a record to the turn, and make it true."""
         self.hard.apply(record)

@@ -41,11 +41,16 @@ class Deadline(Generic[M]):
 
 
 class Deadlines(Generic[M]):
-    """All deadlines of a coordinator."""
+    """All deadlines of a coordinator.
 
-    __slots__ = ("_heap", "_round", "_serial")
+    Attributes:
+        stir: called where the next one may have come nearer.
+    """
+
+    __slots__ = ("_heap", "_round", "_serial", "stir")
 
     def __init__(self) -> None:
+        self.stir: Callable[[], None] = lambda: None
         self._heap: list[tuple[int, int, Deadline[M]]] = []
         self._serial = count()
         self._round = 0
@@ -58,6 +63,7 @@ class Deadlines(Generic[M]):
         if queued is None or at < queued:
             deadline._queued_at = at
             heapq.heappush(self._heap, (at, next(self._serial), deadline))
+            self.stir()
 
     def next(self) -> int | None:
         """The earliest armed deadline."""

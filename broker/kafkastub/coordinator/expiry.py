@@ -22,8 +22,9 @@ from typing import NamedTuple
 
 from kafkastub.coordinator.classic.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from kafkastub.coordinator.classic.states import State
-from kafkastub.coordinator.offsets import OffsetStore, TopicOffsets
+from kafkastub.coordinator.offsets import OffsetStore
 from kafkastub.coordinator.records import NO_TIMESTAMP
+from kafkastub.coordinator.topic_offsets import TopicOffsets
 
 NEVER = 2**63
 """Later than every timestamp."""

@@ -25,7 +25,7 @@ class HardState:
 
     def apply(self, record: Record) -> None:
         """Make a record true."""
-        if isinstance(record, OffsetCommit):
+        if type(record) is OffsetCommit:
             self.offsets.apply_commit(record)
         elif isinstance(record, OffsetTombstone):
             self.offsets.apply_tombstone(record)

@@ -5,6 +5,7 @@ Kafka: GroupMetadataManager.replay(GroupMetadataKey, …), onLoaded, onUnloaded.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kafkastub.coordinator.classic.group import ClassicGroup
@@ -22,12 +23,27 @@ if TYPE_CHECKING:
 
 def loaded(coordinator: GroupCoordinator, turn: Turn) -> Turn:
     """Make a live group of every generation, and a simple one of every group that only has offsets."""
-    for record in coordinator.hard.generations.values():
-        coordinator.groups[record.group_id] = _group_of(coordinator, record, turn)
-    for group_id in coordinator.offsets.group_ids():
-        if group_id not in coordinator.groups:
-            coordinator.groups[group_id] = ClassicGroup(group_id, turn.broker_ms)
-    for group in coordinator.groups.values():
+    group_ids = dict.fromkeys((*coordinator.hard.generations, *coordinator.offsets.group_ids()))
+    return _bring_to_life(coordinator, group_ids, turn)
+
+
+def reload(coordinator: GroupCoordinator, group_ids: Sequence[str], turn: Turn) -> Turn:
+    """Unload these groups, and make live ones again of what their records say."""
+    for group_id in group_ids:
+        _unload(coordinator, coordinator.groups.pop(group_id), turn)
+    known = coordinator.hard.generations
+    kept = [one for one in group_ids if one in known or coordinator.offsets.topics(one)]
+    return _bring_to_life(coordinator, kept, turn)
+
+
+def _bring_to_life(coordinator: GroupCoordinator, group_ids: Iterable[str], turn: Turn) -> Turn:
+    groups = []
+    for group_id in group_ids:
+        record = coordinator.hard.generations.get(group_id)
+        group = ClassicGroup(group_id, turn.broker_ms) if record is None else _group_of(coordinator, record, turn)
+        coordinator.groups[group_id] = group
+        groups.append(group)
+    for group in groups:
         coordinator.index.touch(group, turn.broker_ms)
         for member in group.members.values():
             coordinator.rebalancer.arm_session(member, turn)
@@ -65,18 +81,22 @@ def _group_of(coordinator: GroupCoordinator, record: GroupMetadata, turn: Turn) 
 
 def unload(coordinator: GroupCoordinator, turn: Turn) -> Turn:
     """Answer everything that is parked with NOT_COORDINATOR, and forget all groups and offsets."""
-    error = ErrorCode.NOT_COORDINATOR
     for group in coordinator.groups.values():
-        for member in group.members.values():
-            member.session.cancel()
-            response = JoinGroupResponse(error_code=error, member_id=member.member_id, protocol_name=None)
-            coordinator.rebalancer.answer_join(group, member, response, turn)
-            coordinator.rebalancer.answer_sync(member, SyncGroupResponse(error_code=error), turn)
-        for deadline in (*group.pending.values(), group.join, group.sync):
-            if deadline is not None:
-                deadline.cancel()
-        group.transition(State.DEAD, turn.broker_ms)
-        coordinator.index.forget(group)
+        _unload(coordinator, group, turn)
     coordinator.groups.clear()
     coordinator.hard = type(coordinator.hard)()
     return turn
+
+
+def _unload(coordinator: GroupCoordinator, group: ClassicGroup, turn: Turn) -> None:
+    error = ErrorCode.NOT_COORDINATOR
+    for member in group.members.values():
+        member.session.cancel()
+        response = JoinGroupResponse(error_code=error, member_id=member.member_id, protocol_name=None)
+        coordinator.rebalancer.answer_join(group, member, response, turn)
+        coordinator.rebalancer.answer_sync(member, SyncGroupResponse(error_code=error), turn)
+    for deadline in (*group.pending.values(), group.join, group.sync):
+        if deadline is not None:
+            deadline.cancel()
+    group.transition(State.DEAD, turn.broker_ms)
+    coordinator.index.forget(group)

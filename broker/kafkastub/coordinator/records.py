@@ -12,8 +12,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from kafkawire.messages.offset_commit_request import OffsetCommitRequestPartition
+from kafkawire.rows import Run
 from kafkawire.schema import ZERO_UUID
 
 NO_TIMESTAMP = -1
@@ -63,9 +65,13 @@ class PackedRun:
         first: index of the first partition.
     """
 
-    __slots__ = ("epochs", "first", "metadata", "offsets")
+    __slots__ = ("answer", "epochs", "first", "metadata", "offsets", "whole_answer")
 
     def __init__(self, first: int, offsets: array[int], epochs: array[int], metadata: list[str]) -> None:
+        self.answer: Any = None
+        """For whoever reads the run again and again: what it made of it …"""
+        self.whole_answer: Any = None
+        """… and of its group and topic."""
         self.first = first
         self.offsets = offsets
         self.epochs = epochs
@@ -79,6 +85,18 @@ class PackedRun:
         return (PartitionCommit(index, *rest) for index, rest in enumerate(columns, self.first))
 
 
+def packed(run: RequestedRun) -> PackedRun:
+    """The columns of a run as a request has it."""
+    columns = run.columns
+    epochs = columns.get("committed_leader_epoch")
+    return PackedRun(
+        run.first,
+        array("q", columns["committed_offset"]),
+        array("i", (-1,)) * run.size if epochs is None else array("i", epochs),
+        [""] * run.size,
+    )
+
+
 def is_run(indexes: Sequence[int]) -> bool:
     """Whether these are neighbours in ascending order; at least one."""
     first, size = indexes[0], len(indexes)
@@ -89,8 +107,11 @@ def is_run(indexes: Sequence[int]) -> bool:
     return list(indexes) == list(range(first, first + size))
 
 
-Partitions = Sequence[CommittedPartition] | PackedRun
-"""The partitions of a commit."""
+RequestedRun = Run[OffsetCommitRequestPartition]
+"""Neighbours without metadata as a request has them."""
+
+Partitions = Sequence[CommittedPartition] | RequestedRun | PackedRun
+"""The partitions of a commit; most commits are runs."""
 
 
 class OffsetCommit:

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from kafkastub.coordinator import Refused, TopicCommit
 from kafkastub.coordinator.records import PackedRun, Partitions
@@ -46,7 +47,7 @@ from kafkawire.messages.offset_commit_response import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
-from kafkawire.rows import Rows
+from kafkawire.rows import Rows, Run
 
 _Key = str | bytes
 
@@ -76,12 +77,16 @@ def offset_commit(ctx: RequestContext, request: OffsetCommitRequest) -> Outcome:
             continue
         partitions = requested.partitions
         count = len(topic.partitions)
-        if type(partitions) is Rows:  # isinstance is slow with abstract classes
+        if isinstance(partitions, Run):
+            if partitions.first + partitions.size <= count:
+                known.append((topic.name, topic.topic_id, partitions))
+                continue
+        elif type(partitions) is Rows:
             run = _run(partitions, count)
             if run is not None:
                 known.append((topic.name, topic.topic_id, run))
                 continue
-            partitions = requested.partitions = tuple(partitions)
+        partitions = requested.partitions = tuple(partitions)
         for p in partitions:
             if not 0 <= p.partition_index < count:
                 partitions = _sort_out(requested, topic, by_id, unknown)
@@ -91,6 +96,11 @@ def offset_commit(ctx: RequestContext, request: OffsetCommitRequest) -> Outcome:
     if not known:
         return OffsetCommitResponse(topics=list(unknown.values()))
     topics = _commit(ctx, request, known)
+    if topics is None:
+        name, topic_id, only = known[0]
+        if isinstance(only, Run) and len(known) == 1 and not unknown:
+            return _answer_to_one(name, topic_id, only.first, only.size)
+        topics = [OffsetCommitResponseTopic(name, topic_id, _committed(some)) for name, topic_id, some in known]
     return OffsetCommitResponse(topics=_merged(unknown, topics, by_id) if unknown else topics)
 
 
@@ -114,8 +124,8 @@ def _run(rows: Rows[OffsetCommitRequestPartition], count: int) -> PackedRun | No
 
 def _commit(
     ctx: RequestContext, request: OffsetCommitRequest, known: list[TopicCommit]
-) -> list[OffsetCommitResponseTopic]:
-    """Commit partitions that exist; the answer for each topic."""
+) -> list[OffsetCommitResponseTopic] | None:
+    """Commit partitions that exist; the answer for each topic, None where all of them are committed."""
     state, version = ctx.state, ctx.api_version
     if not request.group_id:
         refused_from = state.profile.empty_group_commit_refused_from
@@ -134,18 +144,29 @@ def _commit(
         turn = settle(state, coordinator.commit_offsets(request, known, version, ctx.broker_ms, ctx.timer_ms))
     except KafkaError as error:
         return _failed(known, error.code)
-    if turn.reply is not None:
-        return _with_refused(known, turn.reply)
-    return [OffsetCommitResponseTopic(name, topic_id, _committed(partitions)) for name, topic_id, partitions in known]
+    return None if turn.reply is None else _with_refused(known, turn.reply)
+
+
+@lru_cache(maxsize=256)
+def _answer_to_one(name: str, topic_id: bytes, first: int, size: int) -> OffsetCommitResponse:
+    """All partitions of a run of one topic are committed: what most commits are told, and so the same object."""
+    topic = OffsetCommitResponseTopic(name, topic_id, _rows(first, first + size))
+    return OffsetCommitResponse(topics=[topic])
+
+
+def _rows(first: int, end: int) -> Rows[OffsetCommitResponsePartition]:
+    if len(_INDEXES) < end:
+        _more_answers(end)
+    return Rows(OffsetCommitResponsePartition, end - first, {"partition_index": _INDEXES[first:end]}, _NO_ERROR)
 
 
 def _committed(partitions: Partitions) -> Sequence[OffsetCommitResponsePartition]:
     """The answer for partitions of which every one is committed."""
     if isinstance(partitions, PackedRun):
         first, end = partitions.first, partitions.first + len(partitions)
-        if end - first < _ANSWER_BY_COLUMNS_FROM:
-            return _COMMITTED[first:end]
-        return Rows(OffsetCommitResponsePartition, end - first, {"partition_index": _INDEXES[first:end]}, _NO_ERROR)
+        return _COMMITTED[first:end] if end - first < _ANSWER_BY_COLUMNS_FROM else _rows(first, end)
+    if isinstance(partitions, Run):
+        return _rows(partitions.first, partitions.first + partitions.size)
     try:
         return [_COMMITTED[p.partition_index] for p in partitions]
     except IndexError:

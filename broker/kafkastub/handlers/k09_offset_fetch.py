@@ -28,7 +28,11 @@ from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Cluster
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
-from kafkawire.messages.offset_fetch_request import OffsetFetchRequest, OffsetFetchRequestTopics
+from kafkawire.messages.offset_fetch_request import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
 from kafkawire.messages.offset_fetch_response import (
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
@@ -44,7 +48,6 @@ P = TypeVar("P", OffsetFetchResponsePartition, OffsetFetchResponsePartitions)
 """(partition, offset, leader epoch, metadata, error code); the class depends on the version."""
 
 _SAME = {"metadata": "", "error_code": 0}
-_BY_COLUMNS_FROM = 8
 
 
 def error_response(request: OffsetFetchRequest, code: ErrorCode, version: int) -> OffsetFetchResponse:
@@ -66,6 +69,10 @@ def error_response(request: OffsetFetchRequest, code: ErrorCode, version: int) -
 def offset_fetch(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
     coordinator, stable, cluster = coordinator_of(ctx.state), request.require_stable, ctx.state.cluster
     if ctx.api_version >= 8:
+        if ctx.api_version < 10 and len(request.groups) == 1:
+            answer = _to_one_topic(coordinator, request.groups[0], stable)
+            if answer is not None:
+                return answer
         groups = []
         for group in request.groups:
             if group.topics is None:
@@ -95,6 +102,27 @@ def offset_fetch(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
             for t in request.topics
         ]
     )
+
+
+def _to_one_topic(
+    coordinator: GroupCoordinator, group: OffsetFetchRequestGroup, stable: bool
+) -> OffsetFetchResponse | None:
+    """The whole answer where neighbours of one topic are asked for: the same object, as long as nothing changes."""
+    if group.topics is None or len(group.topics) != 1:
+        return None
+    topic, offsets = group.topics[0], coordinator.offsets
+    columns = offsets.topic(group.group_id, topic.name)
+    if columns is None or not topic.partition_indexes or (stable and offsets.has_pending(group.group_id)):
+        return None
+    run = columns.read_run(topic.partition_indexes, ZERO_UUID)
+    if run is None:
+        return None
+    if run.whole_answer is None:
+        rows = _rows(run, OffsetFetchResponsePartitions)
+        answered = OffsetFetchResponseGroup(group.group_id, [OffsetFetchResponseTopics(topic.name, ZERO_UUID, rows)])
+        run.whole_answer = OffsetFetchResponse(groups=[answered])
+    answer: OffsetFetchResponse = run.whole_answer
+    return answer
 
 
 def _everything(
@@ -158,9 +186,12 @@ def _fetch(
     if columns is None:
         answers = [make(index, -1, -1, "", 0) for index in indexes]
     else:
-        run = columns.read_run(indexes, topic_id) if len(indexes) >= _BY_COLUMNS_FROM else None
+        run = columns.read_run(indexes, topic_id) if indexes else None
         if run is not None and not (stable and offsets.has_pending(group_id)):
-            return _rows(run, make)
+            answer = run.answer
+            if answer is None or answer.cls is not make:
+                answer = run.answer = _rows(run, make)
+            return answer  # type: ignore[no-any-return]
         answers = [make(index, *columns.read(index, topic_id), 0) for index in indexes]
     if stable and offsets.has_pending(group_id):
         for at, index in enumerate(indexes):

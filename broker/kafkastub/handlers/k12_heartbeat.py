@@ -21,6 +21,9 @@ from kafkawire.errors import ErrorCode
 from kafkawire.messages.heartbeat_request import HeartbeatRequest
 from kafkawire.messages.heartbeat_response import HeartbeatResponse
 
+_FINE = HeartbeatResponse()
+"""What most heartbeats are told: the same object, so that it is encoded once."""
+
 
 def error_response(request: HeartbeatRequest, code: ErrorCode, version: int) -> HeartbeatResponse:
     """The code."""
@@ -32,4 +35,4 @@ def heartbeat(ctx: RequestContext, request: HeartbeatRequest) -> Outcome:
     code = coordinator_of(ctx.state).heartbeat(
         request.group_id, request.member_id, request.group_instance_id, request.generation_id, ctx.timer_ms
     )
-    return HeartbeatResponse(error_code=code)
+    return HeartbeatResponse(error_code=code) if code else _FINE

@@ -25,6 +25,9 @@ from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.describe_groups_response import DescribedGroup, DescribedGroupMember, DescribeGroupsResponse
 
+# Looked up once: a request may name a million groups.
+_NONE, _NOT_FOUND, _DEAD = ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND, State.DEAD.value
+
 
 def error_response(request: DescribeGroupsRequest, code: ErrorCode, version: int) -> DescribeGroupsResponse:
     """The code at every group."""
@@ -38,7 +41,7 @@ def describe_groups(ctx: RequestContext, request: DescribeGroupsRequest) -> Outc
     for of_partition in batch_order(request.groups, group_partitions(ctx.state)):
         for group_id in of_partition:
             described = _describe(coordinator, group_id, ctx.api_version)
-            if request.include_authorized_operations and described.error_code == ErrorCode.NONE:
+            if request.include_authorized_operations and described.error_code == _NONE:
                 described.authorized_operations = GROUP_OPERATIONS
             groups.append(described)
     return DescribeGroupsResponse(groups=groups)
@@ -54,11 +57,9 @@ def _describe(coordinator: GroupCoordinator, group_id: str, version: int) -> Des
             protocol_data=(group.protocol or "") if group.state is State.STABLE else "",
             members=_members(group),
         )
-    dead = DescribedGroup(group_id=group_id, group_state=State.DEAD.value)
     if version >= 6:
-        dead.error_code = ErrorCode.GROUP_ID_NOT_FOUND
-        dead.error_message = f"Group {group_id} not found."
-    return dead
+        return DescribedGroup(_NOT_FOUND, f"Group {group_id} not found.", group_id, _DEAD)
+    return DescribedGroup(_NONE, None, group_id, _DEAD)
 
 
 def _members(group: ClassicGroup) -> list[DescribedGroupMember]:

@@ -21,8 +21,8 @@ from kafkastub.coordinator import (
     partition_for,
 )
 from kafkastub.coordinator.hard_state import HardState
-from kafkastub.coordinator.offsets import TopicOffsets
 from kafkastub.coordinator.records import NO_TIMESTAMP
+from kafkastub.coordinator.topic_offsets import TopicOffsets
 from kafkastub.handlers.offsets_records import from_log, group_record
 from kafkastub.handlers.topics import ensure_offsets_topic
 from kafkastub.storage import LogSettings

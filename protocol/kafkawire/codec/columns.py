@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from kafkawire.codec.layout import FIXED, StructLayout
-from kafkawire.rows import Rows
+from kafkawire.rows import Rows, Run
 
 WORTH_IT: Final = 8
 """Rows from which a decoded array is kept as columns."""
@@ -25,6 +25,8 @@ WORTH_IT: Final = 8
 DECODED: Final = frozenset({"OffsetCommitRequestPartition"})
 """The structs that a decoder gives as columns: those whose handlers want them."""
 
+_LONGEST_RUN: Final = 256
+"""Rows up to which an array is looked at as one number, to see whether it is a run."""
 _STRIDED_FROM: Final = 64
 """Rows from which an array is strided."""
 _MOST_STRUCTS: Final = 32
@@ -32,6 +34,8 @@ _MOST_STRUCTS: Final = 32
 
 _NUMBERS: Final = frozenset("bhiq")
 _LITTLE: Final = sys.byteorder == "little"
+
+from_bytes = int.from_bytes
 
 RowReader = Callable[[bytes, int, int], "Rows[Any] | None"]
 RowPacker = Callable[["Rows[Any]"], "bytes | bytearray | None"]
@@ -45,6 +49,7 @@ class _Stride:
         numbers: (field, its type in `struct` and in `array`, position in the row, bytes).
         still: (position in the row, byte) of what is the same in all rows: lengths of empty strings, no tags.
         strings: the fields that have to be empty.
+        counted: whether a row begins with an int32, and rows may therefore make a run.
         order: what `form` packs: fields by name, and what stands still.
         form, numbers_form: of a row; the second one skips what stands still.
     """
@@ -54,6 +59,7 @@ class _Stride:
         self.numbers: list[tuple[str, str, int, int]] = []
         self.still: list[tuple[int, int]] = []
         self.strings: list[str] = []
+        self.counted = False
         self.order: list[str | int] = []
         self.form = self.numbers_form = ""
         for field in layout.fields:
@@ -62,6 +68,7 @@ class _Stride:
                 self._add_still(*(("B", 1, 1) if field.compact else ("h", 2, 0)))
             else:
                 form, width = FIXED[field.kind]
+                self.counted = self.counted or (form == "i" and not self.size)
                 self.numbers.append((field.name, form, self.size, width))
                 self._add(field.name, form, form, width)
         if layout.flexible:
@@ -105,6 +112,37 @@ class _Structs:
         return found
 
 
+class _Runs:
+    """What tells a run: rows of which all is given but the numbers behind the first one.
+
+    All rows together are one large number; under a mask it has to be what it is for a run from 0, and the first field's
+    `first` more in every row.
+    """
+
+    def __init__(self, stride: _Stride) -> None:
+        self._size = stride.size
+        row = bytearray(stride.size)
+        for at, byte in stride.still:
+            row[at] = byte
+        self._still = bytes(row)
+        for at, _ in stride.still:
+            row[at] = 0xFF
+        self._mask = b"\xff" * 4 + bytes(row[4:])
+        self._made: dict[int, tuple[int, int, int]] = {}
+
+    def of(self, count: int) -> tuple[int, int, int]:
+        """(mask, a run from 0, what one more in every row is) of so many rows; the count must be known to be small."""
+        found = self._made.get(count)
+        if found is None:
+            if len(self._made) >= _MOST_STRUCTS:
+                self._made.clear()
+            rows = b"".join([index.to_bytes(4, "big") + self._still[4:] for index in range(count)])
+            ones = (b"\0\0\0\1" + bytes(self._size - 4)) * count
+            found = from_bytes(self._mask * count, "big"), from_bytes(rows, "big"), from_bytes(ones, "big")
+            self._made[count] = found
+        return found
+
+
 def _bytes_of(width: int) -> list[tuple[int, int]]:
     """(position on the wire, position in memory) of each byte of a number."""
     return [(k, width - 1 - k if _LITTLE else k) for k in range(width)]
@@ -113,8 +151,8 @@ def _bytes_of(width: int) -> list[tuple[int, int]]:
 def row_reader(layout: StructLayout) -> tuple[RowReader, int] | None:
     """A reader of `count` rows at a position, and the size of a row; None where a struct is not read by columns.
 
-    The reader gives None where a string is not empty or there are tags. The caller has held `count` (at least one)
-    against the bytes that are left.
+    The reader gives None where a string is not empty, there are tags, or few rows make no run. The caller has held
+    `count` (at least one) against the bytes that are left.
     """
     stride = _stride(layout) if layout.cls.__name__ in DECODED else None
     if stride is None:
@@ -124,22 +162,35 @@ def row_reader(layout: StructLayout) -> tuple[RowReader, int] | None:
     structs = _Structs(stride.numbers_form)
     cuts = [(name, slice(position, None, len(numbers))) for position, (name, *_) in enumerate(numbers)]
     constants = dict.fromkeys(stride.strings, "")
+    runs = _Runs(stride) if stride.counted else None
 
     def read(data: bytes, start: int, count: int) -> Rows[Any] | None:
         end = start + count * size
+        if runs is not None and count <= _LONGEST_RUN:
+            raw = data[start:end]
+            mask, zero, one = runs.of(count)
+            first = from_bytes(raw[:4], "big")
+            if from_bytes(raw, "big") & mask == zero + first * one and first + count <= 1 << 31:
+                return Run(cls, count, raw, first, columns_of, constants)
+        if count < WORTH_IT:
+            return None
         for at, byte in still:
             if data[start + at : end : size].count(byte) != count:
                 return None
+        return Rows(cls, count, columns_of(data, start, count), constants)
+
+    def columns_of(data: bytes, start: int, count: int) -> dict[str, Sequence[int]]:
         if count < _STRIDED_FROM:
             flat = structs.of(count).unpack_from(data, start)
-            return Rows(cls, count, {name: flat[cut] for name, cut in cuts}, constants)
+            return {name: flat[cut] for name, cut in cuts}
+        end = start + count * size
         columns: dict[str, Sequence[int]] = {}
         for name, form, at, width in numbers:
             raw = bytearray(count * width)
             for k, host in _bytes_of(width):
                 raw[host::width] = data[start + at + k : end : size]
             columns[name] = array(form, bytes(raw))
-        return Rows(cls, count, columns, constants)
+        return columns
 
     return read, size
 
@@ -157,7 +208,15 @@ def row_packer(layout: StructLayout) -> RowPacker | None:
     structs, places = _Structs(stride.form), {name: stride.order.index(name) for name, *_ in numbers}
 
     def pack(rows: Rows[Any]) -> bytes | bytearray | None:
-        columns, count = rows.columns, len(rows)
+        if rows.packed is not None and rows.packed[0] is structs:
+            return rows.packed[1]
+        packed = pack_anew(rows)
+        if packed is not None:
+            rows.packed = structs, packed
+        return packed
+
+    def pack_anew(rows: Rows[Any]) -> bytes | bytearray | None:
+        columns, count = rows.columns, rows.size
         for name in strings:
             if name in columns or rows.constant(name) != "":
                 return None

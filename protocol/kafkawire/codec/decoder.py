@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kafkawire.codec import native
-from kafkawire.codec.columns import WORTH_IT, row_reader
+from kafkawire.codec.columns import row_reader
 from kafkawire.codec.layout import FIXED, LONGEST_STRING, FieldLayout, StructLayout
 from kafkawire.codec.source import Source
 from kafkawire.codec.varint import read_uvarint
@@ -159,7 +159,7 @@ class _Writer:
             self.items(field, name, size, before, last_of)
         else:
             read = self.source.constant("R", by_columns[0])
-            self.source.line(f"{name} = {read}(data, p, {size}) if {size} >= {WORTH_IT} else None")
+            self.source.line(f"{name} = {read}(data, p, {size}) if {size} else None")
             with self.source.block(f"if {name} is not None:"):
                 self.source.line(f"p += {size} * {by_columns[1]}")
             with self.source.block("else:"):

@@ -206,11 +206,15 @@ class _Writer:
                 self.target = outer
                 self.source.line(f"{inner} = b''.join({inner})")
                 self.source.line(f"{found}.append(uv({field.tag}) + uv(len({inner})) + {inner})")
-        self.source.line(f"{outer}(uv(len({found})) + b''.join({found}))")
+        self.source.line(f"{outer}(uv(len({found})) + b''.join({found}) if {found} else SMALL[0])")
 
     def differs(self, field: FieldLayout, value: str) -> str:
         if field.default is None:
             return f"{value} is not None"
         if field.array:
             return f"{value} is None or len({value}) > 0"
+        if field.struct is not None and not field.nullable and field.struct.fixed:
+            # Field by field in line: comparing structs costs more than encoding all the rest of a Produce answer.
+            parts = [(f"{value}.{part.name}", getattr(field.default, part.name)) for part in field.struct.fields]
+            return " or ".join(f"{part} != {self.source.constant('D', default)}" for part, default in parts)
         return f"{value} != {self.source.constant('D', field.default)}"

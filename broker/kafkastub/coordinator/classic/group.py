@@ -15,6 +15,9 @@ from kafkawire.subscription import subscribed_topics
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
 
+# Looked up once: in Python 3.11 that takes as long as a call.
+_EMPTY, _COMPLETING_REBALANCE = State.EMPTY, State.COMPLETING_REBALANCE
+
 
 class ClassicGroup:
     """One group whose members agree on the assignment among themselves.
@@ -130,7 +133,7 @@ class ClassicGroup:
 
     def validate_offset_commit(self, member_id: str, group_instance_id: str | None, generation: int) -> None:
         """Raises what speaks against a commit of this member in this generation."""
-        if generation < 0 and self.state is State.EMPTY:
+        if generation < 0 and self.state is _EMPTY:
             return  # an administrator, or a consumer that assigns its partitions itself
         if generation >= 0 or member_id or group_instance_id is not None:
             self.validate_member(member_id, group_instance_id)
@@ -138,7 +141,7 @@ class ClassicGroup:
                 raise KafkaError(ErrorCode.ILLEGAL_GENERATION)
         else:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID)
-        if self.state is State.COMPLETING_REBALANCE:
+        if self.state is _COMPLETING_REBALANCE:
             raise KafkaError(ErrorCode.REBALANCE_IN_PROGRESS)
 
     def validate_offset_delete(self) -> None:
