@@ -12,6 +12,7 @@ from typing import NamedTuple
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records.batch import HEADER_SIZE, BatchHeader, Buffer, parse_header
 from kafkawire.records.compression import decompress
+from kafkawire.records.regular import LEAST, scan_regular
 
 _PREMATURE = "Incorrect declared batch size, premature EOF reached"
 _REMAINING = "Incorrect declared batch size, records still remaining in file"
@@ -57,6 +58,8 @@ def scan_records(payload: Buffer, count: int) -> RecordScan:
     InvalidRecordError for anything that DefaultRecord.readFrom would not read. Offset deltas are not judged;
     nor does Kafka.
     """
+    if count >= LEAST and (regular := scan_regular(payload, count)) is not None:
+        return RecordScan(*regular)
     try:
         # Copied to where single bytes are read fastest.
         scan, end = _scan(bytes(payload), count)
@@ -84,7 +87,7 @@ def _scan(data: bytes, count: int) -> tuple[RecordScan, int]:
             value = value & 127 | more << 7
             at += 2
         else:
-            value, at = _continue_varint(data, at + 1, value)
+            value, at = _continue_size(data, at + 1, value)
         stop = -1 if value & 1 else at + (value >> 1)
         delta = data[at + 1]  # timestamp delta, behind the attributes
         if delta < 128:
@@ -136,6 +139,17 @@ def _scan(data: bytes, count: int) -> tuple[RecordScan, int]:
         if at != stop:
             raise InvalidRecordError("Invalid record size")
     return RecordScan(smallest, largest, keyless), at
+
+
+def _continue_size(data: Buffer, at: int, first: int) -> tuple[int, int]:
+    """As `_continue_varint`, of a record's size: what has no end is no InvalidRecordError there (DefaultRecord.readFrom).
+
+    Kafka tells it apart only where the batch is not compressed.
+    """
+    try:
+        return _continue_varint(data, at, first)
+    except InvalidRecordError:
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "Varint is too long") from None
 
 
 def _continue_varint(data: Buffer, at: int, first: int) -> tuple[int, int]:
