@@ -56,7 +56,7 @@ class Bench:
             ApiKey.HEARTBEAT: self._register(ApiKey.HEARTBEAT, self._heartbeat, _heartbeat_error),
             ApiKey.API_VERSIONS: self._register(ApiKey.API_VERSIONS, self._api_versions, _api_versions_error),
         }
-        monkeypatch.setattr(dispatch, "registrations", lambda: apis)
+        monkeypatch.setattr(dispatch, "served_apis", lambda release: apis)
         self.dispatcher = Dispatcher(state)
         info = ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:5555")
         self.connection = Connection(self.dispatcher, info, limit, lambda: self.now, self._wake)

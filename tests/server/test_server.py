@@ -13,6 +13,7 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.config import BrokerConfig, Profile
+from kafkastub.server import server
 from kafkastub.server.broker import Broker
 from kafkastub.server.logs import library_logger
 from kafkastub.server.loops import new_event_loop
@@ -160,7 +161,7 @@ def test_the_end_is_orderly(loop: asyncio.AbstractEventLoop):
 
     async def run() -> None:
         broker = Broker(BrokerConfig({}, Profile.named("kips")), library_logger())
-        await broker.start("127.0.0.1", 0, topics={"orders": 1})
+        await broker.start(topics={"orders": 1})
         streams = [await asyncio.open_connection("127.0.0.1", broker.port) for _ in range(5)]
         (answered, waiting, half, silent, unread) = streams
         answered[1].write(heartbeat(1) + heartbeat(2))
@@ -186,6 +187,31 @@ def test_the_end_is_orderly(loop: asyncio.AbstractEventLoop):
             await run()
 
     loop.run_until_complete(run_in_time())
+
+
+def test_what_a_client_does_not_read_is_not_kept_for_ever_when_its_connection_has_ended(
+    loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(server, "_LAST_WORDS_SECONDS", 0.05)
+
+    async def run() -> None:
+        broker = Broker(BrokerConfig({}, Profile.named("kips")), library_logger())
+        await broker.start(topics={f"a-topic-with-a-long-name-{i}": 3 for i in range(100)})
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.setblocking(False)
+            await loop.sock_connect(client, ("127.0.0.1", broker.port))
+            await loop.sock_sendall(client, heartbeat(1))
+            await loop.sock_recv(client, 14)
+            (protocol,) = broker._server.connections
+            small = protocol.transport.get_extra_info("socket")
+            small.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+            await loop.sock_sendall(client, b"".join(map(metadata, range(50))) + b"\xff" * 4)
+            async with asyncio.timeout(10):
+                await protocol.gone
+        await broker.stop()
+
+    loop.run_until_complete(run())
 
 
 def test_a_client_that_resets_its_connection_leaves_nothing(caplog: pytest.LogCaptureFixture):

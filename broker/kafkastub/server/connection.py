@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections import deque
 from collections.abc import Callable
+from time import perf_counter_ns
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
@@ -20,8 +21,6 @@ from kafkawire.framing import FrameSplitter
 _size = struct.Struct(">i").unpack_from
 _TURN = 128
 """Requests that one connection has served in a row before the others have their turn."""
-_LARGE_REPLY = 1 << 14
-"""Bytes of a reply that ends a turn at once: it is sent before the next one is made."""
 
 
 class Connection:
@@ -95,26 +94,44 @@ class Connection:
         self.active_ms = timer_ms
         position, length = 0, len(data)
         self._left = _TURN
-        if not (self._frames.pending or self._held):
+        if not (self._frames.pending or self._queue or self.blocked or self._yielded or self._waiting is not None):
             # Nothing is under way: whole frames are served where they lie.
             serve, info, out, limit = self._dispatcher.serve, self.info, self.out, self._limit
             turns = _TURN
+            watch = self._dispatcher.watch
+            began, first, sent = 0 if watch is None else perf_counter_ns(), 0, len(out)
             try:
                 while length - position >= 4:
                     (size,) = _size(data, position)
                     end = position + 4 + size
                     if not 0 <= size <= limit or end > length:
                         break
+                    before = len(out)
                     left = serve(data, position + 4, end, info, broker_ms, timer_ms, out)
                     position = end
-                    if left is not None and not self._settle(*left):
+                    if left is not None:
+                        if watch is not None:
+                            at, count = end - size - 4, before - sent
+                            if count:
+                                watch.served(info, data, first, at, out[sent:before], count, broker_ms, began)
+                            watch.odd(info, data, at + 4, end, broker_ms, began, *left)
+                        going = self._settle(*left)
+                        first, sent = end, len(out)
+                        if not going:
+                            break
+                    if position == length:
                         break
                     turns -= 1
-                    if (turns <= 0 or (out and len(out[-1]) > _LARGE_REPLY)) and position < length:
+                    if turns <= 0 or len(out) - before > 1:
                         self._yield()
                         break
             except Refused as refused:
+                if watch is not None:
+                    before -= 1
+                    watch.refused(info, data, position + 4, end, broker_ms, began)
                 self._end(str(refused))
+            if watch is not None and position > first:
+                watch.served(info, data, first, position, out[sent:], before - sent + 1, broker_ms, began)
         if position < length and not self.closing:
             self._receive_slowly(data[position:] if position else data, broker_ms, timer_ms)
 
@@ -142,8 +159,10 @@ class Connection:
         self._queue.clear()
         self.queued = 0
         if self._waiting is not None:
-            self._waiting[1].abandoned = True
+            exchange, deferred = self._waiting
+            deferred.abandoned = True
             self._waiting = None
+            self._dispatcher.forget(exchange)
 
     def _receive_slowly(self, data: bytes, broker_ms: int, timer_ms: int) -> None:
         """Pieces of frames, frames that have to wait, sizes that are none."""
@@ -165,15 +184,24 @@ class Connection:
                 self._end(str(error))
 
     def _serve(self, data: bytes, start: int, end: int, broker_ms: int, timer_ms: int) -> None:
+        before = len(self.out)
+        watch = self._dispatcher.watch
+        began = 0 if watch is None else perf_counter_ns()
         try:
             left = self._dispatcher.serve(data, start, end, self.info, broker_ms, timer_ms, self.out)
         except Refused as refused:
+            if watch is not None:
+                watch.refused(self.info, data, start, end, broker_ms, began)
             self._end(str(refused))
             return
         if left is not None:
+            if watch is not None:
+                watch.odd(self.info, data, start, end, broker_ms, began, *left)
             self._settle(*left)
+        elif watch is not None:
+            watch.served_one(self.info, data, start, end, self.out[before:], broker_ms, began)
         self._left -= 1
-        if self._left <= 0 or (self.out and len(self.out[-1]) > _LARGE_REPLY):
+        if self._left <= 0 or len(self.out) - before > 1:  # a reply is one buffer, unless it is long
             self._yield()
 
     def _yield(self) -> None:
@@ -197,11 +225,7 @@ class Connection:
         return False
 
     def _reply(self, exchange: Exchange, deferred: Deferred) -> None:
-        assert deferred.reply is not None
-        try:
-            self._dispatcher.reply(exchange.route, exchange.context.correlation_id, deferred.reply, self.out)
-        except Exception:
-            self._dispatcher.state.log.exception("a reply cannot be encoded", api=exchange.route.key.camel)
+        if not self._dispatcher.answer(exchange, deferred, self.out):
             self.closing = True
 
     def _end(self, reason: str) -> None:

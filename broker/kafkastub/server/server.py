@@ -1,18 +1,16 @@
-"""The listener and its connections on an asyncio loop."""
+"""Listeners and their connections on an asyncio loop."""
 
 from __future__ import annotations
 
 import asyncio
-import errno
-import os
 import socket
 from typing import Any, cast
 
-from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.state import BrokerState
 from kafkastub.server.clock import Clock
 from kafkastub.server.connection import Connection
 from kafkastub.server.dispatch import Dispatcher
+from kafkastub.server.doors import Door, ListenError
 
 _QUEUE_LIMIT = 1 << 20
 """Bytes of waiting frames from which a muted connection is no longer read."""
@@ -20,10 +18,8 @@ _JOIN_LIMIT = 1 << 16
 """Bytes of replies up to which joining them is cheaper than handing them over one by one."""
 _WRITE_LIMIT = 4 << 20
 """Bytes of unread replies from which a connection is no longer served."""
-
-
-class ListenError(OSError):
-    """The address cannot be bound; the text is one sentence for a user."""
+_LAST_WORDS_SECONDS = 10
+"""How long a client has to read what was answered before its connection was closed."""
 
 
 class Server:
@@ -37,20 +33,17 @@ class Server:
         self.connections: set[BrokerProtocol] = set()
         self.request_limit = cast(int, state.config["socket.request.max.bytes"])
         self._idle_ms = cast(int, state.config["connections.max.idle.ms"])
-        self._listener: asyncio.Server | None = None
+        self.doors: list[Door] = []
         self._next_id = 0
         self._armed_for: int | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
 
-    async def listen(self, host: str, port: int) -> tuple[str, int]:
-        """Bind and accept; gives the bound (host, port). Raises ListenError."""
-        try:
-            self._listener = await self.loop.create_server(lambda: BrokerProtocol(self), host, port, backlog=1024)
-        except OSError as error:
-            raise ListenError(_why_not(host, port, error)) from error
-        bound = self._listener.sockets[0].getsockname()
-        return str(bound[0]), int(bound[1])
+    async def listen(self, door: Door) -> None:
+        """Open a door. Raises ListenError."""
+        await door.open(self.loop, lambda: BrokerProtocol(self, door))
+        if door not in self.doors:
+            self.doors.append(door)
 
     async def close(self) -> None:
         """Stop accepting, drop what waits, flush what was answered, and wait until every connection is gone."""
@@ -58,25 +51,54 @@ class Server:
             if timer is not None:
                 timer.cancel()
         self._timer = self._idle_timer = None
-        if self._listener is not None:
-            self._listener.close()
-        protocols = list(self.connections)
+        for door in self.doors:
+            await door.close()
+        await self._drop(list(self.connections))
+        for door in self.doors:
+            await door.gone()
+
+    async def shut_node(self, node_id: int) -> None:
+        """Let nobody in to a node any more; its addresses are kept for it."""
+        for door in self.doors:
+            if door.node_id == node_id:
+                await door.close(keep_address=True)
+
+    async def drop_node(self, node_id: int) -> None:
+        """End all connections to a node."""
+        await self._drop([one for one in self.connections if one.door.node_id == node_id])
+
+    async def _drop(self, protocols: list[BrokerProtocol]) -> None:
+        """Flush what was answered on these connections, and wait until they are gone."""
         for protocol in protocols:
             protocol.shut()
         if protocols:
             await asyncio.wait([protocol.gone for protocol in protocols], timeout=0.5)
-            for protocol in list(self.connections):
-                protocol.abort()
+            for protocol in protocols:
+                if not protocol.gone.done():
+                    protocol.abort()
             await asyncio.sleep(0)
-        if self._listener is not None:
-            await self._listener.wait_closed()
+
+    async def renew(self, state: BrokerState, clock: Clock) -> None:
+        """Serve another state from now on, through the same doors; whoever is connected is not any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._armed_for = None
+        self.state, self.clock, self.dispatcher = state, clock, Dispatcher(state)
+        self.rearm()
+        await self._drop(list(self.connections))
+
+    @property
+    def connected(self) -> tuple[int, int]:
+        """How many connections there are, and how many there ever were."""
+        return len(self.connections), self._next_id
 
     def next_connection_id(self) -> int:
         self._next_id += 1
         return self._next_id
 
     def rearm(self) -> None:
-        """Keep the one timer at the state's next deadline."""
+        """Keep the one timer at the state's next deadline, or before it: then nothing happens when it fires."""
+        self.state.stirred = False
         deadline = self.state.next_deadline()
         if deadline == self._armed_for:
             return
@@ -121,15 +143,17 @@ class Server:
 class BrokerProtocol(asyncio.Protocol):
     """Feeds a `Connection` and drains it; nothing else."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, door: Door) -> None:
         # for its life
         self.server = server
+        self.door = door
         self.gone: asyncio.Future[None] = server.loop.create_future()
         # from connection_made on
         self.transport: asyncio.Transport
         self.connection: Connection
         # as it goes
         self._reading = True
+        self._given_up: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
@@ -137,7 +161,7 @@ class BrokerProtocol(asyncio.Protocol):
         _no_delay(self.transport.get_extra_info("socket"))
         peer = self.transport.get_extra_info("peername") or ("unknown", 0)
         server = self.server
-        info = ConnectionInfo(server.next_connection_id(), f"/{peer[0]}", f"{peer[0]}:{peer[1]}")
+        info = self.door.admit(server.next_connection_id(), peer)
         self.connection = Connection(server.dispatcher, info, server.request_limit, server.clock.both, self._woken)
         self.connection.active_ms = server.clock.timer_ms()
         server.connections.add(self)
@@ -157,16 +181,24 @@ class BrokerProtocol(asyncio.Protocol):
     def connection_lost(self, exc: BaseException | None) -> None:
         self.connection.lost()
         self.server.connections.discard(self)
+        if self._given_up is not None:
+            self._given_up.cancel()
         if not self.gone.done():
             self.gone.set_result(None)
 
     def shut(self) -> None:
         """Close once what was answered is sent."""
         self.connection.lost()
-        self.transport.close()
+        self._close()
 
     def abort(self) -> None:
         self.transport.abort()
+
+    def _close(self) -> None:
+        """Close once what was answered is sent; what nobody reads is not kept for ever."""
+        self.transport.close()
+        if self._given_up is None and self.transport.get_write_buffer_size():
+            self._given_up = self.server.loop.call_later(_LAST_WORDS_SECONDS, self.abort)
 
     def _woken(self) -> None:
         # A deferred reply was completed while another request is being served: leave that one in peace.
@@ -183,17 +215,20 @@ class BrokerProtocol(asyncio.Protocol):
         out = connection.out
         if out:
             connection.out = []
-            if sum(map(len, out)) <= _JOIN_LIMIT:
+            if len(out) == 1:
+                transport.write(out[0])
+            elif sum(map(len, out)) <= _JOIN_LIMIT:
                 transport.write(b"".join(out))
             else:
                 transport.writelines(out)
         if connection.closing:
             if connection.reason is not None:
                 self.server.state.log.warning("connection closed", peer=connection.info.peer, why=connection.reason)
-            transport.close()
-        else:
+            self._close()
+        elif connection.queued or connection.blocked or not self._reading:
             self._throttle(connection, transport)
-        self.server.rearm()
+        if self.server.state.stirred:
+            self.server.rearm()
 
     def _throttle(self, connection: Connection, transport: asyncio.Transport) -> None:
         if self._reading:
@@ -210,12 +245,4 @@ def _no_delay(sock: Any) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-def _why_not(host: str, port: int, error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return f"port {port} on {host} is taken by another process; choose another, or 0 for any free one"
-    if error.errno == errno.EACCES:
-        return f"port {port} on {host} needs privileges that this process does not have"
-    # asyncio puts a sentence of its own around the system's words; a name that cannot be resolved has a negative number
-    number = error.errno or 0
-    words = os.strerror(number) if number > 0 else error.strerror or str(error)
-    return f"cannot listen on {host}:{port}: {words}"
+__all__ = ["BrokerProtocol", "ListenError", "Server"]

@@ -1,0 +1,138 @@
+"""A door is one listener of one node that is open: a bound address and who comes in there.
+
+What a listener's security protocol makes of a new connection is decided here, in `Door.admit`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+from collections.abc import Callable
+
+from kafkastub.config import Listener
+from kafkastub.handlers.context import ConnectionInfo
+
+_BACKLOG = 1024
+_TRIES = 100
+"""How often the system is asked for an address that was in use a moment ago."""
+
+
+class ListenError(OSError):
+    """The address cannot be bound; the text is one sentence for a user."""
+
+
+class Door:
+    """One listener of one node.
+
+    Attributes:
+        node_id, listener: whose, and which.
+        host, port: the address that is bound, from `open` on.
+        is_open: whether clients get in.
+    """
+
+    def __init__(self, node_id: int, listener: Listener) -> None:
+        self.node_id = node_id
+        self.listener = listener
+        self.host = listener.host
+        self.port = listener.port
+        self._server: asyncio.Server | None = None
+        self._closed: list[asyncio.Server] = []
+        self._kept: socket.socket | None = None
+        """Holds the address while the door is closed, so that nobody else gets it meanwhile."""
+
+    @property
+    def is_open(self) -> bool:
+        return self._server is not None
+
+    def admit(self, number: int, peer: tuple[str, int]) -> ConnectionInfo:
+        """A new connection, as the listener's protocol sees it: on PLAINTEXT everybody is User:ANONYMOUS at once."""
+        host, port = peer[:2]
+        return ConnectionInfo(number, f"/{host}", f"{host}:{port}", self.listener.name, self.node_id)
+
+    async def open(self, loop: asyncio.AbstractEventLoop, protocol: Callable[[], asyncio.Protocol]) -> None:
+        """Bind, if the address is not held already, and accept. Raises ListenError."""
+        try:
+            sock = self._kept or _bound(self.host, self.port)
+            self._kept = None
+            self._server = await loop.create_server(protocol, sock=sock, backlog=_BACKLOG)
+        except OSError as error:
+            raise ListenError(_why_not(self.host, self.port, error)) from error
+        bound = sock.getsockname()
+        self.host, self.port = str(bound[0]), int(bound[1])
+
+    async def close(self, *, keep_address: bool = False) -> None:
+        """Let nobody in any more; the address is held for the next `open` where asked for."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+            self._closed.append(server)
+        if self._kept is not None and not keep_address:
+            self._kept.close()
+            self._kept = None
+        if server is not None and keep_address:
+            self._kept = await _bound_again(self.host, self.port)
+
+    async def gone(self) -> None:
+        """Wait, once its connections are gone, until nothing of a closed door is left on the loop."""
+        while self._closed:
+            await self._closed.pop().wait_closed()
+
+
+def shown_host(host: str) -> str:
+    """A host that clients can be told: of the wildcard and of "" one that they reach.
+
+    `""` is what Kafka calls null: it tells the machine's name then (``InetAddress.getCanonicalHostName``).
+    """
+    return {"": socket.gethostname(), "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket at the address; "" is every address that the machine has, of both kinds where it has both."""
+    if not host and socket.has_dualstack_ipv6():
+        sock = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
+        try:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+            return _bind(sock, ("", port))
+        except OSError as error:  # a kernel that knows IPv6 and has no address of that kind
+            if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                raise
+    found = socket.getaddrinfo(host or "0.0.0.0", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    # A name that has addresses of both kinds is its IPv4 one, as for Java.
+    family, _, _, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+    return _bind(socket.socket(family, socket.SOCK_STREAM), address)
+
+
+def _bind(sock: socket.socket, address: object) -> socket.socket:
+    try:
+        if os.name == "posix":
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setblocking(False)
+        sock.bind(address)  # type: ignore[arg-type]
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+async def _bound_again(host: str, port: int) -> socket.socket | None:
+    """The address that a server of this loop has just left; None where somebody else was quicker."""
+    for _ in range(_TRIES):
+        try:
+            return _bound(host, port)
+        except OSError:
+            await asyncio.sleep(0)  # the loop closes the socket in its own time
+    return None
+
+
+def _why_not(host: str, port: int, error: OSError) -> str:
+    where = host or "any address"
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} on {where} is taken by another process; choose another, or 0 for any free one"
+    if error.errno == errno.EACCES:
+        return f"port {port} on {where} needs privileges that this process does not have"
+    # a name that cannot be resolved has a number of its own
+    number = error.errno or 0
+    words = error.strerror if isinstance(error, socket.gaierror) else os.strerror(number) if number > 0 else None
+    return f"cannot listen on {host}:{port}: {words or error.strerror or error}"
