@@ -100,15 +100,20 @@ def _only_one(path: Path) -> Iterator[None]:
 
 
 def compiled(source: Path) -> Path:
-    """Folder with the classes of one Java source file, compiled against the jars; kept while the source is the same."""
-    digest = hashlib.sha256(source.read_bytes() + POM.read_bytes()).hexdigest()[:12]
+    """Folder with the classes of a Java source file and of those beside it that it names, compiled against the jars.
+
+    Kept while the sources of its folder are the same.
+    """
+    sources = b"".join(one.read_bytes() for one in sorted(source.parent.glob("*.java")))
+    digest = hashlib.sha256(sources + POM.read_bytes()).hexdigest()[:12]
     folder = CACHE / "classes" / f"{source.stem}-{digest}"
     marker = folder / ".complete"
     if not marker.exists():
         with _only_one(CACHE / "compile.lock"):
             if not marker.exists():
                 folder.mkdir(parents=True, exist_ok=True)
-                command = [javac(), "-encoding", "UTF-8", "-d", str(folder), "-cp", class_path(), str(source)]
+                command = [javac(), "-encoding", "UTF-8", "-d", str(folder), "-cp", class_path()]
+                command += ["-sourcepath", str(source.parent), str(source)]
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
                 if done.returncode:
                     raise OracleError(f"{source.name} does not compile:\n{done.stderr}")

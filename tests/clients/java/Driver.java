@@ -52,6 +52,8 @@ public final class Driver {
     private static final ObjectMapper JSON = new ObjectMapper();
     private final Map<String, KafkaConsumer<String, String>> consumers = new HashMap<>();
     private final Map<String, Admin> admins = new HashMap<>();
+    private final Data data = new Data();
+    private final WordCount streams = new WordCount();
 
     public static void main(String[] args) throws Exception {
         PrintStream answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
@@ -72,7 +74,14 @@ public final class Driver {
     }
 
     private JsonNode serve(JsonNode request) throws Exception {
-        switch (request.get("verb").asText()) {
+        String verb = request.get("verb").asText();
+        if (verb.startsWith("data_")) {
+            return data.serve(request);
+        }
+        if (verb.startsWith("word_count_")) {
+            return streams.serve(request);
+        }
+        switch (verb) {
             case "tool":
                 return Tool.run(request);
             case "produce":
