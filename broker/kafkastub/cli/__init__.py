@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import importlib
+import sys
 from collections.abc import Sequence
 
 from kafkastub import __version__
-from kafkastub.cli import serve
+
+COMMANDS = ("serve", "groups", "topics", "completion", "container")
+"""In the order of the help, each a module of that name here; none is loaded for the sake of another."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; gives the exit status."""
-    arguments = _parser().parse_args(argv)
+    given = sys.argv[1:] if argv is None else list(argv)
+    arguments = parser(given[0] if given else None).parse_args(given)
     status: int = arguments.run(arguments)
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="kafkastub", description="A Kafka broker stub for integration tests.")
-    parser.add_argument("--version", action="version", version=f"kafkastub {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (serve,):
-        command.add_to(commands)
-    return parser
+def parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The parser of the whole command line, or of one command alone."""
+    whole = argparse.ArgumentParser(prog="kafkastub", description="A Kafka broker stub for integration tests.")
+    whole.add_argument("--version", action="version", version=f"kafkastub {__version__}")
+    commands = whole.add_subparsers(required=True, metavar="COMMAND")
+    for name in (only,) if only in COMMANDS else COMMANDS:
+        importlib.import_module(f"kafkastub.cli.{name}").add_to(commands)
+    return whole

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,8 +15,30 @@ if TYPE_CHECKING:
 REFUSED = 2
 """Exit status where what was asked for makes no sense; the reason is on standard error."""
 
+FAILED = 1
+"""Exit status where it was tried and did not work out."""
+
 
 def refuse(reason: str) -> int:
     """Say why on standard error; gives the exit status."""
     print(f"kafkastub: {reason}", file=sys.stderr)
     return REFUSED
+
+
+def printing(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """A command's `run` whose whole point is what it prints: where that cannot be written, it has failed."""
+
+    def printed(arguments: argparse.Namespace) -> int:
+        try:
+            status = run(arguments)
+            sys.stdout.flush()
+        except OSError as error:
+            if error.errno not in (errno.EPIPE, errno.ENOSPC, errno.EIO):
+                raise
+            if error.errno != errno.EPIPE:  # `| head` has seen enough
+                refuse(f"cannot write to standard output: {error.strerror}")
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            return FAILED
+        return status
+
+    return printed

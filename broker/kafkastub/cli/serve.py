@@ -15,17 +15,25 @@ from kafkastub.cli.common import refuse
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
+    from kafkastub.config import BrokerConfig, Listeners
+    from kafkastub.faults import FaultRule
 
 
 def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
-    serve = commands.add_parser("serve", help="run a broker until SIGTERM or SIGINT")
-    serve.set_defaults(run=_serve)
-    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default %(default)s)")
-    serve.add_argument(
-        "--port", type=_port, default=9092, help="port to listen on, 0 for any free one (default %(default)s)"
+    serve = commands.add_parser(
+        "serve",
+        help="run a broker until SIGTERM or SIGINT",
+        description="Run a broker until SIGTERM or SIGINT. One line on standard output says when it answers.",
     )
-    serve.add_argument("--advertised", metavar="HOST:PORT", help="what clients are told to connect to")
+    serve.set_defaults(run=_serve)
+    serve.add_argument("--host", type=_host, help="address to listen on, 0.0.0.0 for all (default 127.0.0.1)")
+    serve.add_argument("--port", type=_port, help="port to listen on, 0 for any free one (default 9092)")
+    serve.add_argument(
+        "--advertised", metavar="HOST:PORT", help="what clients are told to connect to; NAME://HOST:PORT,… too"
+    )
+    serve.add_argument("--nodes", type=_nodes, default=1, metavar="N", help="nodes of the cluster (default 1)")
+    serve.add_argument("--racks", nargs="+", default=[], metavar="RACK", help="their racks, dealt out in turn")
     serve.add_argument(
         "--config",
         metavar="KEY=VALUE",
@@ -39,13 +47,37 @@ def add_to(commands: Commands) -> None:
         "--profile", choices=["kips", "kafka"], default="kips", help="the KIPs, or Kafka 4.x (default %(default)s)"
     )
     serve.add_argument(
-        "--topic", metavar="NAME:PARTITIONS", nargs="+", action="extend", default=[], help="create a topic"
+        "--topic",
+        metavar="NAME:PARTITIONS",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="create topics before the port answers",
     )
     serve.add_argument(
-        "--data-dir", metavar="DIR", help="keep everything there for the next run; see kafkastub.flush in --config"
+        "--as-version",
+        metavar="RELEASE",
+        help="advertise and accept only what this Apache Kafka release has, 2.1 to 4.3 (docs/as-version.md)",
     )
-    serve.add_argument("--log-format", choices=["console", "json"], default="console")
-    serve.add_argument("--log-level", choices=["debug", "info", "warning", "error"], default="info")
+    serve.add_argument(
+        "--data-dir",
+        type=_data_dir,
+        metavar="DIR",
+        help="keep everything there for the next run; see kafkastub.flush in --config",
+    )
+    serve.add_argument("--faults", metavar="FILE", help="fault rules in YAML, there from the start (docs/faults.md)")
+    serve.add_argument(
+        "--log-format",
+        choices=["console", "json"],
+        default="console",
+        help="the form of log lines on standard error (default %(default)s)",
+    )
+    serve.add_argument(
+        "--log-level",
+        choices=["debug", "info", "warning", "error"],
+        default="info",
+        help="the least that is logged (default %(default)s)",
+    )
 
 
 def _is_number(text: str) -> bool:
@@ -59,18 +91,36 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _nodes(text: str) -> int:
+    if not _is_number(text) or not 1 <= int(text) <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of nodes: 1 to 100 is allowed")
+    return int(text)
+
+
+def _host(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty: 127.0.0.1 is this machine alone, 0.0.0.0 all of its addresses")
+    return text
+
+
+def _data_dir(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty: name a folder, or leave the option out to keep nothing")
+    return text
+
+
 def _serve(arguments: argparse.Namespace) -> int:
     from kafkastub.config import BrokerConfig, ConfigError, Profile
     from kafkastub.server.loops import new_event_loop
     from kafkastub.server.server import ListenError
     from kafkastub.storage import DataDirError
-    from kafkastub.stub import parse_address
     from kafkawire.errors import KafkaError
 
     try:
         config = BrokerConfig(_overrides(arguments), Profile.named(arguments.profile))
-        topics = dict(map(_topic, arguments.topic))
-        advertised = parse_address(arguments.advertised) if arguments.advertised else None
+        topics = _topics(arguments.topic)
+        listeners = _listeners(arguments, config)
+        rules = _rules(arguments.faults)
     except (ConfigError, ValueError) as error:
         return refuse(str(error))
     loop = new_event_loop()
@@ -78,10 +128,10 @@ def _serve(arguments: argparse.Namespace) -> int:
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
     try:
-        loop.run_until_complete(_run(arguments, config, topics, advertised))
+        loop.run_until_complete(_run(arguments, config, topics, listeners, rules))
     except KafkaError as error:
         return refuse(error.message or error.code.name)
-    except (ListenError, DataDirError) as error:
+    except (ConfigError, ListenError, DataDirError, _Refused) as error:
         return refuse(str(error))
     finally:
         loop.close()
@@ -89,23 +139,66 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 async def _run(
-    arguments: argparse.Namespace, config: object, topics: dict[str, int], advertised: tuple[str, int] | None
+    arguments: argparse.Namespace,
+    config: BrokerConfig,
+    topics: dict[str, int],
+    listeners: Listeners,
+    rules: list[FaultRule],
 ) -> None:
-    from kafkastub.config import BrokerConfig
+    from kafkastub.config.listeners import LISTENERS
     from kafkastub.server.broker import Broker
     from kafkastub.server.logs import process_logger
 
-    assert isinstance(config, BrokerConfig)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    broker = Broker(config, process_logger(arguments.log_format, arguments.log_level), data_dir=arguments.data_dir)
-    await broker.start(arguments.host, arguments.port, advertised, topics)
-    host = f"[{broker.host}]" if ":" in broker.host else broker.host
-    _say(f"kafkastub ready on {host}:{broker.port} (profile {config.profile.name})")
+    log = process_logger(arguments.log_format, arguments.log_level)
+    broker = Broker(config, log, data_dir=arguments.data_dir)
+    await broker.start(listeners, topics, arguments.nodes, arguments.racks)
+    if rules:
+        from kafkastub.faults import FaultError
+        from kafkastub.stub_faults import attach
+
+        try:
+            attach(broker, rules)
+        except FaultError as error:
+            await broker.stop()
+            raise _Refused(f"{arguments.faults}: {error}") from None
+    if listeners.plain and LISTENERS in config.static:
+        log.warning(
+            f"{LISTENERS} of the file is not used: --host and --port of the command line win",
+            file=arguments.config_file,
+        )
+    _say(f"kafkastub ready on {broker.bound} (profile {config.profile.name})")
     await stop.wait()
     await broker.stop()
+
+
+class _Refused(Exception):
+    """What was asked for makes no sense to the broker that was started."""
+
+
+def _rules(file: str | None) -> list[FaultRule]:
+    """Raises ValueError."""
+    if file is None:
+        return []
+    from kafkastub.faults import load_rules
+
+    return load_rules(Path(file))
+
+
+def _listeners(arguments: argparse.Namespace, config: BrokerConfig) -> Listeners:
+    """Where to listen: what the command line says wins over the file's `listeners`. Raises ConfigError."""
+    from kafkastub.config.listeners import LISTENERS, plain_listener, plan_listeners
+
+    host, port = arguments.host, arguments.port
+    given = host is not None or port is not None
+    if given and not any(pair.partition("=")[0].strip() == LISTENERS for pair in arguments.config):
+        return plain_listener(host or "127.0.0.1", 9092 if port is None else port, arguments.advertised, config)
+    if not given and LISTENERS not in config.static:
+        port = 9092
+    return plan_listeners(config, host, port, arguments.advertised)
 
 
 def _overrides(arguments: argparse.Namespace) -> dict[str, object]:
@@ -122,7 +215,18 @@ def _overrides(arguments: argparse.Namespace) -> dict[str, object]:
         if not equals or not key.strip():
             raise ValueError(f"{pair!r} is no configuration: KEY=VALUE is wanted")
         overrides[key.strip()] = value.strip()
+    if arguments.as_version is not None:
+        overrides["kafkastub.as.version"] = arguments.as_version
     return overrides
+
+
+def _topics(texts: list[str]) -> dict[str, int]:
+    topics: dict[str, int] = {}
+    for name, partitions in map(_topic, texts):
+        if name in topics:
+            raise ValueError(f"--topic {name!r} is given twice: {name}:{topics[name]} and {name}:{partitions}")
+        topics[name] = partitions
+    return topics
 
 
 def _topic(text: str) -> tuple[str, int]:
@@ -135,5 +239,5 @@ def _topic(text: str) -> tuple[str, int]:
 def _say(line: str) -> None:
     try:
         print(line, flush=True)
-    except BrokenPipeError:  # nobody reads it; the broker serves all the same
+    except OSError:  # nobody reads it, or there is no room for it; the broker serves all the same
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,93 @@
+"""What the commands that ask a running broker share: its address, how long to wait, and what becomes of errors."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkastub.cli.common import FAILED, printing, refuse
+
+if TYPE_CHECKING:
+    from kafkastub.client import Client
+
+ADDRESS_VARIABLE = "KAFKA_STUB_BOOTSTRAP"
+DEFAULT_ADDRESS = "localhost:9092"
+
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as of a shell's own commands."""
+
+
+class UsageError(Exception):
+    """What was asked for makes no sense: one sentence."""
+
+
+def add_broker_options(parser: argparse.ArgumentParser, timeout_ms: int = 30000) -> None:
+    """The options of Kafka's tools that say which broker is asked, and --output."""
+    parser.add_argument(
+        "--bootstrap-server",
+        "--bootstrap-servers",
+        metavar="HOST:PORT",
+        default=os.environ.get(ADDRESS_VARIABLE, DEFAULT_ADDRESS),
+        help=f"the broker to ask, several separated by commas (default ${ADDRESS_VARIABLE}, else {DEFAULT_ADDRESS})",
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="MS",
+        type=positive,
+        default=timeout_ms,
+        help="milliseconds that an answer may take (default %(default)s)",
+    )
+    parser.add_argument("--command-config", metavar="FILE", help="a properties file for the client: client.id")
+    parser.add_argument(
+        "-o",
+        "--output",
+        choices=["table", "json"],
+        default="table",
+        help="the form of the answer (default %(default)s)",
+    )
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1, as an argument."""
+    if not (text.isascii() and text.isdigit()) or not 0 < int(text) < 1 << 31:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return int(text)
+
+
+def with_client(work: Callable[[argparse.Namespace, Client], int]) -> Callable[[argparse.Namespace], int]:
+    """A command's `run`: opens a client, and turns what is raised into a sentence and an exit status."""
+
+    def run(arguments: argparse.Namespace) -> int:
+        from kafkastub.client import Client, ClientError
+
+        try:
+            with Client(arguments.bootstrap_server, arguments.timeout / 1000, _client_id(arguments)) as client:
+                return work(arguments, client)
+        except (UsageError, ValueError) as error:
+            return refuse(str(error))
+        except ClientError as error:
+            refuse(str(error))
+            return FAILED
+        except KeyboardInterrupt:
+            return INTERRUPTED
+
+    return printing(run)
+
+
+def _client_id(arguments: argparse.Namespace) -> str:
+    if not arguments.command_config:
+        return "kafkastub"
+    from kafkastub.config import load_properties
+
+    try:
+        given = load_properties(Path(arguments.command_config))
+    except OSError as error:
+        raise UsageError(f"cannot read {arguments.command_config}: {error.strerror}") from None
+    protocol = given.get("security.protocol", "PLAINTEXT")
+    if protocol != "PLAINTEXT":
+        raise UsageError(f"security.protocol={protocol} in {arguments.command_config}: only PLAINTEXT is supported")
+    return given.get("client.id", "kafkastub")

@@ -1,0 +1,249 @@
+"""`kafkastub groups`: consumer groups of any broker, as kafka-consumer-groups.sh shows and changes them.
+
+Columns and sentences are those of Apache Kafka 4.3.1 (`ConsumerGroupCommand`). Differences: the exit status is 1 where
+something failed (Kafka's tool ends with 0), no Java stack trace is printed, and `delete-offsets` writes "Not Provided"
+for the partition of a topic that cannot be looked up, as KIP-496 has it (with `--profile kafka`: "-").
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from kafkastub.cli import kafka_order, output
+from kafkastub.cli.broker import UsageError, add_broker_options, with_client
+from kafkastub.cli.common import FAILED
+
+if TYPE_CHECKING:
+    from kafkastub.cli.common import Commands
+    from kafkastub.client import BrokerError, Client
+
+STATES = ("Unknown", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty", "Assigning", "Reconciling")
+TYPES = ("Classic", "Consumer")
+NOT_PROVIDED = {"kips": "Not Provided", "kafka": "-"}
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the parser."""
+    groups = commands.add_parser("groups", help="look at consumer groups of any broker, change their offsets")
+    actions = groups.add_subparsers(required=True, metavar="ACTION")
+    _add_list(actions)
+    _add_describe(actions)
+    delete = _action(actions, "delete", "delete groups that have no members", _delete)
+    _add_group_scope(delete)
+    offsets = _action(actions, "delete-offsets", "delete offsets of a group", _delete_offsets)
+    offsets.add_argument("--group", required=True, metavar="GROUP", help="the group")
+    offsets.add_argument(
+        "--topic", required=True, action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions"
+    )
+    offsets.add_argument(
+        "--profile",
+        choices=list(NOT_PROVIDED),
+        default="kips",
+        help="the table as in KIP-496, or as Kafka 4.3 prints it",
+    )
+    from kafkastub.cli import groups_reset
+
+    groups_reset.add_to(actions)
+
+
+def _action(actions: Commands, name: str, text: str, run: Any) -> argparse.ArgumentParser:
+    parser = actions.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", allow_abbrev=False)
+    parser.set_defaults(run=with_client(run))
+    add_broker_options(parser)
+    return parser
+
+
+def _add_list(actions: Commands) -> None:
+    parser = _action(actions, "list", "list consumer groups", _list)
+    parser.add_argument("--state", nargs="?", const="", metavar="STATE,…", help="show states, or only groups in these")
+    parser.add_argument("--type", nargs="?", const="", metavar="TYPE,…", help="show types, or only groups of these")
+
+
+def _add_describe(actions: Commands) -> None:
+    parser = _action(actions, "describe", "show offsets and lag, members or the state of groups", _describe)
+    _add_group_scope(parser)
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument("--offsets", action="store_true", help="offsets and lag (the default)")
+    part.add_argument("--members", action="store_true", help="who is in the group")
+    part.add_argument("--state", action="store_true", help="state, coordinator and assignor")
+    parser.add_argument("--verbose", action="store_true", help="more columns")
+
+
+def _add_group_scope(parser: argparse.ArgumentParser) -> None:
+    scope = parser.add_mutually_exclusive_group(required=True)
+    scope.add_argument("--group", action="append", metavar="GROUP", help="a group; may be given several times")
+    scope.add_argument("--all-groups", action="store_true", help="every consumer group")
+
+
+def selected(arguments: argparse.Namespace, client: Client) -> list[str]:
+    """The groups that the options name, each once."""
+    if arguments.all_groups:
+        from kafkastub.client import groups
+
+        return kafka_order.names(listing.group_id for listing in groups.list_groups(client))
+    return list(dict.fromkeys(arguments.group))
+
+
+def executed(failure: BrokerError) -> int:
+    """Say as Kafka's tool says it that the broker refused."""
+    output.error(f"Executing consumer group command failed due to {failure.as_java_prints_it}")
+    return FAILED
+
+
+def _chosen(text: str | None, allowed: tuple[str, ...], what: str) -> list[str]:
+    """Names of `allowed` out of a comma separated list in any case. Raises UsageError."""
+    chosen = []
+    for item in (text or "").split(",") if text else []:
+        known = [name for name in allowed if name.lower() == item.strip().lower()]
+        if not known:
+            shown = ", ".join(name for name in allowed if name != "Unknown")
+            raise UsageError(f"Invalid {what} list '{text}'. Valid {what} are: {shown}")
+        chosen += known
+    return chosen
+
+
+def _list(arguments: argparse.Namespace, client: Client) -> int:
+    from kafkastub.client import groups
+
+    states = _chosen(arguments.state, STATES, "states")
+    types = _chosen(arguments.type, TYPES, "types")
+    by_id = {listing.group_id: listing for listing in groups.list_groups(client, states, types)}
+    found = [by_id[group_id] for group_id in kafka_order.names(by_id)]
+    if arguments.output == "json":
+        output.as_json([{"group": row.group_id, "type": row.type, "state": row.state} for row in found])
+    elif arguments.state is None and arguments.type is None:
+        for row in found:
+            print(row.group_id)
+    else:
+        names, cells = ["GROUP"], [[row.group_id] for row in found]
+        widths = [max([15, *(len(row.group_id) for row in found)]) + 10]
+        for given, name in ((arguments.type, "type"), (arguments.state, "state")):
+            if given is not None:
+                names.append(name.upper())
+                widths.append(20)
+                for row, line in zip(found, cells, strict=True):
+                    line.append(getattr(row, name))
+        print(output.header(output.columns(widths, names)))
+        for line in cells:
+            print(output.columns(widths, line))
+    return 0
+
+
+def _describe(arguments: argparse.Namespace, client: Client) -> int:
+    from kafkastub.cli import groups_describe
+    from kafkastub.client import BrokerError
+
+    part = "members" if arguments.members else "state" if arguments.state else "offsets"
+    ids = selected(arguments, client)
+    try:
+        found = [groups_describe.collect(client, group_id, part) for group_id in output.progress(sorted(ids), "asking")]
+    except BrokerError as error:
+        return executed(error)
+    if arguments.output == "json":
+        output.as_json([described.as_json() for described in found])
+    else:
+        for described in found:
+            described.print(arguments.verbose)
+    # brokers before DescribeGroups v6 call a group that does not exist dead
+    return FAILED if any(described.group.state == "Dead" for described in found) else 0
+
+
+def _delete(arguments: argparse.Namespace, client: Client) -> int:
+    from kafkastub.client import BrokerError, groups
+
+    failed: dict[str, BrokerError] = {}
+    done = []
+    for group_id in output.progress(selected(arguments, client), "deleting"):
+        try:
+            groups.delete(client, group_id)
+            done.append(group_id)
+        except BrokerError as error:
+            failed[group_id] = error
+    done = kafka_order.names(done)
+    if arguments.output == "json":
+        problems = {group_id: {"code": error.code.name, "message": error.message} for group_id, error in failed.items()}
+        output.as_json([{"group": group_id, "error": problems.get(group_id)} for group_id in [*done, *failed]])
+        return FAILED if failed else 0
+    quoted = ", ".join(f"'{group_id}'" for group_id in done)
+    if not failed:
+        print(f"Deletion of requested consumer groups ({quoted}) was successful.")
+        return 0
+    output.error("Deletion of some consumer groups failed:")
+    for group_id in kafka_order.names(failed):
+        print(f"* Group '{group_id}' could not be deleted due to: {failed[group_id].as_java_prints_it}")
+    if done:
+        print(f"\nThese consumer groups were deleted successfully: {quoted}")
+    return FAILED
+
+
+def _delete_offsets(arguments: argparse.Namespace, client: Client) -> int:
+    from kafkastub.client import BrokerError, groups
+    from kafkastub.client import topics as of_topics
+
+    wanted: list[tuple[str, int]] = []
+    results: dict[tuple[str, int], BrokerError | None] = {}
+    for text in arguments.topic:
+        if ":" in text:
+            wanted += partitions_in(text)
+            continue
+        try:
+            topic = of_topics.describe(client, [text])[text]
+        except BrokerError as error:
+            results[text, -1] = error
+        else:
+            wanted += [(text, partition.index) for partition in topic.partitions]
+    wanted = list(dict.fromkeys(wanted))
+    failure: BrokerError | None = None
+    try:
+        codes = groups.delete_offsets(client, arguments.group, wanted)
+    except BrokerError as error:
+        failure = error
+        results |= dict.fromkeys(wanted, error)
+    else:
+        results |= {partition: BrokerError(code) if code else None for partition, code in codes.items()}
+    _print_deleted(arguments, failure, results)
+    return FAILED if failure or any(results.values()) else 0
+
+
+def _print_deleted(
+    arguments: argparse.Namespace, failure: BrokerError | None, results: dict[tuple[str, int], BrokerError | None]
+) -> None:
+    ordered = sorted(results.items(), key=lambda item: f"{item[0][0]}{item[0][1]}")
+    if arguments.output == "json":
+        output.as_json(
+            {
+                "group": arguments.group,
+                "error": failure and failure.code.name,
+                "partitions": [
+                    {"topic": name, "partition": index if index >= 0 else None, "error": error and error.code.name}
+                    for (name, index), error in ordered
+                ],
+            }
+        )
+        return
+    if failure:
+        output.error(failure.message)
+    elif any(error for (_, index), error in results.items() if index >= 0):
+        output.error("Encountered some partition-level error, see the follow-up details.")
+    else:
+        print(f"Request succeeded for deleting offsets from group {arguments.group}.")
+    widths = [max([15, *(len(name) for name, _ in results)]), 10, 15]
+    missing = NOT_PROVIDED[arguments.profile]
+    print("\n" + output.header(output.columns(widths, ["TOPIC", "PARTITION", "STATUS"])))
+    for (name, index), error in ordered:
+        status = f"Error: {error.as_java_prints_it}" if error else "Successful"
+        print(output.columns(widths, [name, index if index >= 0 else missing, status]))
+
+
+def partitions_in(text: str) -> list[tuple[str, int]]:
+    """The partitions in `topic:0,1`. Raises UsageError."""
+    parts = text.split(":")
+    if len(parts) != 2:
+        raise UsageError(f"Invalid topic arg '{text}', expected topic name and partitions")
+    found = []
+    for number in parts[1].split(","):
+        if not (number.isascii() and number.isdigit()) or int(number) >= 1 << 31:
+            raise UsageError(f"Invalid partition '{number}' specified in topic arg '{text}'")
+        found.append((parts[0], int(number)))
+    return found

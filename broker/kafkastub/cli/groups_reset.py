@@ -1,0 +1,299 @@
+"""`kafkastub groups reset-offsets`: where offsets are to go, and the going."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import re
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kafkastub.cli import kafka_order, output
+from kafkastub.cli.broker import UsageError, add_broker_options, with_client
+from kafkastub.cli.common import FAILED
+
+if TYPE_CHECKING:
+    from kafkastub.cli.common import Commands
+    from kafkastub.client import Client
+
+Partition = tuple[str, int]
+Plan = dict[Partition, int]
+
+SCENARIOS = (
+    "to_earliest", "to_latest", "to_current", "to_offset", "to_datetime", "by_duration", "shift_by", "from_file",
+)  # fmt: skip
+_DURATION = re.compile(
+    r"(?P<sign>[-+]?)P(?:(?P<days>[-+]?\d+)D)?"
+    r"(?P<time>T(?:(?P<hours>[-+]?\d+)H)?(?:(?P<minutes>[-+]?\d+)M)?(?:(?P<seconds>[-+]?\d+(?:[.,]\d{0,9})?)S)?)?",
+    re.IGNORECASE,
+)
+_NO_ACTION = (
+    "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will require "
+    "either --dry-run or --execute to be specified. You should add the --dry-run option explicitly if you are "
+    "scripting this command and want to keep the current default behavior without prompting."
+)
+
+
+def add_to(actions: Commands) -> None:
+    """Add the action to the parser."""
+    text = "move the offsets of groups without members; only shows them without --execute"
+    parser = actions.add_parser("reset-offsets", help=text, description=text.capitalize() + ".", allow_abbrev=False)
+    parser.set_defaults(run=with_client(_reset))
+    add_broker_options(parser)
+    groups = parser.add_mutually_exclusive_group(required=True)
+    groups.add_argument("--group", action="append", metavar="GROUP", help="a group; may be given several times")
+    groups.add_argument("--all-groups", action="store_true", help="every consumer group")
+    topics = parser.add_mutually_exclusive_group()
+    topics.add_argument("--topic", action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions")
+    topics.add_argument("--all-topics", action="store_true", help="whatever the group has offsets of")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--to-earliest", action="store_true", help="the start of the log")
+    where.add_argument("--to-latest", action="store_true", help="the end of the log")
+    where.add_argument("--to-current", action="store_true", help="where it is; the end of the log where it is nowhere")
+    where.add_argument("--to-offset", type=_long, metavar="OFFSET", help="this offset")
+    where.add_argument(
+        "--to-datetime", type=_datetime, metavar="TIME", help="the first record at or after 2026-01-31T13:00:00.000"
+    )
+    where.add_argument("--by-duration", type=_duration, metavar="PnDTnHnMnS", help="the first record since so long ago")
+    where.add_argument("--shift-by", type=_long, metavar="N", help="so many further, or back where negative")
+    where.add_argument("--from-file", metavar="FILE", help="a CSV file as --export writes it")
+    act = parser.add_mutually_exclusive_group()
+    act.add_argument("--dry-run", action="store_true", help="only show the new offsets (the default)")
+    act.add_argument("--execute", action="store_true", help="do it")
+    parser.add_argument(
+        "--export", action="store_true", help="write CSV: topic,partition,offset; the group first if several"
+    )
+
+
+def _reset(arguments: argparse.Namespace, client: Client) -> int:
+    from kafkastub.cli.groups import selected
+    from kafkastub.client import BrokerError
+
+    if not (arguments.topic or arguments.all_topics or arguments.from_file):
+        raise UsageError("One of the reset scopes should be defined: --all-topics, --topic.")
+    if not (arguments.dry_run or arguments.execute):
+        output.warn(_NO_ACTION)
+    plans: dict[str, Plan] = {}
+    failed = False
+    try:
+        for group_id in output.progress(kafka_order.names(selected(arguments, client)), "resetting"):
+            state = _state(client, group_id)
+            if state in ("Empty", "Dead"):
+                plans[group_id] = _reset_one(arguments, client, group_id)
+            else:
+                output.error(
+                    f"Assignments can only be reset if the group '{group_id}' is inactive, "
+                    f"but the current state is {state}."
+                )
+                plans[group_id], failed = {}, True
+    except BrokerError as error:
+        output.error(f"Executing consumer group command failed due to {error.message}")
+        return FAILED
+    _show(arguments, {group_id: plans[group_id] for group_id in kafka_order.names(plans)})
+    return FAILED if failed else 0
+
+
+def _state(client: Client, group_id: str) -> str:
+    from kafkastub.client import BrokerError, groups
+    from kafkawire.errors import ErrorCode
+
+    try:
+        return groups.describe(client, group_id).state
+    except BrokerError as error:
+        if error.code != ErrorCode.GROUP_ID_NOT_FOUND:
+            raise
+        return "Dead"
+
+
+def _reset_one(arguments: argparse.Namespace, client: Client, group_id: str) -> Plan:
+    """Work out a group's new offsets, and commit them where that is wanted. Raises BrokerError, UsageError."""
+    from kafkastub.client import groups
+
+    planner = _Planner(arguments, client, group_id)
+    plan = planner.plan()
+    plan = {partition: plan[partition] for partition in kafka_order.partitions(plan)}
+    if arguments.execute:
+        groups.commit(client, group_id, plan)
+    return plan
+
+
+class _Planner:
+    """The new offsets of one group. What it knows of logs it asks for when it is first needed."""
+
+    def __init__(self, arguments: argparse.Namespace, client: Client, group_id: str) -> None:
+        self.arguments = arguments
+        self.client = client
+        self.group_id = group_id
+
+    def plan(self) -> Plan:
+        arguments = self.arguments
+        partitions = self._scope()
+        self._check(partitions)
+        if arguments.to_offset is not None:
+            return self._within(dict.fromkeys(partitions, arguments.to_offset))
+        if arguments.to_earliest:
+            return self._at(partitions, -2)
+        if arguments.to_latest:
+            return self._at(partitions, -1)
+        if arguments.shift_by is not None:
+            return self._within(self._shifted(partitions))
+        if arguments.to_datetime is not None:
+            return self._since(partitions, arguments.to_datetime)
+        if arguments.by_duration is not None:
+            return self._since(partitions, int(time.time() * 1000) - arguments.by_duration)
+        if arguments.from_file:
+            return self._from_file()
+        committed = self._committed()
+        return committed | self._at([one for one in partitions if one not in committed], -1)
+
+    def _scope(self) -> list[Partition]:
+        """The partitions that the options name."""
+        from kafkastub.cli.groups import partitions_in
+        from kafkastub.client import topics
+
+        if self.arguments.all_topics:
+            return list(self._committed(of_all=True))
+        named = self.arguments.topic or []
+        found = [one for text in named if ":" in text for one in partitions_in(text)]
+        described = topics.describe(self.client, [text for text in named if ":" not in text])
+        for topic in described.values():
+            found += [(topic.name, partition.index) for partition in topic.partitions]
+        self._wanted = dict.fromkeys(found)
+        return list(self._wanted)
+
+    def _committed(self, of_all: bool = False) -> Plan:
+        from kafkastub.client import groups
+
+        found = groups.offsets(self.client, self.group_id)
+        return {one: told.offset for one, told in found.items() if of_all or self._is_wanted(one)}
+
+    def _is_wanted(self, partition: Partition) -> bool:
+        return bool(self.arguments.all_topics) or partition in self._wanted
+
+    def _check(self, partitions: list[Partition]) -> None:
+        """Raises BrokerError for partitions that do not exist or have no leader."""
+        from kafkastub.client import BrokerError, topics
+        from kafkawire.errors import ErrorCode
+
+        described = topics.describe(self.client, {name for name, _ in partitions})
+        led = {
+            (topic.name, partition.index): partition.leader is not None
+            for topic in described.values()
+            for partition in topic.partitions
+        }
+        for problem, code, what in (
+            ([one for one in partitions if one not in led], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "do not exist"),
+            ([one for one in partitions if not led.get(one, True)], ErrorCode.LEADER_NOT_AVAILABLE, "have no leader"),
+        ):
+            if problem:
+                shown = ",".join(f"{name}-{index}" for name, index in problem)
+                raise BrokerError(code, f'The partitions "{shown}" {what}')
+
+    def _at(self, partitions: list[Partition], timestamp: int) -> Plan:
+        from kafkastub.client import topics
+
+        return topics.list_offsets(self.client, dict.fromkeys(partitions, timestamp))
+
+    def _within(self, wanted: Plan) -> Plan:
+        """Offsets moved to the ends of their logs where they lie outside."""
+        first, last = self._at(list(wanted), -2), self._at(list(wanted), -1)
+        return {one: max(first[one], min(offset, last[one])) for one, offset in wanted.items()}
+
+    def _shifted(self, partitions: list[Partition]) -> Plan:
+        committed = self._committed()
+        for name, index in partitions:
+            if (name, index) not in committed:
+                reason = f"Cannot shift offset for partition {name}-{index} since there is no current committed offset"
+                raise UsageError(reason)
+        return {one: committed[one] + self.arguments.shift_by for one in partitions}
+
+    def _since(self, partitions: list[Partition], timestamp: int) -> Plan:
+        found = self._at(partitions, timestamp)
+        late = [one for one in partitions if found[one] < 0]
+        for name, index in kafka_order.partitions(late):
+            print(f"\nWarn: Partition {index} from topic {name} is empty. Falling back to latest known offset.")
+        return found | self._at(late, -1)
+
+    def _from_file(self) -> Plan:
+        arguments = self.arguments
+        only = arguments.group[0] if arguments.group and len(arguments.group) == 1 else None
+        plans = _plans_in(Path(arguments.from_file), only)
+        if self.group_id not in plans:
+            output.error(f"No reset plan for group {self.group_id} found")
+            return {}
+        return self._within(plans[self.group_id])
+
+
+def _plans_in(path: Path, only: str | None) -> dict[str, Plan]:
+    """Group to its new offsets. With one group asked for, lines may lack the group. Raises UsageError."""
+    try:
+        lines = list(csv.reader(io.StringIO(path.read_text())))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(f"cannot read {path}: {reason}") from None
+    plans: dict[str, Plan] = {}
+    for number, cells in enumerate(lines, 1):
+        if not cells:
+            continue
+        group_id, *rest = cells if only is None or len(cells) == 4 else [only, *cells]
+        try:
+            name, index, offset = rest
+            plans.setdefault(group_id, {})[name, int(index)] = int(offset)
+        except ValueError:
+            wanted = "topic,partition,offset" if only else "group,topic,partition,offset"
+            raise UsageError(f"{path}, line {number}: {','.join(cells)!r} is no {wanted}") from None
+    return plans
+
+
+def _show(arguments: argparse.Namespace, plans: Mapping[str, Plan]) -> None:
+    rows = [(group_id, *one, offset) for group_id, plan in plans.items() for one, offset in plan.items()]
+    if arguments.output == "json":
+        names = ("group", "topic", "partition", "new_offset")
+        output.as_json([dict(zip(names, row, strict=True)) for row in rows])
+    elif arguments.export:
+        text = io.StringIO()
+        several = arguments.all_groups or len(arguments.group) > 1
+        csv.writer(text, lineterminator="\n").writerows(row if several else row[1:] for row in rows)
+        print(text.getvalue())
+    else:
+        widths = [max([15, *map(len, plans)]), max([15, *(len(row[1]) for row in rows)]), 10, 0]
+        print("\n" + output.header(output.columns(widths, ["GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"])))
+        for row in rows:
+            print(output.columns(widths, row))
+
+
+def _long(text: str) -> int:
+    """A 64 bit number, as an argument."""
+    if not re.fullmatch(r"[-+]?\d{1,19}", text, re.ASCII) or not -(1 << 63) <= int(text) < 1 << 63:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 64 bits")
+    return int(text)
+
+
+def _datetime(text: str) -> int:
+    """Milliseconds since 1970 of an ISO time; without a zone it is UTC (Kafka: Utils.getDateTime)."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or "T" not in text:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 2026-01-31T13:00:00.000, with or without a zone")
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+
+
+def _duration(text: str) -> int:
+    """Milliseconds of an ISO duration with days at most (Java: Duration.parse)."""
+    match = _DURATION.fullmatch(text)
+    parts: dict[str, Any] = match.groupdict() if match else {}
+    given = [name for name in ("days", "hours", "minutes", "seconds") if parts.get(name)]
+    if not given or (parts["time"] and len(parts["time"]) == 1):
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration such as P7D, PT1H30M or P1DT0.5S")
+    try:
+        length = timedelta(**{name: float(parts[name].replace(",", ".")) for name in given})
+    except OverflowError:
+        raise argparse.ArgumentTypeError(f"{text!r} is too long") from None
+    return int(length / timedelta(milliseconds=1)) * (-1 if parts["sign"] == "-" else 1)
