@@ -10,6 +10,7 @@ from kafkastub.config.own import PROFILE as OWN_PROFILE
 from kafkastub.config.profile import PROFILES, Profile
 from kafkastub.handlers.registry import registrations
 from tests.docs.kips import TABLES
+from tests.docs.releases import releases
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
@@ -86,7 +87,7 @@ def kips() -> str:
     return "\n".join(lines) + "\n"
 
 
-DOCUMENTS = {"coverage.md": coverage, "kips.md": kips, "profiles.md": profiles}
+DOCUMENTS = {"coverage.md": coverage, "kips.md": kips, "profiles.md": profiles, "releases.md": releases}
 
 if __name__ == "__main__":
     DOCS.mkdir(exist_ok=True)

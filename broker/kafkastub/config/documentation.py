@@ -120,4 +120,14 @@ GROUP_TEXTS: Final[dict[str, str]] = {
     name: BROKER_TEXTS[broker_name].replace(", unless the group has its own", "").replace(", unless it has its own", "")
     for name, broker_name in GROUP_SYNONYMS.items()
     if broker_name in BROKER_TEXTS
+} | {
+    "share.auto.offset.reset": "Where a share group begins: earliest, latest or by_duration:….",
+    "share.isolation.level": "Whether a share group reads records of open and aborted transactions.",
+    "share.renew.acknowledge.enable": "Whether a member may renew its hold on a record instead of answering for it.",
+}
+
+CLIENT_METRICS_TEXTS: Final[dict[str, str]] = {
+    "interval.ms": "How often a client pushes its metrics, in milliseconds.",
+    "match": "Which clients are meant: patterns for their attributes, all of which must fit.",
+    "metrics": "Which metrics are wanted: prefixes of their names, * for all.",
 }

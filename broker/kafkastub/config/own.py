@@ -18,6 +18,7 @@ from .profile import Profile
 PREFIX: Final = "kafkastub."
 
 _FLUSH: Final = r"message|never|[1-9]\d{0,8}ms"
+_RELEASE: Final = r"(2\.[1-8]|3\.[0-9]|4\.[0-3])(\.\d{1,3})?"
 
 OWN: Final[dict[str, Row]] = {
     # The value schema that offsets are written with in __consumer_offsets, for tools that do not know Kafka 4.1's
@@ -29,7 +30,11 @@ OWN: Final[dict[str, Row]] = {
     # When what is written to a data directory is synced: before the reply (message), every so many milliseconds, or
     # when the system pleases (never). Written it is before the reply in any case: a killed process loses nothing.
     "kafkastub.flush": ("string", "1000ms", "low", ("matching", _FLUSH, "message, never or <N>ms"), "read-only"),
-}
+    # The Apache Kafka release whose APIs and versions are advertised and accepted, as far as they are served.
+    "kafkastub.as.version": (
+        "string", None, "low", ("matching", _RELEASE, 'a release from 2.1 to 4.3, for example "2.8"'), "read-only",
+    ),
+}  # fmt: skip
 
 _YES_OR_NO: Final[Row] = ("boolean", None, "low", None, "read-only")
 _FIELDS: Final[dict[str, Row]] = {

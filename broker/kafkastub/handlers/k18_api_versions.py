@@ -9,6 +9,9 @@ AV-4  Versions 3+: the feature metadata.version, supported as in Apache Kafka 4.
       version 4 lists kraft.version too, which version 3 leaves out because its lowest level is 0.  KIP-584, KIP-1022
 AV-5  Produce is listed from version 0, though versions 0-2 close the connection.     KAFKA-18659
 AV-6  GetTelemetrySubscriptions and PushTelemetry are not listed, as there is no receiver, but answered.    KIP-714
+AV-7  With kafkastub.as.version the answer is that of the release, less what is not served: its ranges and its features
+      (none below 3.3); where ApiVersions' own version does not exist, below 2.4 the answer lists nothing.
+                                                                    Kafka: ApiKeys, MetadataVersion of each release
 Not done: the features group.version, transaction.version, share.version and streams.version; what they would promise
 is not served.
 """
@@ -18,6 +21,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from kafkastub.handlers.as_release import feature_levels, served_apis
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles, registrations
@@ -32,9 +36,6 @@ from kafkawire.messages.api_versions_response import (
 )
 
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
-
-_SUPPORTED = (SupportedFeatureKey("metadata.version", 7, 30), SupportedFeatureKey("kraft.version", 0, 1))
-_FINALIZED = (FinalizedFeatureKey("metadata.version", 30, 30), FinalizedFeatureKey("kraft.version", 1, 1))
 
 
 def error_response(request: ApiVersionsRequest, code: ErrorCode, version: int) -> ApiVersionsResponse:
@@ -51,16 +52,20 @@ def api_versions(ctx: RequestContext, request: ApiVersionsRequest) -> Outcome:
             return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version)
         ctx.connection.software_name = name
         ctx.connection.software_version = version
+    release = ctx.state.config["kafkastub.as.version"]
+    levels = feature_levels(release)
     return ApiVersionsResponse(
-        api_keys=_served(),
-        supported_features=_SUPPORTED if ctx.api_version >= 4 else _SUPPORTED[:1],
-        finalized_features_epoch=1,
-        finalized_features=_FINALIZED,
+        api_keys=_listed(release),
+        supported_features=[
+            SupportedFeatureKey(name, low, high) for name, (low, high) in levels.items() if low or ctx.api_version >= 4
+        ],
+        finalized_features_epoch=1 if levels else -1,
+        finalized_features=[FinalizedFeatureKey(name, high, high) for name, (_, high) in levels.items()],
     )
 
 
-@lru_cache(maxsize=1)
-def _served() -> tuple[ApiVersion, ...]:
+@lru_cache(maxsize=64)
+def _listed(release: str | None) -> tuple[ApiVersion, ...]:
     return tuple(
-        ApiVersion(api.key, api.advertised_first, api.last) for api in registrations().values() if api.advertised
+        ApiVersion(api.key, api.advertised_first, api.last) for api in served_apis(release).values() if api.advertised
     )

@@ -1,0 +1,38 @@
+"""docs/releases.md: what the stub has of each Apache Kafka release, from the table and the registrations."""
+
+from __future__ import annotations
+
+from kafkastub.config.releases import APIS, METADATA_VERSIONS
+from kafkastub.handlers.as_release import gaps, served_apis
+
+_INTRODUCTION = """\
+# What of each release is served
+
+Written by `make docs` from `kafkastub.config.releases` (made from the jars of these releases) and the handlers'
+registrations. With `--as-version` (see [as-version.md](as-version.md)) the stub advertises and accepts what the release
+has, less what stands here. Produce is advertised from version 0 all the same, as Apache Kafka 4 does it, and a request
+of versions 0 to 2 closes the connection.
+
+Not served of any release are the APIs between brokers, and versions that Apache Kafka 4 has dropped.
+
+| release | served APIs | metadata.version | versions that are missing | APIs that are missing |
+|---|---|---|---|---|"""
+
+
+def releases() -> str:
+    """The document's text."""
+    lines = [_INTRODUCTION]
+    for release in APIS:
+        found = gaps(release)
+        partly = ", ".join(
+            f"{gap.key.camel} {_missing(gap.wanted, gap.served)}" for gap in found if gap.served is not None
+        )
+        wholly = ", ".join(gap.key.camel for gap in found if gap.served is None)
+        levels = "{}-{}".format(*METADATA_VERSIONS[release]) if release in METADATA_VERSIONS else "-"
+        lines.append(f"| {release} | {len(served_apis(release))} | {levels} | {partly or '-'} | {wholly or '-'} |")
+    return "\n".join(lines) + "\n"
+
+
+def _missing(wanted: tuple[int, int], served: tuple[int, int]) -> str:
+    ranges = [(wanted[0], served[0] - 1), (served[1] + 1, wanted[1])]
+    return " and ".join(str(low) if low == high else f"{low}-{high}" for low, high in ranges if low <= high)
