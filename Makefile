@@ -3,14 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUN := .venv/.run-installed
 DEV := .venv/.dev-installed
+PIPELINE := .venv/.pipeline-installed
 PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 
-.PHONY: help run test check oracle oracle-expiry differential soak golden messages docs examples bench lock clean
+.PHONY: help run test test-docker check oracle oracle-expiry differential soak golden messages docs examples bench lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
 	@echo "make test          the tests (Java 17 and Maven for those with JVM clients)"
+	@echo "make test-docker   builds the image and runs it (a container engine: docker/engine.sh starts one)"
 	@echo "make check         ruff, mypy, import contracts, generated code"
 	@echo "make oracle        the same scenarios on Apache Kafka 4.3.1 and on the stub, fixed seeds"
 	@echo "make oracle-expiry the expiry of offsets on both; waits for two real minutes"
@@ -18,6 +20,7 @@ help:
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
+	@echo "make test-pipeline the PySpark pipeline's tests (Java 17); make bench-pipeline its figures"
 	@echo "make golden        record the golden transcripts from Apache Kafka anew"
 	@echo "make messages      generate protocol/kafkawire/messages anew"
 	@echo "make docs          write docs/coverage.md and docs/profiles.md anew"
@@ -35,18 +38,29 @@ $(DEV): requirements/dev.lock $(RUN)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
 	@touch $@
 
+$(PIPELINE): requirements/pipeline.lock $(DEV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/pipeline.lock
+	@touch $@
+
 run: $(RUN)
 	@exec $(BIN)/kafkastub serve $(ARGS)
 
 test: $(DEV)
 	$(PYTEST) $(ARGS)
 
+test-docker: $(DEV)
+	$(PYTEST) -m docker $(ARGS)
+
+test-pipeline: $(PIPELINE)
+	$(PYTEST) -m pipeline tests/pipeline $(ARGS)
+
 check: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	PYTHONPATH=protocol:broker $(BIN)/lint-imports
+	PYTHONPATH=protocol:broker:pipeline $(BIN)/lint-imports
 	$(BIN)/python -m tests.oracle.messages --check
+	$(BIN)/python -m tests.oracle.releases --check
 
 oracle: $(DEV)
 	$(PYTEST) -m oracle $(ARGS)
@@ -77,12 +91,17 @@ examples: $(DEV)
 bench: $(DEV)
 	$(BIN)/python bench/run.py $(if $(WITH_KAFKA),--with-kafka) $(ARGS)
 
+bench-pipeline: $(PIPELINE)
+	$(BIN)/python bench/pipeline.py $(ARGS)
+
 lock:
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--extra build pyproject.toml -o requirements/run.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--extra build --extra control --extra cli --extra journal --extra security --extra test --extra dev \
 		-c requirements/run.lock pyproject.toml -o requirements/dev.lock
+	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+		--extra build --extra control --extra cli -c requirements/dev.lock pyproject.toml -o requirements/image.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--extra build --extra pipeline --extra test --extra dev -c requirements/dev.lock pyproject.toml -o requirements/pipeline.lock
 
