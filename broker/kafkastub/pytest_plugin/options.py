@@ -1,0 +1,142 @@
+"""What the broker of a test is to be like: options, ini entries, and the marker over them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from kafkastub import KafkaStub
+
+MARKER = "kafka_stub"
+
+FOR_TESTS: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
+"""Kafka holds the first rebalance of a new group back for 3 s: most of a test's time, and nothing to see."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A broker as options and markers describe it; None is the stub's own default."""
+
+    topics: Mapping[str, int] = field(default_factory=dict)
+    """Name to number of partitions."""
+    config: Mapping[str, object] = field(default_factory=dict)
+    """Kafka's broker configuration."""
+    retention_minutes: int | None = None
+    """`offsets.retention.minutes`."""
+    profile: str | None = None
+    as_version: str | None = None
+    nodes: int | None = None
+    partitions: int = 1
+    """Of the topic that the fixture `kafka_topic` creates."""
+
+    def narrowed(self, markers: Iterable[pytest.Mark]) -> Wanted:
+        """With what the markers say, the closest to the test last. Raises pytest.UsageError for what none can say."""
+        known = [each.name for each in fields(self)]
+        wanted = self
+        for marker in reversed(list(markers)):
+            for name in marker.kwargs:
+                if name not in known:
+                    raise pytest.UsageError(f"@pytest.mark.kafka_stub has no {name}=; it has {', '.join(known)}")
+            if marker.args:
+                raise pytest.UsageError("@pytest.mark.kafka_stub takes keywords only, for example topics={'orders': 3}")
+            said = dict(marker.kwargs)
+            if "topics" in said:
+                said["topics"] = {**wanted.topics, **_topics(said["topics"])}
+            if "config" in said:
+                said["config"] = {**wanted.config, **said["config"]}
+            wanted = replace(wanted, **said)
+        return wanted
+
+    @property
+    def particular(self) -> list[str]:
+        """The names of what is asked for that only the stub can be."""
+        plain = Wanted()
+        return [
+            name
+            for name in ("config", "retention_minutes", "profile", "as_version", "nodes")
+            if getattr(self, name) != getattr(plain, name)
+        ]
+
+    def stub(self, **arguments: Any) -> KafkaStub:
+        """A stub like this, not started; `arguments` of KafkaStub win."""
+        from kafkastub import KafkaStub
+
+        config = {**FOR_TESTS, **self.config}
+        if self.retention_minutes is not None:
+            config["offsets.retention.minutes"] = self.retention_minutes
+        said: dict[str, Any] = {"topics": self.topics}
+        said |= {
+            name: getattr(self, name) for name in ("profile", "as_version", "nodes") if getattr(self, name) is not None
+        }
+        return KafkaStub(**{**said, **arguments, "config": {**config, **(arguments.get("config") or {})}})
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """The command line and the ini entries."""
+    group = parser.getgroup("kafkastub", "a Kafka broker for tests")
+    group.addoption("--kafka-stub-profile", choices=["kips", "kafka"], help="whose letter the broker follows")
+    group.addoption("--kafka-stub-retention-minutes", type=int, metavar="N", help="offsets.retention.minutes")
+    group.addoption("--kafka-stub-as-version", metavar="RELEASE", help="serve what that release of Kafka serves")
+    group.addoption(
+        "--kafka-stub-config", action="append", default=[], metavar="KEY=VALUE", help="Kafka's broker configuration"
+    )
+    group.addoption(
+        "--kafka-stub-bootstrap",
+        metavar="HOST:PORT",
+        help="run the tests against this cluster instead (or KAFKA_STUB_BOOTSTRAP); what needs the stub is skipped",
+    )
+    parser.addini("kafka_stub_profile", "whose letter the broker follows: kips or kafka")
+    parser.addini("kafka_stub_retention_minutes", "offsets.retention.minutes")
+    parser.addini("kafka_stub_as_version", "serve what that release of Kafka serves")
+    parser.addini("kafka_stub_config", "Kafka's broker configuration, a KEY=VALUE a line", type="linelist")
+    parser.addini("kafka_stub_journal_lines", "requests shown with a test that fails, 0 for none", default="20")
+
+
+def real_cluster(config: pytest.Config) -> str | None:
+    """HOST:PORT of the cluster that takes the stub's place, None where none does."""
+    given: str | None = config.getoption("--kafka-stub-bootstrap") or os.environ.get("KAFKA_STUB_BOOTSTRAP")
+    return given or None
+
+
+def wanted_by_options(config: pytest.Config) -> Wanted:
+    """What command line and ini entries say. Raises pytest.UsageError with one sentence."""
+    minutes = _option(config, "retention_minutes")
+    try:
+        retention = None if minutes is None else int(minutes)
+    except ValueError:
+        raise pytest.UsageError(f"kafka_stub_retention_minutes = {minutes}: a number of minutes is wanted") from None
+    entries = [*config.getini("kafka_stub_config"), *config.getoption("--kafka-stub-config")]
+    return Wanted(
+        config=dict(map(_entry, entries)),
+        retention_minutes=retention,
+        profile=_option(config, "profile"),
+        as_version=_option(config, "as_version"),
+    )
+
+
+def _option(config: pytest.Config, name: str) -> Any:
+    given = config.getoption(f"--kafka-stub-{name.replace('_', '-')}")
+    return given if given is not None else config.getini(f"kafka_stub_{name}") or None
+
+
+def _entry(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise pytest.UsageError(f"kafka_stub_config {text!r}: KEY=VALUE is wanted")
+    return key.strip(), value.strip()
+
+
+def _topics(topics: Any) -> Mapping[str, int]:
+    """A mapping as it is; a list of names as topics of one partition."""
+    if isinstance(topics, Mapping):
+        return topics
+    if isinstance(topics, str) or not all(isinstance(name, str) for name in topics):
+        raise pytest.UsageError(
+            f"@pytest.mark.kafka_stub(topics={topics!r}): names with their partitions are wanted, {{'orders': 3}}"
+        )
+    return dict.fromkeys(topics, 1)

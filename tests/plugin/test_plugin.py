@@ -1,0 +1,205 @@
+"""The pytest plugin as a project of its own sees it: each test runs a pytest of its own on a small test file."""
+
+from __future__ import annotations
+
+import pytest
+
+FIRST = "from confluent_kafka.admin import AdminClient\nimport pytest\n\n"
+TOPICS = """
+def topics(stub):
+    listed = AdminClient({"bootstrap.servers": stub.bootstrap_servers}).list_topics(timeout=10).topics
+    return {name: len(topic.partitions) for name, topic in listed.items()}
+"""
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("KAFKA_STUB_BOOTSTRAP", raising=False)
+    monkeypatch.delenv("CI", raising=False)
+
+    def run(source: str, *arguments: str, ini: str = "") -> pytest.RunResult:
+        pytester.makeini(f"[pytest]\nasyncio_default_fixture_loop_scope = function\n{ini}")
+        pytester.makepyfile(FIRST + TOPICS + source)
+        return pytester.runpytest_subprocess("-p", "no:randomly", "-W", "error", "-rs", *arguments)
+
+    return run
+
+
+def test_the_closest_marker_wins_and_topics_add_up(run):
+    run("""
+pytestmark = pytest.mark.kafka_stub(topics={"everywhere": 1}, config={"num.partitions": 5}, retention_minutes=60)
+
+@pytest.mark.kafka_stub(topics={"inner": 2})
+class TestBoth:
+    def test_of_the_class(self, kafka_stub):
+        assert topics(kafka_stub) == {"everywhere": 1, "inner": 2}
+
+    @pytest.mark.kafka_stub(topics=["everywhere", "mine"], profile="kafka", retention_minutes=1)
+    def test_of_its_own(self, kafka_stub):
+        assert topics(kafka_stub) == {"everywhere": 1, "inner": 2, "mine": 1}
+""").assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize(
+    ("marker", "sentence"),
+    [
+        ("retention=3", "@pytest.mark.kafka_stub has no retention=; it has topics, config, retention_minutes,*"),
+        ("3", "@pytest.mark.kafka_stub takes keywords only, for example topics={'orders': 3}"),
+        ("topics='orders'", "@pytest.mark.kafka_stub(topics='orders'): names with their partitions are wanted,*"),
+        ("retention_minutes=0", "*offsets.retention.minutes*"),
+    ],
+)
+def test_a_marker_that_cannot_be_is_refused(run, marker: str, sentence: str):
+    result = run(f"@pytest.mark.kafka_stub({marker})\ndef test_it(kafka_stub): pass")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"*{sentence}"])
+
+
+EXPIRY = """
+from confluent_kafka import Consumer, TopicPartition
+
+@pytest.mark.kafka_stub(topics=["orders"])
+def test_it(kafka_stub, kafka_clock):
+    consumer = Consumer({"bootstrap.servers": kafka_stub.bootstrap_servers, "group.id": "g"})
+    kafka_clock.freeze()
+    consumer.commit(offsets=[TopicPartition("orders", 0, 7)], asynchronous=False)
+    consumer.close()
+    kafka_clock.advance(minutes=2)
+    assert kafka_stub.metrics()["offset-expirations"] == 0
+    kafka_clock.advance(minutes=1)
+    assert kafka_stub.metrics()["offset-expirations"] == 1
+"""
+
+
+def test_options_win_over_ini_entries(run):
+    run(EXPIRY, "--kafka-stub-retention-minutes=3", ini="kafka_stub_retention_minutes = 9").assert_outcomes(passed=1)
+
+
+def test_ini_entries_of_configuration(run):
+    run(EXPIRY, ini="kafka_stub_config =\n    offsets.retention.minutes=3\n").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("ini", "sentence"),
+    [
+        ("kafka_stub_retention_minutes = soon", "kafka_stub_retention_minutes = soon: a number of minutes is wanted"),
+        ("kafka_stub_config = soon", "kafka_stub_config 'soon': KEY=VALUE is wanted"),
+    ],
+)
+def test_ini_entries_that_cannot_be_are_refused(run, ini: str, sentence: str):
+    result = run("def test_it(kafka_stub): pass", ini=ini)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"*{sentence}"])
+
+
+def test_the_server_is_shared_and_its_topics_are_not(run):
+    run("""
+seen = []
+
+@pytest.mark.kafka_stub(partitions=3)
+@pytest.mark.parametrize("n", range(3))
+def test_it(kafka_stub_server, kafka_topic, kafka_group, n):
+    assert topics(kafka_stub_server)[kafka_topic] == 3
+    seen.append((kafka_stub_server.port, kafka_topic, kafka_group))
+    ports, names, groups = map(set, zip(*seen))
+    assert (len(ports), len(names), len(groups)) == (1, n + 1, n + 1)
+""").assert_outcomes(passed=3)
+
+
+def test_a_factory_makes_any_number(run):
+    run("""
+def test_it(kafka_stub_factory):
+    one, other = kafka_stub_factory(topics={"a": 1}), kafka_stub_factory(topics={"b": 2}, profile="kafka")
+    assert (topics(one), topics(other)) == ({"a": 1}, {"b": 2})
+""").assert_outcomes(passed=1)
+
+
+def test_a_broker_is_fresh_and_gone_afterwards(run):
+    run("""
+import socket
+ports = []
+
+@pytest.mark.parametrize("n", range(3))
+def test_it(kafka_stub, kafka_topic, n):
+    assert topics(kafka_stub) == {kafka_topic: 1}
+    for port in ports:
+        with pytest.raises(OSError):
+            socket.create_connection(("127.0.0.1", port)).close()
+    ports.append(kafka_stub.port)
+""").assert_outcomes(passed=3)
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "anyio"])
+def test_async_tests_on_either_plugin(run, loop: str):
+    run(f"""
+from aiokafka import AIOKafkaProducer
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+@pytest.mark.{loop}
+async def test_it(kafka_stub, kafka_topic):
+    async with AIOKafkaProducer(bootstrap_servers=kafka_stub.bootstrap_servers) as producer:
+        assert (await producer.send_and_wait(kafka_topic, b"x")).offset == 0
+""").assert_outcomes(passed=1)
+
+
+def test_nothing_of_the_broker_is_imported_before_it_is_used(run):
+    run("""
+import sys
+
+def test_it():
+    loaded = {name for name in sys.modules if name.split(".")[0] in ("kafkastub", "kafkawire", "uvloop", "kio")}
+    assert loaded == {"kafkastub", "kafkastub.pytest_plugin", "kafkastub.pytest_plugin.options"}
+""").assert_outcomes(passed=1)
+
+
+REAL = """
+@pytest.mark.kafka_stub(topics={"orders": 2})
+def test_plain(kafka_stub):
+    assert topics(kafka_stub)["orders"] == 2
+
+def test_names(kafka_stub_server, kafka_topic, kafka_group):
+    assert topics(kafka_stub_server)[kafka_topic] == 1
+
+def test_clock(kafka_clock):
+    raise AssertionError
+
+def test_metrics(kafka_stub):
+    kafka_stub.metrics()
+    raise AssertionError
+
+def test_factory(kafka_stub_factory):
+    raise AssertionError
+
+@pytest.mark.kafka_stub(retention_minutes=3)
+def test_particular(kafka_stub):
+    raise AssertionError
+"""
+
+
+@pytest.mark.parametrize("how", ["option", "environment"])
+def test_the_same_tests_on_a_real_cluster(run, servers: str, how: str, monkeypatch: pytest.MonkeyPatch):
+    if how == "environment":
+        monkeypatch.setenv("KAFKA_STUB_BOOTSTRAP", servers)
+        result = run(REAL)
+    else:
+        result = run(REAL, f"--kafka-stub-bootstrap={servers}")
+    result.assert_outcomes(passed=2, skipped=4)
+    for what in ("kafka_stub.clock", "kafka_stub.metrics", "kafka_stub_factory", "retention_minutes= of the marker"):
+        result.stdout.fnmatch_lines([f"*{what} needs the stub, and KAFKA_STUB_BOOTSTRAP points at {servers}"])
+
+
+def test_a_failure_shows_the_last_requests(run):
+    result = run("""
+@pytest.mark.kafka_stub(topics={"orders": 1})
+def test_it(kafka_stub):
+    assert topics(kafka_stub) == {}
+""")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*last requests of kafka_stub*", "*ApiVersions*", "*Metadata*"])
+
+
+def test_a_stub_that_was_closed_before_still_lets_its_test_report(run):
+    run("def test_it(kafka_stub):\n    kafka_stub.close()\n    assert topics is None").assert_outcomes(failed=1)
