@@ -1,0 +1,15 @@
+"""Faults as data: rules that say which requests meet what, and the plan that matches them.
+
+    FaultRule     one rule, as keyword arguments, as a dict, as YAML
+    Plan          the rules of a broker, asked for each request; `server.observed` carries out what it answers
+    load_rules    rules from a YAML file
+
+A request meets at most one fault: of all rules that are due, the one that was added first. Every rule counts every
+request that it matches, whoever takes it, so that rules do not change each other's "n-th".
+"""
+
+from kafkastub.faults.files import load_rules
+from kafkastub.faults.plan import Action, Armed, Plan
+from kafkastub.faults.rules import FaultError, FaultRule
+
+__all__ = ["Action", "Armed", "FaultError", "FaultRule", "Plan", "load_rules"]

@@ -1,0 +1,183 @@
+"""Where requests and answers name groups, topics and partitions, and where answers have their errors.
+
+Only the names of the outer arrays are written down here; what is inside comes from the messages' `FIELDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from kafkawire.api import ApiKey
+from kafkawire.codec.layout import FieldLayout, StructLayout, layout_of
+from kafkawire.messages import REQUESTS, RESPONSES
+from kafkawire.schema import ZERO_UUID, Message
+
+_TOPICS: Final = {
+    ApiKey.PRODUCE: (("topic_data",), "responses"),
+    ApiKey.FETCH: (("topics",), "responses"),
+    ApiKey.LIST_OFFSETS: (("topics",), "topics"),
+    ApiKey.METADATA: (("topics",), "topics"),
+    ApiKey.OFFSET_COMMIT: (("topics",), "topics"),
+    ApiKey.OFFSET_FETCH: (("topics",), "topics"),
+    ApiKey.CREATE_TOPICS: (("topics",), "topics"),
+    ApiKey.DELETE_TOPICS: (("topics", "topic_names"), "responses"),
+    ApiKey.DELETE_RECORDS: (("topics",), "topics"),
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: (("topics",), "topics"),
+    ApiKey.CREATE_PARTITIONS: (("topics",), "results"),
+    ApiKey.ELECT_LEADERS: (("topic_partitions",), "replica_election_results"),
+    ApiKey.OFFSET_DELETE: (("topics",), "topics"),
+    ApiKey.DESCRIBE_PRODUCERS: (("topics",), "topics"),
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS: (("topics",), "topics"),
+}
+"""API -> the request's arrays of topics (whichever its version has), the answer's."""
+
+_GROUPS: Final = {
+    ApiKey.DELETE_GROUPS: (("groups_names",), "results"),
+    ApiKey.DESCRIBE_GROUPS: (("groups",), "groups"),
+    ApiKey.OFFSET_FETCH: (("groups",), "groups"),
+    ApiKey.FIND_COORDINATOR: (("coordinator_keys",), "coordinators"),
+}
+_TOPIC_NAMES: Final = ("topic", "topic_name", "name")
+_GROUP_NAMES: Final = ("group_id", "key")
+_INDEXES: Final = ("partition_index", "partition", "partition_id", "index")
+
+
+class Array(NamedTuple):
+    """An array of groups, topics or partitions in one version."""
+
+    field: str
+    name: str | None
+    """The attribute with the element's name or index; None: the element is that itself."""
+    by_id: bool
+    """Topics by their id and not by name."""
+    cls: Any
+    has_error: bool
+    inner: Array | None
+    """The topics of a group, the partitions of a topic."""
+
+
+class Naming(NamedTuple):
+    """What one version of an API names; None where it does not."""
+
+    group: str | None
+    """The attribute with the one group of a request."""
+    groups: Array | None
+    topics: Array | None
+    """Those at the top; those in `groups` are there."""
+    answer_groups: Array | None
+    answer_topics: Array | None
+
+    @property
+    def names_groups(self) -> bool:
+        return self.group is not None or self.groups is not None
+
+    @property
+    def request_topics(self) -> Array | None:
+        return self.topics or (self.groups.inner if self.groups is not None else None)
+
+    @property
+    def answered_topics(self) -> Array | None:
+        return self.answer_topics or (self.answer_groups.inner if self.answer_groups is not None else None)
+
+    @property
+    def names_partitions(self) -> bool:
+        topics = self.request_topics
+        return topics is not None and topics.inner is not None
+
+
+@lru_cache(maxsize=512)
+def naming(key: ApiKey, version: int) -> Naming:
+    """Raises ValueError for a version that the messages do not have."""
+    request, answer = layout_of(message(REQUESTS, key), version), layout_of(message(RESPONSES, key), version)
+    group = None
+    if key == ApiKey.FIND_COORDINATOR:
+        group = "key" if version < 4 else None
+    elif any(field.name == "group_id" for field in request.fields):
+        group = "group_id"
+    of_groups, of_topics = _GROUPS.get(key, ((), "")), _TOPICS.get(key, ((), ""))
+    return Naming(
+        group,
+        _array(request, of_groups[0], _GROUP_NAMES),
+        _array(request, of_topics[0], _TOPIC_NAMES),
+        _array(answer, (of_groups[1],), _GROUP_NAMES),
+        _array(answer, (of_topics[1],), _TOPIC_NAMES),
+    )
+
+
+def message(table: dict[int, tuple[str, str, tuple[int, int]]], key: ApiKey) -> type[Message]:
+    import importlib
+
+    module, name, _ = table[key]
+    found: type[Message] = getattr(importlib.import_module(module), name)
+    return found
+
+
+@lru_cache(maxsize=512)
+def has_field(key: ApiKey, version: int, name: str) -> bool:
+    """Whether the answer has it at the top."""
+    layout = layout_of(message(RESPONSES, key), version)
+    return any(field.name == name for field in (*layout.fields, *layout.tagged))
+
+
+def has_error(key: ApiKey, version: int) -> bool:
+    """Whether an error code stands anywhere in the answer."""
+    return _has_error(layout_of(message(RESPONSES, key), version))
+
+
+def _has_error(layout: StructLayout) -> bool:
+    return any(
+        field.name == "error_code" or (field.struct is not None and _has_error(field.struct)) for field in layout.fields
+    )
+
+
+def _array(layout: StructLayout, names: tuple[str, ...], called: tuple[str, ...]) -> Array | None:
+    for field in layout.fields:
+        if field.name in names and field.array:
+            return _described(field, called)
+    return None
+
+
+def _described(field: FieldLayout, called: tuple[str, ...]) -> Array:
+    if field.struct is None:
+        return Array(field.name, None, False, None, False, None)
+    has = {each.name: each for each in field.struct.fields}
+    name = next((each for each in called if each in has), None)
+    inner = None
+    if called is _GROUP_NAMES:
+        inner = _array(field.struct, ("topics",), _TOPIC_NAMES)
+    elif called is _TOPIC_NAMES:
+        inner = _array(field.struct, tuple(each for each in has if "partition" in each), _INDEXES)
+    by_id = "topic_id" in has and (name is None or called is not _TOPIC_NAMES)
+    return Array(field.name, "topic_id" if by_id else name, by_id, field.struct.cls, "error_code" in has, inner)
+
+
+def topic_of(element: Any, array: Array, topic_name: Any) -> str | None:
+    """The name of a topic in a request."""
+    if array.name is None:
+        return str(element)
+    if array.by_id:
+        found: str | None = topic_name(element.topic_id)
+        return found
+    name = getattr(element, array.name)
+    topic_id = getattr(element, "topic_id", ZERO_UUID)
+    if not name and topic_id != ZERO_UUID:
+        name = topic_name(topic_id)
+    return name if name is None else str(name)
+
+
+def index_of(element: Any, array: Array) -> int:
+    """The index of a partition in a request."""
+    return int(element if array.name is None else getattr(element, array.name))
+
+
+def topics_in(request: Any, names: Naming) -> Iterator[tuple[str | None, Array, Any]]:
+    """(group that it stands in, its array, the element) for each topic that a request names."""
+    if names.topics is not None:
+        for topic in getattr(request, names.topics.field) or ():
+            yield None, names.topics, topic
+    if names.groups is not None and names.groups.inner is not None:
+        for group in getattr(request, names.groups.field) or ():
+            for topic in getattr(group, names.groups.inner.field) or ():
+                yield group.group_id, names.groups.inner, topic

@@ -1,0 +1,292 @@
+"""The rules of a broker as it asks them for each request. No I/O, no clock, no randomness but a rule's own."""
+
+from __future__ import annotations
+
+import copy
+import random
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from fnmatch import translate
+from functools import partial
+from typing import Any, Final, Literal
+
+from kafkastub.faults.checks import Served, apis_of
+from kafkastub.faults.naming import Naming, has_field, index_of, message, naming, topic_of, topics_in
+from kafkastub.faults.partial import WRITES, Part, TopicName, Wanted, put, split
+from kafkastub.faults.rules import FaultError, FaultRule
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+from kafkawire.messages import RESPONSES
+from kafkawire.schema import Message
+
+MOST_RULES: Final = 1000
+_MOST_ROUTES: Final = 1000
+_GROUP_KEY: Final = 0
+
+InSession = Callable[[Any, Any], Iterable[tuple[str, bytes, int]]]
+"""(context, Fetch request) -> (topic, its id, partition) for what its fetch session asks for without naming it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What `server.observed_faults` carries out; the fields are explained there."""
+
+    fault: str
+    work: bool = True
+    error: ErrorCode | None = None
+    narrow: Callable[[Message], Message] | None = None
+    rewrite: Callable[[Message], Message] | None = None
+    throttle_ms: int | None = None
+    before_ms: int = 0
+    after_ms: int = 0
+    ending: Literal["answer", "close", "cut", "silence"] = "answer"
+    cut_at: int = 0
+
+
+class Armed:
+    """A rule in a plan, with what has come of it."""
+
+    def __init__(self, rule: FaultRule, id: str, apis: frozenset[ApiKey], now_ms: int) -> None:
+        self.rule = rule
+        self.id = id
+        self.apis = apis
+        self.matched = 0
+        """Requests that it matched, whether it was due or not."""
+        self.hits = 0
+        """Requests that met the fault."""
+        until = rule.until_ms
+        self.until_ms = None if until is None else until[0] + (now_ms if until[1] else 0)
+        self.versions = rule.version_range or (0, 0x7FFF)
+        self.client = None if rule.client_id is None else re.compile(translate(rule.client_id)).match
+        self.wanted = Wanted(rule.group, rule.topic, rule.partition)
+        self.named = self.wanted != Wanted(None, None, None)
+        about_whom = rule.client_id, rule.listener, rule.node, rule.connection, until
+        self.narrow = any(each is not None for each in about_whom)
+        """Whether it depends on who asks, or when."""
+        self.action = _action(rule, id)
+        self._draw = random.Random(rule.seed).random
+
+    @property
+    def spent(self) -> bool:
+        """Whether it has fired as often as it may."""
+        return self.rule.times is not None and self.hits >= self.rule.times
+
+    def due(self) -> bool:
+        """Count a match; whether this is one that meets the fault."""
+        rule = self.rule
+        self.matched += 1
+        number = self.matched - rule.after
+        if number <= 0 or number % rule.every:
+            return False
+        return (rule.share is None or self._draw() < rule.share) and not self.spent
+
+
+_Known = tuple[Any, list[Armed], Naming | None]
+"""A route, the rules that may match its requests, and what these name."""
+
+
+class Plan:
+    """The rules in the order in which they were added. All of it belongs to the server's thread."""
+
+    def __init__(self, served: Served, topic_name: TopicName, in_session: InSession, fired: Callable[[], None]) -> None:
+        """`fired` is called when a request has met a fault."""
+        self._served = served
+        self._topic_name = topic_name
+        self._in_session = in_session
+        self._fired = fired
+        self._rules: dict[str, Armed] = {}
+        self._by_key: dict[ApiKey, list[Armed]] = {}
+        self._by_route: dict[int, _Known] = {}
+        self._count = 0
+
+    def add(self, rule: FaultRule, now_ms: int) -> Armed:
+        """Raises FaultError for a rule that can never match or act here. `now_ms`: broker time."""
+        apis = apis_of(rule, self._served)
+        if len(self._rules) >= MOST_RULES:
+            raise FaultError(f"there are {MOST_RULES} fault rules already: remove some")
+        if rule.name is not None and rule.name in self._rules:
+            raise FaultError(f"name={rule.name!r} is taken by another rule: remove that first")
+        name = rule.name
+        while name is None or name in self._rules:
+            self._count += 1
+            name = f"fault-{self._count}"
+        armed = Armed(rule, name, apis, now_ms)
+        if armed.until_ms is not None and armed.until_ms <= now_ms:
+            raise FaultError(f"until={rule.until} can never match: by the broker's clock it is past")
+        self._rules[name] = armed
+        self._index()
+        return armed
+
+    def remove(self, armed: Armed) -> None:
+        """Removing twice does no harm."""
+        if self._rules.get(armed.id) is armed:
+            del self._rules[armed.id]
+            self._index()
+
+    def clear(self) -> None:
+        self._rules.clear()
+        self._index()
+
+    def rules(self) -> list[Armed]:
+        return list(self._rules.values())
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def _index(self) -> None:
+        by_key: dict[ApiKey, list[Armed]] = {}
+        for armed in self._rules.values():
+            for key in armed.apis:
+                by_key.setdefault(key, []).append(armed)
+        self._by_key = by_key
+        self._by_route.clear()
+
+    # --- asked by the server
+
+    def concerns(self, key: ApiKey) -> bool:
+        return key in self._by_key
+
+    def match(self, route: Any, context: Any, request: Any) -> Action | None:
+        """What happens to this request. `route`: server.dispatch.Route, `context`: handlers.context.RequestContext."""
+        known = self._by_route.get(id(route))
+        if known is None:
+            known = self._learn(route)
+        _, rules, names = known
+        taken = None
+        for armed in rules:
+            if armed.narrow and not self._meant(armed, context):
+                continue
+            if armed.named and not self._names(armed.wanted, names, route, context, request):
+                continue
+            if armed.due() and taken is None:
+                taken = armed
+                armed.hits += 1
+        if taken is None:
+            return None
+        action = taken.action
+        if action.error is not None and taken.named:
+            action = self._for_a_part(taken, route, context, request)
+        self._fired()
+        return action
+
+    def _learn(self, route: Any) -> _Known:
+        """What is the same for all requests of a route; it keeps the route, so that no other one gets its id."""
+        key, version = route.key, route.version
+        heard_of = route.api.first <= version <= route.api.last  # or an ApiVersions of the future
+        throttles = heard_of and has_field(key, version, "throttle_time_ms")
+        rules = [
+            armed
+            for armed in self._by_key.get(key, ())
+            if armed.versions[0] <= version <= armed.versions[1]
+            and (heard_of or not armed.named)
+            and (throttles or armed.rule.throttle_time_ms is None)
+        ]
+        if len(self._by_route) >= _MOST_ROUTES:
+            self._by_route.clear()
+        known = self._by_route[id(route)] = route, rules, naming(key, version) if heard_of else None
+        return known
+
+    def _meant(self, armed: Armed, context: Any) -> bool:
+        """Whether the rule is about who asks, and still in force."""
+        rule, connection = armed.rule, context.connection
+        if armed.client is not None and (context.client_id is None or not armed.client(context.client_id)):
+            return False
+        if rule.listener is not None and rule.listener != connection.listener:
+            return False
+        if rule.node is not None and rule.node != connection.node_id:
+            return False
+        if rule.connection is not None and rule.connection != connection.id:
+            return False
+        return armed.until_ms is None or context.broker_ms < armed.until_ms
+
+    def _names(self, wanted: Wanted, names: Any, route: Any, context: Any, request: Any) -> bool:
+        group, topic, index = wanted
+        if group is not None:
+            if names.group == "group_id":  # the short way
+                if request.group_id != group:
+                    return False
+            elif not _names_group(request, names, group):
+                return False
+        if topic is None and index is None:
+            return True
+        for of_group, array, one in topics_in(request, names):
+            if of_group is not None and group not in (None, of_group):
+                continue
+            if topic is not None and topic_of(one, array, self._topic_name) != topic:
+                continue
+            if index is None:
+                return True
+            inner = array.inner
+            if inner and any(index_of(p, inner) == index for p in getattr(one, inner.field) or ()):
+                return True
+        if route.key != ApiKey.FETCH:
+            return False
+        return any(
+            topic in (None, name) and index in (None, number) for name, _, number in self._in_session(context, request)
+        )
+
+    def _for_a_part(self, armed: Armed, route: Any, context: Any, request: Any) -> Action:
+        """The error where it belongs, the rest served for real."""
+        key, names, wanted, action = route.key, naming(route.key, route.version), armed.wanted, armed.action
+        assert action.error is not None
+        left, parts = split(request, names, wanted, self._topic_name)
+        if key == ApiKey.FETCH:
+            known = {(part.topic, part.partition) for part in parts}
+            parts += [
+                Part(None, name, topic_id, index)
+                for name, topic_id, index in self._in_session(context, request)
+                if wanted.topic in (None, name) and wanted.partition in (None, index) and (name, index) not in known
+            ]
+        if not parts or not _can_hold(names, wanted):
+            return action  # one group, or an error at the top alone: the whole request
+        change = partial(put, names=names, parts=parts, code=int(action.error))
+        if key in WRITES:
+            if left is None:
+                if not wanted.topical:
+                    return action
+                blank = message(RESPONSES, key)
+                return replace(action, rewrite=lambda _: change(blank()))
+            return replace(action, work=True, error=None, narrow=lambda _: left, rewrite=change)
+        narrow = _at_once if key == ApiKey.FETCH else None
+        return replace(action, work=True, error=None, narrow=narrow, rewrite=change)
+
+
+def _can_hold(names: Naming, wanted: Wanted) -> bool:
+    """Whether the answer has an error code at a topic, partition or group."""
+    if not wanted.topical:
+        return names.answer_groups is not None and names.answer_groups.has_error
+    topics = names.answered_topics
+    return topics is not None and (topics.has_error or (topics.inner is not None and topics.inner.has_error))
+
+
+def _names_group(request: Any, names: Naming, group: str) -> bool:
+    if getattr(request, "key_type", _GROUP_KEY) != _GROUP_KEY:
+        return False  # FindCoordinator for a transaction
+    if names.group is not None:
+        return bool(getattr(request, names.group) == group)
+    array = names.groups
+    if array is None:
+        return False
+    found = getattr(request, array.field) or ()
+    return group in found if array.name is None else any(getattr(one, array.name) == group for one in found)
+
+
+def _at_once(request: Any) -> Any:
+    """A Fetch that does not wait: an error is told at once."""
+    asked = copy.copy(request)
+    asked.max_wait_ms = 0
+    return asked
+
+
+def _action(rule: FaultRule, id: str) -> Action:
+    plain = Action(fault=id, before_ms=rule.delay_ms, throttle_ms=rule.throttle_time_ms)
+    if rule.error is not None:
+        return replace(plain, work=False, error=rule.error_code)
+    if rule.drop is not None:
+        return replace(plain, work=rule.drop == "after", ending="close")
+    if rule.cut is not None:
+        return replace(plain, ending="cut", cut_at=rule.cut)
+    if rule.silent:
+        return replace(plain, work=rule.silent != "before", ending="silence")
+    return plain

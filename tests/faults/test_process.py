@@ -1,0 +1,100 @@
+"""`KafkaStub(process=True)`: the same API, and a child that ends with its parent."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from kafkastub import ConfigError, FaultError, KafkaStub, StubError, TopicError
+from kafkastub.stub_observed import GroupTimeout
+from tests.faults.test_on_the_wire import commit, committed
+from tests.rawclient import RawClient
+
+
+@pytest.fixture(scope="module")
+def stub() -> Iterator[KafkaStub]:
+    with KafkaStub(topics={"a": 3, "b": 1}, process=True) as running:
+        yield running
+
+
+def test_clients_the_clock_and_meters(stub: KafkaStub) -> None:
+    assert isinstance(stub, KafkaStub)
+    stub.create_topic("c", 2)
+    stub.clock.freeze()
+    before = stub.clock.now()
+    with RawClient(stub.bootstrap_servers) as client:
+        assert commit(client, "weekend") == {("a", 0): 0}
+        stub.clock.advance(days=8)
+        assert committed(client, "weekend") == {}
+    assert (stub.clock.now() - before).days == 8
+    assert stub.metrics()["offset-expirations"] >= 1  # other tests commit here, too
+
+
+def test_faults(stub: KafkaStub) -> None:
+    with stub.faults.add(api="OffsetCommit", error="NOT_COORDINATOR", times=1) as fault:
+        with RawClient(stub.bootstrap_servers) as client:
+            assert [commit(client)["a", 0] for _ in range(2)] == [16, 0]
+        fault.wait(hits=1, timeout=5)
+        assert (fault.hits, fault.rule.times, len(stub.faults)) == (1, 1, 1)
+        assert [each.id for each in stub.faults] == [fault.id]
+    assert stub.faults.list() == []
+
+
+def test_the_journal_and_a_loading_coordinator(stub: KafkaStub) -> None:
+    with RawClient(stub.bootstrap_servers) as client:
+        with stub.coordinator_loading():
+            assert commit(client, "loading") == {("a", 0): 14}
+        assert commit(client, "loading") == {("a", 0): 0}
+    assert stub.journal.wait_for(api="OffsetCommit", group="loading", timeout=5).api == "OffsetCommit"
+
+
+def test_errors_are_those_of_a_stub_in_this_process(stub: KafkaStub) -> None:
+    with pytest.raises(TopicError, match="a/b") as refused:
+        stub.create_topic("a/b")
+    assert refused.value.code.name == "INVALID_TOPIC_EXCEPTION"
+    with pytest.raises(FaultError, match="Fetch is meant"):
+        stub.faults.add(api="Fetsch", drop="after")
+    with pytest.raises(GroupTimeout):
+        stub.wait_group("nobody", timeout=0.01)
+    with pytest.raises(ConfigError):
+        KafkaStub(config={"offsets.retention.minutes": "soon"}, process=True)
+    with pytest.raises(TopicError):
+        KafkaStub(topics={"a/b": 1}, process=True).start()
+
+
+def test_a_closed_stub_says_so() -> None:
+    with KafkaStub(process=True) as stub:
+        clock = stub.clock
+    stub.close()
+    with pytest.raises(StubError, match="not running"):
+        clock.now()
+    with pytest.raises(StubError, match="not running"):
+        _ = stub.port
+
+
+PARENT = """
+import os
+from kafkastub import KafkaStub
+if __name__ == "__main__":
+    stub = KafkaStub(process=True).start()
+    print(stub._process.pid, flush=True)
+    input()
+"""
+
+
+def test_the_child_ends_when_its_parent_is_killed(tmp_path: object) -> None:
+    file = f"{tmp_path}/parent.py"
+    with open(file, "w") as script:  # noqa: PTH123
+        script.write(PARENT)
+    with subprocess.Popen([sys.executable, file], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = os.pidfd_open(int(parent.stdout.readline()))
+        parent.kill()
+    ended, _, _ = select.select([child], [], [], 10)
+    os.close(child)
+    assert ended
