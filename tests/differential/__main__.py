@@ -9,15 +9,17 @@ import argparse
 import sys
 
 from tests.differential.compare import Difference
+from tests.differential.data_generator import data_script
 from tests.differential.fuzz import broken_bytes, odd_values
 from tests.differential.generator import random_script
 from tests.differential.handmade import SCRIPTS
 from tests.differential.replay import replay
 from tests.differential.running import apache_kafka, started_once, stub
 from tests.differential.scripts import Script
+from tests.differential.shrink import shrunk
 from tests.oracle.apache_kafka import OracleError
 
-RANDOM = {"random": random_script, "odd": odd_values, "broken": broken_bytes}
+RANDOM = {"random": random_script, "data": data_script, "odd": odd_values, "broken": broken_bytes}
 
 
 def main() -> int:
@@ -26,6 +28,7 @@ def main() -> int:
     parser.add_argument("--seeds", default="1-20", help="one seed, or a range FIRST-LAST (default 1-20)")
     parser.add_argument("--handmade", nargs="*", metavar="NAME", help="the hand-made ones whose names start so instead")
     parser.add_argument("--kind", choices=RANDOM, default="random", help="what the seeds are of (default random)")
+    parser.add_argument("--shrink", action="store_true", help="look for the shortest scenario with the same difference")
     parser.add_argument("--itself", action="store_true", help="Apache Kafka in the stub's place: no difference")
     parser.add_argument("--timeout", type=float, default=2.0, help="seconds to wait for an answer that is due")
     arguments = parser.parse_args()
@@ -44,6 +47,8 @@ def _run(arguments: argparse.Namespace) -> int:
             scenario, _ = script.play(kafka(script.config))
             difference = replay(scenario, other(script.config), arguments.timeout)
             if difference is not None:
+                if arguments.shrink:
+                    difference = shrunk(difference, kafka(script.config), other(script.config))
                 differences.append(difference)
                 print(difference, end="\n\n", flush=True)
     print(f"{len(scripts)} scenarios, {len(differences)} of them different")

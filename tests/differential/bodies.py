@@ -1,7 +1,7 @@
 """Messages as plain data (dicts, lists, numbers, strings) and back: what scenarios and transcripts are written in.
 
 A struct is a dict of the fields that the version has, those left out that hold the schema's default. Bytes and records
-are hexadecimal text, a uuid is hexadecimal text or a name such as `<topic t1>`.
+are hexadecimal text, a uuid is hexadecimal text or a name such as `<topic t1>`; a number may have one: `<session 1>`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _built(cls: type[Struct], kind: str, value: Json, text: Text) -> Any:
         return ZERO_UUID if translated.startswith("<") else bytes.fromhex(translated)
     if isinstance(value, Mapping):
         return _struct(getattr(sys.modules[cls.__module__], kind), value, text)
-    return value
+    return int(text(value)) if isinstance(value, str) else value
 
 
 def _described(kind: str, value: Any, version: int, text: Text) -> Json:

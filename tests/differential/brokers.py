@@ -16,6 +16,9 @@ from tests.differential.wire import Connection, request_class, response_class
 TOPICS = {"t1": 3, "t2": 1, "t3": 2}
 """Topics that are always there: {name: partitions}. A scenario with topics of its own names them `<p>…`."""
 
+SETTLED = "settled"
+"""A topic of which only the configuration is altered, to see that earlier changes of the cluster have come through."""
+
 READY_SECONDS = 30.0
 
 COMMON: dict[str, object] = {
@@ -35,6 +38,13 @@ CONFIGS: dict[str, dict[str, object]] = {
         "group.max.session.timeout.ms": 60000,
     },
     "delayed": {**COMMON, "group.initial.rebalance.delay.ms": 300},
+    "data": {
+        **COMMON,
+        "message.max.bytes": 60000,
+        "fetch.max.bytes": 90000,
+        "log.retention.check.interval.ms": 3600000,
+        "transaction.state.log.num.partitions": 1,
+    },
 }
 """Broker settings by the name that a scenario uses, for Apache Kafka and the stub alike."""
 
@@ -44,6 +54,8 @@ ORDERLY: dict[str, object] = {
     "group.coordinator.threads": 1,
     "group.coordinator.append.linger.ms": 0,
     "transaction.state.log.num.partitions": 1,
+    "log.initial.task.delay.ms": 3600000,  # nothing is deleted or compacted while a scenario looks
+    "log.cleaner.backoff.ms": 3600000,
 }
 """What makes Apache Kafka handle requests in the order of their arrival; see tests.differential.play."""
 
@@ -64,12 +76,14 @@ def prepared(bootstrap_servers: str) -> Broker:
     connection = Connection(broker.host, broker.port, "preparing")
     try:
         topics = [{"name": name, "num_partitions": count, "replication_factor": 1} for name, count in TOPICS.items()]
+        topics.append({"name": SETTLED, "num_partitions": 1, "replication_factor": 1})
         _ask(connection, "CreateTopics", 5, {"topics": topics, "timeout_ms": 30000})
         for key_type in (0, 1):
             _until(connection, "FindCoordinator", 2, {"key": "warm", "key_type": key_type}, ErrorCode.NONE)
         heartbeat = {"group_id": "warm", "member_id": "nobody", "generation_id": 1}
         _until(connection, "Heartbeat", 3, heartbeat, ErrorCode.UNKNOWN_MEMBER_ID)
-        asked = {"topics": [{"name": name} for name in TOPICS]}
+        _until(connection, "InitProducerId", 0, {"transactional_id": None}, ErrorCode.NONE)
+        asked = {"topics": [{"name": name} for name in (*TOPICS, "__consumer_offsets")]}
         for topic in _ask(connection, "Metadata", 12, asked).topics:
             broker.topic_ids[topic.name] = bytes(topic.topic_id)
     finally:

@@ -7,11 +7,23 @@
 | topic id                                   | `<topic t1>`                  | learned from Metadata before the play   |
 | the broker's address                       | `<host>`, `<port>`            | fields `host` and `port` of an answer   |
 | cluster id                                 | `<cluster>`                   | field `cluster_id` of an answer         |
-| producer id                                | `<producer>`                  | field `producer_id` of an answer        |
+| producer id that the broker gave out       | `<producer>`                  | field `producer_id` of an answer, below |
+|                                            |                               | a million: scenarios make up larger ones|
 | time that the broker stamped               | `<time>`                      | fields ending in `timestamp`, `time_ms`,|
-|                                            |                               | where positive; throttle times are kept |
-| order of what Kafka keeps in a hash map    | sorted                        | `UNORDERED`, and fetch of *all* offsets |
+|                                            |                               | and 13 digits in a text, within 30 days |
+|                                            |                               | of now; throttle times are kept         |
+| order of what Kafka keeps in a hash map    | sorted                        | `UNORDERED`, `UNORDERED_DATA`, and fetch|
+|                                            |                               | of *all* offsets                        |
 | groups of other plays on the same broker   | left out                      | ListGroups answers: no prefix           |
+| topics of other plays                      | left out                      | Metadata, ListConfigResources,          |
+|                                            |                               | DescribeLogDirs: another play's prefix  |
+| fetch session id                           | `<session 1>`: in order       | Fetch answers                           |
+| telemetry instance id, subscription id     | `<instance 1>`, `<subscri…>`  | given to the play; learned from answers |
+| a batch with LogAppendTime: its CRC        | `right` or `wrong`            | Fetch answers, batch by batch           |
+| a compressed payload (another zlib's gzip) | unpacked, without its length  | Fetch answers, `<p>recompressed` topics |
+|                                            |                               | in DescribeLogDirs                      |
+| documentation of a configuration           | `<text>`                      | DescribeConfigs: ours is our own        |
+| path and size of the disk                  | `<dir>`, `<bytes>`            | DescribeLogDirs                         |
 
 Names go both ways: in a request `<c1#1>` is sent as the member id that it stands for in this play.
 """
@@ -19,6 +31,7 @@ Names go both ways: in a request `<c1#1>` is sent as the member id that it stand
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +41,12 @@ UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 WHOLE_MEMBER = re.compile(rf"(.*)-({UUID})", re.DOTALL)
 MEMBER_IN_TEXT = re.compile(rf"([\w.]*)-({UUID})")
 NAME = re.compile(r"<[^<>]*>")
+
+NEAR_MS = 30 * 86_400_000
+"""A time so near is the broker's or relative to it; scenarios use other times where the very value matters."""
+
+OWN_PRODUCERS = 1_000_000
+"""Producer ids from here on are made up by scenarios; brokers give out smaller ones."""
 
 UNORDERED = {
     ("JoinGroup", "members"): "member_id",
@@ -52,6 +71,10 @@ class Names:
         self._real[f"<{name}>"] = real
         self._name[real] = f"<{name}>"
 
+    def knows(self, name: str) -> bool:
+        """Whether `<name>` stands for something."""
+        return name in self._real
+
     def real(self, text: str) -> str:
         """The text to send: names replaced by what they stand for; unknown ones stay as they are."""
         return NAME.sub(lambda found: self._real.get(found[0], found[0]), text)
@@ -65,6 +88,16 @@ class Names:
             return self._member(whole[1], text)
         text = MEMBER_IN_TEXT.sub(lambda found: self._member(found[1], found[0]), text)
         return text.replace(self.prefix, "<p>")
+
+    def number(self, base: str, real: int) -> None:
+        """Let `<base 1>`, `<base 2>` and so on stand for numbers, in the order in which they are first seen."""
+        if str(real) not in self._name:
+            self._count[base] = self._count.get(base, 0) + 1
+            self.add(f"{base} {self._count[base]}", str(real))
+
+    def stable_number(self, real: int) -> str:
+        """The name of a number, or its digits."""
+        return self._name.get(str(real), str(real))
 
     def _member(self, base: str, real: str) -> str:
         if real not in self._name:
@@ -98,10 +131,17 @@ def _stamped(value: Json, field: str = "") -> Any:
         return {key: _stamped(item, key) for key, item in value.items()}
     if isinstance(value, list):
         return [_stamped(item, field) for item in value]
+    if field == "producer_id" and value >= OWN_PRODUCERS:
+        return value
     if field in ("host", "port", "cluster_id", "producer_id") and value not in (None, "", -1):
         return {"cluster_id": "<cluster>", "producer_id": "<producer>"}.get(field, f"<{field}>")
     timed = field.endswith("timestamp") or (field.endswith("time_ms") and not field.startswith("throttle"))
-    return "<time>" if timed and isinstance(value, int) and value > 0 else value
+    return "<time>" if timed and isinstance(value, int) and is_near(value) else value
+
+
+def is_near(value: int) -> bool:
+    """Whether this is a time of these days, in unix milliseconds."""
+    return abs(value - time.time() * 1000) < NEAR_MS
 
 
 def _sort(answer: Json, path: list[str], key: str) -> None:

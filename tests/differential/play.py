@@ -13,6 +13,7 @@ import itertools
 import select
 import struct
 import time
+import uuid
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
@@ -21,8 +22,9 @@ from kafkawire.codec import decode_from, encode
 from kafkawire.errors import MalformedMessage
 from kafkawire.schema import ZERO_UUID, Message
 from tests.differential.bodies import Json, build, describe
-from tests.differential.brokers import Broker
+from tests.differential.brokers import SETTLED, Broker
 from tests.differential.names import Names, normalise, topic_name
+from tests.differential.names_data import learn_numbers, normalise_data
 from tests.differential.scenario import CLOSED, SILENT, Answers, Scenario, Step
 from tests.differential.wire import Closed, Connection, Frame, NoAnswer, request_class, response_class
 
@@ -31,15 +33,24 @@ GRACE_SECONDS = 0.04
 """While a scenario is made, what seems parked gets so much longer: a busy machine may deliver two sockets' data in
 another order than it was written."""
 
-PARKING = ("JoinGroup", "SyncGroup")
-"""The requests that a broker may hold back."""
+PARKING = ("JoinGroup", "SyncGroup", "Fetch")
+"""The requests that a broker may hold back; a Fetch for PARKED_MS or longer."""
 
-RELEASING = (*PARKING, "LeaveGroup")
+PARKED_MS = 10000
+
+RELEASING = (*PARKING, "LeaveGroup", "Produce", "DeleteTopics")
 """The requests that may let others go."""
 
 SETTLING_SECONDS = 0.2
 
+INSTANCES = 4
+"""So many telemetry instance ids a play has, `<instance 1>` and so on."""
+
+TOPIC = 2
+"""The type of a topic as a resource that has a configuration."""
+
 _plays = itertools.count(1)
+_changes = itertools.count(1)
 
 
 class Stage:
@@ -51,6 +62,8 @@ class Stage:
         self.names = Names(f"p{next(_plays):05d}-")
         for topic, topic_id in broker.topic_ids.items():
             self.names.add(topic_name(topic), topic_id.hex())
+        for number in range(1, INSTANCES + 1):
+            self.names.add(f"instance {number}", uuid.uuid4().hex)
         self.frames: list[Frame] = []
         self._connections: dict[str, Connection] = {}
         self._requests: dict[int, dict[str, Json]] = {}
@@ -126,11 +139,33 @@ class Stage:
     def look(self, times: int = 1) -> dict[str, Json]:
         """Describe the watched groups: {group: description}. A barrier, see the module."""
         for _ in range(times):
-            body = {"groups": self.groups}
-            request = build(request_class("DescribeGroups"), body, self.names.real)
-            self._watcher.send("DescribeGroups", 6, encode(request, 6))
-            shown = self._decoded(self._watcher.receive(ANSWER_SECONDS), body)
+            shown = self._watch("DescribeGroups", 6, {"groups": self.groups})
         return {group.pop("group_id", ""): group for group in shown.get("groups", ())}
+
+    def settle(self) -> None:
+        """Wait until the broker does as it was told. Kafka's controller answers first, and tells the broker then.
+
+        Changes come through in their order, each seen while it is acted on: when a second one behind it is seen, all
+        that belongs to the first has been done.
+        """
+        for _ in range(2):
+            value = str(next(_changes))
+            config = {"name": "index.interval.bytes", "value": value}
+            asked = {"resources": [{"resource_type": TOPIC, "resource_name": SETTLED, "configs": [config]}]}
+            self._watch("IncrementalAlterConfigs", 1, asked)
+            keys = [config["name"]]
+            described = {"resource_type": TOPIC, "resource_name": SETTLED, "configuration_keys": keys}
+            deadline = time.monotonic() + ANSWER_SECONDS
+            while True:
+                seen = self._watch("DescribeConfigs", 4, {"resources": [described]})["results"][0]["configs"][0]
+                if seen["value"] == value:
+                    break
+                assert time.monotonic() < deadline, f"{SETTLED} does not become {value}: {seen}"
+
+    def _watch(self, api: str, version: int, body: dict[str, Json]) -> Json:
+        """Ask on the watcher's connection."""
+        self._watcher.send(api, version, encode(build(request_class(api), body, self.names.real), version))
+        return self._decoded(self._watcher.receive(ANSWER_SECONDS), body)
 
     def _connected(self, client_id: str) -> Connection:
         """A new connection, one answer old: before that the broker may accept it later than it reads others."""
@@ -160,7 +195,9 @@ class Stage:
         except (MalformedMessage, ValueError) as error:
             return {"malformed": str(error), "hex": data.hex()}
         self._learn_topics(message)
+        learn_numbers(self.names, message)
         answer = normalise(frame.api, request, describe(message, version, self.names.stable))
+        answer = normalise_data(self.names, frame.api, answer)
         if end != len(data):
             answer["trailing bytes"] = data[end:].hex()
         return answer
@@ -213,6 +250,7 @@ class Play:
         *,
         raw: list[Json] | None = None,
         after: str = "",
+        settle: bool = False,
     ) -> Json:
         """One request on connection `on`. Returns its answer, or None where it is parked (`answers` gets it later)."""
         step = Step(on=on, api=api, version=version, body=body or {}, raw=raw, after=after)
@@ -220,8 +258,11 @@ class Play:
         was_alive = self._alive(step.body.get("group_id"))
         self.stage.send(step)
         silent = api == "Produce" and step.body.get("acks") == 0
-        if not queued and not silent and (api not in PARKING or raw is not None):
+        if not queued and not silent and (not _may_park(step) or raw is not None):
             step.answers.append((on, self.stage.next_answer(on)))
+        step.settle = settle and not all(map(_has_failed, step.answers))
+        if step.settle:
+            self.stage.settle()
         looked = self.stage.look(2 if self.stage.any_waits() else 1)
         step.answers += self.stage.answers_now(GRACE_SECONDS if api in RELEASING else 0.0)
         first = api == "JoinGroup" and not was_alive and self.scenario.config != "delayed"
@@ -295,6 +336,16 @@ class Play:
         step.state = {group: shown for group, shown in looked.items() if self.state.get(group) != shown}
         self.state = looked
         self.scenario.steps.append(step)
+
+
+def _has_failed(answer: tuple[str, Json]) -> bool:
+    """Whether a request that changes the cluster has changed nothing: everything in the answer is an error."""
+    parts = [part for value in answer[1].values() if isinstance(value, list) for part in value]
+    return all(part.get("error_code") for part in parts)
+
+
+def _may_park(step: Step) -> bool:
+    return step.api in PARKING and (step.api != "Fetch" or step.body.get("max_wait_ms", 0) >= PARKED_MS)
 
 
 def await_state(stage: Stage, wanted: dict[str, str]) -> dict[str, Json]:

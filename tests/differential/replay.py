@@ -37,6 +37,8 @@ def _answers(stage: Stage, step: Step, timeout: float) -> Answers:
     while True:
         stage.send(step)
         found = [(on, stage.next_answer(on, timeout)) for on, _ in step.answers]
+        if step.settle:
+            stage.settle()
         if not step.poll or found == step.answers or time.monotonic() > deadline:
             return found
 

@@ -26,7 +26,8 @@ class Step:
     A request: on connection `on` (the client id; connected when first used) goes `api` at `version` with `body` as
     tests.differential.bodies has it, or the pieces `raw` in its place (see `tests.differential.play.pieces`), and the
     hexadecimal bytes `after` behind it; with `poll` it goes again and again until the answer is the one that is due
-    (what a broker does in its own time). `close` closes a connection. `until` waits for group states: {group: state}.
+    (what a broker does in its own time); with `settle` what it changes in the cluster is awaited. `close` closes a
+    connection. `until` waits for group states: {group: state}.
 
     `answers` came because of the step: often its own, none where the request is parked, several where it releases
     others. `state` describes the groups that are different after it.
@@ -39,6 +40,7 @@ class Step:
     raw: list[Json] | None = None
     after: str = ""
     poll: bool = False
+    settle: bool = False
     close: str = ""
     until: dict[str, str] = field(default_factory=dict)
     answers: Answers = field(default_factory=list)
@@ -52,7 +54,7 @@ class Step:
 
     def to_json(self) -> dict[str, Json]:
         """Only what is set."""
-        names = ("on", "api", "body", "after", "poll", "close", "until", "answers", "state")
+        names = ("on", "api", "body", "after", "poll", "settle", "close", "until", "answers", "state")
         saved = {name: getattr(self, name) for name in names if getattr(self, name)}
         if self.api:
             saved["version"] = self.version

@@ -1,0 +1,182 @@
+"""What differs from run to run in the answers of the data plane; the table is in `tests.differential.names`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kafkawire.errors import KafkaError
+from kafkawire.records import HEADER_SIZE, BatchHeader, check_crc, decompress, parse_header, split_batches
+from kafkawire.schema import Message
+from tests.differential.bodies import Json
+from tests.differential.names import Names, is_near
+
+MILLISECONDS = re.compile(r"(?<!\d)\d{13}(?!\d)")
+
+UNORDERED_DATA: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("Produce", "responses"): ("name", "topic_id"),
+    ("Produce", "responses", "partition_responses"): ("index",),
+    ("Produce", "node_endpoints"): ("node_id",),
+    ("ListOffsets", "topics"): ("name",),
+    ("ListOffsets", "topics", "partitions"): ("partition_index",),
+    ("OffsetForLeaderEpoch", "topics"): ("topic",),
+    ("DeleteRecords", "topics"): ("name",),
+    ("DeleteRecords", "topics", "partitions"): ("partition_index",),
+    ("CreateTopics", "topics"): ("name",),
+    ("CreateTopics", "topics", "configs"): ("name",),
+    ("CreatePartitions", "results"): ("name",),
+    ("DeleteTopics", "responses"): ("name", "topic_id"),
+    ("Metadata", "topics"): ("name", "topic_id"),
+    ("Metadata", "topics", "partitions"): ("partition_index",),
+    ("DescribeConfigs", "results"): ("resource_type", "resource_name"),
+    ("DescribeConfigs", "results", "configs"): ("name",),
+    ("AlterConfigs", "responses"): ("resource_type", "resource_name"),
+    ("IncrementalAlterConfigs", "responses"): ("resource_type", "resource_name"),
+    ("ListConfigResources", "config_resources"): ("resource_type", "resource_name"),
+    ("DescribeProducers", "topics", "partitions", "active_producers"): ("producer_id",),
+    ("DescribeLogDirs", "results", "topics"): ("name",),
+    ("DescribeLogDirs", "results", "topics", "partitions"): ("partition_index",),
+    ("ElectLeaders", "replica_election_results"): ("topic",),
+    ("ElectLeaders", "replica_election_results", "partition_result"): ("partition_id",),
+}
+"""Arrays that Kafka fills from a hash map, and what we sort them by."""
+
+
+def learn_numbers(names: Names, message: Message) -> None:
+    """Name what a broker gave out and later requests say again: `<session 1>`, `<subscription 1>`."""
+    kind = type(message).__name__.removesuffix("Response")
+    if kind == "Fetch" and getattr(message, "session_id", 0):
+        names.number("session", message.session_id)  # type: ignore[attr-defined]
+    if kind == "GetTelemetrySubscriptions" and getattr(message, "subscription_id", 0):
+        names.number("subscription", message.subscription_id)  # type: ignore[attr-defined]
+
+
+def normalise_data(names: Names, api: str, answer: dict[str, Json]) -> dict[str, Json]:
+    """The answer of an API of the data plane with the table applied; any other as it is."""
+    change = CHANGES.get(api)
+    if change is not None:
+        change(names, answer)
+    for (of_api, *path), keys in UNORDERED_DATA.items():
+        if of_api == api:
+            sort_at(answer, path, keys)
+    return _texts(answer)  # type: ignore[no-any-return]
+
+
+def sort_at(answer: Json, path: list[str], keys: tuple[str, ...]) -> None:
+    """Sort the arrays at `path` by their elements' fields `keys`."""
+    if isinstance(answer, list):
+        for item in answer:
+            sort_at(item, path, keys)
+    elif isinstance(answer, dict) and path and path[0] in answer:
+        if len(path) > 1:
+            sort_at(answer[path[0]], path[1:], keys)
+        elif answer[path[0]]:
+            answer[path[0]].sort(key=lambda item: [_comparable(item.get(key)) for key in keys])
+
+
+def _comparable(value: Json) -> tuple[int, str]:
+    """An absent field is the schema's default: 0 or an empty text."""
+    return (value, "") if isinstance(value, int) else (0, value or "")
+
+
+def _texts(value: Json) -> Any:
+    """Times near now within error texts."""
+    if isinstance(value, dict):
+        return {key: _texts(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_texts(item) for item in value]
+    if isinstance(value, str):
+        return MILLISECONDS.sub(lambda found: "<time>" if is_near(int(found[0])) else found[0], value)
+    return value
+
+
+def _fetch(names: Names, answer: dict[str, Json]) -> None:
+    if answer.get("session_id"):
+        answer["session_id"] = names.stable_number(answer["session_id"])
+    for topic in answer.get("responses", ()):
+        for partition in topic["partitions"]:
+            if partition.get("records"):
+                partition["records"] = shown_records(bytes.fromhex(partition["records"]))
+
+
+def shown_records(records: bytes) -> list[Json]:
+    """Batch by batch: the header's fields, and the payload as it is; a codec's output is shown unpacked.
+
+    What is cut off by a limit stands at the end, without what differs.
+    """
+    shown: list[Json] = []
+    at = 0
+    for _, batch in split_batches(records):
+        shown.append(_shown_batch(bytes(batch)))
+        at += len(batch)
+    if at < len(records):
+        shown.append({"cut off": len(records) - at, "from": records[at : at + 12].hex()})
+    return shown
+
+
+def _shown_batch(batch: bytes) -> Json:
+    header = parse_header(batch)
+    shown: dict[str, Json] = dict(zip(BatchHeader._fields, header, strict=True))
+    shown["crc"] = "right" if check_crc(batch) else "wrong"
+    for field in ("max_timestamp", "base_timestamp"):
+        shown[field] = "<time>" if is_near(shown[field]) else shown[field]
+    payload = batch[HEADER_SIZE:]
+    if header.compression:
+        try:
+            plain = bytes(decompress(header.compression, payload))
+        except KafkaError:
+            plain = payload
+        shown["unpacked"] = plain.hex()
+        del shown["length"]
+    else:
+        shown["payload"] = payload.hex()
+    return shown
+
+
+def _log_dirs(names: Names, answer: dict[str, Json]) -> None:
+    for result in answer.get("results", ()):
+        result |= {"log_dir": "<dir>", "total_bytes": "<bytes>", "usable_bytes": "<bytes>"}
+        result["topics"] = [topic for topic in result.get("topics", ()) if topic["name"].startswith("<p>")]
+        for topic in result["topics"]:
+            if topic["name"].startswith("<p>recompressed"):
+                for partition in topic["partitions"]:
+                    partition.pop("partition_size", None)
+
+
+def _metadata(names: Names, answer: dict[str, Json]) -> None:
+    answer["topics"] = [one for one in answer.get("topics", ()) if _is_of_play(one.get("name"))]
+
+
+def _resources(names: Names, answer: dict[str, Json]) -> None:
+    kept = [one for one in answer.get("config_resources", ()) if _is_of_play(one.get("resource_name"))]
+    answer["config_resources"] = kept
+
+
+def _is_of_play(name: str | None) -> bool:
+    other = name is not None and re.match(r"p\d{5}-|settled$", name)
+    return not other
+
+
+def _configs(names: Names, answer: dict[str, Json]) -> None:
+    for result in answer.get("results", ()):
+        for config in result.get("configs", ()):
+            if config.get("documentation"):
+                config["documentation"] = "<text>"
+
+
+def _telemetry(names: Names, answer: dict[str, Json]) -> None:
+    if answer.get("subscription_id"):
+        answer["subscription_id"] = names.stable_number(answer["subscription_id"])
+    if not str(answer.get("client_instance_id", "<")).startswith("<"):
+        answer["client_instance_id"] = "<some id>"
+
+
+CHANGES: Mapping[str, Callable[[Names, dict[str, Json]], None]] = {
+    "Fetch": _fetch,
+    "DescribeConfigs": _configs,
+    "DescribeLogDirs": _log_dirs,
+    "Metadata": _metadata,
+    "ListConfigResources": _resources,
+    "GetTelemetrySubscriptions": _telemetry,
+}
