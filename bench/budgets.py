@@ -9,15 +9,16 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import observed
 from cases import CASES
 from results import Results
-from startup import NEW_STUB, SERVE
+from startup import FIXTURE_DOWN, FIXTURE_UP, NEW_STUB, SERVE
 from wire import ECHO, ratio
 
 STUB, KFAKE, KAFKA = "kafkastub", "kfake", "kafka"
 
 GROUP_APIS = ("offset-commit/", "offset-fetch/", "heartbeat")
-BULK = ("produce/100x1KB", "fetch/1MB")
+BULK = ("produce/1x100B", "produce/100x1KB", "produce/1000x1KB", "fetch/1MB")
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Verdict:
 
 def verdicts(results: Results) -> list[Verdict]:
     """Every budget, in order."""
-    return [*_round_trips(results), *_rates(results), *_volume(results), *_starts(results), *_rest()]
+    return [*_round_trips(results), *_rates(results), *_volume(results), *_starts(results), *_rest(results)]
 
 
 def _group_cases() -> Iterator[str]:
@@ -116,13 +117,24 @@ def _volume(results: Results) -> Iterator[Verdict]:
 
 
 def _starts(results: Results) -> Iterator[Verdict]:
-    for name, most in ((SERVE, 250.0), (NEW_STUB, 5.0)):
+    for name, what, most in (
+        (SERVE, f"{SERVE} to an answer", 250.0),
+        (NEW_STUB, f"{NEW_STUB} to an answer", 5.0),
+        (FIXTURE_UP, FIXTURE_UP, 10.0),
+        (FIXTURE_DOWN, FIXTURE_DOWN, 10.0),
+    ):
         found = results.startup.get(name)
         if found is None:
-            yield Verdict(f"{name} to an answer", f"≤ {most:g} ms", results.absent.get("startup", "not selected"), None)
+            yield Verdict(what, f"≤ {most:g} ms", results.absent.get("startup", "not selected"), None)
         else:
-            yield Verdict(f"{name} to an answer", f"≤ {most:g} ms", f"{found:.1f} ms", found <= most)
+            yield Verdict(what, f"≤ {most:g} ms", f"{found:.1f} ms", found <= most)
 
 
-def _rest() -> Iterator[Verdict]:
-    yield Verdict("journal, metrics and fault matching", "≤ 15 % of a request", "there are none yet", None)
+def _rest(results: Results) -> Iterator[Verdict]:
+    for case in observed.CASES:
+        what, budget = f"{case} with journal, metrics, a fault rule", f"≥ {observed.BUDGET:g} × without"
+        found = results.observed.get(case)
+        if found is None:
+            yield Verdict(what, budget, results.absent.get(observed.NAME, "not selected"), None)
+        else:
+            yield Verdict(what, budget, f"{found.rate:.2f} ×", found.rate >= observed.BUDGET)

@@ -220,6 +220,7 @@ CASES = (
     Case("heartbeat", HEARTBEAT, _heartbeat, compared_with_echo=True),
     Case("produce/1x100B", PRODUCE, _produce(1, 100), limit=20_000, done=_delete_produced),
     Case("produce/100x1KB", PRODUCE, _produce(100, 1024), limit=500, done=_delete_produced),
+    Case("produce/1000x1KB", PRODUCE, _produce(1000, 1024), limit=64, done=_delete_produced),
     Case("fetch/1MB", FETCH, _fetch),
 )
 """In the order of the report. The number behind the slash is that of partitions."""

@@ -59,21 +59,23 @@ def stub_command() -> list[str]:
 @contextlib.contextmanager
 def stub() -> Iterator[Contestant]:
     """kafkastub in its default profile."""
-    with _process("kafkastub", [*stub_command(), "--config", "group.initial.rebalance.delay.ms=0"]) as running:
+    with process_that_says_ready(
+        "kafkastub", [*stub_command(), "--config", "group.initial.rebalance.delay.ms=0"]
+    ) as running:
         yield running
 
 
 @contextlib.contextmanager
 def echo() -> Iterator[Contestant]:
     """The raw echo."""
-    with _process("echo", [sys.executable, str(HERE / "echo.py")]) as running:
+    with process_that_says_ready("echo", [sys.executable, str(HERE / "echo.py")]) as running:
         yield running
 
 
 @contextlib.contextmanager
 def kfake() -> Iterator[Contestant]:
     """kfake, built with the Go toolchain. Raises Unavailable without one."""
-    with _process("kfake", [str(build_kfake())]) as running:
+    with process_that_says_ready("kfake", [str(build_kfake())]) as running:
         yield running
 
 
@@ -113,7 +115,7 @@ def kfake_version() -> str:
 
 
 @contextlib.contextmanager
-def _process(name: str, command: Sequence[str]) -> Iterator[Contestant]:
+def process_that_says_ready(name: str, command: Sequence[str]) -> Iterator[Contestant]:
     """A server that says `… ready on HOST:PORT`; ended with SIGTERM and the end of its input."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     try:

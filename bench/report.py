@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from budgets import STUB, Verdict
 from codec import Timing
 from results import Results
+from sustained import Throughput
 from upkeep import Upkeep
 from volume import Volume
 from wire import ECHO, Measured, middle, ratio
@@ -103,6 +104,33 @@ def volume_table(volumes: Sequence[Volume]) -> str:
     ]
     head = ["server", "offsets", "first pass, offsets/s", "median/s", "B an offset", "B after the last pass"]
     return table("Commits of 1,000 partitions, each of another group", head, rows)
+
+
+def sustained_table(found: dict[str, dict[str, Throughput]]) -> str:
+    """MB/s of Kafka's own tools: medians, and the median of the rounds' ratios."""
+    names = list(dict.fromkeys(name for by_name in found.values() for name in by_name))
+    others = [name for name in names if name != STUB and STUB in names]
+    rows = []
+    for load, by_name in found.items():
+        for what in ("produced", "consumed"):
+            series: dict[str, list[float]] = {name: getattr(one, what) for name, one in by_name.items()}
+            middles = [statistics.median(series[name]) if series[name] else None for name in names]
+            ratios = [_middle_ratio(series[STUB], series[other]) for other in others]
+            rows.append([f"{load}, {what}", *map(_number, middles), *ratios])
+    head = ["load", *names, *(f"{STUB}/{other}" for other in others)]
+    text = table("Kafka's perf tools, one partition: MB/s", head, rows)
+    failures = [
+        f"  {load}, {name}: {one.failure}"
+        for load, by_name in found.items()
+        for name, one in by_name.items()
+        if one.failure is not None
+    ]
+    return "\n".join([text, "Failed:", *failures, ""]) if failures else text
+
+
+def _middle_ratio(ours: list[float], theirs: list[float]) -> str:
+    pairs = list(zip(ours, theirs, strict=False))
+    return f"{statistics.median(a / b for a, b in pairs):.2f}" if pairs else NONE
 
 
 def verdict_table(found: Sequence[Verdict]) -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codec import Timing
+from observed import Watching
+from sustained import Throughput
 from upkeep import Upkeep
 from volume import Volume
 from wire import Measured
@@ -25,6 +27,10 @@ class Results:
     startup: dict[str, float] = field(default_factory=dict)
     """Milliseconds."""
     volumes: list[Volume] = field(default_factory=list)
+    sustained: dict[str, dict[str, Throughput]] = field(default_factory=dict)
+    """By load, then contestant."""
+    observed: dict[str, Watching] = field(default_factory=dict)
+    """By case."""
     upkeep: Upkeep | None = None
     absent: dict[str, str] = field(default_factory=dict)
     """Who or what could not take part, and why."""

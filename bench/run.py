@@ -1,7 +1,7 @@
 """`make bench`: everything against its budget, beside a raw echo, kfake and, if asked for, Apache Kafka.
 
     python bench/run.py                      all of it, some minutes
-    python bench/run.py --quick              a look, less than one
+    python bench/run.py --quick              a look, about one
     python bench/run.py -k commit            what has "commit" in its name; -k may be repeated
     python bench/run.py --with-kafka         Apache Kafka too (Java 17)
     python bench/run.py --json FILE          the numbers as well ("-" for standard output, instead of the tables)
@@ -26,8 +26,10 @@ import budgets
 import cases
 import codec
 import contestants
+import observed
 import report
 import startup
+import sustained
 import upkeep
 import volume
 import wire
@@ -49,10 +51,27 @@ class Plan:
     codec_rounds: int
     starts: int
     volume_groups: int
+    sustained_rounds: int
+    sustained_part: float
+    """Of the records of each load."""
 
 
-FULL = Plan(wire.Effort(rounds=7, seconds=0.1), codec_rounds=11, starts=9, volume_groups=1000)
-QUICK = Plan(wire.Effort(rounds=3, seconds=0.05, most_seconds=3.0), codec_rounds=3, starts=3, volume_groups=200)
+FULL = Plan(
+    wire.Effort(rounds=7, seconds=0.1),
+    codec_rounds=11,
+    starts=9,
+    volume_groups=1000,
+    sustained_rounds=3,
+    sustained_part=1.0,
+)
+QUICK = Plan(
+    wire.Effort(rounds=3, seconds=0.05, most_seconds=3.0),
+    codec_rounds=3,
+    starts=3,
+    volume_groups=200,
+    sustained_rounds=1,
+    sustained_part=0.2,
+)
 
 
 class Selection:
@@ -81,6 +100,13 @@ def run(plan: Plan, selected: Selection, starters: dict[str, Starter]) -> Result
     _wire(plan, selected, starters, results)
     if VOLUME in selected:
         _volumes(plan, starters, results)
+    _sustained(plan, selected, starters, results)
+    if observed.NAME in selected:
+        _say("with journal, metrics and a fault rule")
+        try:
+            results.observed = observed.run(plan.effort.rounds)
+        except (Unavailable, BadAnswer, OSError) as error:
+            results.absent[observed.NAME] = str(error)
     if SWEEP in selected:
         _say("sweep and restart")
         try:
@@ -125,6 +151,29 @@ def _volumes(plan: Plan, starters: dict[str, Starter], results: Results) -> None
             results.absent[name] = f"{type(error).__name__}: {error}"
 
 
+def _sustained(plan: Plan, selected: Selection, starters: dict[str, Starter], results: Results) -> None:
+    chosen = [load for load in sustained.LOADS if load.name in selected]
+    if not chosen:
+        return
+    with ExitStack() as stack:
+        running: list[Contestant] = []
+        for name, starter in starters.items():
+            if name != wire.ECHO and name not in results.absent:
+                _say(f"starting {name}")
+                try:
+                    running.append(stack.enter_context(starter()))
+                except (Unavailable, OSError) as error:
+                    results.absent[name] = f"{type(error).__name__}: {error}"
+        for load in chosen:
+            _say(load.name)
+            try:
+                found = sustained.measure(load, running, plan.sustained_rounds, plan.sustained_part)
+            except Unavailable as error:
+                results.absent["sustained"] = str(error)
+                return
+            results.sustained[load.name] = found
+
+
 def _say(what: str) -> None:
     if sys.stderr.isatty():
         print(f"\r\033[K{what} …", end="", file=sys.stderr, flush=True)
@@ -140,6 +189,8 @@ def _print(results: Results, verdicts: list[budgets.Verdict]) -> None:
         parts.append(report.wire_tables(results.wire))
     if results.volumes:
         parts.append(report.volume_table(results.volumes))
+    if results.sustained:
+        parts.append(report.sustained_table(results.sustained))
     if results.upkeep is not None:
         parts.append(report.upkeep_line(results.upkeep))
     parts.append(report.verdict_table(verdicts))
@@ -152,7 +203,7 @@ def _print(results: Results, verdicts: list[budgets.Verdict]) -> None:
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench/run.py", description="kafkastub's benchmarks")
     parser.add_argument("-k", metavar="WORD", action="append", default=[], help="only what has WORD in its name")
-    parser.add_argument("--quick", action="store_true", help="less than a minute")
+    parser.add_argument("--quick", action="store_true", help="about a minute")
     parser.add_argument("--with-kafka", action="store_true", help="Apache Kafka too (needs Java 17)")
     parser.add_argument("--without-kfake", action="store_true", help="do not build and start kfake")
     parser.add_argument("--json", metavar="FILE", help="write the numbers there, - for standard output")

@@ -8,10 +8,13 @@ All times in milliseconds, medians.
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter
 
 from contestants import READY, Unavailable, stub_command
@@ -19,6 +22,7 @@ from frames import Client
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
 
 SERVE, NEW_STUB, CLOSE_STUB = "kafkastub serve", "new KafkaStub", "close KafkaStub"
+FIXTURE_UP, FIXTURE_DOWN = "set-up of the fixture kafka_stub", "its tear-down"
 IMPORT_WIRE, IMPORT_PACKAGE, IMPORT_CLASS = "import kafkawire.codec", "import kafkastub", "import KafkaStub"
 
 IMPORTS = {
@@ -32,6 +36,7 @@ def measure(runs: int) -> dict[str, float]:
     """Each of the above. Raises Unavailable where the stub does not start."""
     found = {SERVE: _median(_serve, runs)}
     found.update(_in_process(runs))
+    found.update(_fixture(10 * runs))
     bare = _median(lambda: _python("pass"), runs)
     for name, statement in IMPORTS.items():
         found[name] = max(0.0, _median(lambda text=statement: _python(text), runs) - bare)  # type: ignore[misc]
@@ -81,6 +86,53 @@ def _in_process(runs: int) -> dict[str, float]:
     return found
 
 
+_FIXTURE = """
+import pytest
+
+@pytest.mark.parametrize("n", range({tests}))
+def test_it(kafka_stub, n):
+    pass
+"""
+
+
+class _Stopwatch:
+    """A pytest plugin: how long the phases of tests took, in milliseconds."""
+
+    def __init__(self) -> None:
+        self.phases: dict[str, list[float]] = {"setup": [], "call": [], "teardown": []}
+
+    def pytest_runtest_logreport(self, report: object) -> None:
+        self.phases[report.when].append(report.duration * 1000)  # type: ignore[attr-defined]
+
+
+def _fixture(tests: int) -> dict[str, float]:
+    """What the fixture adds to a test, as pytest measures it; the first tests of a run, which import, are left out."""
+    done = subprocess.run(
+        [sys.executable, __file__, "--fixture", str(tests)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise Unavailable(
+            f"the fixture kafka_stub does not work: {(done.stdout.strip() or 'no output').splitlines()[-1]}"
+        )
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _inner_fixture(tests: int) -> int:
+    import pytest
+
+    watch = _Stopwatch()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "test_fixture.py")
+        file.write_text(_FIXTURE.format(tests=tests))
+        options = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--rootdir", folder, "-c", os.devnull]
+        status = int(pytest.main([*options, str(file)], plugins=[watch]))
+    skipped = 3
+    up, down = (statistics.median(watch.phases[phase][skipped:]) for phase in ("setup", "teardown"))
+    print(json.dumps({FIXTURE_UP: up, FIXTURE_DOWN: down}))
+    return status
+
+
 def _inner(runs: int) -> dict[str, float]:
     from kafkastub import KafkaStub
 
@@ -101,6 +153,8 @@ def _inner(runs: int) -> dict[str, float]:
 if __name__ == "__main__":
     if "--inner" in sys.argv:
         print(json.dumps(_inner(int(sys.argv[-1]))))
+    elif "--fixture" in sys.argv:
+        sys.exit(_inner_fixture(int(sys.argv[-1])))
     else:
         import report
 

@@ -1,0 +1,245 @@
+"""One request with its answer, decoded when it is read."""
+
+from __future__ import annotations
+
+import importlib
+import struct
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Any, cast
+
+from kafkastub.journal.extract import Mentioned, TopicName, api_name, error_tally, mentioned
+from kafkastub.journal.redact import hide_secrets, redacted_frame
+from kafkastub.journal.ring import Outcome, Raw
+from kafkawire.api import ApiKey
+from kafkawire.codec import decode_from
+from kafkawire.errors import ErrorCode, MalformedMessage
+from kafkawire.header import RequestHeader, is_flexible, read_request_header, response_header_size
+from kafkawire.messages import REQUESTS, RESPONSES
+from kafkawire.schema import Message
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Who sent a request, as far as it was known when the entry was read."""
+
+    connection_id: int
+    peer: str
+    listener: str
+    node_id: int
+    principal: str
+    software_name: str
+    software_version: str
+
+
+class Entry:
+    """A request with what became of it. Whatever has to be decoded is, at the first look."""
+
+    def __init__(self, sequence: int, raw: Raw, wall_offset_ns: int, topic_name: TopicName) -> None:
+        self.sequence = sequence
+        """Counted from the start of the journal."""
+        self._raw = raw
+        self._wall_offset_ns = wall_offset_ns
+        self._topic_name = topic_name
+
+    # --- what needs no decoding
+
+    @property
+    def kind(self) -> str:
+        """ "request", or "clock" where the broker's clock was moved."""
+        return "clock" if self._raw.outcome is Outcome.CLOCK else "request"
+
+    @property
+    def broker_time(self) -> datetime:
+        """By the broker's clock, when it arrived."""
+        return _EPOCH + timedelta(milliseconds=self._raw.broker_ms)
+
+    @property
+    def broker_ms(self) -> int:
+        """The same in Unix milliseconds."""
+        return self._raw.broker_ms
+
+    @property
+    def wall_time(self) -> datetime:
+        """By the machine's clock, when it arrived, to the microsecond."""
+        return _EPOCH + timedelta(microseconds=(self._raw.started + self._wall_offset_ns) // 1000)
+
+    @property
+    def duration_us(self) -> int | None:
+        """Microseconds until it was answered, None where it was not (yet)."""
+        ended = self._raw.ended
+        return None if ended is None else (ended - self._raw.started) // 1000
+
+    @property
+    def outcome(self) -> str:
+        """ "reply", "pending", "no_reply", "closed", "refused", "dropped"; "clock" for a move of the clock."""
+        return self._raw.outcome.name.lower()
+
+    @property
+    def fault(self) -> str | None:
+        """The fault that fired."""
+        return self._raw.fault
+
+    @property
+    def sender(self) -> Peer:
+        connection = self._raw.connection
+        if connection is None:
+            return Peer(-1, "", "", -1, "", "", "")
+        return Peer(
+            connection.id, connection.peer, connection.listener, connection.node_id, connection.principal,
+            connection.software_name, connection.software_version,
+        )  # fmt: skip
+
+    @property
+    def api_key(self) -> int:
+        """-1 where there is none: a frame too short to have one, or a move of the clock."""
+        return self._key_and_version[0]
+
+    @property
+    def api_version(self) -> int:
+        """-1 where there is none."""
+        return self._key_and_version[1]
+
+    @cached_property
+    def _key_and_version(self) -> tuple[int, int]:
+        data, start, end, *_ = self._raw
+        return (-1, -1) if end - start < 4 or self.kind == "clock" else _two_shorts(data, start)
+
+    @property
+    def api(self) -> str:
+        """The API's name, such as `OffsetCommit`."""
+        return "clock" if self.kind == "clock" else api_name(self.api_key)
+
+    @property
+    def request_frame(self) -> bytes:
+        """The request as it came, without its size; secrets in it are zeros."""
+        return redacted_frame(self.api_key, self._raw.frame)
+
+    @property
+    def response_frame(self) -> bytes | None:
+        """The answer as it went, with its size; secrets in it are zeros."""
+        reply = self._raw.reply_frame
+        return None if reply is None else redacted_frame(self.api_key, reply)
+
+    # --- what needs some
+
+    @cached_property
+    def _header(self) -> RequestHeader | None:
+        data, start, end, *_ = self._raw
+        try:
+            cls = _message(REQUESTS, self.api_key)
+            return read_request_header(data, start, end, is_flexible(cls, self.api_version))
+        except (KeyError, MalformedMessage):
+            return None
+
+    @property
+    def correlation_id(self) -> int:
+        """-1 where the header cannot be read."""
+        return -1 if self._header is None else self._header.correlation_id
+
+    @property
+    def client_id(self) -> str | None:
+        return None if self._header is None else self._header.client_id
+
+    @cached_property
+    def request(self) -> Any:
+        """The request as a message of `kafkawire`, secrets taken out; None where it cannot be decoded."""
+        if self._header is None:
+            return None
+        try:
+            cls = _message(REQUESTS, self.api_key)
+            message, end = decode_from(cls, self.api_version, self._raw.data, self._header.end)
+        except (MalformedMessage, ValueError):
+            return None
+        hide_secrets(message)
+        return message if end <= self._raw.end else None
+
+    @cached_property
+    def response(self) -> Any:
+        """The answer likewise; None where there is none, or not all of it."""
+        reply = self._raw.reply_frame
+        if reply is None:
+            return None
+        try:
+            cls = _message(RESPONSES, self.api_key)
+            body = 4 + response_header_size(self.api_key, is_flexible(cls, self._response_version))
+            message = decode_from(cls, self._response_version, reply, body)[0]
+        except (KeyError, MalformedMessage, ValueError):
+            return None
+        hide_secrets(message)
+        return message
+
+    @property
+    def _response_version(self) -> int:
+        """Of ApiVersions in a version that nobody knows, the answer is in version 0."""
+        last = _message(RESPONSES, self.api_key).VERSIONS[1]
+        return 0 if self.api_key == ApiKey.API_VERSIONS and self.api_version > last else self.api_version
+
+    @cached_property
+    def _mentioned(self) -> Mentioned:
+        return mentioned(self.request, self._topic_name) if self.request is not None else Mentioned()
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that the request names."""
+        return tuple(self._mentioned.groups)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics that the request names; ids are resolved."""
+        return tuple(self._mentioned.topics)
+
+    @property
+    def partitions(self) -> tuple[tuple[str, int], ...]:
+        """The (topic, partition) pairs that the request names."""
+        return tuple(self._mentioned.partitions)
+
+    @cached_property
+    def errors(self) -> dict[int, int]:
+        """Every error code in the answer with how often it stands there, NONE (0) too."""
+        if self.response is None:
+            return {}
+        return error_tally(_message(RESPONSES, self.api_key), self._response_version)(self.response)
+
+    @property
+    def error_names(self) -> tuple[str, ...]:
+        """The names of the errors in the answer, without NONE."""
+        return tuple(error_name(code) for code in self.errors if code)
+
+    def __str__(self) -> str:
+        """One line: when, who, what, about what, and what came of it."""
+        at = f"{self.broker_time:%H:%M:%S}.{self.broker_ms % 1000:03}"
+        if self.kind == "clock":
+            return f"{self.sequence:>6} {at} the broker's clock: {self._raw.frame.decode()}"
+        about = [f"group {group}" for group in self.groups]
+        shown = [f"{topic}-{index}" for topic, index in self.partitions] or list(self.topics)
+        about += shown[:4] + ([f"… {len(shown) - 4} more"] if len(shown) > 4 else [])
+        end = ", ".join(self.error_names) or ("ok" if self.outcome == "reply" else self.outcome.replace("_", " "))
+        took = "" if self.duration_us is None else f" {self.duration_us / 1000:.1f} ms"
+        fault = f" [fault {self.fault}]" if self.fault else ""
+        who = self.client_id or self.sender.peer
+        what = f"{self.api} v{self.api_version}"
+        return f"{self.sequence:>6} {at} {who:<16} {what:<22} {' '.join(about)} -> {end}{took}{fault}"
+
+    def __repr__(self) -> str:
+        return f"<{' '.join(str(self).split())}>"
+
+
+def error_name(code: int) -> str:
+    """NOT_COORDINATOR for 16; a number that Kafka does not have as it is."""
+    try:
+        return ErrorCode(code).name
+    except ValueError:
+        return str(code)
+
+
+def _message(table: Any, key: int) -> type[Message]:
+    """Raises KeyError for an API that does not exist."""
+    module, name, _ = table[key]
+    return cast("type[Message]", getattr(importlib.import_module(module), name))
+
+
+_two_shorts = struct.Struct(">hh").unpack_from

@@ -1,0 +1,139 @@
+"""The journal as data: JSON lines and Parquet. docs/journal.md documents the schema, and is compared with this."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from kafkastub.journal.entry import Entry, error_name
+
+SCHEMA_VERSION: Final = 1
+"""Raised when a column changes its meaning or goes; a new column does not raise it."""
+
+COLUMNS: Final = (
+    ("schema_version", "int32", "version of this schema"),
+    ("sequence", "int64", "number of the entry, counted from the start of the journal"),
+    ("kind", "string", "`request`, or `clock` where the broker's clock was moved"),
+    ("broker_time", "timestamp[ms, UTC]", "arrival by the broker's clock; for `clock` the time that it was moved to"),
+    ("wall_time", "timestamp[us, UTC]", "arrival by the machine's clock"),
+    ("duration_us", "int64, null", "microseconds to the answer; null where there was none"),
+    ("connection_id", "int64", "number of the connection, from 1; -1 for `clock`"),
+    ("peer", "string", "HOST:PORT of the client"),
+    ("listener", "string", "name of the listener that it came in on"),
+    ("node_id", "int32", "the node that was asked"),
+    ("principal", "string", "who the client is, for example `User:ANONYMOUS`"),
+    ("client_id", "string, null", "of the request's header"),
+    ("software_name", "string", "the client's software (KIP-511), `unknown` where it does not say"),
+    ("software_version", "string", "and its version"),
+    ("api_key", "int16", "-1 where the frame has none"),
+    ("api", "string", "name of the API, for example `OffsetCommit`"),
+    ("api_version", "int16", "-1 where the frame has none"),
+    ("correlation_id", "int32", "of the request's header"),
+    ("groups", "list<string>", "groups that the request names"),
+    ("topics", "list<string>", "topics that the request names, ids resolved"),
+    ("partitions", "list<struct<topic: string, partition: int32>>", "partitions that the request names"),
+    (
+        "errors",
+        "list<struct<code: int16, name: string, count: int32>>",
+        "every error code of the answer with how often it stands there, NONE too",
+    ),
+    ("outcome", "string", "`reply`, `pending`, `no_reply`, `closed`, `refused`, `dropped`; `clock` for a move"),
+    ("fault", "string, null", "id of the fault that fired"),
+    ("request", "binary, null", "the frame as it came, without its size; null unless frames were asked for"),
+    ("response", "binary, null", "the answer as it went, with its size; null unless frames were asked for"),
+)
+"""(name, type, meaning) of each column."""
+
+
+def row(entry: Entry, frames: bool) -> dict[str, Any]:
+    """An entry as the columns have it, as Python values."""
+    sender = entry.sender
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "sequence": entry.sequence,
+        "kind": entry.kind,
+        "broker_time": entry.broker_time,
+        "wall_time": entry.wall_time,
+        "duration_us": entry.duration_us,
+        "connection_id": sender.connection_id,
+        "peer": sender.peer,
+        "listener": sender.listener,
+        "node_id": sender.node_id,
+        "principal": sender.principal,
+        "client_id": entry.client_id,
+        "software_name": sender.software_name,
+        "software_version": sender.software_version,
+        "api_key": entry.api_key,
+        "api": entry.api,
+        "api_version": entry.api_version,
+        "correlation_id": entry.correlation_id,
+        "groups": list(entry.groups),
+        "topics": list(entry.topics),
+        "partitions": [{"topic": topic, "partition": index} for topic, index in entry.partitions],
+        "errors": [
+            {"code": code, "name": error_name(code), "count": count} for code, count in sorted(entry.errors.items())
+        ],
+        "outcome": entry.outcome,
+        "fault": entry.fault,
+        "request": entry.request_frame if frames else None,
+        "response": entry.response_frame if frames else None,
+    }
+
+
+def line(entry: Entry, frames: bool) -> str:
+    """An entry as a line of JSON."""
+    return json.dumps(row(entry, frames), default=_json, ensure_ascii=False) + "\n"
+
+
+def write_jsonl(entries: Iterable[Entry], path: str | os.PathLike[str], frames: bool = False) -> Path:
+    """One JSON object an entry; times in ISO 8601, frames in base64."""
+    target = Path(path)
+    with target.open("w", encoding="utf-8") as out:
+        for entry in entries:
+            out.write(line(entry, frames))
+    return target
+
+
+def write_parquet(entries: Iterable[Entry], path: str | os.PathLike[str], frames: bool = False) -> Path:
+    """A Parquet file. Raises ImportError with what to install."""
+    try:
+        pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise ImportError("a journal as Parquet needs pyarrow: pip install 'kafkastub[journal]'") from None
+    target = Path(path)
+    schema = parquet_schema()
+    pq.write_table(pa.Table.from_pylist([row(entry, frames) for entry in entries], schema=schema), target)
+    return target
+
+
+def parquet_schema() -> Any:
+    """The pyarrow schema of `COLUMNS`."""
+    pa = import_module("pyarrow")
+    types = {
+        "int16": pa.int16(),
+        "int32": pa.int32(),
+        "int64": pa.int64(),
+        "string": pa.string(),
+        "binary": pa.binary(),
+        "timestamp[ms, UTC]": pa.timestamp("ms", tz="UTC"),
+        "timestamp[us, UTC]": pa.timestamp("us", tz="UTC"),
+        "list<string>": pa.list_(pa.string()),
+        "list<struct<topic: string, partition: int32>>": pa.list_(
+            pa.struct([pa.field("topic", pa.string()), pa.field("partition", pa.int32())])
+        ),
+        "list<struct<code: int16, name: string, count: int32>>": pa.list_(
+            pa.struct([pa.field("code", pa.int16()), pa.field("name", pa.string()), pa.field("count", pa.int32())])
+        ),
+    }
+    return pa.schema(
+        [pa.field(name, types[kind.removesuffix(", null")], kind.endswith(", null")) for name, kind, _ in COLUMNS]
+    )
+
+
+def _json(value: Any) -> str:
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else str(value.isoformat())

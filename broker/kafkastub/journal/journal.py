@@ -1,0 +1,202 @@
+"""`stub.journal`: every request that the broker was asked, and what it answered."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kafkastub.journal.entry import Entry
+from kafkastub.journal.extract import TopicName
+from kafkastub.journal.ring import Outcome, Raw, Ring
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+T = TypeVar("T")
+
+
+class JournalTimeout(AssertionError):
+    """What was waited for did not come; the text says what came instead."""
+
+
+class Journal:
+    """The requests of a broker, the newest `DEFAULT_ENTRIES` or `DEFAULT_BYTES` of them.
+
+    Iterating gives `Entry` after `Entry`, oldest first, as they are at that moment. Filters are keywords:
+
+        api: the API's name, "OffsetCommit"
+        group, topic: named by the request
+        client_id: of the request
+        error: an error in the answer, "NOT_COORDINATOR"
+        outcome: "reply", "pending", "no_reply", "closed", "refused", "dropped"
+        fault: the id of the fault that fired
+        since: a sequence number, or an aware datetime by the broker's clock
+        where: a function of an Entry that says whether
+    """
+
+    def __init__(self, ring: Ring, call: Callable[[Callable[[], Any]], Any], topic_name: TopicName) -> None:
+        """`call` runs a function in the thread that writes the ring, and gives what it returns."""
+        self._ring = ring
+        self._call = call
+        self._topic_name = topic_name
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.requests())
+
+    def __len__(self) -> int:
+        return int(self._call(lambda: len(self._ring)))
+
+    @property
+    def total(self) -> int:
+        """How many entries there ever were: the sequence number of the next one."""
+        return int(self._call(lambda: self._ring.total))
+
+    def requests(self, **wanted: Any) -> list[Entry]:
+        """The entries that match every keyword. Raises ValueError for a filter that can match nothing."""
+        matches = _matcher(wanted)
+        since = wanted.get("since")
+        first = since if isinstance(since, int) else 0
+        numbered = self._call(lambda: self._ring.numbered(first))
+        return [entry for entry in (self._entry(*each) for each in numbered) if matches(entry)]
+
+    def tail(self, count: int = 20, since: int = 0) -> list[Entry]:
+        """The newest `count` entries, oldest first."""
+        numbered = self._call(lambda: self._ring.numbered(max(since, self._ring.total - count)))
+        return [self._entry(*each) for each in numbered]
+
+    def wait_for(self, *, timeout: float = 5, **wanted: Any) -> Entry:
+        """Wait for an answered request that matches, one that is there already included, and give it.
+
+        `since=stub.journal.total`, taken before, asks for a new one. Raises JournalTimeout after `timeout` seconds,
+        ValueError for a filter that can match nothing.
+        """
+        matches = _matcher(wanted)
+        pending_wanted = wanted.get("outcome") == "pending"
+        found: list[Entry | Exception] = []
+        came = threading.Event()
+
+        def look(sequence: int, raw: Raw) -> None:
+            if found or (raw.outcome is Outcome.PENDING and not pending_wanted):
+                return
+            entry = self._entry(sequence, raw)
+            try:
+                if not matches(entry):
+                    return
+                found.append(entry)
+            except Exception as error:  # of the caller's own `where`: it is no business of the broker's
+                found.append(error)
+            came.set()
+
+        def begin() -> None:
+            since = wanted.get("since")
+            for sequence, raw in self._ring.numbered(since if isinstance(since, int) else 0):
+                look(sequence, raw)
+            if not found:
+                self._ring.watchers.append(look)
+
+        def end() -> None:
+            if look in self._ring.watchers:
+                self._ring.watchers.remove(look)
+
+        self._call(begin)
+        try:
+            came.wait(timeout)
+        finally:
+            self._call(end)
+        if not found:
+            raise JournalTimeout(self._what_came_instead(wanted, timeout))
+        if isinstance(found[0], Exception):
+            raise found[0]
+        return found[0]
+
+    def clear(self) -> None:
+        """Forget what is there; sequence numbers go on."""
+        self._call(self._ring.clear)
+
+    def to_jsonl(self, path: str | os.PathLike[str], *, frames: bool = False, **wanted: Any) -> Path:
+        """Write the entries as JSON lines (docs/journal.md has the fields); with `frames`, their raw bytes too."""
+        from kafkastub.journal.export import write_jsonl
+
+        return write_jsonl(self.requests(**wanted), path, frames=frames)
+
+    def to_parquet(self, path: str | os.PathLike[str], *, frames: bool = False, **wanted: Any) -> Path:
+        """The same as a Parquet file. Raises ImportError with a sentence where pyarrow (extra `journal`) is not."""
+        from kafkastub.journal.export import write_parquet
+
+        return write_parquet(self.requests(**wanted), path, frames=frames)
+
+    def _entry(self, sequence: int, raw: Raw) -> Entry:
+        return Entry(sequence, raw, self._ring.wall_offset_ns, self._topic_name)
+
+    def _what_came_instead(self, wanted: dict[str, Any], timeout: float) -> str:
+        said = ", ".join(f"{name}={value!r}" for name, value in wanted.items())
+        last = self.tail(5)
+        if not last:
+            return f"no request with {said} within {timeout:g} s: there was none at all"
+        lines = "\n".join(f"  {entry}" for entry in last)
+        return f"no request with {said} within {timeout:g} s; the last ones were:\n{lines}"
+
+    def __repr__(self) -> str:
+        return f"<Journal of {len(self)} requests>"
+
+
+def _matcher(wanted: dict[str, Any]) -> Callable[[Entry], bool]:
+    """Raises ValueError, with one sentence, for a filter that nothing can match."""
+    tests: list[Callable[[Entry], bool]] = []
+    for name, value in wanted.items():
+        test = _test(name, value)
+        if test is not None:
+            tests.append(test)
+    return lambda entry: all(test(entry) for test in tests)
+
+
+def _test(name: str, value: Any) -> Callable[[Entry], bool] | None:
+    match name:
+        case "api":
+            key = _api(value)
+            return lambda entry: entry.api_key == key
+        case "group":
+            return lambda entry: value in entry.groups
+        case "topic":
+            return lambda entry: value in entry.topics
+        case "client_id":
+            return lambda entry: entry.client_id == value
+        case "error":
+            code = _error(value)
+            return lambda entry: code in entry.errors
+        case "outcome":
+            if value not in {each.name.lower() for each in Outcome}:
+                raise ValueError(f"outcome={value!r}: one of {', '.join(each.name.lower() for each in Outcome)}")
+            return lambda entry: entry.outcome == value
+        case "fault":
+            return lambda entry: entry.fault == value
+        case "since":
+            if isinstance(value, datetime):
+                return lambda entry: entry.broker_time >= value
+            return lambda entry: entry.sequence >= value
+        case "where":
+            return lambda entry: bool(value(entry))
+    raise ValueError(
+        f"a journal has no filter {name}=; it has api, group, topic, client_id, error, outcome, fault, since, where"
+    )
+
+
+def _api(name: str) -> int:
+    for key in ApiKey:
+        if name in (key.camel, key.name):
+            return key.value
+    raise ValueError(f"api={name!r}: Kafka has no such API; their names are written like OffsetCommit")
+
+
+def _error(name: str | int) -> int:
+    if isinstance(name, int):
+        return name
+    try:
+        return ErrorCode[name].value
+    except KeyError:
+        raise ValueError(f"error={name!r}: Kafka has no such error; they are written like NOT_COORDINATOR") from None

@@ -1,0 +1,215 @@
+"""What watches requests and meddles with them: the journal, the metrics and the faults share this one seam.
+
+While all three are off, nothing of it is there. `Observer` puts its own handlers into a dispatcher's routes, and itself
+into `Dispatcher.watch`, where connections look for every read: switching works for those that are open.
+
+A request's way, when everything is on:
+
+    route.handler (here)  asks the fault plan: `plan.match(route, context, request)` -> an `Action`, or None: then all
+                          goes its usual way. Counts the outcome.
+    served (here)         requests that were read together and answered at once, each with one reply, are noted
+                          together, with the time until their replies were ready to go, which is every one's
+    odd (here)            a request that has no reply yet, or none at all, is noted by itself, "pending" or what it is
+    answer (here)         the time has come to send a deferred reply: it is cut short or not sent where an action says
+                          so, and the journal's entry is completed
+    forget (here)         where the client has gone before it
+    refused (here)        what is no request that can be served
+
+What a fault plan has to offer stands in `observed_faults`, as protocols: the faults' room imports nothing from here.
+`observer.set_plan(plan)` is called whenever the rules change, `set_plan(None)` when none is left; that costs a loop
+over the routes in use. All of it belongs to the server's thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from time import perf_counter_ns
+from typing import Any
+
+from kafkastub.handlers.context import ConnectionInfo
+from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
+from kafkastub.journal.ring import Outcome as Became
+from kafkastub.journal.ring import Reply, Ring, reply_size
+from kafkastub.server.clock import Clock
+from kafkastub.server.dispatch import Dispatcher, Exchange, Route
+from kafkastub.server.observed_faults import HANG_UP, NOTHING, Faulted, Faults, Plan, unguarded
+from kafkastub.server.observed_metrics import Metrics
+from kafkawire.codec import Parts
+from kafkawire.schema import Message
+
+
+class _Open:
+    """What is kept of a request whose reply is deferred, in `Exchange.noted`."""
+
+    __slots__ = ("deferred", "raw", "route", "sequence")
+
+    def __init__(self, route: Route, deferred: Deferred, raw: list[Any], sequence: int) -> None:
+        self.route = route
+        self.deferred = deferred
+        self.raw = raw
+        self.sequence = sequence
+        """In the journal; -1 where there was none at the time."""
+
+
+class Observer:
+    """One a dispatcher. Does nothing until it is given a journal, metrics or a plan."""
+
+    def __init__(self, dispatcher: Dispatcher, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
+        self._dispatcher = dispatcher
+        self._clock = clock
+        self.faults = Faults(dispatcher, clock, loop)
+        self.ring: Ring | None = None
+        self.metrics: Metrics | None = None
+        self.plan: Plan | None = None
+
+    def set_journal(self, ring: Ring | None) -> None:
+        self.ring = ring
+        self._switch()
+
+    def set_metrics(self, metrics: Metrics | None) -> None:
+        self.metrics = metrics
+        self._switch()
+
+    def set_plan(self, plan: Plan | None) -> None:
+        """These are the fault rules now. A plan that has changed is given again."""
+        self.plan = plan
+        self._switch()
+
+    def clock_moved(self, how: str) -> None:
+        """The broker's clock was moved by hand; `how` is one of `kafkastub.journal.ring.CLOCK_MOVES`."""
+        if self.ring is not None:
+            now, said = perf_counter_ns(), how.encode()
+            self.ring.add([said, 0, len(said), None, None, self._clock.broker_ms(), now, now, Became.CLOCK, None])
+
+    # --- switching
+
+    def _switch(self) -> None:
+        dispatcher = self._dispatcher
+        own = vars(dispatcher)
+        own.pop("_route", None)
+        for route in dispatcher.routes():
+            self._guard(route)
+        dispatcher.watch = None
+        if self.ring is None and self.metrics is None and self.plan is None:
+            return  # `answer` and `forget` stay for what is open, and cost nothing
+        own["answer"], own["forget"], own["_route"] = self._answer, self._forget, self._new_route
+        dispatcher.watch = self
+
+    def _new_route(self, data: bytes, start: int, end: int) -> Route:
+        route = Dispatcher._route(self._dispatcher, data, start, end)
+        self._guard(route)
+        return route
+
+    def _guard(self, route: Route) -> None:
+        """Put what is on between the route and its handler."""
+        plan = self.plan
+        if plan is not None and not plan.concerns(route.key):
+            plan = None
+        route.handler = unguarded(route.handler)
+        if plan is not None or self.metrics is not None:
+            route.handler = self.faults.guarded(route, plan, self.metrics)
+
+    # --- what connections tell
+
+    def served(
+        self, info: ConnectionInfo, data: bytes, first: int, last: int, replies: Parts, count: int, broker_ms: int,
+        began: int,
+    ) -> None:  # fmt: skip
+        """`count` requests in `data[first:last]`, sizes included, got these replies, one each."""
+        ended = perf_counter_ns()
+        size = last - first + sum(map(len, replies))
+        if self.metrics is not None:
+            self.metrics.served(ended - began, last - first, size)
+        if self.ring is not None:
+            self.ring.add_run((data, first, last, replies, info, broker_ms, began, ended, count), size)
+
+    def served_one(
+        self, info: ConnectionInfo, data: bytes, start: int, end: int, replies: Parts, broker_ms: int, began: int
+    ) -> None:
+        """A request that had to wait for its turn, in `data[start:end]`."""
+        ended = perf_counter_ns()
+        reply: Reply = replies[0] if len(replies) == 1 else tuple(replies)
+        if self.metrics is not None:
+            self.metrics.served(ended - began, end - start, end - start + reply_size(reply))
+        if self.ring is not None:
+            self.ring.add([data, start, end, reply, info, broker_ms, began, ended, Became.REPLY, None])
+
+    def odd(
+        self, info: ConnectionInfo, data: bytes, start: int, end: int, broker_ms: int, began: int, exchange: Exchange,
+        outcome: Outcome,
+    ) -> None:  # fmt: skip
+        """The request in `data[start:end]` has no reply yet, or none at all."""
+        if not isinstance(outcome, Deferred):
+            self._note(info, data, start, end, broker_ms, began, Became.CLOSED if outcome is CLOSE else Became.NO_REPLY)
+            return
+        fault = outcome.action.fault if isinstance(outcome, Faulted) else None
+        raw = [data, start, end, None, info, broker_ms, began, None, Became.PENDING, fault]
+        exchange.noted = _Open(exchange.route, outcome, raw, -1 if self.ring is None else self.ring.total)
+        if self.metrics is not None:
+            self.metrics.bytes_in += end - start
+        if self.ring is not None:
+            self.ring.add(raw)
+
+    def refused(self, info: ConnectionInfo, data: bytes, start: int, end: int, broker_ms: int, began: int) -> None:
+        """What is in `data[start:end]` is no request that can be served."""
+        if self.metrics is not None:
+            self.metrics.refused += 1
+        self._note(info, data, start, end, broker_ms, began, Became.REFUSED)
+
+    def _note(
+        self, info: ConnectionInfo, data: bytes, start: int, end: int, broker_ms: int, began: int, became: Became
+    ) -> None:
+        if self.metrics is not None:
+            self.metrics.bytes_in += end - start
+        if self.ring is not None:
+            self.ring.add([data, start, end, None, info, broker_ms, began, perf_counter_ns(), became, None])
+
+    # --- what takes the place of the dispatcher's methods
+
+    def _answer(self, exchange: Exchange, deferred: Deferred, out: Parts) -> bool:
+        """`Dispatcher.answer`: send a reply that was deferred; whether the connection goes on."""
+        opened: _Open | None = exchange.noted
+        if opened is None:  # it is older than the observer
+            return Dispatcher.answer(self._dispatcher, exchange, deferred, out)
+        exchange.noted = None
+        before, reply = len(out), deferred.reply
+        action = deferred.action if isinstance(deferred, Faulted) else None
+        ending = "answer" if action is None else action.ending
+        if reply is HANG_UP or reply is NOTHING:
+            became = Became.CLOSED if reply is HANG_UP else Became.NO_REPLY
+            if ending != "answer":
+                became = Became.DROPPED
+        elif ending == "close":
+            became = Became.DROPPED
+        elif not Dispatcher.answer(self._dispatcher, exchange, deferred, out):
+            became = Became.CLOSED
+        elif action is not None and ending == "cut":
+            sent = b"".join(out[before:])[: action.cut_at]
+            out[before:] = [sent] if sent else []
+            became = Became.DROPPED
+        else:
+            became = Became.REPLY
+        said: Reply | None = out[-1] if len(out) - before == 1 else tuple(out[before:]) or None
+        self._end(opened, said, became, reply)
+        return became is Became.REPLY or became is Became.NO_REPLY
+
+    def _forget(self, exchange: Exchange) -> None:
+        """`Dispatcher.forget`: the client has gone before its reply came."""
+        opened: _Open | None = exchange.noted
+        if opened is not None:
+            exchange.noted = None
+            if isinstance(opened.deferred, Faulted):
+                opened.deferred.let_go()
+            self._end(opened, None, Became.DROPPED, None)
+
+    def _end(self, opened: _Open, said: Reply | None, became: Became, reply: Message | None) -> None:
+        raw = opened.raw
+        raw[3], raw[7], raw[8] = said, perf_counter_ns(), became
+        if self.metrics is not None:
+            self.metrics.bytes_out += reply_size(said)
+            if said is None or reply is None:
+                self.metrics.unanswered(opened.route, became)
+            else:
+                self.metrics.answered(opened.route, reply, raw[7] - raw[6])
+        if self.ring is not None and opened.sequence >= 0:
+            self.ring.complete(opened.sequence, raw)

@@ -1,0 +1,433 @@
+"""`stub.journal`: what it holds of requests, how it is asked, waited for and written down."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from confluent_kafka import Consumer, TopicPartition
+
+from kafkastub import KafkaStub
+from kafkastub.journal import JournalTimeout, Ring
+from kafkastub.journal.export import COLUMNS
+from kafkastub.stub import GroupTimeout
+from kafkawire.api import ApiKey
+from kafkawire.codec import encode
+from kafkawire.messages.alter_user_scram_credentials_request import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialUpsertion,
+)
+from kafkawire.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafkawire.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafkawire.records import NewRecord, build_batch
+from tests.rawclient import RawClient
+
+CONFIG = {"group.initial.rebalance.delay.ms": 0}
+
+
+@pytest.fixture
+def stub() -> Iterator[KafkaStub]:
+    with KafkaStub(topics={"orders": 3, "paid": 1}, config=CONFIG) as stub:
+        yield stub
+
+
+@pytest.fixture
+def raw(stub: KafkaStub) -> Iterator[RawClient]:
+    with RawClient(stub.bootstrap_servers) as client:
+        yield client
+
+
+def commit(group: str, topic: str = "orders", *partitions: int, topic_id: bytes | None = None) -> OffsetCommitRequest:
+    named = OffsetCommitRequestTopic(
+        name=topic, partitions=[OffsetCommitRequestPartition(partition_index=p) for p in partitions or (0,)]
+    )
+    if topic_id is not None:
+        named.topic_id = topic_id
+    return OffsetCommitRequest(group_id=group, topics=[named])
+
+
+def produce(topic: str, acks: int = -1) -> ProduceRequest:
+    records = build_batch([NewRecord(timestamp=0, key=None, value=b"x")])
+    data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=records)])
+    return ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[data])
+
+
+def commit_to(raw: RawClient, group: str, topic: str = "orders", *partitions: int) -> None:
+    raw.exchange(ApiKey.OFFSET_COMMIT, 8, encode(commit(group, topic, *partitions), 8))
+
+
+# -- what an entry tells
+
+
+def test_an_entry_names_group_partitions_client_and_errors(stub: KafkaStub, raw: RawClient) -> None:
+    raw.exchange(ApiKey.OFFSET_COMMIT, 8, encode(commit("g", "orders", 0, 2, 7), 8))
+    (entry,) = stub.journal
+    assert (entry.api, entry.api_version, entry.client_id, entry.outcome) == ("OffsetCommit", 8, "raw", "reply")
+    assert (entry.groups, entry.topics) == (("g",), ("orders",))
+    assert entry.partitions == (("orders", 0), ("orders", 2), ("orders", 7))
+    assert entry.errors == {0: 2, 3: 1}
+    assert entry.error_names == ("UNKNOWN_TOPIC_OR_PARTITION",)
+    assert entry.duration_us is not None
+    assert entry.sender.listener == "PLAINTEXT"
+    assert abs(entry.wall_time - datetime.now(UTC)) < timedelta(minutes=1)
+
+
+def test_a_line_says_who_asked_what_and_what_came_of_it(stub: KafkaStub, raw: RawClient) -> None:
+    commit_to(raw, "billing", "orders", 0, 1, 2, 3, 4, 5)
+    (entry,) = stub.journal
+    line = str(entry)
+    for part in ("raw", "OffsetCommit v8", "group billing", "orders-0", "… 2 more", "UNKNOWN_TOPIC_OR_PARTITION"):
+        assert part in line
+    assert "\n" not in repr(entry)
+
+
+def test_pipelined_requests_are_one_entry_each(stub: KafkaStub, raw: RawClient) -> None:
+    count = 200
+    for number in range(count):
+        raw.send(ApiKey.OFFSET_COMMIT, 8, encode(commit(f"g{number}"), 8), flexible=True)
+    for _ in range(count):
+        assert raw.receive() is not None
+    assert [entry.groups for entry in stub.journal] == [(f"g{number}",) for number in range(count)]
+    assert [entry.correlation_id for entry in stub.journal] == list(range(1, count + 1))
+    assert {entry.outcome for entry in stub.journal} == {"reply"}
+    assert all(entry.errors == {0: 1} for entry in stub.journal)
+
+
+def test_a_request_without_answer_among_others(stub: KafkaStub, raw: RawClient) -> None:
+    raw.send(ApiKey.OFFSET_COMMIT, 8, encode(commit("before"), 8), flexible=True)
+    raw.send(ApiKey.PRODUCE, 9, encode(produce("orders", acks=0), 9), flexible=True)
+    raw.send(ApiKey.OFFSET_COMMIT, 8, encode(commit("behind"), 8), flexible=True)
+    assert raw.receive()
+    assert raw.receive()
+    found = [(entry.api, entry.groups, entry.outcome) for entry in stub.journal]
+    assert found == [
+        ("OffsetCommit", ("before",), "reply"),
+        ("Produce", (), "no_reply"),
+        ("OffsetCommit", ("behind",), "reply"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "version", "body"),
+    [(999, 0, b""), (ApiKey.METADATA, 99, b""), (ApiKey.OFFSET_COMMIT, 8, b"\xff")],
+    ids=["unknown API", "unknown version", "malformed"],
+)
+def test_what_is_refused_is_there_too(stub: KafkaStub, raw: RawClient, key: int, version: int, body: bytes) -> None:
+    raw.send(ApiKey.OFFSET_COMMIT, 8, encode(commit("before"), 8), flexible=True)
+    raw.send(key, version, body)
+    assert raw.receive()
+    assert raw.receive() is None
+    entry = stub.journal.wait_for(outcome="refused")
+    assert (entry.api_key, entry.api_version, entry.errors) == (key, version, {})
+    assert len(stub.journal) == 2
+
+
+def test_topic_ids_are_resolved_and_stay_so_when_the_topic_is_gone(stub: KafkaStub, raw: RawClient) -> None:
+    topic = stub._running().state.cluster.topic("orders")
+    assert topic is not None
+    body = encode(commit("g", "", 1, topic_id=topic.topic_id), 10)
+    raw.exchange(ApiKey.OFFSET_COMMIT, 10, body)
+    assert [entry.partitions for entry in stub.journal] == [(("orders", 1),)]
+    stub._call(lambda: stub._running().state.cluster.delete_topic("orders"))
+    assert [entry.topics for entry in stub.journal] == [("orders",)]
+
+
+def test_a_parked_request_is_pending_until_its_answer_comes(stub: KafkaStub) -> None:
+    consumer = Consumer({"bootstrap.servers": stub.bootstrap_servers, "group.id": "g", "fetch.wait.max.ms": 60_000})
+    try:
+        consumer.assign([TopicPartition("orders", 0, 0)])
+        parked = stub.journal.wait_for(api="Fetch", outcome="pending")
+        assert parked.duration_us is None
+        with RawClient(stub.bootstrap_servers) as raw:
+            raw.exchange(ApiKey.PRODUCE, 9, encode(produce("orders"), 9))
+        assert consumer.poll(10) is not None
+        answered = stub.journal.wait_for(api="Fetch", where=lambda entry: entry.sequence == parked.sequence)
+        assert answered.outcome == "reply"
+        assert answered.topics == ("orders",)
+    finally:
+        consumer.close()
+
+
+def test_a_client_that_goes_before_its_answer(stub: KafkaStub) -> None:
+    consumer = Consumer({"bootstrap.servers": stub.bootstrap_servers, "group.id": "g", "fetch.wait.max.ms": 60_000})
+    consumer.assign([TopicPartition("orders", 0, 0)])
+    stub.journal.wait_for(api="Fetch", outcome="pending")
+    consumer.close()
+    assert stub.journal.wait_for(api="Fetch", outcome="dropped").response is None
+
+
+def test_moves_of_the_clock_are_entries(stub: KafkaStub) -> None:
+    stub.clock.set(datetime(2040, 1, 1, tzinfo=UTC))
+    stub.clock.freeze()
+    stub.clock.advance(days=1)
+    stub.clock.unfreeze()
+    entries = list(stub.journal)
+    assert [entry.kind for entry in entries] == ["clock"] * 4
+    assert [str(entry).rpartition(": ")[2] for entry in entries] == ["advance", "freeze", "advance", "unfreeze"]
+    assert entries[2].broker_time - entries[1].broker_time == timedelta(days=1)
+
+
+# -- asking
+
+
+def test_filters(stub: KafkaStub, raw: RawClient) -> None:
+    commit_to(raw, "a", "orders", 0)
+    commit_to(raw, "b", "orders", 9)
+    raw.exchange(ApiKey.METADATA, 9, encode(MetadataRequest(topics=[MetadataRequestTopic(name="paid")]), 9))
+    journal = stub.journal
+
+    def found(**wanted: object) -> list[int]:
+        return [entry.sequence for entry in journal.requests(**wanted)]
+
+    assert found(api="OffsetCommit") == found(api="OFFSET_COMMIT") == [0, 1]
+    assert found(group="b") == found(error="UNKNOWN_TOPIC_OR_PARTITION") == found(error=3) == [1]
+    assert found(topic="paid") == [2]
+    assert found(api="OffsetCommit", topic="paid") == []
+    assert found(client_id="raw", since=1) == [1, 2]
+    assert found(since=datetime.now(UTC) + timedelta(hours=1)) == []
+    assert found(outcome="reply") == [0, 1, 2]
+    assert found(where=lambda entry: entry.api_version == 9) == [2]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        ({"api": "OffsetComit"}, "Kafka has no such API"),
+        ({"error": "NOT_A_COORDINATOR"}, "Kafka has no such error"),
+        ({"outcome": "lost"}, "one of reply"),
+        ({"topics": "orders"}, "has no filter topics="),
+    ],
+)
+def test_a_filter_that_can_match_nothing_is_refused(stub: KafkaStub, wanted: dict[str, object], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        stub.journal.requests(**wanted)
+
+
+def test_clear_forgets_and_numbers_go_on(stub: KafkaStub, raw: RawClient) -> None:
+    commit_to(raw, "a")
+    stub.journal.clear()
+    assert len(stub.journal) == 0
+    commit_to(raw, "b")
+    assert [(entry.sequence, entry.groups) for entry in stub.journal] == [(1, ("b",))]
+    assert stub.journal.total == 2
+
+
+def test_it_can_be_read_when_the_stub_is_closed(stub: KafkaStub, raw: RawClient) -> None:
+    commit_to(raw, "a")
+    raw.close()
+    stub.close()
+    assert [entry.groups for entry in stub.journal.tail(5)] == [("a",)]
+
+
+def test_without_a_journal_nothing_watches() -> None:
+    with KafkaStub(journal=False) as stub:
+        assert "observer" not in vars(stub._running())
+        with pytest.raises(RuntimeError, match="keeps no journal"):
+            _ = stub.journal
+
+
+# -- waiting
+
+
+def test_wait_for_what_is_there_and_for_what_comes(stub: KafkaStub, raw: RawClient) -> None:
+    commit_to(raw, "a")
+    assert stub.journal.wait_for(api="OffsetCommit", group="a").sequence == 0
+    later = threading.Timer(0.05, commit_to, (raw, "b"))
+    later.start()
+    assert stub.journal.wait_for(api="OffsetCommit", group="b", since=stub.journal.total).sequence == 1
+    later.join()
+
+
+def test_waiting_in_vain_says_what_came_instead(stub: KafkaStub, raw: RawClient) -> None:
+    with pytest.raises(JournalTimeout, match="there was none at all"):
+        stub.journal.wait_for(api="OffsetCommit", timeout=0.01)
+    commit_to(raw, "a")
+    with pytest.raises(JournalTimeout, match=r"group='b' within 0.01 s; the last ones were:\n.*group a"):
+        stub.journal.wait_for(group="b", timeout=0.01)
+    assert stub._ring is not None
+    assert stub._ring.watchers == []
+
+
+def test_a_condition_that_fails_is_the_callers_and_does_not_hurt_the_broker(stub: KafkaStub, raw: RawClient) -> None:
+    later = threading.Timer(0.05, commit_to, (raw, "a"))
+    later.start()
+    with pytest.raises(ZeroDivisionError):
+        stub.journal.wait_for(where=lambda entry: 1 / 0)
+    later.join()
+    commit_to(raw, "b")
+
+
+def test_wait_group_sees_members_come_and_go(stub: KafkaStub) -> None:
+    consumers = []
+    try:
+        for count in (1, 2):
+            consumer = Consumer({"bootstrap.servers": stub.bootstrap_servers, "group.id": "g"})
+            consumers.append(consumer)
+            consumer.subscribe(["orders"])
+            polling = threading.Event()
+
+            def poll(polling: threading.Event = polling) -> None:
+                while not polling.is_set():
+                    for each in consumers:
+                        each.poll(0.02)
+
+            thread = threading.Thread(target=poll)
+            thread.start()
+            try:
+                stub.wait_group("g", state="Stable", members=count, timeout=20)
+            finally:
+                polling.set()
+                thread.join()
+        with pytest.raises(GroupTimeout, match=r"'g' is Stable with 2 members after 0.01 s, Empty was waited for"):
+            stub.wait_group("g", state="Empty", timeout=0.01)
+    finally:
+        for consumer in consumers:
+            consumer.close()
+    stub.wait_group("g", state="empty", members=0)
+    with pytest.raises(ValueError, match="a group is Empty, Prep"):
+        stub.wait_group("g", state="Sleepy")
+    stub.wait_group("nobody's", state="Dead")
+
+
+# -- limits
+
+
+def test_the_oldest_go_when_there_are_too_many() -> None:
+    ring = Ring(10, 1 << 20)
+    frames = b"".join(b"\0\0\0\4" + bytes([0, 0, 0, number]) for number in range(4))
+    for _ in range(5):
+        ring.add_run((frames, 0, 32, [b"r"] * 4, None, 0, 1, 2, 4), 36)
+        assert len(ring) <= 10
+    assert ring.total == 20
+    numbers = [(sequence, raw.frame[3]) for sequence, raw in ring.numbered()]
+    assert numbers == [(sequence, sequence % 4) for sequence in range(ring.first, 20)]
+    assert numbers[0][0] >= 10
+    assert [sequence for sequence, _ in ring.numbered(17)] == [17, 18, 19]
+
+
+def test_the_oldest_go_when_they_are_too_long() -> None:
+    ring = Ring(1000, 100)
+    for number in range(50):
+        ring.add([bytes(30), 0, 30, bytes(10), None, number, 1, 2, 0, None])
+    assert [raw.broker_ms for _, raw in ring.numbered()] == [48, 49]
+
+
+def test_a_long_answer_is_kept_whole(stub: KafkaStub, raw: RawClient) -> None:
+    names = [f"topic-{number:0200}" for number in range(200)]
+    for name in names:
+        stub.create_topic(name)
+    body = encode(MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names]), 9)
+    answer = raw.exchange(ApiKey.METADATA, 9, body)
+    (entry,) = stub.journal
+    assert entry.response_frame is not None
+    assert entry.response_frame.endswith(answer)
+    assert len(entry.response.topics) == len(names)
+
+
+# -- secrets
+
+
+def test_passwords_are_neither_in_messages_nor_in_frames(stub: KafkaStub, raw: RawClient) -> None:
+    secret = b"do-not-tell"
+    upsertion = ScramCredentialUpsertion(
+        name="alice", mechanism=1, iterations=4096, salt=secret, salted_password=secret
+    )
+    scram = encode(AlterUserScramCredentialsRequest(upsertions=[upsertion]), 0)
+    raw.send(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, scram, flexible=True)
+    entry = stub.journal.wait_for(api="AlterUserScramCredentials")
+    assert secret not in entry.request_frame
+    assert entry.request.upsertions[0].salted_password == b""
+    assert entry.request.upsertions[0].name == "alice"
+
+
+def test_sensitive_configuration_is_hidden(stub: KafkaStub, raw: RawClient) -> None:
+    configs = [
+        AlterableConfig(name="ssl.keystore.password", config_operation=0, value="do-not-tell"),
+        AlterableConfig(name="retention.ms", config_operation=0, value="1000"),
+    ]
+    resource = AlterConfigsResource(resource_type=4, resource_name="1", configs=configs)
+    body = encode(IncrementalAlterConfigsRequest(resources=[resource]), 1)
+    raw.exchange(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, body)
+    (entry,) = stub.journal
+    assert b"do-not-tell" not in entry.request_frame
+    assert [config.value for config in entry.request.resources[0].configs] == ["[hidden]", "1000"]
+
+
+# -- export
+
+
+def test_json_lines(stub: KafkaStub, raw: RawClient, tmp_path: Path) -> None:
+    commit_to(raw, "a", "orders", 0, 9)
+    stub.clock.advance(days=1)
+    path = stub.journal.to_jsonl(tmp_path / "journal.jsonl", frames=True)
+    first, second = [json.loads(line) for line in path.read_text().splitlines()]
+    assert list(first) == [name for name, _, _ in COLUMNS]
+    assert first["errors"] == [
+        {"code": 0, "name": "NONE", "count": 1},
+        {"code": 3, "name": "UNKNOWN_TOPIC_OR_PARTITION", "count": 1},
+    ]
+    assert first["groups"] == ["a"]
+    assert base64.b64decode(first["request"])[:4] == b"\0\x08\0\x08"
+    assert (second["kind"], second["api_key"], second["outcome"]) == ("clock", -1, "clock")
+
+
+def test_parquet_has_the_documented_columns(stub: KafkaStub, raw: RawClient, tmp_path: Path) -> None:
+    commit_to(raw, "a", "orders", 0, 1)
+    raw.send(999, 0, b"")
+    assert raw.receive() is None
+    stub.journal.wait_for(outcome="refused")
+    table = pq.read_table(stub.journal.to_parquet(tmp_path / "journal.parquet"))
+    assert table.column_names == [name for name, _, _ in COLUMNS]
+    assert table.schema.field("broker_time").type == pa.timestamp("ms", tz="UTC")
+    assert table.schema.field("wall_time").type == pa.timestamp("us", tz="UTC")
+    rows = table.to_pylist()
+    assert rows[0]["partitions"] == [{"topic": "orders", "partition": 0}, {"topic": "orders", "partition": 1}]
+    assert rows[0]["request"] is None
+    assert rows[1]["client_id"] is None
+    only = stub.journal.to_parquet(tmp_path / "some.parquet", api="OffsetCommit", frames=True)
+    assert [row["request"][:2] for row in pq.read_table(only).to_pylist()] == [b"\0\x08"]
+
+
+async def test_real_clients_are_written_down(stub: KafkaStub) -> None:
+    producer = AIOKafkaProducer(bootstrap_servers=stub.bootstrap_servers, client_id="shop")
+    consumer = AIOKafkaConsumer(
+        "orders", bootstrap_servers=stub.bootstrap_servers, group_id="billing", auto_offset_reset="earliest"
+    )
+    await producer.start()
+    await consumer.start()
+    await producer.send_and_wait("orders", b"one")
+    await asyncio.wait_for(consumer.getone(), 10)
+    await consumer.commit()
+    await producer.stop()
+    await consumer.stop()
+    journal = stub.journal
+    assert journal.requests(api="Produce", client_id="shop", topic="orders")[0].errors == {0: 1}
+    assert journal.requests(api="JoinGroup", group="billing")
+    assert journal.requests(api="OffsetCommit", group="billing", topic="orders")
+    assert journal.requests(api="FindCoordinator", group="billing")
+    assert all(entry.request is not None for entry in journal)
+
+
+def test_the_documented_schema_is_the_one_that_is_written() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "journal.md").read_text(encoding="utf-8")
+    for name, kind, meaning in COLUMNS:
+        assert f"| {name} | {kind} | {meaning} |" in guide
