@@ -1,5 +1,9 @@
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Formats a log directory and runs a Kafka node over it, in one JVM (a second or so cheaper than two).
@@ -11,15 +15,18 @@ public final class StartKafka {
     private StartKafka() {
     }
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws IOException {
         String properties = args[0];
         String clusterId = args[1];
         File folder = new File(properties).getAbsoluteFile().getParentFile();
         Thread watch = new Thread(() -> haltAtEndOfInput(folder), "end-of-input");
         watch.setDaemon(true);
         watch.start();
-        int status = kafka.tools.StorageTool.execute(
-            new String[] {"format", "--standalone", "--cluster-id", clusterId, "--config", properties}, System.out);
+        List<String> format = new ArrayList<>(List.of("format", "--cluster-id", clusterId, "--config", properties));
+        if (!Files.readAllLines(Path.of(properties)).contains("process.roles=broker")) {
+            format.add("--standalone"); // a node that is no controller has no quorum to begin
+        }
+        int status = kafka.tools.StorageTool.execute(format.toArray(new String[0]), System.out);
         if (status != 0) {
             System.exit(status);
         }

@@ -230,12 +230,17 @@ def _free_ports(count: int) -> list[int]:
 
 def _names_a_broker(host: str, port: int) -> bool:
     """Whether Metadata v1 about no topic is answered, and names a broker: the node serves and is not fenced."""
-    header = struct.pack(">hhih", 3, 1, 1, -1)
-    request = header + struct.pack(">i", 0)
     try:
-        with socket.create_connection((host, port), timeout=5) as connection, connection.makefile("rb") as answers:
-            connection.sendall(struct.pack(">i", len(request)) + request)
-            head: bytes = answers.read(12)
+        return brokers_named(host, port) > 0
     except OSError:
         return False
-    return len(head) == 12 and struct.unpack(">iii", head)[2] > 0
+
+
+def brokers_named(host: str, port: int) -> int:
+    """How many brokers a node's Metadata v1 names; 0 where it closes. Raises OSError where nobody listens."""
+    header = struct.pack(">hhih", 3, 1, 1, -1)
+    request = header + struct.pack(">i", 0)
+    with socket.create_connection((host, port), timeout=5) as connection, connection.makefile("rb") as answers:
+        connection.sendall(struct.pack(">i", len(request)) + request)
+        head: bytes = answers.read(12)
+    return int(struct.unpack(">iii", head)[2]) if len(head) == 12 else 0

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from kafkawire.codec import decode, encode
 from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
@@ -17,35 +17,35 @@ from kafkawire.messages.metadata_response import MetadataResponse
 from tests.rawclient import RawClient
 
 COMMAND = Path(sys.executable).parent / "kafkastub"
-READY = re.compile(r"kafkastub ready on (\S+):(\d+) \(profile (\w+)\)\n")
+READY = re.compile(r"kafkastub ready on (\S+):(\d+)\S* \(profile (\w+)\)\n")
 START_SECONDS = 30
 
 
 class Serving:
-    """A running `kafkastub serve`; `--port 0` unless `args` name a port.
+    """A running `kafkastub serve`; `--port 0` unless `args` name a port, or `port` is None.
 
         with Serving("--topic", "orders:3") as process:
             ...
 
-    Leaving the block kills what still runs. With `deaf`, nobody reads standard output, and the ready line is not waited
-    for.
+    Leaving the block kills what still runs. With `deaf`, nobody reads standard output, and with `full` it goes there;
+    the ready line is not waited for then.
     """
 
-    def __init__(self, *args: str, deaf: bool = False) -> None:
-        port = () if "--port" in args else ("--port", "0")
+    def __init__(self, *args: str, deaf: bool = False, full: IO[str] | None = None, port: str | None = "0") -> None:
+        port_option = () if "--port" in args or port is None else ("--port", port)
         self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the process
         self.process = subprocess.Popen(
-            [COMMAND, "serve", *port, *args], stdout=subprocess.PIPE, stderr=self._stderr, text=True
+            [COMMAND, "serve", *port_option, *args], stdout=full or subprocess.PIPE, stderr=self._stderr, text=True
         )
-        self._deaf = deaf
+        self._deaf = deaf or full is not None
         if deaf:
             assert self.process.stdout is not None
             self.process.stdout.close()
 
     def __enter__(self) -> Self:
-        assert self.process.stdout is not None
         if self._deaf:
             return self
+        assert self.process.stdout is not None
         self.ready_line = self.process.stdout.readline()
         ready = READY.fullmatch(self.ready_line)
         assert ready, f"{self.ready_line!r}; on standard error: {self.stderr}"
@@ -57,8 +57,8 @@ class Serving:
     ) -> None:
         self.process.kill()
         self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
         self._stderr.close()
 
     @property
@@ -73,11 +73,11 @@ class Serving:
 
     def stop(self, number: int) -> tuple[int, float, str]:
         """Send a signal: gives the status, the seconds that it took, and what standard output still had."""
-        assert self.process.stdout is not None
         begin = time.monotonic()
         self.process.send_signal(number)
         status = self.process.wait(START_SECONDS)
-        return status, time.monotonic() - begin, "" if self._deaf else self.process.stdout.read()
+        rest = "" if self._deaf or self.process.stdout is None else self.process.stdout.read()
+        return status, time.monotonic() - begin, rest
 
     def await_answer(self, port: int) -> None:
         """Ask until it answers on this port."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from signal import SIGTERM
 
@@ -63,7 +64,10 @@ def test_the_server_properties_of_a_real_kafka_work(properties: Path) -> None:
         assert auto_created(process) == 4
         assert [node.node_id for node in process.metadata().brokers] == [7]
         assert process.stop(SIGTERM)[0] == 0
-        assert process.stderr == ""
+        # what the user may rely on and does not get: the file's listeners (--port was given) and its directory
+        [directory, listeners] = process.stderr.splitlines()
+        assert "log.dirs" in directory
+        assert "listeners" in listeners
 
 
 def test_the_command_line_wins_over_the_file(properties: Path) -> None:
@@ -157,4 +161,41 @@ def test_log_lines_for_people_are_one_line_each_without_colours() -> None:
 def test_the_log_level_leaves_out_what_is_below_it() -> None:
     with Serving("--config", "no.such.key=1", "--log-level", "error") as process:
         process.metadata()
+        assert process.stderr == ""
+
+
+def test_a_topic_given_twice_is_refused() -> None:
+    assert refused("--topic", "a:1", "b:1", "a:2") == (2, "kafkastub: --topic 'a' is given twice: a:1 and a:2\n")
+
+
+@pytest.mark.parametrize("option", ["--host", "--data-dir"])
+def test_an_empty_value_is_refused(option: str) -> None:
+    status, said = refused(option, "")
+    assert status == 2
+    assert f"argument {option}: it is empty: " in said.splitlines()[-1]
+
+
+def test_the_profile_that_allows_it_is_named() -> None:
+    status, said = refused("--profile", "kafka", "--config", "offsets.retention.minutes=-1")
+    assert (status, "profile kips" in said) == (2, True)
+
+
+def test_an_older_release_says_what_it_lacks() -> None:
+    with Serving("--as-version", "2.8") as process:
+        assert "serving as Apache Kafka 2.8" in process.stderr
+        assert "Produce 0-2" in process.stderr
+
+
+def test_an_unknown_release_is_refused() -> None:
+    status, said = refused("--as-version", "1.0")
+    assert (status, said.count("\n")) == (2, 1)
+    assert "a release from 2.1 to 4.3" in said
+
+
+def test_a_full_disk_for_the_ready_line_does_not_matter() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with Path("/dev/full").open("w") as full, Serving("--port", str(port), full=full) as process:
+        process.await_answer(port)
+        assert process.stop(SIGTERM)[0] == 0
         assert process.stderr == ""

@@ -2,6 +2,8 @@
 
 from .broker import STUB_DEFAULTS, BrokerConfig, synonyms
 from .errors import ConfigError, InvalidValue, UnknownTopicConfig
+from .ignored import misleading
+from .listeners import Address, Listener, Listeners, check_room, parse_address, parse_advertised, plan_listeners
 from .profile import PROFILES, Profile
 from .properties import load_properties, parse_properties
 from .topic import topic_settings, validate_topic_configs
@@ -9,13 +11,21 @@ from .topic import topic_settings, validate_topic_configs
 __all__ = [
     "PROFILES",
     "STUB_DEFAULTS",
+    "Address",
     "BrokerConfig",
     "ConfigError",
     "InvalidValue",
+    "Listener",
+    "Listeners",
     "Profile",
     "UnknownTopicConfig",
+    "check_room",
     "load_properties",
+    "misleading",
+    "parse_address",
+    "parse_advertised",
     "parse_properties",
+    "plan_listeners",
     "synonyms",
     "topic_settings",
     "validate_topic_configs",

@@ -10,6 +10,8 @@ FC-6   Key type 2 (share groups): the leader in __share_group_state; INVALID_REQ
        is not "group:topic id:partition".                                             KIP-932
 FC-7   Another key type: INVALID_REQUEST, with its text from version 4 on too, for every key.
 FC-8   The empty group id has a coordinator like others.
+FC-9   The coordinator's address is that of the listener that the client came in on; where the node has none there,
+       COORDINATOR_NOT_AVAILABLE.                                                     Kafka: KafkaApis.getCoordinator
 Not done: authorization.
 """
 
@@ -23,7 +25,7 @@ from kafkastub.handlers.error_texts import default_text
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.handlers.topics import auto_create
-from kafkastub.metadata import Node
+from kafkastub.metadata import Endpoint
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
@@ -31,7 +33,7 @@ from kafkawire.messages.find_coordinator_response import Coordinator, FindCoordi
 
 _INTERNAL_TOPICS = {0: GROUP_METADATA_TOPIC, 1: "__transaction_state", 2: "__share_group_state"}
 _SHARE = 2
-_NO_NODE = Node(-1, "", -1)
+_NO_NODE = Endpoint(-1, "", -1, None)
 
 
 def error_response(request: FindCoordinatorRequest, code: ErrorCode, version: int) -> FindCoordinatorResponse:
@@ -64,7 +66,7 @@ def find_coordinator(ctx: RequestContext, request: FindCoordinatorRequest) -> Ou
     return FindCoordinatorResponse(coordinators=answers)
 
 
-def _coordinator(ctx: RequestContext, key_type: int, key: str) -> Node:
+def _coordinator(ctx: RequestContext, key_type: int, key: str) -> Endpoint:
     """The node that coordinates the key. Raises INVALID_REQUEST, COORDINATOR_NOT_AVAILABLE."""
     name = _INTERNAL_TOPICS.get(key_type)
     if name is None or (key_type == _SHARE and ctx.api_version < 6):
@@ -76,7 +78,7 @@ def _coordinator(ctx: RequestContext, key_type: int, key: str) -> Node:
     node = None
     if topic is not None:
         partition = partition_for(key, len(topic.partitions))
-        node = cluster.nodes.get(topic.partitions[partition].leader)
+        node = cluster.node_seen_from(ctx.listener, topic.partitions[partition].leader)
     if node is None:
         raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     return node

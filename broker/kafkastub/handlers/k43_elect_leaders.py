@@ -9,18 +9,22 @@ EL-4  Versions 1+: an election type that does not exist answers INVALID_REQUEST,
 EL-5  No time to do it in (timeout_ms of 0 and less): REQUEST_TIMED_OUT, likewise.    Kafka: ControllerApis
 EL-6  A preferred leader other than the present one takes over, with the next leader epoch, if it is in sync;
       PREFERRED_LEADER_NOT_AVAILABLE if not.
-Not done: authorization; unclean elections, as no partition is ever without a leader.
+EL-7  A partition without leader is led by any living replica after an unclean election, which is its ISR then;
+      ELIGIBLE_LEADERS_NOT_AVAILABLE where none lives.
+Not done: authorization.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.leadership import lead
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.handlers.state import BrokerState
-from kafkastub.metadata import PartitionState, Topic
+from kafkastub.metadata import leaders
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.elect_leaders_request import ElectLeadersRequest
@@ -29,6 +33,7 @@ from kafkawire.messages.elect_leaders_response import ElectLeadersResponse, Part
 PREFERRED: Final = 0
 UNCLEAN: Final = 1
 _NOT_NEEDED: Final = "Leader election not needed for topic partition."
+_NOBODY_LIVES: Final = "Eligible topic partition leaders are not available."
 _NOT_AVAILABLE: Final = "The preferred leader was not available."
 
 
@@ -55,40 +60,46 @@ def elect_leaders(ctx: RequestContext, request: ElectLeadersRequest) -> Outcome:
     kind = request.election_type
     if kind not in (PREFERRED, UNCLEAN):
         return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version, f"Unknown election type {kind}")
-    results = []
+    results, now = [], (ctx.broker_ms, ctx.timer_ms)
     if request.topic_partitions is None:
         for topic in ctx.state.cluster.topics.values():
-            elected = [_elect(ctx.state, topic.name, partition.index, kind) for partition in topic.partitions]
+            elected = [_elect(ctx.state, topic.name, partition.index, kind, now) for partition in topic.partitions]
             told = [result for result in elected if result.error_code != ErrorCode.ELECTION_NOT_NEEDED]
             results.append(ReplicaElectionResult(topic=topic.name, partition_result=told))
     else:
         for named in request.topic_partitions:
-            elected = [_elect(ctx.state, named.topic, index, kind) for index in named.partitions]
+            elected = [_elect(ctx.state, named.topic, index, kind, now) for index in named.partitions]
             results.append(ReplicaElectionResult(topic=named.topic, partition_result=elected))
     return ElectLeadersResponse(replica_election_results=results)
 
 
-def _elect(state: BrokerState, name: str, index: int, kind: int) -> PartitionResult:
-    topic = state.cluster.topic(name)
+def elect_all(state: BrokerState, names: Iterable[str] | None, now: tuple[int, int], *, unclean: bool = False) -> None:
+    """An election for every partition of these topics, or of all; what needs none stays as it is."""
+    for name in list(state.cluster.topics) if names is None else names:
+        topic = state.cluster.topic(name)
+        for partition in topic.partitions if topic is not None else ():
+            _elect(state, name, partition.index, UNCLEAN if unclean else PREFERRED, now)
+
+
+def _elect(state: BrokerState, name: str, index: int, kind: int, now: tuple[int, int]) -> PartitionResult:
+    cluster = state.cluster
+    topic = cluster.topic(name)
     if topic is None:
         return PartitionResult(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
     if not 0 <= index < len(topic.partitions):
         return PartitionResult(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}")
     partition = topic.partitions[index]
     preferred = partition.replicas[0]
-    if kind == UNCLEAN or partition.leader == preferred:
+    if partition.leader == preferred or (kind == UNCLEAN and partition.leader != leaders.NO_LEADER):
         return PartitionResult(index, ErrorCode.ELECTION_NOT_NEEDED, _NOT_NEEDED)
-    if preferred not in partition.isr or preferred not in state.cluster.nodes:
+    if kind == UNCLEAN:
+        chosen = leaders.elect(cluster, partition, unclean=True)
+        if chosen == leaders.NO_LEADER:
+            return PartitionResult(index, ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, _NOBODY_LIVES)
+        partition.isr, partition.elr = [chosen], []
+    elif leaders.may_lead(cluster, partition, preferred):
+        chosen = preferred
+    else:
         return PartitionResult(index, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, _NOT_AVAILABLE)
-    _lead(state, topic, partition, preferred)
+    lead(state, topic, partition, chosen, now)
     return PartitionResult(index, ErrorCode.NONE, None)
-
-
-def _lead(state: BrokerState, topic: Topic, partition: PartitionState, node_id: int) -> None:
-    partition.leader = node_id
-    partition.leader_epoch += 1
-    log = state.logs.log(topic.topic_id, partition.index)
-    if log is not None:
-        log.become_leader(partition.leader_epoch)
-    state.fetch_waits.topic_changed(topic.topic_id)
-    state.changed()

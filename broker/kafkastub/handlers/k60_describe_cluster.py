@@ -1,6 +1,7 @@
 """DescribeCluster (key 60), versions 0-2.
 
-CL-1   Cluster id, controller (a broker) and every broker.                     KIP-700
+CL-1   Cluster id, controller (a broker) and every broker, at its address on the listener that the client came in on.
+                                                                               KIP-700
 CL-2   The cluster's operations where asked for, else the lowest int32.        KIP-430
 CL-3   Version 1+: endpoint type 2 (controllers) answers MISMATCHED_ENDPOINT_TYPE, any other than 1 and 2
        UNSUPPORTED_ENDPOINT_TYPE, without cluster id, controller and brokers.  KIP-919; Kafka: AuthHelper
@@ -47,7 +48,8 @@ def describe_cluster(ctx: RequestContext, request: DescribeClusterRequest) -> Ou
         cluster_id=cluster.cluster_id,
         controller_id=cluster.controller_id,
         brokers=[
-            DescribeClusterBroker(node.node_id, node.host, node.port, node.rack) for node in cluster.nodes.values()
+            DescribeClusterBroker(node.node_id, node.host, node.port, node.rack)
+            for node in cluster.seen_from(ctx.listener)
         ],
     )
     if request.include_cluster_authorized_operations:

@@ -1,6 +1,7 @@
 """The cluster's own state: topics, configurations, nodes, leaders."""
 
-from .cluster import Cluster, Node, PartitionState, Topic
+from . import leaders
+from .cluster import Cluster, Endpoint, Node, PartitionState, Topic
 from .ids import random_uuid, uuid_text
 from .names import CLUSTER_METADATA, CONSUMER_OFFSETS, INTERNAL_TOPICS, invalid_topic_name
 
@@ -9,10 +10,12 @@ __all__ = [
     "CONSUMER_OFFSETS",
     "INTERNAL_TOPICS",
     "Cluster",
+    "Endpoint",
     "Node",
     "PartitionState",
     "Topic",
     "invalid_topic_name",
+    "leaders",
     "random_uuid",
     "uuid_text",
 ]

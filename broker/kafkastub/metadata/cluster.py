@@ -9,19 +9,53 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from .ids import random_uuid, uuid_text
 from .names import INTERNAL_TOPICS, collision_key
+from .placement import Candidate, place
+
+PLAINTEXT: Final = "PLAINTEXT"
+_REMEMBERED: Final = 1000
 
 
-@dataclass(slots=True)
-class Node:
-    """A broker as clients see it: where they connect to it."""
+class Endpoint(NamedTuple):
+    """A broker as clients of one listener see it: where they connect to it."""
 
     node_id: int
     host: str
     port: int
-    rack: str | None = None
+    rack: str | None
+
+
+class Node:
+    """A broker: where it listens, in which rack it is.
+
+    Attributes:
+        endpoints: listener name to (host, port) that clients of this listener are told.
+        alive: whether it serves; one that does not is what Kafka calls fenced.
+    """
+
+    __slots__ = ("alive", "endpoints", "node_id", "rack")
+
+    def __init__(
+        self,
+        node_id: int,
+        host: str = "",
+        port: int = 0,
+        rack: str | None = None,
+        endpoints: Mapping[str, tuple[str, int]] | None = None,
+    ) -> None:
+        """`host` and `port` are the one listener PLAINTEXT where no `endpoints` are given."""
+        self.node_id = node_id
+        self.rack = rack
+        self.alive = True
+        self.endpoints: dict[str, tuple[str, int]] = dict(endpoints or {PLAINTEXT: (host, port)})
+
+    def seen_from(self, listener: str) -> Endpoint | None:
+        """As clients of that listener see it; None where it has no such listener."""
+        found = self.endpoints.get(listener)
+        return None if found is None else Endpoint(self.node_id, *found, self.rack)
 
 
 @dataclass(slots=True)
@@ -33,6 +67,8 @@ class PartitionState:
     leader_epoch: int = 0
     replicas: list[int] = field(default_factory=list)
     isr: list[int] = field(default_factory=list)
+    elr: list[int] = field(default_factory=list)
+    """Eligible leader replicas: out of the ISR, and yet with everything in their logs (KIP-966)."""
 
 
 @dataclass(slots=True)
@@ -80,13 +116,33 @@ class Cluster:
         self.logger_levels: dict[str, str] = {"root": "INFO"}
         self._random = source
         self._by_id: dict[bytes, Topic] = {}
+        self._gone: dict[bytes, str] = {}
+        """The names of the topics that were deleted last."""
         self._collisions: dict[str, set[str]] = {}
+
+    def seen_from(self, listener: str) -> list[Endpoint]:
+        """The living nodes that clients of a listener can connect to."""
+        return [seen for node in self.nodes.values() if node.alive and (seen := node.seen_from(listener)) is not None]
+
+    def is_alive(self, node_id: int) -> bool:
+        node = self.nodes.get(node_id)
+        return node is not None and node.alive
+
+    def node_seen_from(self, listener: str, node_id: int) -> Endpoint | None:
+        """One node, None where clients of the listener cannot connect to it."""
+        node = self.nodes.get(node_id)
+        return node.seen_from(listener) if node is not None and node.alive else None
 
     def topic(self, name: str) -> Topic | None:
         return self.topics.get(name)
 
     def topic_by_id(self, topic_id: bytes) -> Topic | None:
         return self._by_id.get(topic_id)
+
+    def name_of(self, topic_id: bytes) -> str | None:
+        """The name that a topic has, or had until it was deleted not long ago."""
+        topic = self._by_id.get(topic_id)
+        return self._gone.get(topic_id) if topic is None else topic.name
 
     def has_partition(self, name: str, index: int) -> bool:
         topic = self.topics.get(name)
@@ -114,11 +170,11 @@ class Cluster:
         """
         if name in self.topics:
             raise ValueError(f"topic {name} exists")
-        placed = assignments if assignments is not None else self._place(0, partitions, replication_factor)
+        placed = assignments if assignments is not None else self._place(partitions, replication_factor)
         topic = Topic(
             name=name,
             topic_id=random_uuid(self._random) if topic_id is None else topic_id,
-            partitions=[_partition(index, replicas) for index, replicas in enumerate(placed)],
+            partitions=[self._partition(index, replicas) for index, replicas in enumerate(placed)],
             internal=name in INTERNAL_TOPICS,
             configs=dict(configs or {}),
         )
@@ -132,8 +188,8 @@ class Cluster:
         """Grow a topic by that many partitions, or by those assigned; returns the new ones."""
         topic = self.topics[name]
         first = len(topic.partitions)
-        placed = assignments if assignments is not None else self._place(first, count, topic.replication_factor)
-        added = [_partition(first + index, replicas) for index, replicas in enumerate(placed)]
+        placed = assignments if assignments is not None else self._place(count, topic.replication_factor)
+        added = [self._partition(first + index, replicas) for index, replicas in enumerate(placed)]
         topic.partitions.extend(added)
         return added
 
@@ -141,20 +197,19 @@ class Cluster:
         """Remove a topic and return it. Raises KeyError where there is none."""
         topic = self.topics.pop(name)
         del self._by_id[topic.topic_id]
+        self._gone[topic.topic_id] = name
+        if len(self._gone) > _REMEMBERED:
+            del self._gone[next(iter(self._gone))]
         key = collision_key(name)
         self._collisions[key].discard(name)
         if not self._collisions[key]:
             del self._collisions[key]
         return topic
 
-    def _place(self, first: int, count: int, replication_factor: int) -> list[list[int]]:
-        """Replicas in stripes over the nodes, as Kafka's StripedReplicaPlacer does (no racks; it starts anywhere)."""
-        ids = sorted(self.nodes)
-        return [
-            [ids[(partition + replica) % len(ids)] for replica in range(replication_factor)]
-            for partition in range(first, first + count)
-        ]
+    def _place(self, count: int, replication_factor: int) -> list[list[int]]:
+        nodes = (Candidate(node.node_id, node.rack, node.alive) for node in self.nodes.values())
+        return place(nodes, count, replication_factor, self._random)
 
-
-def _partition(index: int, replicas: Sequence[int]) -> PartitionState:
-    return PartitionState(index=index, leader=replicas[0], replicas=list(replicas), isr=list(replicas))
+    def _partition(self, index: int, replicas: Sequence[int]) -> PartitionState:
+        isr = [node_id for node_id in replicas if self.is_alive(node_id)]
+        return PartitionState(index=index, leader=isr[0] if isr else -1, replicas=list(replicas), isr=isr)

@@ -4,27 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kafkastub.config import BrokerConfig
+from kafkastub.config import BrokerConfig, Listeners, misleading, plan_listeners
+from kafkastub.handlers.leadership import node_added, node_started, node_stopped, settle_leaders
 from kafkastub.handlers.loading import load, unload
 from kafkastub.handlers.registry import registrations
 from kafkastub.handlers.state import BrokerState
 from kafkastub.handlers.topics import create_topic
 from kafkastub.metadata import Node
 from kafkastub.server.clock import Clock
+from kafkastub.server.nodes import Nodes
 from kafkastub.server.server import Server
+from kafkawire.errors import KafkaError
 
 if TYPE_CHECKING:
+    from kafkastub.journal.disk import DiskJournal
+    from kafkastub.journal.ring import Ring
     from kafkastub.server.durability import Durability
+    from kafkastub.server.observed import Observer
 
 
 class Broker:
     """One broker on the running loop."""
 
     def __init__(
-        self, config: BrokerConfig, log: Any, clock: Clock | None = None, data_dir: str | os.PathLike[str] | None = None
+        self,
+        config: BrokerConfig,
+        log: Any,
+        clock: Clock | None = None,
+        data_dir: str | os.PathLike[str] | None = None,
     ) -> None:
         """`data_dir`: where the state is kept for the next run; without it nothing is."""
         self.config = config
@@ -32,62 +43,128 @@ class Broker:
         self.clock = clock or Clock()
         self._data_dir = data_dir
         self._durability: Durability | None = None
-        self.host = ""
-        self.port = 0
+        self._journal: DiskJournal | None = None
         self.state: BrokerState
         self._server: Server
+        self._nodes: Nodes
 
     async def start(
         self,
-        host: str,
-        port: int,
-        advertised: tuple[str, int] | None = None,
+        listeners: Listeners | None = None,
         topics: Mapping[str, int] | None = None,
+        nodes: int = 1,
+        racks: Sequence[str] = (),
     ) -> None:
-        """Listen and answer; port 0 takes any free one.
+        """Listen and answer; without `listeners` as the configuration says, else on a free port of 127.0.0.1.
 
-        Clients are told `advertised` (its port 0: the port bound), or the address bound. Raises ListenError,
-        DataDirError, or KafkaError for a refused topic.
+        Raises ListenError, DataDirError, ConfigError, or KafkaError for a refused topic.
         """
         registrations()
-        node = Node(self.config["node.id"], host, port)
-        self._make_state(node)
+        self._nodes = Nodes(self.config, listeners or plan_listeners(self.config), nodes, racks)
+        self._make_state(self._nodes.described())
         try:
             self.state.start_sweeping(self.clock.timer_ms())
             for name, partitions in (topics or {}).items():
                 if self._durability is None or self.state.cluster.topic(name) is None:
-                    create_topic(self.state, name, partitions)
+                    self._create_topic(name, partitions)
             self._server = Server(self.state, self.clock, asyncio.get_running_loop())
-            self.host, self.port = await self._server.listen(host, port)
+            try:
+                await self._nodes.open(self._server)
+            except BaseException:
+                await self._server.close()
+                raise
         except BaseException:
             if self._durability is not None:
                 await self._durability.close()
             raise
         if self._durability is not None:
             self._durability.go_on_loading(self.rearm)
-        shown = advertised or (_reachable(self.host), 0)
-        node.host, node.port = shown[0], shown[1] or self.port
         try:
-            for name in self.config.unknown:
-                self.log.warning("configuration ignored: Kafka has no such name", key=name)
+            self._say_what_is_not_done()
         except BaseException:  # somebody's log handler: the loop cannot end while the listener is open
             await self.stop()
             raise
 
-    def _make_state(self, node: Node) -> None:
+    def _say_what_is_not_done(self) -> None:
+        for name in self.config.unknown:
+            self.log.warning("configuration ignored: Kafka has no such name", key=name)
+        for name, instead in misleading(self.config):
+            self.log.info(f"configuration without effect: {instead}", key=name)
+        if release := self.config["kafkastub.as.version"]:
+            from kafkastub.handlers.as_release import gaps_in_words
+
+            self.log.info(f"serving as Apache Kafka {release}", not_served=gaps_in_words(release))
+
+    def _create_topic(self, name: str, partitions: int) -> None:
+        """Raises KafkaError with a text that names the topic."""
+        try:
+            create_topic(self.state, name, partitions)
+        except KafkaError as error:
+            reason = error.message or error.code.name
+            if not name or name not in reason:
+                reason = f"topic {name!r} is refused: {reason}"
+            raise KafkaError(error.code, reason) from None
+
+    def _make_state(self, nodes: list[Node]) -> None:
         if self._data_dir is None:
-            self.state = BrokerState(self.config, [node], self.log, wall_ms=self.clock.wall_ms)
+            self.state = BrokerState(self.config, nodes, self.log, wall_ms=self.clock.wall_ms)
             return
         from kafkastub.server.durability import Durability
 
         self._durability = Durability(self._data_dir, self.config, self.log, self.clock)
-        self.state = self._durability.restored([node])
+        self.state = self._durability.restored(nodes)
+        settle_leaders(self.state, self.clock.both())
 
     async def stop(self) -> None:
         """Close every socket; no task, timer or connection is left, and what was written is on the disk."""
         await self._server.close()
+        if self._journal is not None:
+            self._journal.close()
         if self._durability is not None:
             await self._durability.close()
+
+    async def renewed(self, config: BrokerConfig, topics: Mapping[str, int]) -> Broker:
+        """A fresh broker in this one's place, which is over: the nodes, ports and addresses of the start, nothing else.
+
+        Every connection is closed. Raises KafkaError for a refused topic, ListenError for a port that is taken by now.
+        """
+        fresh = Broker(config, self.log)
+        await self._nodes.restore(self._server)
+        fresh._nodes, fresh._server = self._nodes, self._server
+        fresh._make_state(fresh._nodes.described())
+        fresh.state.start_sweeping(fresh.clock.timer_ms())
+        for name, partitions in topics.items():
+            fresh._create_topic(name, partitions)
+        await self._server.renew(fresh.state, fresh.clock)
+        return fresh
+
+    async def stop_node(self, node_id: int) -> None:
+        """Stop one node: others lead what it led, its connections end, nobody gets in until `start_node`."""
+        if self.state.cluster.nodes[node_id].alive:
+            await self._server.shut_node(node_id)
+            node_stopped(self.state, node_id, self.clock.both())
+            self.rearm()
+            await self._server.drop_node(node_id)
+
+    async def start_node(self, node_id: int) -> None:
+        """Let a stopped node come back, on the same ports. Raises ListenError."""
+        if not self.state.cluster.nodes[node_id].alive:
+            await self._nodes.reopen(self._server, node_id)
+            node_started(self.state, node_id, self.clock.both())
+            self.rearm()
+
+    async def add_node(self, rack: str | None = None) -> int:
+        """One more node, without any replicas; gives its id. Raises ConfigError, ListenError."""
+        node = await self._nodes.add(self._server, rack)
+        node_added(self.state, node)
+        self._server.dispatcher.forget_routes()
+        return node.node_id
+
+    async def remove_node(self, node_id: int) -> None:
+        """Stop a node for good; what only it had a replica of has no leader any more."""
+        await self.stop_node(node_id)
+        await self._nodes.remove(self._server, node_id)
+        del self.state.cluster.nodes[node_id]
 
     @property
     def is_blank(self) -> bool:
@@ -96,10 +173,78 @@ class Broker:
         return not self.state.coordinator.groups and self.state.logs.is_empty
 
     @property
+    def kept(self) -> str | None:
+        """What stays of it on disk, for people; None where nothing does."""
+        if self._data_dir is not None:
+            return "a data directory"
+        return None if self._journal is None else "a journal on disk"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether clients can connect to any node."""
+        return any(door.is_open for door in self._nodes.doors())
+
+    @property
+    def connections(self) -> tuple[int, int]:
+        """How many clients are connected, and how many ever were."""
+        return self._server.connected
+
+    @property
     def bootstrap_servers(self) -> str:
-        """What clients are told to connect to."""
-        node = self.state.cluster.nodes[self.config["node.id"]]
-        return f"[{node.host}]:{node.port}" if ":" in node.host else f"{node.host}:{node.port}"
+        """What clients are told to connect to, on the first listener that is advertised."""
+        return self._nodes.bootstrap_servers()
+
+    def bootstrap_servers_of(self, listener: str) -> str:
+        """The same on another listener. Raises KeyError where no node has such an address."""
+        return self._nodes.bootstrap_servers(listener)
+
+    @property
+    def host(self) -> str:
+        """The address that the first listener is bound to."""
+        return self._nodes.first_door.host
+
+    @property
+    def port(self) -> int:
+        """The port that the first listener is bound to."""
+        return self._nodes.first_door.port
+
+    @property
+    def ports(self) -> list[int]:
+        """The ports that are bound, one for each listener, node by node."""
+        return [door.port for door in self._nodes.doors()]
+
+    @property
+    def bound(self) -> str:
+        """Where it listens, for people: `HOST:PORT`, of several listeners or nodes all of them."""
+        return self._nodes.bound()
+
+    def advertise(self, text: str, node_id: int | None = None) -> None:
+        """Tell clients other addresses from now on: `HOST:PORT` or `NAME://HOST:PORT`. Raises ConfigError."""
+        self._nodes.advertise(text, node_id)
+
+    @cached_property
+    def observer(self) -> Observer:
+        """What the journal, the metrics and the faults see requests through; costs nothing until one of them is on."""
+        from kafkastub.server.observed import Observer
+
+        return Observer(self._server.dispatcher, self.clock, self._server.loop)
+
+    def keep_journal(self, ring: Ring, directory: str | os.PathLike[str] | None = None) -> None:
+        """Note down every request there, and in a new directory where one is named. Raises JournalDirError."""
+        if directory is not None:
+            from kafkastub.journal.disk import DiskJournal
+
+            def failed(error: OSError) -> None:
+                self.log.error("the journal on disk has ended", why=error.strerror or str(error))
+
+            self._journal = DiskJournal(directory, ring, self.state.cluster.name_of, failed)
+        self.observer.set_journal(ring)
+
+    def note_clock(self, how: str) -> None:
+        """The clock was moved by hand: for the journal."""
+        observer: Observer | None = vars(self).get("observer")
+        if observer is not None:
+            observer.clock_moved(how)
 
     def hold_loading(self) -> None:
         """Unload the group coordinator; it is loading until `finish_loading`."""
@@ -139,6 +284,7 @@ class Broker:
                 break
         # What is left of a log depends on the time alone: looking at the end is as good as at each deadline on the way.
         state.logs.clean(clock.broker_ms())
+        self.note_clock("advance timers" if timers else "advance")
         self.rearm()
 
     def rearm(self) -> None:
@@ -146,8 +292,3 @@ class Broker:
         self._server.rearm()
         if self.state.persistence is not None:
             self.state.persistence.look_at_clock()
-
-
-def _reachable(host: str) -> str:
-    """An address that clients on this machine reach, where the bound one is the wildcard."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)

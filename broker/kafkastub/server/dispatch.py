@@ -8,12 +8,14 @@ connection; only ApiVersions answers a version that does not exist. Source: `Soc
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
+from kafkastub.handlers.as_release import served_apis
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
-from kafkastub.handlers.registry import Handler, Registration, registrations
+from kafkastub.handlers.registry import Handler, Registration, Straight
 from kafkastub.handlers.state import BrokerState
 from kafkawire.api import ApiKey
 from kafkawire.codec import Decoder, Encoder, Parts, decoder, encoder, straight_decoder
@@ -22,10 +24,18 @@ from kafkawire.header import is_flexible, read_request_header, response_header_s
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.schema import Message
 
+if TYPE_CHECKING:
+    from kafkastub.server.observed import Observer
+
 _key_version = struct.Struct(">hh").unpack_from
 _correlation_and_client = struct.Struct(">ih").unpack_from
 _head = struct.Struct(">ii").pack
-_flexible_head = struct.Struct(">iib").pack
+_flexible_head = struct.Struct(">iix").pack
+_REPEATED: Final = frozenset({ApiKey.HEARTBEAT, ApiKey.OFFSET_FETCH})
+_LONGEST_REPEATED: Final = 1 << 10
+"""Bytes of a request that is remembered, one for each connection and route."""
+_LONG_REPLY: Final = 1 << 14
+"""Bytes from which a reply is long."""
 
 
 @dataclass(slots=True)
@@ -43,8 +53,16 @@ class Route:
     flexible_request: bool
     header_size: int
     """Of the response."""
-    chunked: bool
-    """Replies may be long: they are sent as the chunks that they are made of."""
+    repeated: bool = False
+    """A client says the same again and again: the same bytes are the same request, which its handler never changes."""
+    answer: Message | None = None
+    """The last reply, unless it was long: handlers give the same object again where nothing has changed."""
+    answer_body: bytes = b""
+    """Its bytes."""
+    straight_way: Straight | None = None
+    """Past decoder, handler and encoder, as long as nobody has put anything between route and handler."""
+    passed: Handler | None = None
+    """The handler that it passes by."""
 
 
 class Refused(Exception):
@@ -54,12 +72,14 @@ class Refused(Exception):
 class Exchange:
     """A request that was understood, and what is needed to answer it."""
 
-    __slots__ = ("context", "request", "route")
+    __slots__ = ("context", "noted", "request", "route")
 
     def __init__(self, route: Route, context: RequestContext, request: Message) -> None:
         self.route = route
         self.context = context
         self.request = request
+        self.noted: Any = None
+        """What the observer keeps of it while its reply is deferred."""
 
 
 class Dispatcher:
@@ -67,7 +87,10 @@ class Dispatcher:
 
     def __init__(self, state: BrokerState) -> None:
         self.state = state
+        self._apis: Mapping[ApiKey, Registration] = served_apis(state.config["kafkastub.as.version"])
         self._routes: dict[bytes, Route] = {}
+        self.watch: Observer | None = None
+        """Who is told of every request, if anybody."""
 
     def serve(
         self, data: bytes, start: int, end: int, info: ConnectionInfo, broker_ms: int, timer_ms: int, out: Parts
@@ -76,7 +99,8 @@ class Dispatcher:
 
         None where its reply is in `out`; otherwise the outcome that the connection has to deal with. Raises Refused.
         """
-        route = self._routes.get(data[start : start + 4])
+        name = data[start : start + 4]
+        route = self._routes.get(name)
         if route is None:
             route = self._route(data, start, end)
         client_id: str | None
@@ -96,9 +120,25 @@ class Dispatcher:
                 if data[body]:
                     raise Refused  # tags in a header: the careful way
                 body += 1
-            request, stop = route.straight(data, body, end)  # type: ignore[misc]
-            if stop > end:
-                raise Refused
+            straight = route.straight_way
+            if straight is not None and route.handler is route.passed:
+                found = straight(info.node_id, data, body, end, broker_ms)
+                if found is not None:
+                    head = _flexible_head if route.header_size == 5 else _head
+                    out.append(head(len(found) + route.header_size, correlation_id) + found)
+                    return None
+            if route.repeated and end - body <= _LONGEST_REPEATED:
+                said = data[body:end]
+                before = info.said.get(name)
+                if before is not None and before[0] == said:
+                    request = before[1]
+                else:
+                    request, _ = route.straight(said, 0, end - body)  # type: ignore[misc]
+                    info.said[name] = said, request
+            else:
+                request, stop = route.straight(data, body, end)  # type: ignore[misc]
+                if stop > end:
+                    raise Refused
         except Exception:
             correlation_id, client_id, request = self._read_with_care(route, data, start, end)
         context = RequestContext(
@@ -118,19 +158,37 @@ class Dispatcher:
         return None
 
     def reply(self, route: Route, correlation_id: int, response: Message, out: Parts) -> None:
-        """Append the frame of `response` to `out`."""
-        parts = route.encode(response)
-        if route.chunked:
-            size = sum(map(len, parts)) + route.header_size
+        """Append the frame of `response` to `out`: as one buffer, or in pieces, which only a long one is."""
+        head = _flexible_head if route.header_size == 5 else _head
+        if response is route.answer:
+            body = route.answer_body
         else:
-            joined = b"".join(parts)
-            size = len(joined) + route.header_size
-            parts = [joined]
-        if route.header_size == 5:
-            out.append(_flexible_head(size, correlation_id, 0))
-        else:
-            out.append(_head(size, correlation_id))
-        out += parts
+            parts = route.encode(response)
+            size = sum(map(len, parts))
+            if size > _LONG_REPLY:  # the pieces may be records as they are stored: they are not copied
+                out.append(head(size + route.header_size, correlation_id))
+                out += parts
+                return
+            route.answer_body = body = b"".join(parts)
+            route.answer = response
+        out.append(head(len(body) + route.header_size, correlation_id) + body)
+
+    def answer(self, exchange: Exchange, deferred: Deferred, out: Parts) -> bool:
+        """Append the reply that has come; whether the connection goes on."""
+        assert deferred.reply is not None
+        try:
+            self.reply(exchange.route, exchange.context.correlation_id, deferred.reply, out)
+        except Exception:
+            self.state.log.exception("a reply cannot be encoded", api=exchange.route.key.camel)
+            return False
+        return True
+
+    def forget(self, exchange: Exchange) -> None:
+        """The client has gone before its deferred reply came."""
+
+    def routes(self) -> Iterable[Route]:
+        """Those in use."""
+        return self._routes.values()
 
     def _read_with_care(self, route: Route, data: bytes, start: int, end: int) -> tuple[int, str | None, Message]:
         """Correlation id, client id and body. Raises Refused with what is wrong."""
@@ -162,7 +220,7 @@ class Dispatcher:
         if end - start < 8:
             raise Refused(f"a request of {end - start} bytes")
         key, version = _key_version(data, start)
-        api = registrations().get(key)
+        api = self._apis.get(key)
         if api is None:
             raise Refused(f"api key {key} (version {version}) is not served")
         if api.first <= version <= api.last:
@@ -175,14 +233,26 @@ class Dispatcher:
             self._routes[data[start : start + 4]] = route
         return route
 
-    def _handler(self, api: Registration) -> Handler:
-        """The API's handler; with a data directory its replies wait for the disk."""
-        persistence = self.state.persistence
-        if persistence is None:
-            return api.handler
-        from kafkastub.server.durability import held_back
+    def forget_routes(self) -> None:
+        """There are several nodes now, or one: each request finds its handler anew."""
+        self._routes.clear()
 
-        return held_back(api, persistence.disk)
+    def _handler(self, api: Registration) -> Handler:
+        """The API's handler: on its node, behind the authorizer; with a data directory replies wait for the disk."""
+        persistence, handler = self.state.persistence, api.handler
+        if len(self.state.cluster.nodes) > 1:
+            from kafkastub.handlers.node_routing import on_its_node
+
+            api = replace(api, handler=(handler := on_its_node(api)))
+        if self.state.authorizer is not None:
+            from kafkastub.handlers.authorization import guarded
+
+            api = replace(api, handler=(handler := guarded(api)))
+        if persistence is not None:
+            from kafkastub.server.durability import held_back
+
+            handler = held_back(api, persistence.disk)
+        return handler
 
     def _compile(self, api: Registration, version: int) -> Route:
         request, response = api.request_class(), api.response_class()
@@ -197,7 +267,9 @@ class Dispatcher:
             encode=encoder(response, version),
             flexible_request=is_flexible(request, version),
             header_size=response_header_size(api.key, flexible),
-            chunked=api.key == ApiKey.FETCH,
+            repeated=api.key in _REPEATED,
+            straight_way=None if api.straight is None else api.straight(self.state, version),
+            passed=api.passed,
         )
 
     def _unheard_of(self, api: Registration, version: int) -> Route:
@@ -216,7 +288,6 @@ class Dispatcher:
             encode=encoder(api.response_class(), 0),
             flexible_request=version >= 3,  # of the header, which Kafka reads all the same
             header_size=4,
-            chunked=False,
         )
 
 

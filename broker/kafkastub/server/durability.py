@@ -187,6 +187,7 @@ class Durability:
     async def close(self) -> None:
         """Bring everything to the disk."""
         self._closed = True
+        self._disk.wind_up()  # a job that ends now must not begin another, for which there is no thread any more
         await self._threads.close()
         self._disk.close()
         logs = self._state.logs

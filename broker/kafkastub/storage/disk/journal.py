@@ -202,6 +202,10 @@ class Disk:
         self._closed = True
         self.directory.release()
 
+    def wind_up(self) -> None:
+        """No job begins any more; what is left is for `close`."""
+        self._closed = True
+
     def close(self) -> None:
         """Bring what is left to the disk, and let others use the directory. No job may be running any more."""
         self._closed = True

@@ -1,0 +1,29 @@
+"""Names that Kafka has and the stub does nothing with, where somebody who sets them may rely on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from .broker import BrokerConfig
+
+_MISLEADING: Final = {
+    "authorizer.class.name": "everybody may do everything",
+    "alter.config.policy.class.name": "configurations are not checked by a policy",
+    "create.topic.policy.class.name": "topics are not checked by a policy",
+    "client.quota.callback.class": "clients have no quotas",
+    "early.start.listeners": "all listeners open at once",
+    "log.dirs": "records are kept in memory, or where --data-dir (data_dir=) says",
+    "log.dir": "records are kept in memory, or where --data-dir (data_dir=) says",
+    "metric.reporters": "nobody reports metrics",
+    "principal.builder.class": "every client is User:ANONYMOUS",
+    "remote.log.storage.system.enable": "there is no tiered storage",
+    "replica.selector.class": "consumers fetch from the leader",
+}
+
+
+def misleading(config: BrokerConfig) -> Iterator[tuple[str, str]]:
+    """(name, what holds instead) of what was set and has no effect that a user would look for."""
+    for name, instead in _MISLEADING.items():
+        if config.static.get(name, "").strip() not in ("", "false"):
+            yield name, instead

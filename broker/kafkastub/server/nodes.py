@@ -1,0 +1,155 @@
+"""The nodes of the cluster as the network sees them: their doors, and the addresses that clients are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafkastub.config import Address, BrokerConfig, Listeners, check_room, parse_advertised
+from kafkastub.config.errors import ConfigError
+from kafkastub.metadata import Node
+from kafkastub.server.doors import Door, shown_host
+from kafkastub.server.server import Server
+
+
+class NodeDoors:
+    """One node: what the cluster knows of it, its doors, and what it was told to tell."""
+
+    def __init__(self, node: Node, listeners: Listeners) -> None:
+        self.node = node
+        self.listeners = listeners
+        self.doors = [Door(node.node_id, listener) for listener in listeners.served]
+        self.told: dict[str, Address] = dict(listeners.advertised)
+        self.tell()
+
+    def tell(self) -> None:
+        """Make the addresses that clients are told what they are to be, now that ports are bound."""
+        endpoints: dict[str, tuple[str, int]] = {}
+        for door in self.doors:
+            name = door.listener.name
+            told = self.told.get(name)
+            if told is None and self.listeners.plain:
+                told = Address(door.host, 0)
+            if told is not None:
+                endpoints[name] = shown_host(told.host), told.port or door.port
+        self.node.endpoints = endpoints
+
+
+class Nodes:
+    """All nodes of one broker process, by id: `node.id` and those that follow it."""
+
+    def __init__(
+        self, config: BrokerConfig, listeners: Listeners, count: int = 1, racks: Sequence[str | None] = ()
+    ) -> None:
+        """`racks` are dealt out to the nodes in turn. Raises ConfigError where nodes would be in each other's way."""
+        self._listeners = listeners
+        self._first: int = config["node.id"]
+        self._count = count
+        self._racks = racks or [config["broker.rack"]]
+        plans = [listeners.of_node(number) for number in range(count)]
+        check_room(plans)
+        self._nodes = {self._first + number: self._planned(number) for number in range(count)}
+
+    def _planned(self, number: int, rack: str | None = None) -> NodeDoors:
+        rack = rack or self._racks[number % len(self._racks)]
+        return NodeDoors(Node(self._first + number, rack=rack), self._listeners.of_node(number))
+
+    def __getitem__(self, node_id: int) -> NodeDoors:
+        return self._nodes[node_id]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._nodes)
+
+    async def add(self, server: Server, rack: str | None = None) -> Node:
+        """One more node, with the next id and the next port. Raises ConfigError, ListenError."""
+        number = max(self._nodes) - self._first + 1
+        added = self._planned(number, rack)
+        check_room([*(one.listeners for one in self._nodes.values()), added.listeners])
+        await self._open(server, added)
+        self._nodes[added.node.node_id] = added
+        return added.node
+
+    async def reopen(self, server: Server, node_id: int) -> None:
+        """Open a node's doors again, where they were. Raises ListenError."""
+        await self._open(server, self._nodes[node_id])
+
+    async def remove(self, server: Server, node_id: int) -> None:
+        """Forget a node whose doors are shut."""
+        for door in self._nodes.pop(node_id).doors:
+            await door.close()
+            await door.gone()
+            server.doors.remove(door)
+
+    async def restore(self, server: Server) -> None:
+        """The nodes of the start, all of them open, and no others. Raises ListenError.
+
+        One that was removed meanwhile has another port where its port was any free one.
+        """
+        wanted = {self._first + number: number for number in range(self._count)}
+        for node_id in [one for one in self._nodes if one not in wanted]:
+            for door in self._nodes[node_id].doors:
+                await door.close()
+            await self.remove(server, node_id)
+        restored: dict[int, NodeDoors] = {}
+        for node_id, number in wanted.items():
+            one = restored[node_id] = self._nodes.get(node_id) or self._planned(number)
+            if not all(door.is_open for door in one.doors):
+                await self._open(server, one)
+            one.node.alive = True
+        self._nodes = restored
+
+    def described(self) -> list[Node]:
+        """What the cluster knows of them; their addresses come true with `open`."""
+        return [one.node for one in self._nodes.values()]
+
+    async def open(self, server: Server) -> None:
+        """Bind every listener of every node. Raises ListenError."""
+        for one in self._nodes.values():
+            await self._open(server, one)
+
+    async def _open(self, server: Server, one: NodeDoors) -> None:
+        for door in one.doors:
+            await server.listen(door)
+        one.tell()
+
+    @property
+    def first_door(self) -> Door:
+        return next(iter(self._nodes.values())).doors[0]
+
+    def doors(self) -> Iterator[Door]:
+        for one in self._nodes.values():
+            yield from one.doors
+
+    def bound(self) -> str:
+        """Where the doors are, for people: `HOST:PORT`, with the listeners' names where they differ."""
+        named = any(door.listener.name != self.first_door.listener.name for door in self.doors())
+        return ",".join(
+            (f"{door.listener.name}://" if named else "") + address_text(door.host, door.port) for door in self.doors()
+        )
+
+    def bootstrap_servers(self, listener: str | None = None) -> str:
+        """`HOST:PORT` of every node, on the first listener that is advertised or on a named one. KeyError: no such."""
+        if listener is None:
+            names = [door.listener.name for door in self.doors() if door.listener.name in self._told()]
+            listener = names[0] if names else self.first_door.listener.name
+        addresses = [one.node.endpoints[listener] for one in self._nodes.values() if listener in one.node.endpoints]
+        if not addresses:
+            raise KeyError(listener)
+        return ",".join(address_text(*address) for address in addresses)
+
+    def advertise(self, text: str, node_id: int | None = None) -> None:
+        """Tell clients other addresses, of one node or of the only one. Raises ConfigError."""
+        if node_id is None and len(self._nodes) > 1:
+            raise ConfigError(
+                f"the advertised address {text!r} is refused: say of which of the {len(self._nodes)} nodes"
+            )
+        one = self._nodes[next(iter(self._nodes)) if node_id is None else node_id]
+        one.told |= parse_advertised(text, one.listeners.served)
+        one.tell()
+
+    def _told(self) -> set[str]:
+        return {name for one in self._nodes.values() for name in one.node.endpoints}
+
+
+def address_text(host: str, port: int) -> str:
+    """`HOST:PORT`, with brackets around an IPv6 address."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
