@@ -12,12 +12,27 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kafkastub.config import ConfigError
+    from kafkastub.faults import FaultError, FaultRule
+    from kafkastub.journal import JournalTimeout
+    from kafkastub.replaying import replay
     from kafkastub.storage import DataDirError
-    from kafkastub.stub import KafkaStub, StubError, TopicError
+    from kafkastub.stub import GroupTimeout, KafkaStub, StubError, TopicError
 
 __version__ = "0.1.0"
 
-__all__ = ["ConfigError", "DataDirError", "KafkaStub", "StubError", "TopicError", "__version__"]
+__all__ = [
+    "ConfigError",
+    "DataDirError",
+    "FaultError",
+    "FaultRule",
+    "GroupTimeout",
+    "JournalTimeout",
+    "KafkaStub",
+    "StubError",
+    "TopicError",
+    "__version__",
+    "replay",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -26,12 +41,28 @@ def __getattr__(name: str) -> Any:
         from kafkastub.config import ConfigError
 
         return ConfigError
+    if name in ("FaultError", "FaultRule"):
+        from kafkastub import faults
+
+        return getattr(faults, name)
     if name == "DataDirError":
         from kafkastub.storage import DataDirError
 
         return DataDirError
-    if name in ("KafkaStub", "StubError", "TopicError"):
+    if name == "JournalTimeout":
+        from kafkastub.journal import JournalTimeout
+
+        return JournalTimeout
+    if name == "replay":
+        from kafkastub.replaying import replay
+
+        return replay
+    if name in ("GroupTimeout", "KafkaStub", "StubError", "TopicError"):
         from kafkastub import stub
 
         return getattr(stub, name)
     raise AttributeError(f"module 'kafkastub' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
+
+from kafkastub import stub_arguments
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class StubClock:
@@ -29,7 +29,7 @@ class StubClock:
 
     def now(self) -> datetime:
         """Broker time, in UTC, to the millisecond."""
-        return _EPOCH + timedelta(milliseconds=self.now_ms())
+        return stub_arguments.EPOCH + timedelta(milliseconds=self.now_ms())
 
     def now_ms(self) -> int:
         """Broker time in Unix milliseconds."""
@@ -38,11 +38,23 @@ class StubClock:
 
     def freeze(self) -> None:
         """Let broker time stand still until `unfreeze`; `advance` and `set` still move it."""
-        self._call(self._broker().clock.freeze)
+        broker = self._broker()
+
+        def freeze() -> None:
+            broker.clock.freeze()
+            broker.note_clock("freeze")
+
+        self._call(freeze)
 
     def unfreeze(self) -> None:
         """Let broker time go on from where it stands."""
-        self._call(self._broker().clock.unfreeze)
+        broker = self._broker()
+
+        def unfreeze() -> None:
+            broker.clock.unfreeze()
+            broker.note_clock("unfreeze")
+
+        self._call(unfreeze)
 
     def set(self, to: datetime | int) -> None:
         """Make it a point in time: an aware datetime, or Unix milliseconds.
@@ -51,7 +63,7 @@ class StubClock:
         groups or records: what is stamped cannot come from the future.
         """
         broker = self._broker()
-        target = to if isinstance(to, int) else _unix_ms(to)
+        target = stub_arguments.moment(to)
 
         def move() -> None:
             ahead = target - broker.clock.broker_ms()
@@ -59,6 +71,7 @@ class StubClock:
                 broker.advance(ahead)
             elif broker.is_blank:
                 broker.clock.set(target)
+                broker.note_clock("set")
             else:
                 raise ValueError(f"the clock cannot go back {-ahead} ms: this stub holds groups or records already")
 
@@ -78,19 +91,15 @@ class StubClock:
         """Move broker time forward. What falls due on the way happens in its order and at its own time.
 
         With `timers`, sessions, rebalances and long polls age as much: members that do not heartbeat are thrown out.
-        Raises ValueError for a step back.
+        Raises ValueError for a step back, or beyond the year 9999.
         """
-        step = (by or timedelta()) + timedelta(
-            days=days, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds
+        ms = stub_arguments.step(
+            by, days=days, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds
         )
-        ms = step // timedelta(milliseconds=1)
-        if ms < 0:
-            raise ValueError(f"the clock only moves forward, not by {step}")
         broker = self._broker()
-        self._call(lambda: broker.advance(ms, timers))
 
+        def move() -> None:
+            stub_arguments.reachable(broker.clock.broker_ms() + ms)
+            broker.advance(ms, timers)
 
-def _unix_ms(moment: datetime) -> int:
-    if moment.tzinfo is None:
-        raise ValueError(f"{moment} has no time zone: an aware datetime is wanted, for example with tzinfo=UTC")
-    return (moment - _EPOCH) // timedelta(milliseconds=1)
+        self._call(move)

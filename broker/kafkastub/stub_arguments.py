@@ -1,0 +1,134 @@
+"""What a test may hand to `KafkaStub` and its clock: checked at once, refused in one sentence.
+
+Wrong kinds of things raise TypeError, wrong values ValueError or one of its subclasses.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from kafkawire.errors import KafkaError
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+LAST_MS: Final = (datetime(9999, 12, 31, 23, 59, 59, 999000, tzinfo=UTC) - EPOCH) // timedelta(milliseconds=1)
+"""The last moment that a datetime can be."""
+
+MOST_NODES: Final = 100
+_TOPICS = 'a mapping of names to numbers of partitions is wanted, for example {"orders": 3}'
+
+
+def topics(given: object) -> dict[str, int]:
+    """Names to numbers of partitions. Raises TypeError, ValueError."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(f"topics={given!r} is refused: {_TOPICS}")
+    for name, partitions in given.items():
+        topic(name, partitions)
+    return dict(given)
+
+
+def topic(name: object, partitions: object) -> None:
+    """Raises TypeError, ValueError for what can be no topic whatever Kafka thinks of it."""
+    if not isinstance(name, str):
+        raise TypeError(f"topic {name!r} is refused: its name has to be a string")
+    if not isinstance(partitions, int) or isinstance(partitions, bool):
+        raise TypeError(f"topic {name!r} is refused: its number of partitions has to be an int, not {partitions!r}")
+    if partitions < 0:  # what Kafka takes for "the default"; none at all is refused by Kafka itself
+        raise ValueError(f"topic {name!r} is refused: it needs at least one partition, not {partitions}")
+
+
+def named(error: KafkaError, name: str) -> str:
+    """Why Kafka refuses a topic, with the topic's name."""
+    reason = error.message or error.code.name
+    return reason if name and name in reason else f"topic {name!r} is refused: {reason}"
+
+
+def configs(given: object, what: str) -> None:
+    """Raises TypeError for what is no mapping of names to values."""
+    if given is None:
+        return
+    if not isinstance(given, Mapping):
+        raise TypeError(f'{what}={given!r} is refused: a mapping is wanted, for example {{"group.max.size": 2}}')
+    for name in given:
+        if not isinstance(name, str):
+            raise TypeError(f"{what}={given!r} is refused: {name!r} is no name of a configuration")
+
+
+def address(host: object, port: object, of: str = "") -> tuple[str, int]:
+    """Where to listen; `of` is what the arguments' names begin with. Raises TypeError, ValueError."""
+    if not isinstance(host, str):
+        raise TypeError(f"{of}host={host!r} is refused: a string is wanted, for example 127.0.0.1")
+    if not host:
+        raise ValueError(f"{of}host='' is refused: 127.0.0.1 is this machine alone, 0.0.0.0 every address that it has")
+    if not isinstance(port, int) or isinstance(port, bool):
+        raise TypeError(f"{of}port={port!r} is refused: an int is wanted, 0 for any free port")
+    if not 0 <= port <= 65535:
+        raise ValueError(f"{of}port={port} is refused: 0 to 65535 is allowed")
+    return host, port
+
+
+def nodes(count: object, racks: object) -> tuple[int, list[str]]:
+    """How many nodes, and their racks. Raises TypeError, ValueError."""
+    if not isinstance(count, int) or isinstance(count, bool):
+        raise TypeError(f"nodes={count!r} is refused: an int is wanted, for example 3")
+    if not 1 <= count <= MOST_NODES:
+        raise ValueError(f"nodes={count} is refused: 1 to {MOST_NODES} is allowed")
+    if isinstance(racks, str) or not isinstance(racks, Sequence) or not all(isinstance(one, str) for one in racks):
+        raise TypeError(f'racks={racks!r} is refused: a list of names is wanted, for example ["a", "b"]')
+    return count, list(racks)
+
+
+def data_dir(given: object) -> None:
+    """Raises TypeError, ValueError for what is no folder's path."""
+    if given is None:
+        return
+    if not isinstance(given, str | os.PathLike):
+        raise TypeError(f"data_dir={given!r} is refused: a path is wanted")
+    if not os.fspath(given):
+        raise ValueError("data_dir='' is refused: name a folder, or leave it out to keep nothing")
+
+
+def text(given: object, what: str) -> None:
+    """Raises TypeError for what is no string (None is none given)."""
+    if given is not None and not isinstance(given, str):
+        raise TypeError(f"{what}={given!r} is refused: a string is wanted")
+
+
+def moment(given: object) -> int:
+    """A point in time as Unix milliseconds. Raises TypeError, ValueError."""
+    if isinstance(given, datetime):
+        if given.tzinfo is None:
+            raise ValueError(f"{given} has no time zone: an aware datetime is wanted, for example with tzinfo=UTC")
+        return (given - EPOCH) // timedelta(milliseconds=1)
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise TypeError(f"the clock cannot be set to {given!r}: an aware datetime or Unix milliseconds are wanted")
+    reachable(given)
+    return given
+
+
+def step(by: object, **units: object) -> int:
+    """A step forward in milliseconds. Raises TypeError, ValueError."""
+    if by is not None and not isinstance(by, timedelta):
+        raise TypeError(f"the clock cannot advance by {by!r}: a timedelta is wanted, or days=, hours=, minutes= …")
+    for unit, count in units.items():
+        if not isinstance(count, int | float) or isinstance(count, bool):
+            raise TypeError(f"the clock cannot advance by {unit}={count!r}: a number is wanted")
+    try:
+        length = (by or timedelta()) + timedelta(**units)  # type: ignore[arg-type]
+    except (OverflowError, ValueError):
+        shown = ", ".join(f"{unit}={count}" for unit, count in units.items() if count)
+        raise ValueError(f"the clock cannot advance by {shown}: broker time ends with the year 9999") from None
+    ms = length // timedelta(milliseconds=1)
+    if ms < 0:
+        raise ValueError(f"the clock only moves forward, not by {length}")
+    return ms
+
+
+def reachable(ms: int) -> None:
+    """Raises ValueError for a time that no datetime can show."""
+    if not 0 <= ms <= LAST_MS:
+        raise ValueError(f"the clock cannot be set to {ms} ms: broker time lies between 1970 and the year 9999")

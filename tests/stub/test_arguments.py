@@ -1,0 +1,111 @@
+"""What a test hands over by mistake is refused in one sentence that says what is wanted."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import kafkastub
+from kafkastub import KafkaStub, TopicError
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "said"),
+    [
+        ({"topics": ["a"]}, TypeError, r"topics=\['a'\] is refused: a mapping of names"),
+        ({"topics": "a"}, TypeError, "topics='a' is refused"),
+        ({"topics": {"a": "3"}}, TypeError, "topic 'a' is refused: its number of partitions has to be an int, not '3'"),
+        ({"topics": {"a": True}}, TypeError, "topic 'a' is refused"),
+        ({"topics": {1: 1}}, TypeError, "topic 1 is refused: its name has to be a string"),
+        ({"topics": {"a": -1}}, ValueError, "topic 'a' is refused: it needs at least one partition"),
+        ({"config": ["a"]}, TypeError, r"config=\['a'\] is refused: a mapping is wanted"),
+        ({"config": {1: 2}}, TypeError, "1 is no name of a configuration"),
+        ({"host": 5}, TypeError, "host=5 is refused: a string is wanted"),
+        ({"host": ""}, ValueError, "host='' is refused"),
+        ({"port": "9092"}, TypeError, "port='9092' is refused: an int is wanted"),
+        ({"port": 70000}, ValueError, "port=70000 is refused: 0 to 65535 is allowed"),
+        ({"advertised": 9092}, TypeError, "advertised=9092 is refused: a string is wanted"),
+        ({"data_dir": ""}, ValueError, "data_dir='' is refused: name a folder"),
+        ({"data_dir": 5}, TypeError, "data_dir=5 is refused: a path is wanted"),
+    ],
+)
+def test_wrong_arguments(arguments: dict[str, Any], kind: type[Exception], said: str):
+    with pytest.raises(kind, match=said) as refused:
+        KafkaStub(**arguments)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("name", "partitions"), [("a b", 1), ("none", 0), ("many", 10**9)])
+def test_a_refused_topic_is_named(name: str, partitions: int):
+    with pytest.raises(TopicError, match=f"'{name}'"):
+        KafkaStub(topics={"good": 1, name: partitions}).start()
+    with KafkaStub() as stub, pytest.raises(TopicError, match=f"'{name}'"):
+        stub.create_topic(name, partitions)
+
+
+def test_a_topic_with_a_refused_setting_is_named():
+    with KafkaStub() as stub, pytest.raises(TopicError, match=r"topic 'orders' is refused: .*retention\.ms"):
+        stub.create_topic("orders", configs={"retention.ms": "never"})
+
+
+@pytest.mark.parametrize("partitions", ["3", None, 1.5])
+def test_create_topic_wants_a_number(partitions: Any):
+    with KafkaStub() as stub, pytest.raises(TypeError, match="topic 'orders' is refused: its number of partitions"):
+        stub.create_topic("orders", partitions)
+
+
+@pytest.mark.parametrize("to", ["2030-01-01", 1e12, True, None])
+def test_the_clock_is_set_to_a_time(to: Any):
+    with KafkaStub() as stub, pytest.raises(TypeError, match="an aware datetime or Unix milliseconds are wanted"):
+        stub.clock.set(to)
+
+
+@pytest.mark.parametrize("to", [10**18, -1])
+def test_the_clock_is_set_to_a_time_that_can_be_shown(to: int):
+    with KafkaStub() as stub:
+        with pytest.raises(ValueError, match="between 1970 and the year 9999"):
+            stub.clock.set(to)
+        assert stub.clock.now()
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"days": 10**8},
+        {"days": 10**30},
+        {"days": float("nan")},
+        {"hours": float("inf")},
+        {"by": timedelta(days=3_000_000)},
+    ],
+)
+def test_a_step_beyond_the_end_of_time_is_refused(step: dict[str, Any]):
+    with KafkaStub() as stub:
+        with pytest.raises(ValueError, match="the year 9999"):
+            stub.clock.advance(**step)
+        assert stub.clock.now()
+
+
+@pytest.mark.parametrize("step", [{"by": 7}, {"days": "7"}, {"days": None}, {"seconds": True}])
+def test_a_step_is_a_length_of_time(step: dict[str, Any]):
+    with KafkaStub() as stub, pytest.raises(TypeError, match="the clock cannot advance by"):
+        stub.clock.advance(**step)
+
+
+def test_the_package_shows_what_it_has_before_it_is_loaded():
+    code = "import kafkastub, sys; print('KafkaStub' in dir(kafkastub), 'kafkastub.stub' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True False\n"
+    assert set(kafkastub.__all__) <= set(dir(kafkastub))
+
+
+def test_a_defect_of_the_stub_does_not_make_its_test_wait_for_ever(monkeypatch: pytest.MonkeyPatch):
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr("kafkastub.stub.Broker", broken)
+    with pytest.raises(RuntimeError, match="a defect"):
+        KafkaStub().start()
