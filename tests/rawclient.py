@@ -12,9 +12,10 @@ from kafkawire.header import request_header, response_header_size
 class RawClient:
     """One blocking connection."""
 
-    def __init__(self, bootstrap_servers: str, timeout: float = 10) -> None:
+    def __init__(self, bootstrap_servers: str, timeout: float = 10, source: str = "") -> None:
+        """`source`: the address to come from, which is what an entry's host is compared with."""
         host, _, port = bootstrap_servers.rpartition(":")
-        self.socket = socket.create_connection((host, int(port)), timeout)
+        self.socket = socket.create_connection((host, int(port)), timeout, (source, 0) if source else None)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._next = 0
 

@@ -40,6 +40,7 @@ class Desk:
         self.broker_ms = START_MS
         self.timer_ms = 0
         self.node_id = 1
+        self.listener = "PLAINTEXT"
         self.client_id = "test"
 
     def topic(self, name: str = "orders", partitions: int = 1, **configs: str) -> Topic:
@@ -54,8 +55,8 @@ class Desk:
         """What the handler comes back with, as the server would see it."""
         api = registrations()[key]
         context = RequestContext(
-            self.state, ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:1"), key, version, 1, self.client_id, self.broker_ms,
-            self.timer_ms, node_id=self.node_id,
+            self.state, ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:1", self.listener, self.node_id), key, version, 1,
+            self.client_id, self.broker_ms, self.timer_ms,
         )  # fmt: skip
         read = decode(type(request), version, encode(request, version))
         try:

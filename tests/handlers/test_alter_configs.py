@@ -210,3 +210,33 @@ def test_a_brokers_configuration_is_replaced(broker: InProcess):
     assert replace(broker, BROKER, "1", ("offsets.retention.minutes", "1")) == ErrorCode.INVALID_REQUEST
     assert replace(broker, BROKER, "1") == ErrorCode.NONE
     assert broker.state.config["message.max.bytes"] == 1048588
+
+
+def alter_both(broker: InProcess, *resources: tuple[int, str, list[tuple[str, int, str | None]]]) -> list[int]:
+    asked = [
+        incremental.AlterConfigsResource(
+            resource_type=kind,
+            resource_name=name,
+            configs=[
+                incremental.AlterableConfig(name=key, config_operation=op, value=value) for key, op, value in configs
+            ],
+        )
+        for kind, name, configs in resources
+    ]
+    answer = broker.ask(incremental.IncrementalAlterConfigsRequest(resources=asked), 1)
+    return [one.error_code for one in answer.responses]
+
+
+@pytest.mark.behaviour("IA-12")
+def test_an_operation_that_does_not_exist_fails_what_the_controller_decides_with_it(broker: InProcess):
+    fine = (TOPIC, "a", [("retention.ms", SET, "9")])
+    told = alter_both(broker, fine, (GROUP, "g", [("share.session.timeout.ms", 7, "1")]), (BROKER, "2", []))
+    assert told == [ErrorCode.UNKNOWN_SERVER_ERROR, ErrorCode.UNKNOWN_SERVER_ERROR, ErrorCode.INVALID_REQUEST]
+    assert overrides(broker) == {"retention.ms": "5"}
+
+
+@pytest.mark.behaviour("IA-12")
+def test_another_fault_that_is_found_first_hides_an_operation_that_does_not_exist(broker: InProcess):
+    """Keys are looked at in the order of a Java hash map."""
+    changes = [("flush.messages", 7, "1"), ("unclean.leader.election.enable", APPEND, "false")]
+    assert alter_both(broker, (TOPIC, "a", changes)) == [ErrorCode.INVALID_CONFIG]

@@ -112,3 +112,11 @@ def test_operations_and_internal_topics(broker: InProcess):
 @pytest.mark.behaviour("TP-7")
 def test_an_empty_name_is_an_unknown_error(broker: InProcess):
     assert [topic.error_code for topic in ask(broker, "", "a").topics] == [ErrorCode.UNKNOWN_SERVER_ERROR] * 2
+
+
+@pytest.mark.behaviour("TP-7")
+def test_an_empty_name_is_an_error_of_its_own_only_beside_a_cursor(broker: InProcess):
+    assert pages(ask(broker, "", "a", cursor=("a", 2))) == {"a": [2]}
+    told = ask(broker, "", "a", cursor=("", 1))
+    assert [topic.error_code for topic in told.topics] == [ErrorCode.INVALID_TOPIC_EXCEPTION, ErrorCode.NONE]
+    assert [topic.error_code for topic in ask(broker, "", "a").topics] == [ErrorCode.UNKNOWN_SERVER_ERROR] * 2

@@ -425,3 +425,34 @@ def test_errors_of_the_whole_request(desk: Desk):
     assert only(old) == failed(unknown, aborted_transactions=())
     new = fetch(desk, request(want(), isolation_level=9), 13)
     assert new == FetchResponse(error_code=unknown)
+
+
+@pytest.mark.behaviour("FE-7")
+def test_unknown_ids_come_before_unknown_partitions(desk: Desk):
+    topic = the_topic(desk)
+    asked = request(want(partition=9), topic_id=topic.topic_id)
+    asked.topics = [*asked.topics, *request(want(), topic_id=b"x" * 16).topics]
+    assert [one.topic_id for one in fetch(desk, asked, 13).responses] == [b"x" * 16, topic.topic_id]
+
+
+@pytest.mark.behaviour("FE-7")
+def test_a_topic_deleted_under_a_session_is_an_unknown_topic(desk: Desk):
+    topic_id = the_topic(desk).topic_id
+    session = fetch(desk, request(want(), topic_id=topic_id, session_epoch=0), 13).session_id
+    desk.delete("orders")
+    assert only(fetch(desk, incremental(session, 1), 13)).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    anew = fetch(desk, request(want(), topic_id=topic_id, session_epoch=0), 13)
+    assert only(anew).error_code == ErrorCode.UNKNOWN_TOPIC_ID
+
+
+@pytest.mark.behaviour("FE-10")
+def test_a_wrong_epoch_is_told_before_a_mixture_of_ids_and_names(desk: Desk):
+    session = fetch(desk, request(want(), session_epoch=0)).session_id
+    assert fetch(desk, incremental(session, 2), 13).error_code == ErrorCode.INVALID_FETCH_SESSION_EPOCH
+
+
+@pytest.mark.behaviour("FE-12")
+def test_the_number_of_sessions_is_a_configuration():
+    desk = Desk({"max.incremental.fetch.session.cache.slots": 1})
+    desk.topic()
+    assert [fetch(desk, request(want(), session_epoch=0)).session_id > 0 for _ in range(2)] == [True, False]

@@ -136,8 +136,7 @@ def test_the_cluster_is_told(broker: InProcess):
     ]
     assert (answer.cluster_id, answer.controller_id) == (broker.state.cluster.cluster_id, 1)
     assert [(p.partition_index, p.leader_id, p.leader_epoch, p.replica_nodes) for p in answer.topics[0].partitions] == [
-        (0, 1, 0, (1, 2, 3)),
-        (1, 2, 0, (2, 3, 1)),
+        (one.index, one.replicas[0], 0, tuple(one.replicas)) for one in broker.state.cluster.topics["a"].partitions
     ]
 
 

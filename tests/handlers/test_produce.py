@@ -11,7 +11,8 @@ from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafkawire.messages.produce_response import PartitionProduceResponse, ProduceResponse
-from kafkawire.records import Compression, NewRecord, build_batch, check_crc, parse_header, read_batch
+from kafkawire.records import Compression, NewRecord, build_batch, check_crc, compress, parse_header, read_batch
+from tests.differential.data_batches import with_payload
 from tests.handlers.desk import START_MS, Desk, altered, batch, produce_request
 
 REFUSED = {"base_offset": -1, "log_append_time_ms": -1}
@@ -175,8 +176,17 @@ def test_a_header_that_contradicts_itself_or_its_records(desk: Desk, fields: dic
 @pytest.mark.behaviour("PR-11")
 def test_a_payload_that_is_not_records(desk: Desk):
     good = batch(b"abc")
-    for payload in (b"\xff" * len(good[61:]), b"\x00" * len(good[61:]), good[61:-1] + b"\x05"):
-        assert desk.produce(altered(good[:61] + payload)) == refusal(ErrorCode.INVALID_RECORD, 0)
+    for payload in (b"\xff" * 4, b"\x00" * len(good[61:]), good[61:-1] + b"\x05", b"\0" + b"\xff" * 9):
+        assert desk.produce(with_payload(good, payload)) == refusal(ErrorCode.INVALID_RECORD, 0)
+
+
+@pytest.mark.behaviour("PR-11")
+def test_a_record_size_without_end_is_an_unknown_error_unless_it_is_compressed(desk: Desk):
+    desk.topic("compacted", cleanup_policy="compact")
+    good, endless = batch(b"abc"), b"\xff" * 9
+    assert desk.produce(with_payload(good, endless)) == refusal(ErrorCode.UNKNOWN_SERVER_ERROR, 0)
+    packed = with_payload(build_batch([NewRecord(b"k", b"v", START_MS)], compression=1), compress(1, endless))
+    assert desk.produce(packed, "compacted") == refusal(ErrorCode.INVALID_RECORD, 0)
 
 
 @pytest.mark.behaviour("PR-12")
@@ -350,7 +360,29 @@ def test_what_is_named_twice_is_written_once(desk: Desk):
     request = ProduceRequest(transactional_id=None, acks=1, topic_data=[topic(b"a", b"b"), topic(b"c")])
     (answer,) = desk.ask(9, request, ProduceResponse).responses
     assert [one.base_offset for one in answer.partition_responses] == [0]
-    assert [record.value for record in read_batch(stored(desk))] == [b"b"]
+    assert [record.value for record in read_batch(stored(desk))] == [b"c"]
+
+
+@pytest.mark.behaviour("PR-19")
+def test_a_topic_named_twice_keeps_the_partitions_of_both_mentions():
+    desk = Desk()
+    desk.topic(partitions=2)
+    topics = [TopicProduceData(name="orders", partition_data=[PartitionProduceData(n, batch())]) for n in (1, 0)]
+    request = ProduceRequest(transactional_id=None, acks=1, topic_data=topics)
+    (answer,) = desk.ask(9, request, ProduceResponse).responses
+    assert sorted((one.index, one.error_code) for one in answer.partition_responses) == [(0, 0), (1, 0)]
+
+
+@pytest.mark.behaviour("PR-19")
+def test_a_partition_with_a_good_and_a_bad_mention_is_written_and_refused(desk: Desk):
+    mentions = [PartitionProduceData(0, batch(b"a")), PartitionProduceData(0, b"")]
+    for data in (mentions, mentions[::-1]):
+        request = ProduceRequest(
+            transactional_id=None, acks=1, topic_data=[TopicProduceData(name="orders", partition_data=data)]
+        )
+        (answer,) = desk.ask(9, request, ProduceResponse).responses
+        assert [one.error_code for one in answer.partition_responses] == [ErrorCode.INVALID_RECORD]
+    assert len(stored(desk)) == 2 * len(batch(b"a"))
 
 
 @pytest.mark.behaviour("PR-20")
@@ -380,3 +412,57 @@ def test_a_topic_may_have_its_own_codec(sent: int, name: str, codec: int):
     assert parse_header(stored(desk)).compression == codec
     assert check_crc(stored(desk))
     assert [record.value for record in read_batch(stored(desk))] == [b"a" * 100, b"b"]
+
+
+@pytest.mark.behaviour("PR-16")
+def test_a_first_batch_of_zstd_is_told_before_a_second_batch(desk: Desk):
+    zstd = batch(compression=Compression.ZSTD)
+    assert desk.produce(zstd + zstd, version=6) == refusal(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+    assert desk.produce(zstd + zstd, version=7) == refusal(ErrorCode.INVALID_RECORD)
+
+
+@pytest.mark.behaviour("PR-21")
+def test_a_batch_made_anew_keeps_only_attributes_that_mean_something():
+    desk = Desk()
+    desk.topic(compression_type="gzip")
+    desk.fill(altered(batch(), attributes=128))
+    assert parse_header(stored(desk)).attributes == Compression.GZIP
+
+
+@pytest.mark.behaviour("PR-21")
+def test_a_batch_of_a_producer_without_epoch_is_not_made_anew():
+    desk = Desk()
+    desk.topic(compression_type="gzip")
+    assert desk.produce(idempotent(0, epoch=-1)) == refusal(ErrorCode.UNKNOWN_SERVER_ERROR, 0)
+
+
+@pytest.mark.behaviour("PR-10")
+def test_kafkas_own_small_segments_bound_a_batch_as_well():
+    desk = Desk()
+    desk.topic(internal_segment_bytes="200")
+    assert desk.produce(batch(bytes(200))) == refusal(ErrorCode.RECORD_LIST_TOO_LARGE)
+
+
+@pytest.mark.behaviour("PR-17")
+def test_a_producer_that_has_been_silent_for_long_is_forgotten():
+    desk = Desk({"producer.id.expiration.ms": HOUR})
+    desk.topic()
+    desk.fill(idempotent(0))
+    desk.broker_ms += HOUR - 1
+    assert desk.produce(idempotent(5)) == refusal(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, 0)
+    desk.broker_ms += 1
+    assert desk.produce(idempotent(5)).base_offset == 2
+
+
+@pytest.mark.behaviour("PR-21")
+def test_a_batch_made_anew_has_its_records_written_anew():
+    """A client's LogAppendTime says that every record has the batch's max timestamp; now they have it themselves."""
+    desk = Desk()
+    desk.topic(compression_type="gzip")
+    desk.fill(altered(batch(b"a", b"b"), attributes=8))
+    header = parse_header(stored(desk))
+    assert (header.attributes, header.base_timestamp) == (Compression.GZIP, START_MS + 1)
+    assert [(one.timestamp, one.value) for one in read_batch(stored(desk))] == [
+        (START_MS + 1, b"a"),
+        (START_MS + 1, b"b"),
+    ]

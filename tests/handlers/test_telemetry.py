@@ -17,6 +17,7 @@ from kafkawire.messages.incremental_alter_configs_request import (
 from kafkawire.messages.incremental_alter_configs_response import IncrementalAlterConfigsResponse
 from kafkawire.messages.push_telemetry_request import PushTelemetryRequest
 from kafkawire.messages.push_telemetry_response import PushTelemetryResponse
+from kafkawire.records import compress
 from tests.handlers.desk import Desk
 
 ME = bytes(8) + bytes(7) + b"d"
@@ -143,3 +144,10 @@ def test_an_instance_is_forgotten_after_three_intervals(desk: Desk):
     assert push(desk, terminating=True) == ErrorCode.NONE
     desk.timer_ms += 3 * INTERVAL_MS
     assert push(desk) == ErrorCode.NONE
+
+
+@pytest.mark.behaviour("PT-7")
+@pytest.mark.parametrize("codec", [1, 2, 3, 4])
+def test_a_body_that_is_not_of_its_codec(desk: Desk, codec: int):
+    assert push(desk, compression_type=codec, metrics=compress(codec, b"fine"), terminating=False) == ErrorCode.NONE
+    assert push(Desk(), compression_type=codec, metrics=b"garbage") == ErrorCode.INVALID_RECORD

@@ -189,3 +189,18 @@ def test_logs_belong_to_topics():
         logs.create(b"t" * 16, 0)
     logs.delete(b"t" * 16)
     assert logs.log(b"t" * 16, 0) is None
+
+
+def test_a_segment_is_rolled_by_the_time_in_its_records():
+    """A read stays in its segment."""
+    log = PartitionLog("t-0", LogSettings(segment_ms=1000, timestamp_after_max_ms=10000))
+    for timestamp in (500, 1500, 400, 1501):
+        log.append(build_batch([NewRecord(None, b"v", timestamp)]), leader_epoch=0, now_ms=0)
+    assert [len(log.read(offset, 1 << 20).chunks[0]) // 69 for offset in range(4)] == [3, 2, 1, 1]
+
+
+def test_a_segment_without_timestamps_is_rolled_by_the_time_of_the_append():
+    log = PartitionLog("t-0", LogSettings(segment_ms=1000))
+    for now in (0, 1000, 1001):
+        log.append(build_batch([NewRecord(None, b"v", -1)]), leader_epoch=0, now_ms=now)
+    assert log.read(0, 1 << 20).size == 2 * log.read(2, 1 << 20).size

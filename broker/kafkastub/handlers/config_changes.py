@@ -15,6 +15,7 @@ from kafkastub.config import InvalidValue
 from kafkastub.config.definition import to_text
 from kafkastub.config.kafka_table import GROUP, TOPIC, Row
 from kafkastub.config.other import InvalidClientMetrics, validate_client_metrics_configs, validate_group_configs
+from kafkastub.coordinator.java_order import hash_map_order, string_hash
 from kafkastub.handlers.broker_changes import change_broker
 from kafkastub.handlers.config_entries import ResourceType
 from kafkastub.handlers.context import RequestContext
@@ -48,7 +49,7 @@ def alter(
 ) -> None:
     """Change one resource. ``replace``: what is not named goes (AlterConfigs). Raises KafkaError."""
     kind, name = resource
-    _check_changes(changes)
+    check_changes(changes)
     match kind:
         case ResourceType.TOPIC:
             _alter_topic(ctx, name, changes, replace, validate_only)
@@ -64,8 +65,8 @@ def alter(
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
 
 
-def _check_changes(changes: Sequence[Change]) -> None:
-    """What is looked at before the resource itself (Kafka: ConfigAdminManager.preprocess)."""
+def check_changes(changes: Sequence[Change]) -> None:
+    """KafkaError for what is looked at before the resource itself (Kafka: ConfigAdminManager.preprocess)."""
     if len({name for name, _, _ in changes}) < len(changes):
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
     missing = [name for name, operation, value in changes if value is None and operation != Op.DELETE]
@@ -76,9 +77,13 @@ def _check_changes(changes: Sequence[Change]) -> None:
 def changed(
     current: Mapping[str, str], changes: Sequence[Change], table: Mapping[str, Row], replace: bool
 ) -> dict[str, str]:
-    """The overrides after the changes. Raises KafkaError for APPEND and SUBTRACT where there is no list."""
+    """The overrides after the changes, which Kafka's controller keeps in a hash map.
+
+    Raises KafkaError for APPEND and SUBTRACT where there is no list, and for operations that do not exist.
+    """
     result = {} if replace else dict(current)
-    for name, operation, value in changes:
+    in_order = hash_map_order((string_hash(change[0]), change) for change in changes)
+    for name, operation, value in in_order:
         if operation == Op.SET:
             result[name] = value or ""
         elif operation == Op.DELETE:

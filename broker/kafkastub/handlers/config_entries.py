@@ -140,11 +140,12 @@ def without_synonyms(entries: Iterable[DescribeConfigsResourceResult]) -> None:
 
 def add_documentation(kind: int, entries: Iterable[DescribeConfigsResourceResult]) -> None:
     """What is answered to a request that asks for it; nothing about what we have no words for."""
-    from kafkastub.config.documentation import BROKER_TEXTS, GROUP_TEXTS, TOPIC_TEXTS
+    from kafkastub.config.documentation import BROKER_TEXTS, CLIENT_METRICS_TEXTS, GROUP_TEXTS, TOPIC_TEXTS
 
     texts: dict[int, Mapping[str, str]] = {
         ResourceType.TOPIC: TOPIC_TEXTS,
         ResourceType.BROKER: BROKER_TEXTS,
+        ResourceType.CLIENT_METRICS: CLIENT_METRICS_TEXTS,
         ResourceType.GROUP: GROUP_TEXTS,
     }
     for entry in entries:

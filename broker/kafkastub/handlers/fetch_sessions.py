@@ -19,7 +19,7 @@ INITIAL_EPOCH = 0
 FINAL_EPOCH = -1
 TOPIC_IDS_FROM = 13
 SLOTS = 1000
-"""max.incremental.fetch.session.cache.slots"""
+"""Kafka's default of max.incremental.fetch.session.cache.slots."""
 EVICTION_MS = 120000
 """A session unused for longer makes room for a new one (KafkaConfig: FetchSessionCache, two minutes)."""
 _LAST_EPOCH = 0x7FFFFFFF
@@ -34,7 +34,7 @@ class Wanted:
 
     __slots__ = (
         "high_watermark", "index", "key", "last_fetched_epoch", "leader_epoch", "log_start_offset", "max_bytes",
-        "name", "offset", "topic_id",
+        "name", "offset", "topic_id", "was_there",
     )  # fmt: skip
 
     def __init__(self, name: str, topic_id: bytes, by_id: bool, asked: FetchPartition) -> None:
@@ -44,6 +44,8 @@ class Wanted:
         self.key: Key = (topic_id if by_id else name, asked.partition)
         self.high_watermark = -1
         self.log_start_offset = -1
+        self.was_there = False
+        """Whether the topic id has ever been a topic's, as far as this session knows."""
         self._ask(asked)
 
     def _ask(self, asked: FetchPartition) -> None:
@@ -141,6 +143,11 @@ class FetchSessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
+    def asked_by(self, session_id: int) -> Sequence[Wanted]:
+        """What a session fetches, whether its next request names it or not."""
+        session = self._sessions.get(session_id)
+        return () if session is None else tuple(session.partitions.values())
+
     def plan(self, request: FetchRequest, version: int, now_ms: int) -> FetchPlan:
         """What `request` wants, its session considered (FetchManager.newContext)."""
         by_id = version >= TOPIC_IDS_FROM
@@ -151,10 +158,10 @@ class FetchSessions:
         session = self._sessions.get(request.session_id)
         if session is None:
             return FetchPlan(self, by_id, error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-        if session.by_id != by_id:
-            return FetchPlan(self, by_id, error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
         if session.epoch != request.session_epoch:
             return FetchPlan(self, by_id, error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+        if session.by_id != by_id:
+            return FetchPlan(self, by_id, error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
         _update(session, request)
         if not session.partitions:
             del self._sessions[session.id]

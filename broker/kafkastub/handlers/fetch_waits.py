@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable
 
-from kafkastub.handlers.fetch_sessions import FetchSessions
+from kafkastub.handlers.fetch_sessions import SLOTS, FetchSessions
 from kafkastub.handlers.outcome import Deferred
 
 PartitionKey = tuple[bytes, int]
@@ -31,8 +31,10 @@ class _Parked:
 class FetchWaits:
     """Parked fetches by partition and by deadline (timer time, ms)."""
 
-    def __init__(self) -> None:
-        self.sessions = FetchSessions()
+    def __init__(self, stir: Callable[[], None] = lambda: None, slots: int = SLOTS) -> None:
+        self._stir = stir
+        """Called where the next deadline may have come nearer."""
+        self.sessions = FetchSessions(slots)
         self._by_partition: dict[PartitionKey, dict[_Parked, None]] = {}
         self._deadlines: list[tuple[int, int, _Parked]] = []
         self._count = 0
@@ -52,6 +54,7 @@ class FetchWaits:
         self._count += 1
         self._parked += 1
         heapq.heappush(self._deadlines, (deadline_ms, self._count, parked))
+        self._stir()
 
     def appended(self, topic_id: bytes, partition: int) -> None:
         """Something was appended to the partition, or happened to it: look after those who wait for it."""

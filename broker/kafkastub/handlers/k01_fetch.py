@@ -9,13 +9,15 @@ FE-4   Without min_bytes of records the answer waits, up to max_wait_ms; an appe
 FE-5   Any error answers at once, as does a request for no partition.    ReplicaManager.fetchMessages
 FE-6   An offset outside of the log: OFFSET_OUT_OF_RANGE; watermarks and start offset are -1 with every error.
 FE-7   Unknown topic or partition: UNKNOWN_TOPIC_OR_PARTITION; unknown topic id (version 13): UNKNOWN_TOPIC_ID. Such
-       partitions come last in the answer.    KafkaApis.handleFetchRequest, KIP-516
+       partitions come last in the answer, unknown ids first of them. A topic deleted under a session is an unknown
+       topic there, not an unknown id.    KafkaApis.handleFetchRequest, KIP-516
 FE-8   A leader epoch of the client's that is not the partition's: FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH.   KIP-320
 FE-9   last_fetched_epoch whose end lies before the offset: the diverging epoch and no records.    KIP-595
 FE-10  Sessions: a full fetch founds one, an incremental one tells only news; wrong id FETCH_SESSION_ID_NOT_FOUND,
        wrong epoch INVALID_FETCH_SESSION_EPOCH, topic ids mixed with names FETCH_SESSION_TOPIC_ID_ERROR.    KIP-227
 FE-11  A session that has no partition left ends; epoch -1 ends it as well.    KIP-227
-FE-12  A thousand sessions; a stale one, or a settled one that is no larger, makes room.    KIP-227
+FE-12  max.incremental.fetch.session.cache.slots sessions, in one cache where Kafka has eight; a stale one, or a settled
+       one that is no larger, makes room.    KIP-227
 FE-13  Isolation level 1 reads as 0 does (no transactions yet) and tells no aborted transactions instead of nothing,
        but where a first batch did not fit; any other is UNKNOWN_SERVER_ERROR.    UnifiedLog.read
 FE-14  A replica id: NOT_LEADER_OR_FOLLOWER, or UNKNOWN_LEADER_EPOCH where it names the epoch, as the only node has no
@@ -23,11 +25,16 @@ FE-14  A replica id: NOT_LEADER_OR_FOLLOWER, or UNKNOWN_LEADER_EPOCH where it na
 FE-15  From version 16 on, NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH come with leader and endpoint.    KIP-951
 FE-16  A partition named twice is answered once, as it was named last.
 FE-17  Errors of the whole request: from version 13 on at the top only, before with every partition as well.
+FE-18  From version 11 on any replica serves a consumer, not only the leader; without a replica, and in older versions,
+       NOT_LEADER_OR_FOLLOWER.    KIP-392
+FE-19  Without Read on the topic: TOPIC_AUTHORIZATION_FAILED, whether it exists or not; a follower needs ClusterAction
+       on the cluster instead.    KafkaApis.handleFetchRequest
 Not done: aborted transactions; preferred read replicas (no replica selector: always -1); quotas.
 """
 
 from __future__ import annotations
 
+from kafkastub.handlers.authorization import may_fetch
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.fetch_sessions import (
     TOPIC_IDS_FROM,
@@ -55,6 +62,7 @@ from kafkawire.messages.fetch_response import (
 
 REPLICA_STATE_FROM = 15
 LEADER_HINTS_FROM = 16
+FOLLOWERS_FROM = 11
 NO_EPOCH = -1
 CONSUMER = -1
 _HINTED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
@@ -92,18 +100,28 @@ class _Fetch:
         self.min_bytes: int = min(request.min_bytes, self.max_bytes)
         by_state = ctx.api_version >= REPLICA_STATE_FROM
         self.replica_id = request.replica_state.replica_id if by_state else request.replica_id
+        self.may_read = None if ctx.state.authorizer is None else may_fetch(ctx, self.replica_id)
         self.read_from: list[tuple[Wanted, Topic]] = []
         self.unknown: Answers = []
         for wanted in plan.partitions:
             self._sort_out(wanted)
+        if len(self.unknown) > 1:
+            self.unknown.sort(key=lambda one: one[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)
 
     def _sort_out(self, wanted: Wanted) -> None:
         cluster = self.ctx.state.cluster
         topic = cluster.topic_by_id(wanted.topic_id) if self.plan.by_id else cluster.topic(wanted.name)
-        if topic is not None and 0 <= wanted.index < len(topic.partitions):
-            self.read_from.append((wanted, topic))
-            return
-        missing_id = topic is None and self.plan.by_id
+        if self.may_read is not None:
+            name = topic.name if topic is not None else None if self.plan.by_id else wanted.name
+            if name is not None and not self.may_read(name):
+                self.unknown.append((wanted, _unread(wanted.index, ErrorCode.TOPIC_AUTHORIZATION_FAILED)))
+                return
+        if topic is not None:
+            wanted.was_there = True
+            if 0 <= wanted.index < len(topic.partitions):
+                self.read_from.append((wanted, topic))
+                return
+        missing_id = topic is None and self.plan.by_id and not wanted.was_there
         code = ErrorCode.UNKNOWN_TOPIC_ID if missing_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         self.unknown.append((wanted, _unread(wanted.index, code)))
 
@@ -142,7 +160,8 @@ class _Fetch:
 
     def _log(self, wanted: Wanted, topic: Topic) -> PartitionLog:
         current = self.ctx.state.cluster.topic_by_id(topic.topic_id)
-        return led_log(self.ctx, current, wanted.index, wanted.leader_epoch)
+        follower = self.ctx.api_version >= FOLLOWERS_FROM and self.replica_id == CONSUMER
+        return led_log(self.ctx, current, wanted.index, wanted.leader_epoch, follower=follower)
 
     def _read(self) -> Answers:
         """Partition by partition within the limits; the first that has records may exceed them."""
@@ -218,7 +237,7 @@ class _Fetch:
     def _add_leader_hint(self, wanted: Wanted, answer: PartitionData, endpoints: dict[int, NodeEndpoint]) -> None:
         cluster = self.ctx.state.cluster
         topic = cluster.topic_by_id(wanted.topic_id) if self.plan.by_id else cluster.topic(wanted.name)
-        leader, epoch, node = leader_hint(cluster, topic, wanted.index)
+        leader, epoch, node = leader_hint(self.ctx, topic, wanted.index)
         answer.current_leader = LeaderIdAndEpoch(leader_id=leader, leader_epoch=epoch)
         if node is not None:
             endpoints[leader] = NodeEndpoint(node_id=leader, host=node.host, port=node.port, rack=node.rack)

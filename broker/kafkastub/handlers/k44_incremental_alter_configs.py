@@ -15,13 +15,18 @@ IA-8   min.insync.replicas can't be set for a broker nor removed for all: INVALI
 IA-9   Groups and client metrics subscriptions are validated against the broker's bounds and kept.
 IA-10  Broker loggers: the root logger's level.
 IA-11  validate_only changes nothing.
-IA-12  An operation that does not exist: UNKNOWN_SERVER_ERROR for a topic, INVALID_REQUEST for a broker.
+IA-12  An operation that does not exist: INVALID_REQUEST for a broker; for a topic, group or client metrics
+       UNKNOWN_SERVER_ERROR, for all resources of the request that the controller decides about.
 Not done: alter.config.policy.class.name, authorization.
 """
 
 from __future__ import annotations
 
-from kafkastub.handlers.config_changes import alter, repeated_resources
+from collections.abc import Mapping, Sequence
+
+from kafkastub.config.kafka_table import GROUP, TOPIC, Row
+from kafkastub.handlers.config_changes import Change, alter, changed, check_changes, repeated_resources
+from kafkastub.handlers.config_entries import ResourceType
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.error_texts import default_text
 from kafkastub.handlers.outcome import Outcome
@@ -33,6 +38,13 @@ from kafkawire.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
 )
+
+_LISTS: Mapping[int, Mapping[str, Row]] = {
+    ResourceType.TOPIC: TOPIC,
+    ResourceType.CLIENT_METRICS: {},
+    ResourceType.GROUP: GROUP,
+}
+"""What the controller decides about, and where it finds what is a list."""
 
 
 def error_response(
@@ -49,18 +61,47 @@ def error_response(
 
 @handles(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, error_response=error_response)
 def incremental_alter_configs(ctx: RequestContext, request: IncrementalAlterConfigsRequest) -> Outcome:
-    repeated = repeated_resources([(resource.resource_type, resource.resource_name) for resource in request.resources])
+    asked = [
+        (
+            (resource.resource_type, resource.resource_name),
+            [(config.name, config.config_operation, config.value) for config in resource.configs],
+        )
+        for resource in request.resources
+    ]
+    repeated = repeated_resources([named for named, _ in asked])
+    fails = any(
+        named not in repeated and _is_forwarded(named[0], changes) and _breaks_off(named[0], changes)
+        for named, changes in asked
+    )
     responses = []
-    for resource in request.resources:
-        named = (resource.resource_type, resource.resource_name)
+    for named, changes in asked:
         code, text = ErrorCode.NONE, None
         if named in repeated:
             code, text = ErrorCode.INVALID_REQUEST, "Each resource must appear at most once."
+        elif fails and _is_forwarded(named[0], changes):
+            code = ErrorCode.UNKNOWN_SERVER_ERROR
         else:
-            changes = [(config.name, config.config_operation, config.value) for config in resource.configs]
             try:
                 alter(ctx, named, changes, replace=False, validate_only=request.validate_only)
             except KafkaError as error:
                 code, text = error.code, error.message
         responses.append(AlterConfigsResourceResponse(code, text, *named))
     return IncrementalAlterConfigsResponse(responses=responses)
+
+
+def _is_forwarded(kind: int, changes: Sequence[Change]) -> bool:
+    """Whether Kafka's broker finds nothing wrong and asks its controller, for all such resources at once."""
+    try:
+        check_changes(changes)
+    except KafkaError:
+        return False
+    return kind in _LISTS
+
+
+def _breaks_off(kind: int, changes: Sequence[Change]) -> bool:
+    """Whether the controller comes upon an operation that does not exist before it finds another fault."""
+    try:
+        changed({}, changes, _LISTS[kind], replace=False)
+    except KafkaError as error:
+        return error.code == ErrorCode.UNKNOWN_SERVER_ERROR
+    return False

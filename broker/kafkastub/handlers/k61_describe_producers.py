@@ -77,6 +77,6 @@ def _answer(ctx: RequestContext, name: str, index: int) -> PartitionResponse:
                 coordinator_epoch=-1,
                 current_txn_start_offset=-1,
             )
-            for entry in log.producers()
+            for entry in log.producers(ctx.broker_ms)
         ],
     )

@@ -7,8 +7,9 @@ PT-3  Before the push interval has passed: THROTTLING_QUOTA_EXCEEDED, unless it 
 PT-4  Another subscription id than the instance's: UNKNOWN_SUBSCRIPTION_ID.
 PT-5  A codec that does not exist: UNSUPPORTED_COMPRESSION_TYPE.
 PT-6  More than telemetry.max.bytes: TELEMETRY_TOO_LARGE.
-Not done: nothing is unpacked, so that a body which is not of its codec, or too large once unpacked, is taken; Kafka
-answers INVALID_RECORD.
+PT-7  A body that is not of its codec: INVALID_RECORD.    Kafka: ClientMetricsManager.processPushTelemetryRequest
+Not done: a body too large once unpacked is taken, and so is one of a codec that is not installed; what is unpacked is
+not looked at.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.push_telemetry_request import PushTelemetryRequest
 from kafkawire.messages.push_telemetry_response import PushTelemetryResponse
+from kafkawire.records import UnavailableCodecError, decompress
 
 _CODECS: Final = range(5)
 
@@ -55,4 +57,16 @@ def _refusal(ctx: RequestContext, request: PushTelemetryRequest, instance: Insta
         return ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
     if len(request.metrics) > ctx.state.config["telemetry.max.bytes"]:
         return ErrorCode.TELEMETRY_TOO_LARGE
-    return ErrorCode.NONE
+    return ErrorCode.NONE if _unpacks(request.compression_type, request.metrics) else ErrorCode.INVALID_RECORD
+
+
+def _unpacks(codec: int, metrics: bytes) -> bool:
+    if not metrics or not codec:
+        return True
+    try:
+        decompress(codec, metrics)
+    except UnavailableCodecError:
+        return True
+    except KafkaError:
+        return False
+    return True

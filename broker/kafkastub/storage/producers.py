@@ -34,13 +34,15 @@ class AppendedBatch(NamedTuple):
 class ProducerEntry:
     """What one partition remembers of one producer id."""
 
-    __slots__ = ("batches", "epoch", "last_timestamp", "producer_id")
+    __slots__ = ("appended_ms", "batches", "epoch", "last_timestamp", "producer_id")
 
     def __init__(self, producer_id: int) -> None:
         self.producer_id = producer_id
         self.epoch = NO_PRODUCER_EPOCH
         self.batches: deque[AppendedBatch] = deque(maxlen=BATCHES_TO_RETAIN)
         self.last_timestamp = -1
+        self.appended_ms = -1
+        """Broker time of its last append."""
 
     @property
     def last_sequence(self) -> int:
@@ -55,7 +57,7 @@ class ProducerEntry:
 
 
 class ProducerStates:
-    """The producers of one partition, by id, in the order in which they came."""
+    """The producers of one partition, by id, in the order of their last appends."""
 
     __slots__ = ("_entries",)
 
@@ -64,6 +66,32 @@ class ProducerStates:
 
     def entries(self) -> Iterable[ProducerEntry]:
         return self._entries.values()
+
+    def forget(self, until_ms: int) -> None:
+        """Forget the producers whose last append was at or before that broker time.
+
+        producer.id.expiration.ms; Kafka counts from the timestamp of the producer's last batch, and looks now and then.
+        """
+        while self._entries:
+            oldest = next(iter(self._entries.values()))
+            if oldest.appended_ms > until_ms:
+                return
+            del self._entries[oldest.producer_id]
+
+    def follows(self, header: BatchHeader) -> bool:
+        """Whether the batch goes on in its producer's epoch just where the last one ended, and repeats none; nothing
+        is said of a batch that does not: `check` knows.
+        """
+        entry = self._entries.get(header.producer_id)
+        if entry is None or entry.epoch != header.producer_epoch or not entry.batches:
+            return False
+        first = header.base_sequence
+        if first != entry.batches[-1].last_sequence + 1:
+            return False
+        for batch in entry.batches:  # around the end of the numbers there could be one that began so
+            if batch.first_sequence == first:
+                return False
+        return True
 
     def check(self, header: BatchHeader, offset: int, partition: str) -> AppendedBatch | None:
         """The batch that this one repeats, or None when it may be appended at `offset`.
@@ -93,11 +121,12 @@ class ProducerStates:
             )
         return None
 
-    def update(self, header: BatchHeader, first_offset: int, timestamp: int) -> None:
-        """The batch was appended at `first_offset`, with that max timestamp."""
-        entry = self._entries.get(header.producer_id)
+    def update(self, header: BatchHeader, first_offset: int, timestamp: int, now_ms: int) -> None:
+        """The batch was appended at `first_offset`, with that max timestamp, at that broker time."""
+        entry = self._entries.pop(header.producer_id, None)
         if entry is None:
-            entry = self._entries[header.producer_id] = ProducerEntry(header.producer_id)
+            entry = ProducerEntry(header.producer_id)
+        self._entries[header.producer_id] = entry
         if entry.epoch != header.producer_epoch:
             entry.batches.clear()
             entry.epoch = header.producer_epoch
@@ -106,3 +135,4 @@ class ProducerStates:
             AppendedBatch(header.base_sequence, header.last_sequence, first_offset, last_offset, timestamp)
         )
         entry.last_timestamp = timestamp
+        entry.appended_ms = now_ms

@@ -27,6 +27,7 @@ class LogSettings:
 
     max_message_bytes: int = 1048588
     segment_bytes: int = 1 << 30
+    segment_ms: int = 604800000
     log_append_time: bool = False
     timestamp_before_max_ms: int = _INT64_MAX
     timestamp_after_max_ms: int = 3600000
@@ -37,6 +38,8 @@ class LogSettings:
     retention_bytes: int = -1
     delete_retention_ms: int = 86400000
     min_compaction_lag_ms: int = 0
+    producers_expire_ms: int = 86400000
+    """producer.id.expiration.ms, which is the broker's."""
 
     @property
     def perishable(self) -> bool:
@@ -50,7 +53,8 @@ class LogSettings:
         policy = values.get("cleanup.policy", ["delete"])
         return cls(
             max_message_bytes=values.get("max.message.bytes", default.max_message_bytes),
-            segment_bytes=values.get("segment.bytes", default.segment_bytes),
+            segment_bytes=values.get("internal.segment.bytes") or values.get("segment.bytes", default.segment_bytes),
+            segment_ms=values.get("segment.ms", default.segment_ms),
             log_append_time=values.get("message.timestamp.type", "CreateTime") == "LogAppendTime",
             timestamp_before_max_ms=values.get("message.timestamp.before.max.ms", default.timestamp_before_max_ms),
             timestamp_after_max_ms=values.get("message.timestamp.after.max.ms", default.timestamp_after_max_ms),
@@ -60,5 +64,6 @@ class LogSettings:
             retention_ms=values.get("retention.ms", default.retention_ms),
             retention_bytes=values.get("retention.bytes", default.retention_bytes),
             delete_retention_ms=values.get("delete.retention.ms", default.delete_retention_ms),
+            producers_expire_ms=values.get("producer.id.expiration.ms", default.producers_expire_ms),
             min_compaction_lag_ms=values.get("min.compaction.lag.ms", default.min_compaction_lag_ms),
         )

@@ -54,11 +54,11 @@ class DiskLog(PartitionLog):
         for segment, data in self.files.read():
             appended_ms = self.files.append_times(segment)
             for header, whole in batches_of(data):
+                stored = appended_ms(header.base_offset, header.max_timestamp)
                 if header.has_producer and not header.control:
-                    self._producers.update(header, header.base_offset, header.max_timestamp)
+                    self._producers.update(header, header.base_offset, header.max_timestamp, stored)
                 if header.last_offset < log_start_offset:
                     continue
-                stored = appended_ms(header.base_offset, header.max_timestamp)
                 super()._store(StoredBatch(header, whole[HEADER_SIZE:], stored))
             self._end_at(segment.end)
         self.log_start_offset = min(log_start_offset, self.log_end_offset)
