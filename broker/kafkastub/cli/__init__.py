@@ -9,7 +9,19 @@ from collections.abc import Sequence
 
 from kafkastub import __version__
 
-COMMANDS = ("serve", "groups", "topics", "completion", "container")
+COMMANDS = (
+    "serve",
+    "replay",
+    "groups",
+    "topics",
+    "conform",
+    "clock",
+    "faults",
+    "journal",
+    "health",
+    "container",
+    "completion",
+)
 """In the order of the help, each a module of that name here; none is loaded for the sake of another."""
 
 

@@ -26,6 +26,11 @@ def header(text: str) -> str:
     return f"{_BOLD}{text}{_PLAIN}" if coloured(sys.stdout) else text
 
 
+def marked(text: str) -> str:
+    """A line that stands out among others."""
+    return f"{_RED}{text}{_PLAIN}" if coloured(sys.stdout) else text
+
+
 def error(text: str) -> None:
     """`Error: …` behind an empty line, on standard output: where Kafka's tools say it."""
     word = f"{_RED}Error:{_PLAIN}" if coloured(sys.stdout) else "Error:"

@@ -16,7 +16,13 @@ from kafkastub.cli.common import refuse
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
     from kafkastub.config import BrokerConfig, Listeners
+    from kafkastub.control.hosted import Hosted
+    from kafkastub.control.port import ControlPort
     from kafkastub.faults import FaultRule
+    from kafkastub.server.broker import Broker
+
+_SETTLED_SECONDS = 1.0
+"""After that long nobody waits for the broker to start."""
 
 
 def add_to(commands: Commands) -> None:
@@ -66,6 +72,22 @@ def add_to(commands: Commands) -> None:
         help="keep everything there for the next run; see kafkastub.flush in --config",
     )
     serve.add_argument("--faults", metavar="FILE", help="fault rules in YAML, there from the start (docs/faults.md)")
+    serve.add_argument(
+        "--journal", metavar="DIR", help="write every request and answer there, a new directory (docs/journal.md)"
+    )
+    serve.add_argument(
+        "--control-port",
+        type=_port,
+        metavar="PORT",
+        help="serve the HTTP control port there, 0 for any free one (docs/control.md); without it there is none",
+    )
+    serve.add_argument(
+        "--control-host",
+        type=_host,
+        default="127.0.0.1",
+        metavar="HOST",
+        help="its address, 0.0.0.0 for all (default %(default)s)",
+    )
     serve.add_argument(
         "--log-format",
         choices=["console", "json"],
@@ -121,6 +143,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         topics = _topics(arguments.topic)
         listeners = _listeners(arguments, config)
         rules = _rules(arguments.faults)
+        _load_control(arguments.control_port)
     except (ConfigError, ValueError) as error:
         return refuse(str(error))
     loop = new_event_loop()
@@ -154,29 +177,88 @@ async def _run(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     log = process_logger(arguments.log_format, arguments.log_level)
+    hosted = _hosted(arguments, config, topics, rules)
     broker = Broker(config, log, data_dir=arguments.data_dir)
     await broker.start(listeners, topics, arguments.nodes, arguments.racks)
-    if rules:
-        from kafkastub.faults import FaultError
-        from kafkastub.stub_faults import attach
-
-        try:
-            attach(broker, rules)
-        except FaultError as error:
-            await broker.stop()
-            raise _Refused(f"{arguments.faults}: {error}") from None
+    try:
+        control = await _equip(arguments, broker, rules, hosted)
+    except BaseException:
+        await broker.stop()
+        raise
     if listeners.plain and LISTENERS in config.static:
         log.warning(
             f"{LISTENERS} of the file is not used: --host and --port of the command line win",
             file=arguments.config_file,
         )
     _say(f"kafkastub ready on {broker.bound} (profile {config.profile.name})")
+    if control is not None:
+        _say(f"kafkastub control port on {control.url}")
+    from kafkastub.server.memory import keep_freed_memory
+
+    loop.call_later(_SETTLED_SECONDS, keep_freed_memory)
     await stop.wait()
-    await broker.stop()
+    if control is not None:
+        await control.close()
+    await (broker if hosted is None else hosted.running()).stop()
+
+
+def _hosted(
+    arguments: argparse.Namespace, config: BrokerConfig, topics: dict[str, int], rules: list[FaultRule]
+) -> Hosted | None:
+    """What the control port serves; None where there is none."""
+    if arguments.control_port is None:
+        return None
+    from kafkastub.control.hosted import Hosted
+
+    return Hosted(config, topics, rules=rules, keep_journal=True)
+
+
+async def _equip(
+    arguments: argparse.Namespace, broker: Broker, rules: list[FaultRule], hosted: Hosted | None
+) -> ControlPort | None:
+    """Give a broker its journal, its faults and its control port. Raises ListenError, _Refused."""
+    if arguments.journal is not None:
+        from kafkastub.journal import DEFAULT_BYTES, DEFAULT_ENTRIES, Ring
+
+        try:
+            broker.keep_journal(Ring(DEFAULT_ENTRIES, DEFAULT_BYTES), arguments.journal)
+        except OSError as error:
+            raise _Refused(str(error)) from None
+    if rules and hosted is None:
+        from kafkastub.faults import FaultError
+        from kafkastub.stub_faults import attach
+
+        try:
+            attach(broker, rules)
+        except FaultError as error:
+            raise _Refused(f"{arguments.faults}: {error}") from None
+    if hosted is None:
+        return None
+    from kafkastub.control.port import ControlPort
+    from kafkastub.faults import FaultError
+
+    try:
+        hosted.opened(broker)
+    except FaultError as error:
+        raise _Refused(f"{arguments.faults}: {error}") from None
+    control = ControlPort(hosted, broker.log, arguments.control_host, arguments.control_port)
+    await control.open()
+    return control
 
 
 class _Refused(Exception):
     """What was asked for makes no sense to the broker that was started."""
+
+
+def _load_control(port: int | None) -> None:
+    """Before the port answers, for it takes a while. Raises ValueError."""
+    if port is not None:
+        from kafkastub.control.port import MissingExtra, check_extra
+
+        try:
+            check_extra()
+        except MissingExtra as error:
+            raise ValueError(error) from None
 
 
 def _rules(file: str | None) -> list[FaultRule]:

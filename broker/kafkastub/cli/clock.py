@@ -1,0 +1,53 @@
+"""`kafkastub clock`: the broker's clock, over the control port."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from kafkastub.cli import output
+from kafkastub.cli.control import Control, action
+from kafkastub.durations import milliseconds
+
+if TYPE_CHECKING:
+    from kafkastub.cli.common import Commands
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the parser."""
+    clock = commands.add_parser("clock", help="look at a stub's clock, freeze it, set it, advance it")
+    actions = clock.add_subparsers(required=True, metavar="ACTION")
+    action(actions, "show", "show broker time", _plain("GET", "/v1/clock"))
+    action(actions, "freeze", "let broker time stand still", _plain("POST", "/v1/clock/freeze"))
+    action(actions, "unfreeze", "let broker time go on from where it stands", _plain("POST", "/v1/clock/unfreeze"))
+    parser = action(actions, "set", "make broker time a point in time", _set)
+    parser.add_argument("to", metavar="TIME", help="ISO 8601 with a time zone, or Unix milliseconds")
+    parser = action(actions, "advance", "move broker time forward; whatever falls due has happened then", _advance)
+    parser.add_argument("by", metavar="DURATION", help="such as 7d, 90m, 1h30m")
+    parser.add_argument("--timers", action="store_true", help="sessions, rebalances and long polls age as much")
+
+
+def _plain(method: str, path: str) -> Any:
+    def work(arguments: argparse.Namespace, control: Control) -> int:
+        return _show(arguments, control.ask(method, path))
+
+    return work
+
+
+def _set(arguments: argparse.Namespace, control: Control) -> int:
+    text: str = arguments.to
+    to = int(text) if text.isascii() and text.isdigit() else text
+    return _show(arguments, control.ask("POST", "/v1/clock/set", {"to": to}))
+
+
+def _advance(arguments: argparse.Namespace, control: Control) -> int:
+    milliseconds(arguments.by)  # refused here, where the sentence needs no name of a field
+    return _show(arguments, control.ask("POST", "/v1/clock/advance", {"by": arguments.by, "timers": arguments.timers}))
+
+
+def _show(arguments: argparse.Namespace, state: Any) -> int:
+    if arguments.output == "json":
+        output.as_json(state)
+    else:
+        print(state["now"] + (" (frozen)" if state["frozen"] else ""))
+    return 0

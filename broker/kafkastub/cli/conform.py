@@ -1,0 +1,174 @@
+"""`kafkastub conform`: whether a broker, any at all, answers as Kafka does."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkastub.cli.broker import ADDRESS_VARIABLE, DEFAULT_ADDRESS, INTERRUPTED, positive
+from kafkastub.cli.common import FAILED, printing, refuse
+
+if TYPE_CHECKING:
+    from kafkastub.cli.common import Commands
+    from kafkastub.conformance.model import Outcome, Result
+    from kafkastub.conformance.running import Progress
+
+MOST_SHOWN = 20
+"""So many failures are told in full; reports tell all."""
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "conform",
+        help="show where a broker departs from Kafka",
+        description="Run the conformance suite against a broker. What the suite makes there, it removes again; it "
+        "touches nothing else. Exit status: 0 all passed, 1 not all, 2 nothing could be run.",
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=printing(_run))
+    parser.add_argument(
+        "--bootstrap-servers",
+        "--bootstrap-server",
+        metavar="HOST:PORT",
+        default=os.environ.get(ADDRESS_VARIABLE, DEFAULT_ADDRESS),
+        help=f"the broker (default ${ADDRESS_VARIABLE}, else {DEFAULT_ADDRESS})",
+    )
+    parser.add_argument(
+        "--profile",
+        choices=["kafka", "kips"],
+        default="kafka",
+        help="released Kafka, or the KIPs to the letter (default %(default)s)",
+    )
+    parser.add_argument("-k", metavar="EXPR", default="", help="only runs whose id fits: words with and, or, not, ()")
+    parser.add_argument("--slow", action="store_true", help="also the cases that wait for real seconds")
+    parser.add_argument("--list", action="store_true", help="list the cases and run nothing")
+    parser.add_argument(
+        "--report", action="append", default=[], metavar="FILE", help="write FILE: .html, .json or .xml (JUnit)"
+    )
+    parser.add_argument(
+        "--timeout", metavar="MS", type=positive, default=10000, help="of one answer (default %(default)s)"
+    )
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from kafkastub.conformance import reports
+
+    paths = [Path(name) for name in arguments.report]
+    for path in paths:
+        if path.suffix not in reports.FORMS:
+            return refuse(f"--report {path}: a file name that ends with {', '.join(reports.FORMS)} is wanted")
+        if not path.parent.is_dir():
+            return refuse(f"--report {path}: there is no folder {path.parent}")
+    try:
+        return _list(arguments) if arguments.list else _conform(arguments, paths)
+    except ValueError as error:
+        return refuse(str(error))
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from kafkastub.conformance.registry import plan
+
+    runs = plan(None, arguments.profile, slow=arguments.slow, chosen=arguments.k)
+    versions: dict[str, list[int]] = {}
+    cases = {run.case.id: run.case for run in runs}
+    for run in runs:
+        versions.setdefault(run.case.id, []).append(run.version)
+    width = max(map(len, cases), default=0)
+    for name, case in cases.items():
+        first, last = min(versions[name]), max(versions[name])
+        between = f"v{first}" if first == last else f"v{first}-{last}"
+        print(f"{name:<{width}}  {between:<7} {case.shows} ({case.source})")
+    print(f"{len(cases)} cases, {len(runs)} runs on a broker that has every version")
+    return 0
+
+
+def _conform(arguments: argparse.Namespace, paths: list[Path]) -> int:
+    from kafkastub.client import ClientError
+    from kafkastub.conformance import reports
+    from kafkastub.conformance.cluster import NotReady
+    from kafkastub.conformance.model import Skipped
+    from kafkastub.conformance.reports import text
+    from kafkastub.conformance.running import conform
+
+    with _Bar() as bar:
+        try:
+            outcome = conform(
+                arguments.bootstrap_servers,
+                arguments.profile,
+                chosen=arguments.k,
+                slow=arguments.slow,
+                timeout=arguments.timeout / 1000,
+                progress=bar.progress,
+            )
+        except (ClientError, NotReady, Skipped) as error:
+            return refuse(str(error))
+    for path in paths:
+        try:
+            reports.write(path, outcome)
+        except OSError as error:
+            return refuse(f"--report {path} cannot be written: {error.strerror}")
+    for result in outcome.bad[:MOST_SHOWN]:
+        print("\n".join(text.failure(result)))
+    if len(outcome.bad) > MOST_SHOWN:
+        print(f"… and {len(outcome.bad) - MOST_SHOWN} more; --report tells all")
+    if outcome.left:
+        print(f"left behind, as the broker did not remove them: {', '.join(outcome.left)}")
+    print(text.summary(outcome))
+    return _status(outcome)
+
+
+def _status(outcome: Outcome) -> int:
+    if outcome.interrupted:
+        return INTERRUPTED
+    if not outcome.results:
+        return refuse("there is no such case for this broker: --list tells which there are")
+    return FAILED if outcome.bad else 0
+
+
+def _nothing() -> None:
+    pass
+
+
+class _Bar:
+    """A bar on standard error where that is a terminal and rich is installed; else nothing."""
+
+    def __init__(self) -> None:
+        self.progress: Progress | None = None
+        self._close: Callable[[], None] = _nothing
+
+    def __enter__(self) -> _Bar:
+        if not sys.stderr.isatty():
+            return self
+        try:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        except ImportError:  # the extra `cli` is not installed
+            return self
+        bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        task = bar.add_task("conform", total=None)
+        bad = 0
+
+        def progress(result: Result, done: int, all_of_them: int) -> None:
+            nonlocal bad
+            bad += result.bad
+            failed = f", {bad} not passed" if bad else ""
+            bar.update(task, completed=done, total=all_of_them, description=f"{result.run.case.api}{failed}")
+
+        bar.start()
+        self.progress, self._close = progress, bar.stop
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()

@@ -1,0 +1,119 @@
+"""`kafkastub faults`: fault rules of a running stub, over the control port (docs/faults.md)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from kafkastub.cli import output
+from kafkastub.cli.control import Control, action
+
+if TYPE_CHECKING:
+    from kafkastub.cli.common import Commands
+
+_WIDTHS = (20, 8, 8, 0)
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the parser."""
+    faults = commands.add_parser("faults", help="list, add and remove the faults of a running stub")
+    actions = faults.add_subparsers(required=True, metavar="ACTION")
+    action(actions, "list", "list the rules with their hits", _list)
+    parser = action(actions, "add", "add a rule: api=OffsetCommit error=NOT_COORDINATOR times=3", _add)
+    parser.add_argument("fields", nargs="*", metavar="FIELD=VALUE", help="what the rule says (docs/faults.md)")
+    parser.add_argument("--file", metavar="FILE", help="rules in YAML, instead")
+    parser = action(actions, "remove", "remove rules", _remove)
+    parser.add_argument("ids", nargs="+", metavar="ID", help="their names, as `list` shows them")
+    action(actions, "clear", "remove all rules", _clear)
+
+
+def _list(arguments: argparse.Namespace, control: Control) -> int:
+    found = control.ask("GET", "/v1/faults")["faults"]
+    if arguments.output == "json":
+        output.as_json(found)
+        return 0
+    if not found:
+        print("There are no faults.")
+        return 0
+    print(output.header(output.columns(_WIDTHS, ("ID", "HITS", "MATCHED", "RULE"))))
+    for fault in found:
+        said = " ".join(f"{name}={_text(value)}" for name, value in fault["rule"].items())
+        print(output.columns(_WIDTHS, (fault["id"], fault["hits"], fault["matched"], said)))
+    return 0
+
+
+def _add(arguments: argparse.Namespace, control: Control) -> int:
+    rules = _of_file(arguments.file) if arguments.file else [_of_fields(arguments.fields)]
+    if arguments.file and arguments.fields:
+        raise ValueError("fields and --file contradict each other: give one of them")
+    added = [control.ask("POST", "/v1/faults", rule) for rule in rules]
+    if arguments.output == "json":
+        output.as_json(added if arguments.file else added[0])
+    else:
+        for fault in added:
+            print(f"Added {fault['id']}.")
+    return 0
+
+
+def _remove(arguments: argparse.Namespace, control: Control) -> int:
+    for fault in arguments.ids:
+        control.ask("DELETE", f"/v1/faults/{quote(fault, safe='')}")
+        if arguments.output != "json":
+            print(f"Removed {fault}.")
+    if arguments.output == "json":
+        output.as_json({"removed": len(arguments.ids)})
+    return 0
+
+
+def _clear(arguments: argparse.Namespace, control: Control) -> int:
+    gone = control.ask("DELETE", "/v1/faults")
+    if arguments.output == "json":
+        output.as_json(gone)
+    else:
+        print(f"Removed {gone['removed']} {'fault' if gone['removed'] == 1 else 'faults'}.")
+    return 0
+
+
+def _of_fields(pairs: list[str]) -> dict[str, Any]:
+    """Raises ValueError."""
+    if not pairs:
+        raise ValueError("say what the rule is: FIELD=VALUE …, or --file FILE")
+    rule: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name:
+            raise ValueError(f"{pair!r} is no field of a rule: FIELD=VALUE is wanted")
+        if name in rule:
+            raise ValueError(f"{name} is given twice")
+        rule[name] = _value(name, text)
+    return rule
+
+
+_TEXTS = ("client_id", "listener", "group", "topic", "drop", "name", "versions")
+"""Fields that stay a text though they may look like a number."""
+
+
+def _value(name: str, text: str) -> Any:
+    if name in _TEXTS:
+        return text
+    if name == "api" and "," in text:
+        return [each.strip() for each in text.split(",")]
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, int | float | bool) else text
+
+
+def _of_file(file: str) -> list[dict[str, Any]]:
+    """Raises ValueError."""
+    from kafkastub.faults import load_rules
+
+    return [rule.to_dict() for rule in load_rules(Path(file))]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) and " " not in value else json.dumps(value, ensure_ascii=False)

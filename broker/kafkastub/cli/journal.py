@@ -1,0 +1,113 @@
+"""`kafkastub journal`: what a running stub was asked and has answered, over the control port (docs/journal.md)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Generator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kafkastub.cli import output
+from kafkastub.cli.broker import positive
+from kafkastub.cli.control import Control, action
+
+if TYPE_CHECKING:
+    from kafkastub.cli.common import Commands
+
+_FILTERS = (
+    ("api", "NAME", "an API's name, OffsetCommit"),
+    ("group", "GROUP", "named by the request"),
+    ("topic", "TOPIC", "named by the request"),
+    ("client-id", "ID", "of the request"),
+    ("error", "ERROR", "in the answer, NOT_COORDINATOR"),
+    ("outcome", "OUTCOME", "reply, pending, no_reply, closed, refused or dropped"),
+    ("fault", "ID", "the fault that fired"),
+    ("since", "WHEN", "a sequence number, or broker time in ISO 8601 with a time zone"),
+)
+_SILENCE_SECONDS = 130
+"""Of a stream in which a line comes every minute at least."""
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the parser."""
+    journal = commands.add_parser("journal", help="look at what a running stub was asked, and export it")
+    actions = journal.add_subparsers(required=True, metavar="ACTION")
+    parser = action(actions, "tail", "show the newest requests", _tail)
+    parser.add_argument("-f", "--follow", action="store_true", help="go on with those that come, until interrupted")
+    parser.add_argument("-n", "--lines", type=positive, default=20, metavar="N", help="how many (default %(default)s)")
+    _add_filters(parser)
+    parser = action(actions, "export", "write the journal to a file", _export)
+    parser.add_argument("file", metavar="FILE", help="FILE.jsonl or FILE.parquet; - is JSON lines on standard output")
+    parser.add_argument("--frames", action="store_true", help="with the raw bytes")
+    _add_filters(parser)
+
+
+def _add_filters(parser: argparse.ArgumentParser) -> None:
+    for name, metavar, text in _FILTERS:
+        parser.add_argument(f"--{name}", metavar=metavar, help=f"only requests with it: {text}")
+
+
+def _wanted(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {name.replace("-", "_"): getattr(arguments, name.replace("-", "_")) for name, _, _ in _FILTERS}
+
+
+def _tail(arguments: argparse.Namespace, control: Control) -> int:
+    wanted = _wanted(arguments)
+    if not arguments.follow:
+        for entry in control.ask("GET", "/v1/journal", limit=arguments.lines, **wanted)["entries"]:
+            _print(arguments, entry)
+        return 0
+    with suppress(KeyboardInterrupt), closing(_lines(control, wanted)) as following:
+        next(following)  # from here on nothing is missed
+        shown = set()
+        for entry in control.ask("GET", "/v1/journal", limit=arguments.lines, **wanted)["entries"]:
+            if entry["outcome"] != "pending":  # it comes once it is answered
+                _print(arguments, entry)
+                shown.add(entry["sequence"])
+        for line in following:
+            if line is not None and line.get("sequence") not in shown:
+                _print(arguments, line)
+    return 0
+
+
+def _lines(control: Control, wanted: dict[str, Any]) -> Generator[dict[str, Any] | None]:
+    """None at first, then entries as they come."""
+    stream = Control(control.url, _SILENCE_SECONDS)
+    with stream.opened("GET", "/v1/journal/follow", **wanted) as response:
+        for line in response:
+            yield json.loads(line) if line.strip() else None
+
+
+def _print(arguments: argparse.Namespace, entry: dict[str, Any]) -> None:
+    if arguments.output == "json":
+        print(json.dumps({name: value for name, value in entry.items() if name != "text"}, ensure_ascii=False))
+    elif entry["kind"] == "left_out":
+        output.warn(f"{entry['count']} requests came too fast and are left out")
+    else:
+        bad = entry["fault"] or any(each["code"] for each in entry["errors"])
+        print(output.marked(entry["text"]) if bad else entry["text"])
+    sys.stdout.flush()
+
+
+def _export(arguments: argparse.Namespace, control: Control) -> int:
+    file: str = arguments.file
+    form = "parquet" if file.endswith(".parquet") else "jsonl"
+    parameters = {**_wanted(arguments), "format": form, "frames": "true" if arguments.frames else None}
+    with control.opened("GET", "/v1/journal/export", **parameters) as response:
+        if file == "-":
+            shutil.copyfileobj(response, sys.stdout.buffer)
+            return 0
+        try:
+            with Path(file).open("wb") as target:
+                shutil.copyfileobj(response, target)
+        except OSError as error:
+            raise ValueError(f"cannot write {file}: {error.strerror}") from None
+    if arguments.output != "json":
+        print(f"Written to {file}.")
+    else:
+        output.as_json({"file": file, "format": form})
+    return 0

@@ -1,0 +1,11 @@
+"""The control port: a stub's clock, faults, journal, topics, groups and nodes over HTTP, for tests in any language.
+
+    port      the socket and the HTTP server (uvicorn, on the broker's own loop)
+    hosted    the broker behind it, and how it was started: what a reset makes again
+    app       the application (FastAPI), its errors and its OpenAPI description
+    guard     what every request passes first: limits, and who may ask
+    routes/   the endpoints, one module a subject
+    metrics   what Prometheus reads
+
+All of it runs in the thread that owns the broker's state. Nothing of it is loaded unless a control port is asked for.
+"""

@@ -1,0 +1,93 @@
+"""The application of the control port: its routes, its errors, its description."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from kafkastub import __version__
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import OUR_FAULT, Problem, of_validation
+from kafkastub.control.routes import broker, clock, faults, groups, health, journal, nodes, topics
+
+_ABOUT: Final = """A Kafka broker for tests, held from outside: its clock, faults, journal, topics, groups and nodes.
+
+Whatever goes wrong is told as `{"error": "one sentence"}`. Each call happens between two requests of Kafka's clients;
+when it has returned, they see all that follows from it. docs/control.md is the guide."""
+
+
+class Error(BaseModel):
+    """What every answer with a status of 400 or more has."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"error": "topic 'orders' does not exist"}]})
+
+    error: str = Field(description="one sentence that says what is wrong and where")
+    code: str | None = Field(None, description="the name of Kafka's error code, where it is Kafka that refuses")
+
+
+_FAILURES: Final[dict[int | str, dict[str, Any]]] = {
+    "4XX": {"model": Error, "description": "It was refused"},
+    "5XX": {"model": Error, "description": "It cannot be done now"},
+}
+
+
+def make_app(hosted: Hosted) -> FastAPI:
+    """The application that serves one hosted broker."""
+    app = FastAPI(
+        title="kafkastub control port", version=__version__, description=_ABOUT, redirect_slashes=False, redoc_url=None
+    )
+    app.add_exception_handler(Problem, _problem)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _not_served)
+    app.add_exception_handler(Exception, _not_foreseen)
+    for subject in (clock, faults, journal, topics, groups, nodes, broker):
+        app.include_router(subject.routes(hosted), prefix="/v1", responses=_FAILURES)
+    app.include_router(health.routes(hosted))
+    described = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        """FastAPI's description, without the answer to what it finds invalid: ours is that of any refusal."""
+        if app.openapi_schema is None:
+            schema = described()
+            for path in schema["paths"].values():
+                for operation in path.values():
+                    operation["responses"].pop("422", None)
+            for name in ("HTTPValidationError", "ValidationError"):
+                schema.get("components", {}).get("schemas", {}).pop(name, None)
+        return described()
+
+    app.openapi = openapi  # type: ignore[method-assign]
+    return app
+
+
+async def _problem(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Problem)
+    return JSONResponse(error.body(), error.status)
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    return await _problem(request, of_validation(error.errors()))
+
+
+async def _not_served(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return JSONResponse({"error": f"there is nothing at {request.url.path}: see /docs"}, 404)
+    if error.status_code == 405:
+        sentence = f"{request.url.path} cannot be asked with {request.method}: see /docs"
+        return JSONResponse({"error": sentence}, 405, headers=error.headers)
+    sentence = str(error.detail)
+    if error.status_code == 400:  # FastAPI's own word for what Python's parser cannot bear
+        sentence = "the body cannot be read as JSON"
+    return JSONResponse({"error": sentence}, error.status_code, headers=error.headers)
+
+
+async def _not_foreseen(request: Request, error: Exception) -> JSONResponse:
+    """Goes on to the guard, which logs it."""
+    return await _problem(request, OUR_FAULT)

@@ -1,0 +1,95 @@
+"""What every request to the control port passes first, so that no client of it can take the broker down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+
+from kafkastub.control.problems import OUR_FAULT, Problem
+
+LARGEST_BODY: Final = 1 << 20
+"""Bytes of a request's body."""
+
+Scope = MutableMapping[str, Any]
+Event = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Event]]
+Send = Callable[[Event], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Guard:
+    """An ASGI application in front of another.
+
+    Bodies are limited, and taken for JSON whatever they are called: `curl -d` calls them a form. A page that a browser
+    has from somewhere else may not ask. What fails unforeseen is logged and answered with 500.
+    """
+
+    def __init__(self, app: App, log: Any) -> None:
+        self._app = app
+        self._log = log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def sending(event: Event) -> None:
+            nonlocal begun
+            begun = True
+            await send(event)
+
+        try:
+            if scope["type"] == "http":
+                scope = {**scope, "headers": _checked(scope["headers"])}
+                receive = _Limited(receive).receive
+            await self._app(scope, receive, sending)
+        except Problem as problem:
+            if not begun:
+                await _answer(send, problem)
+        except Exception:
+            self._log.exception("a request to the control port failed", path=scope.get("path"))
+            if not begun:
+                await _answer(send, OUR_FAULT)
+
+
+class _Limited:
+    """A body of at most `LARGEST_BODY` bytes."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._left = LARGEST_BODY
+
+    async def receive(self) -> Event:
+        event = await self._receive()
+        if event["type"] == "http.request":
+            self._left -= len(event.get("body", b""))
+            if self._left < 0:  # in the midst of FastAPI, which lets its own kind of exception through
+                problem = _too_large()
+                raise HTTPException(problem.status, problem.sentence)
+        return event
+
+
+def _checked(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers as the application is to see them. Raises Problem."""
+    found = dict(headers)
+    length = found.get(b"content-length", b"0")
+    if length.isdigit() and int(length) > LARGEST_BODY:
+        raise _too_large()
+    origin = found.get(b"origin")
+    if origin is not None and origin.partition(b"://")[2] != found.get(b"host"):
+        raise Problem(403, f"a page of {origin.decode('latin-1')} may not use the control port")
+    return [each for each in headers if each[0] != b"content-type"] + [(b"content-type", b"application/json")]
+
+
+def _too_large() -> Problem:
+    return Problem(413, f"the body has more than {LARGEST_BODY} bytes")
+
+
+async def _answer(send: Send, problem: Problem) -> None:
+    body = json.dumps(problem.body()).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    # What is left of a body that is too large is not read: the connection ends.
+    headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

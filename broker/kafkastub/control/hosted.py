@@ -1,0 +1,130 @@
+"""The broker behind the control port, and how it was started: what a reset makes again."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kafkastub.control.problems import Problem
+from kafkastub.journal import DEFAULT_BYTES, DEFAULT_ENTRIES, Ring
+from kafkastub.server.observed_metrics import Metrics
+from kafkastub.stub_clock import StubClock
+from kafkastub.stub_faults import StubFaults
+
+if TYPE_CHECKING:
+    from kafkastub.config import BrokerConfig
+    from kafkastub.faults import FaultRule
+    from kafkastub.server.broker import Broker
+
+T = TypeVar("T")
+
+
+class Hosted:
+    """One broker, and the one that takes its place. Everything here belongs to the thread of the broker's loop.
+
+    Attributes:
+        topics: what was asked for at the start, name to number of partitions.
+        clock, faults: the faces that a test in Python has as well.
+        ended: whether the control port is being closed.
+    """
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        topics: Mapping[str, int],
+        *,
+        rules: Sequence[FaultRule] = (),
+        faults: StubFaults | None = None,
+        ring: Ring | None = None,
+        keep_journal: bool = False,
+        replaced: Callable[[Broker], None] = lambda broker: None,
+    ) -> None:
+        """`rules` are the faults from the start; `faults` those of a KafkaStub, `ring` its journal.
+
+        With `keep_journal` there is one in any case. `replaced` is told the broker that a reset has made.
+        """
+        self._config = copy.deepcopy(config)
+        """As it was at the start: clients may change it."""
+        self._rules = tuple(rules)
+        self._replaced = replaced
+        self._ring = Ring(DEFAULT_ENTRIES, DEFAULT_BYTES) if ring is None and keep_journal else ring
+        self.changing = asyncio.Lock()
+        """Held while nodes come, go or are made again: that takes several turns of the loop."""
+        self._waiting: set[asyncio.Future[Any]] = set()
+        self._broker: Broker | None = None
+        self.ended = False
+        self.topics = dict(topics)
+        self.clock = StubClock(self.running, self.do)
+        self.faults = StubFaults(self.running, self.do) if faults is None else faults
+
+    # -- the broker ----------------------------------------------------------------------------------------------
+
+    @property
+    def broker(self) -> Broker | None:
+        """None before it is up."""
+        return self._broker
+
+    def running(self) -> Broker:
+        """The broker. Raises Problem before it is up."""
+        if self._broker is None:
+            raise Problem(503, "the broker is not up yet")
+        return self._broker
+
+    def do(self, work: Callable[[], T]) -> T:
+        """Run what changes something between two requests: this is the thread for it."""
+        try:
+            return work()
+        finally:
+            self.running().rearm()
+
+    def opened(self, broker: Broker) -> None:
+        """The broker is up: watch it. Raises FaultError for a rule that can never match."""
+        self._broker = broker
+        observer = broker.observer
+        if observer.metrics is None:
+            observer.set_metrics(Metrics())
+        if self._ring is not None and observer.ring is None:
+            broker.keep_journal(self._ring)
+        for rule in self._rules:
+            self.faults.add(rule)
+
+    async def reset(self) -> Broker:
+        """A fresh broker at the same addresses. Raises Problem."""
+        async with self.changing:
+            old = self.running()
+            if old.kept is not None:
+                raise Problem(409, f"a broker with {old.kept} is not reset: stop it and start it with another one")
+            fresh = await old.renewed(copy.deepcopy(self._config), self.topics)
+            if self._ring is not None:
+                self._ring.clear()
+            self._replaced(fresh)
+            self.opened(fresh)
+            return fresh
+
+    # -- those who wait ------------------------------------------------------------------------------------------
+
+    async def wait(self, future: asyncio.Future[T], seconds: float) -> T:
+        """What comes of a future. Raises TimeoutError, Problem where the broker ends or too many wait."""
+        if len(self._waiting) >= MOST_WAITING:
+            raise Problem(429, f"{MOST_WAITING} requests are waiting already: let some of them end")
+        self._waiting.add(future)
+        try:
+            return await asyncio.wait_for(future, seconds)
+        except asyncio.CancelledError:
+            if self.ended:
+                raise Problem(503, "the broker is being stopped") from None
+            raise
+        finally:
+            self._waiting.discard(future)
+
+    def let_go(self) -> None:
+        """The end: nobody waits any longer."""
+        self.ended = True
+        for future in self._waiting:
+            future.cancel()
+
+
+MOST_WAITING = 64
+"""Requests that wait for something at the same time."""

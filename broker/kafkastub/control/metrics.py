@@ -1,0 +1,118 @@
+"""The broker's metrics as Prometheus reads them. docs/control.md lists them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_LATEST as CONTENT_TYPE
+from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
+
+from kafkawire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from kafkastub.server.broker import Broker
+    from kafkastub.server.observed_metrics import ApiCounts
+
+_BOUNDS: Final = range(14, 36, 2)
+"""Powers of two in nanoseconds, 16 microseconds to 17 seconds: the upper bounds of the latency histogram."""
+
+_KIP_496: Final = {
+    "offset-commits": ("kafkastub_offset_commits", "Offsets committed (KIP-496), counted per offset."),
+    "offset-expirations": ("kafkastub_offset_expirations", "Offsets expired (KIP-496)."),
+    "offset-deletions": ("kafkastub_offset_deletions", "Offsets deleted by an administrator (KIP-496)."),
+    "group-completed-rebalances": ("kafkastub_group_completed_rebalances", "Rebalances completed (KIP-496)."),
+}
+
+
+def exposition(broker: Broker) -> bytes:
+    """The text of a scrape."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_OfBroker(broker))
+    return generate_latest(registry)
+
+
+class _OfBroker(Collector):
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    def describe(self) -> list[Metric]:
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        broker = self._broker
+        for name, count in broker.state.meters().items():
+            yield CounterMetricFamily(*_KIP_496[name], value=count)
+        metrics = broker.observer.metrics
+        if metrics is not None:
+            yield from _of_requests(metrics.apis())
+            yield CounterMetricFamily(
+                "kafkastub_requests_refused", "Frames that were no request that could be served.", metrics.refused
+            )
+            yield CounterMetricFamily("kafkastub_received_bytes", "Bytes of requests.", metrics.bytes_in)
+            yield CounterMetricFamily("kafkastub_sent_bytes", "Bytes of answers.", metrics.bytes_out)
+        now, ever = broker.connections
+        yield GaugeMetricFamily("kafkastub_connections", "Connections of clients that are open.", now)
+        yield CounterMetricFamily("kafkastub_connections_accepted", "Connections of clients that ever were.", ever)
+        fired = CounterMetricFamily("kafkastub_faults_fired", "Requests that met a fault.", labels=["fault"])
+        for fault, times in broker.observer.faults.fired.items():
+            fired.add_metric([fault], times)
+        yield fired
+        yield from _of_state(broker)
+
+
+def _of_requests(apis: list[ApiCounts]) -> Iterator[Metric]:
+    requests = CounterMetricFamily("kafkastub_requests", "Requests, answered or not.", labels=["api", "version"])
+    errors = CounterMetricFamily(
+        "kafkastub_request_errors", "Error codes in answers, NONE too.", labels=["api", "version", "error"]
+    )
+    unanswered = CounterMetricFamily(
+        "kafkastub_requests_unanswered", "Requests without an answer, and why.", labels=["api", "version", "outcome"]
+    )
+    seconds = HistogramMetricFamily(
+        "kafkastub_request_duration_seconds", "Time until the answer was on its way.", labels=["api", "version"]
+    )
+    for each in apis:
+        labels = [each.api, "unknown" if each.version < 0 else str(each.version)]
+        requests.add_metric(labels, each.requests)
+        for code, times in sorted(each.errors.items()):
+            errors.add_metric([*labels, _error_name(code)], times)
+        for outcome, times in sorted(each.unanswered.items()):
+            unanswered.add_metric([*labels, outcome], times)
+        seconds.add_metric(labels, _cumulative(each.buckets), each.seconds)
+    yield from (requests, errors, unanswered, seconds)
+
+
+def _cumulative(buckets: list[int]) -> list[tuple[str, float]]:
+    """(upper bound in seconds, how many took at most that long)."""
+    found = [(repr(2**bound / 1e9), float(sum(buckets[: bound + 1]))) for bound in _BOUNDS]
+    return [*found, ("+Inf", float(sum(buckets)))]
+
+
+def _of_state(broker: Broker) -> Iterator[Metric]:
+    state, clock = broker.state, broker.clock
+    groups = GaugeMetricFamily("kafkastub_groups", "Groups by their state.", labels=["state"])
+    for name, count in sorted(Counter(group.state.value for group in state.coordinator.groups.values()).items()):
+        groups.add_metric([name], count)
+    yield groups
+    yield GaugeMetricFamily("kafkastub_offsets", "Committed offsets that are there.", state.coordinator.offsets.count)
+    yield GaugeMetricFamily("kafkastub_topics", "Topics.", len(state.cluster.topics))
+    yield GaugeMetricFamily(
+        "kafkastub_nodes_running", "Nodes that serve.", sum(node.alive for node in state.cluster.nodes.values())
+    )
+    yield GaugeMetricFamily("kafkastub_clock_seconds", "Broker time, Unix seconds.", clock.broker_ms() / 1000)
+    yield GaugeMetricFamily("kafkastub_clock_frozen", "1 while broker time stands still.", int(clock.frozen))
+
+
+def _error_name(code: int) -> str:
+    try:
+        return ErrorCode(code).name
+    except ValueError:
+        return str(code)
+
+
+__all__ = ["CONTENT_TYPE", "exposition"]

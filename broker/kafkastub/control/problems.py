@@ -1,0 +1,75 @@
+"""What goes wrong at the control port, always told as `{"error": "one sentence"}`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from kafkawire.errors import ErrorCode, KafkaError
+
+
+class Problem(Exception):
+    """An answer other than success: the HTTP status and one sentence."""
+
+    def __init__(self, status: int, sentence: str, code: str | None = None) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+        self.code = code
+        """The name of Kafka's error code, where it is one."""
+
+    def body(self) -> dict[str, str]:
+        return {"error": self.sentence} | ({"code": self.code} if self.code else {})
+
+
+OUR_FAULT: Final = Problem(500, "this is a fault of kafkastub: its log has more")
+"""What was not foreseen."""
+
+_STATUS: Final = {
+    ErrorCode.TOPIC_ALREADY_EXISTS: 409,
+    ErrorCode.NON_EMPTY_GROUP: 409,
+    ErrorCode.GROUP_ID_NOT_FOUND: 404,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: 404,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: 503,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE: 503,
+    ErrorCode.KAFKA_STORAGE_ERROR: 503,
+}
+"""What is no mistake of the request itself, for which 400 stands."""
+
+_WORDS: Final = {
+    ErrorCode.NON_EMPTY_GROUP: "has members",
+    ErrorCode.GROUP_ID_NOT_FOUND: "does not exist",
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: "is being loaded",
+}
+
+
+def of_kafka(error: KafkaError, subject: str) -> Problem:
+    """What Kafka refuses; `subject` is named where its own text does not."""
+    words = error.message or _WORDS.get(error.code, error.code.name)
+    name = subject.partition(" ")[2].strip("'")
+    sentence = words if name and name in words else f"{subject} {words}" if not error.message else f"{subject}: {words}"
+    return Problem(_STATUS.get(error.code, 400), sentence, error.code.name)
+
+
+def of_validation(errors: Sequence[Any]) -> Problem:
+    """What pydantic found, the first of it; names the field."""
+    first = errors[0]
+    place = [str(part) for part in first["loc"]]
+    where, path = place[0], ".".join(place[1:])
+    if first["type"] == "json_invalid":
+        why = first.get("ctx", {}).get("error", "it cannot be read")
+        return Problem(400, f"the body is no JSON: {str(why).lower()} at character {path}")
+    if first["type"] == "missing":
+        said = f"the parameter {path}" if where in ("query", "path") else f"{path}" if path else "a body"
+        return Problem(400, f"{said} is missing")
+    if first["type"] == "extra_forbidden":
+        kind = "parameter" if where == "query" else "field"
+        return Problem(400, f"there is no {kind} {path} here")
+    cause = first.get("ctx", {}).get("error")
+    why = str(cause) if isinstance(cause, Exception) else first["msg"][:1].lower() + first["msg"][1:]
+    value = repr(first.get("input"))
+    shown = value if len(value) <= _MOST_SHOWN else value[:_MOST_SHOWN] + "…"
+    return Problem(400, f"{path or 'the body'}={shown} is refused: {why}")
+
+
+_MOST_SHOWN: Final = 100

@@ -1,0 +1,76 @@
+"""/v1/config and /v1/reset: what the broker goes by, and a fresh one in its place."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from kafkastub import __version__
+from kafkastub.config.own import OWN, PROFILE
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem
+from kafkastub.control.routes.shapes import example
+from kafkastub.handlers.config_entries import broker_entries
+from kafkawire.errors import KafkaError
+
+
+class ConfigInfo(BaseModel):
+    """What the broker goes by."""
+
+    model_config = example(
+        version="0.1.0",
+        profile="kips",
+        bootstrap_servers="127.0.0.1:9092",
+        topics={"orders": 3},
+        set={"offsets.retention.minutes": "60"},
+        kafka={"group.max.size": "2147483647"},
+        kafkastub={"kafkastub.flush": "1000ms"},
+    )
+
+    version: str = Field(description="of kafkastub")
+    profile: str
+    bootstrap_servers: str
+    topics: dict[str, int] = Field(description="what was asked for at the start")
+    set: dict[str, str | None] = Field(description="what was set, at the start or by clients; passwords are null")
+    kafka: dict[str, str | None] = Field(description="Kafka's configurations with their values; passwords are null")
+    kafkastub: dict[str, str] = Field(description="those that only the stub has")
+
+
+class ResetInfo(BaseModel):
+    """The fresh broker."""
+
+    model_config = example(bootstrap_servers="127.0.0.1:9092", topics=["orders"])
+
+    bootstrap_servers: str
+    topics: list[str]
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoints."""
+    router = APIRouter(tags=["broker"])
+
+    @router.get("/config", summary="The broker's configuration")
+    async def config() -> ConfigInfo:
+        broker = hosted.running()
+        found = broker.config
+        kafka = {entry.name: entry.value for entry in broker_entries(found)}
+        given = {**found.static, **found.dynamic_default, **found.dynamic_broker}
+        return ConfigInfo(
+            version=__version__,
+            profile=found.profile.name,
+            bootstrap_servers=broker.bootstrap_servers,
+            topics=hosted.topics,
+            set={name: kafka.get(name) for name in given},
+            kafka={name: value for name, value in kafka.items() if name in found},
+            kafkastub={name: str(found[name]) for name in (*OWN, *PROFILE)},
+        )
+
+    @router.post("/reset", summary="A fresh broker at the same address: as it was at the start")
+    async def reset() -> ResetInfo:
+        try:
+            fresh = await hosted.reset()
+        except (KafkaError, OSError) as error:
+            raise Problem(500, f"the broker cannot be reset: {error}") from None
+        return ResetInfo(bootstrap_servers=fresh.bootstrap_servers, topics=list(fresh.state.cluster.topics))
+
+    return router

@@ -1,0 +1,113 @@
+"""/v1/clock: broker time."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field, StrictBool, WithJsonSchema
+
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem
+from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso
+from kafkastub.durations import milliseconds
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+class ClockState(BaseModel):
+    """Broker time, after whatever was asked for."""
+
+    model_config = example(now="2026-03-01T12:00:00.000Z", now_ms=1772366400000, frozen=True)
+
+    now: str = Field(description="broker time, ISO 8601 in UTC")
+    now_ms: int = Field(description="the same in Unix milliseconds")
+    frozen: bool = Field(description="whether it stands still until it is moved")
+
+
+class SetClock(Body):
+    """A point in time."""
+
+    model_config = body_example(to="2026-03-01T12:00:00Z")
+
+    to: Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}]})] = Field(
+        description="ISO 8601 with a time zone, or Unix milliseconds"
+    )
+
+
+class Advance(Body):
+    """A step forward; what is given adds up."""
+
+    model_config = body_example(by="7d")
+
+    by: Text | None = Field(None, description="a duration such as 7d, 90m or 1h30m")
+    days: Number = 0
+    hours: Number = 0
+    minutes: Number = 0
+    seconds: Number = 0
+    milliseconds: Number = 0
+    timers: StrictBool = Field(False, description="whether sessions, rebalances and long polls get as much older")
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoints."""
+    router = APIRouter(prefix="/clock", tags=["clock"])
+
+    def state() -> ClockState:
+        clock = hosted.running().clock
+        now = clock.broker_ms()
+        return ClockState(now=iso(now), now_ms=now, frozen=clock.frozen)
+
+    @router.get("", summary="Broker time")
+    async def show() -> ClockState:
+        return state()
+
+    @router.post("/freeze", summary="Let broker time stand still")
+    async def freeze() -> ClockState:
+        hosted.clock.freeze()
+        return state()
+
+    @router.post("/unfreeze", summary="Let broker time go on from where it stands")
+    async def unfreeze() -> ClockState:
+        hosted.clock.unfreeze()
+        return state()
+
+    @router.post("/set", summary="Make it a point in time; back only on a broker without groups and records")
+    async def set_clock(body: SetClock) -> ClockState:
+        try:
+            hosted.clock.set(_moment(body.to))
+        except ValueError as error:
+            raise Problem(400, f"to={body.to!r} is refused: {error}") from None
+        return state()
+
+    @router.post("/advance", summary="Move broker time forward; whatever falls due has happened afterwards")
+    async def advance(body: Advance) -> ClockState:
+        try:
+            by = None if body.by is None else timedelta(milliseconds=milliseconds(body.by))
+        except (ValueError, OverflowError) as error:
+            raise Problem(400, f"by={body.by!r} is refused: {error}") from None
+        units = {name: getattr(body, name) for name in ("days", "hours", "minutes", "seconds", "milliseconds")}
+        given = [name for name in body.model_fields_set if name != "timers"]
+        if not given:
+            raise Problem(400, 'by is missing: a duration such as "7d" is wanted, or days, hours, minutes …')
+        try:
+            hosted.clock.advance(by, timers=body.timers, **units)
+        except (ValueError, OverflowError) as error:
+            raise Problem(400, f"{', '.join(sorted(given))}: {error}") from None
+        return state()
+
+    return router
+
+
+def _moment(to: object) -> datetime | int:
+    """Raises ValueError."""
+    if isinstance(to, int) and not isinstance(to, bool):
+        return to
+    try:
+        moment = datetime.fromisoformat(to)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise ValueError("a time in ISO 8601 is wanted, or Unix milliseconds") from None
+    if moment.tzinfo is None:
+        raise ValueError("it has no time zone: Z at the end makes it UTC")
+    return moment

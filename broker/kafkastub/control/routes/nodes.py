@@ -1,0 +1,198 @@
+"""/v1/nodes and /v1/advertised: the nodes of the cluster, who leads what, and what clients are told to connect to."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field, StrictInt
+
+from kafkastub.config import ConfigError
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem
+from kafkastub.control.routes.shapes import Body, Text, body_example, example
+from kafkastub.coordinator import partition_for
+from kafkastub.handlers.leadership import move_leader
+from kafkastub.handlers.topics import ensure_offsets_topic
+from kafkastub.server.doors import ListenError
+from kafkastub.server.nodes import address_text
+
+if TYPE_CHECKING:
+    from kafkastub.server.broker import Broker
+
+T = TypeVar("T")
+
+MOST_NODES: Final = 100
+"""As many as `kafkastub serve --nodes` gives."""
+
+
+class NodeInfo(BaseModel):
+    """A node."""
+
+    model_config = example(node=1, running=True, rack=None, advertised={"PLAINTEXT": "127.0.0.1:9092"}, leads=3)
+
+    node: int = Field(description="its id")
+    running: bool
+    rack: str | None
+    advertised: dict[str, str] = Field(description="listener to HOST:PORT that clients are told")
+    leads: int = Field(description="how many partitions it leads")
+
+
+class NodeList(BaseModel):
+    """All nodes."""
+
+    nodes: list[NodeInfo]
+
+
+class Advertised(BaseModel):
+    """What clients are told."""
+
+    model_config = example(
+        bootstrap_servers="localhost:32768", nodes={"1": {"HOST": "localhost:32768", "INTERNAL": "kafka:19092"}}
+    )
+
+    bootstrap_servers: str
+    nodes: dict[str, dict[str, str]] = Field(description="node to listener to HOST:PORT")
+
+
+class Advertise(Body):
+    """Another address."""
+
+    model_config = body_example(address="localhost:32768")
+
+    address: Text = Field(description="HOST:PORT, or NAME://HOST:PORT,… where there are several listeners")
+    node: StrictInt | None = Field(None, description="a node's id, where there are several nodes")
+
+
+class NewNode(Body):
+    """One more node."""
+
+    rack: Text | None = None
+
+
+class MoveLeader(Body):
+    """Who is to lead a partition."""
+
+    model_config = body_example(topic="orders", partition=0, node=2)
+
+    topic: Text
+    partition: StrictInt
+    node: StrictInt
+
+
+class MoveCoordinator(Body):
+    """Who is to coordinate a group."""
+
+    model_config = body_example(group="shipping", node=2)
+
+    group: Text
+    node: StrictInt
+
+
+class Leads(BaseModel):
+    """Who leads now."""
+
+    node: int
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoints."""
+    router = APIRouter()
+
+    def known(node_id: int) -> int:
+        nodes = hosted.running().state.cluster.nodes
+        if node_id not in nodes:
+            raise Problem(404, f"there is no node {node_id}, only {', '.join(map(str, nodes))}")
+        return node_id
+
+    def info(node_id: int) -> NodeInfo:
+        cluster = hosted.running().state.cluster
+        node = cluster.nodes[known(node_id)]
+        led = sum(each.leader == node_id for topic in cluster.topics.values() for each in topic.partitions)
+        told = {name: address_text(*address) for name, address in node.endpoints.items()}
+        return NodeInfo(node=node_id, running=node.alive, rack=node.rack, advertised=told, leads=led)
+
+    def advertised() -> Advertised:
+        broker = hosted.running()
+        nodes = {str(node): info(node).advertised for node in broker.state.cluster.nodes}
+        return Advertised(bootstrap_servers=broker.bootstrap_servers, nodes=nodes)
+
+    @router.get("/advertised", tags=["nodes"], summary="What clients are told to connect to")
+    async def show_advertised() -> Advertised:
+        return advertised()
+
+    @router.put("/advertised", tags=["nodes"], summary="Tell clients another address from now on")
+    async def advertise(body: Advertise) -> Advertised:
+        if body.node is not None:
+            known(body.node)
+        try:
+            hosted.running().advertise(body.address, body.node)
+        except ConfigError as error:
+            raise Problem(400, f"address={body.address!r} is refused: {error}") from None
+        return advertised()
+
+    @router.get("/nodes", tags=["nodes"], summary="All nodes")
+    async def list_nodes() -> NodeList:
+        return NodeList(nodes=[info(node) for node in hosted.running().state.cluster.nodes])
+
+    @router.post("/nodes", status_code=201, tags=["nodes"], summary="One more node, without any replicas")
+    async def add(body: NewNode | None = None) -> NodeInfo:
+        rack = None if body is None else body.rack
+        there = len(hosted.running().state.cluster.nodes)
+        if there >= MOST_NODES:
+            raise Problem(409, f"there are {there} nodes already: {MOST_NODES} is the most")
+        return info(await _changed(hosted, lambda broker: broker.add_node(rack)))
+
+    @router.get("/nodes/{node_id}", tags=["nodes"], summary="One node")
+    async def show(node_id: int) -> NodeInfo:
+        return info(node_id)
+
+    @router.post("/nodes/{node_id}/stop", tags=["nodes"], summary="Stop a node: its connections end, others lead")
+    async def stop(node_id: int) -> NodeInfo:
+        known(node_id)
+        await _changed(hosted, lambda broker: broker.stop_node(node_id))
+        return info(node_id)
+
+    @router.post("/nodes/{node_id}/start", tags=["nodes"], summary="Let a stopped node come back on the same ports")
+    async def start(node_id: int) -> NodeInfo:
+        known(node_id)
+        await _changed(hosted, lambda broker: broker.start_node(node_id))
+        return info(node_id)
+
+    @router.post("/leaders", tags=["nodes"], summary="Let a running node lead a partition")
+    async def lead(body: MoveLeader) -> Leads:
+        broker = hosted.running()
+        topic = broker.state.cluster.topic(body.topic)
+        if topic is None or not 0 <= body.partition < len(topic.partitions):
+            raise Problem(404, f"there is no partition={body.partition} of a topic={body.topic!r}")
+        _moved(hosted, lambda: move_leader(broker.state, topic, body.partition, body.node, broker.clock.both()))
+        return Leads(node=topic.partitions[body.partition].leader)
+
+    @router.post("/coordinators", tags=["nodes"], summary="Let a running node coordinate a group, and its neighbours")
+    async def coordinate(body: MoveCoordinator) -> Leads:
+        broker = hosted.running()
+        topic = ensure_offsets_topic(broker.state)
+        index = partition_for(body.group, len(topic.partitions))
+        _moved(hosted, lambda: move_leader(broker.state, topic, index, body.node, broker.clock.both()))
+        return Leads(node=topic.partitions[index].leader)
+
+    return router
+
+
+async def _changed(hosted: Hosted, work: Callable[[Broker], Awaitable[T]]) -> T:
+    """One change of the nodes after the other. Raises Problem."""
+    async with hosted.changing:
+        try:
+            return await work(hosted.running())
+        except KeyError as error:  # it has gone meanwhile
+            raise Problem(404, f"there is no node {error}") from None
+        except (ConfigError, ListenError) as error:
+            raise Problem(409, str(error)) from None
+
+
+def _moved(hosted: Hosted, work: Callable[[], None]) -> None:
+    try:
+        hosted.do(work)
+    except (KeyError, ValueError) as error:
+        raise Problem(400, str(error.args[0] if error.args else error)) from None

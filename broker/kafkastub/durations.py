@@ -1,0 +1,38 @@
+"""Durations as people write them: `7d`, `90m`, `1h30m`, `250ms`."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+UNITS: Final = {
+    "w": 7 * 86_400_000, "d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1,
+}  # fmt: skip
+"""In milliseconds, longest first."""
+
+_PART: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|[wdhms])", re.ASCII)
+_WHOLE: Final = re.compile(rf"(?:{_PART.pattern}\s*)+", re.ASCII)
+_LONGEST: Final = 100
+
+
+def milliseconds(text: str) -> int:
+    """A duration in whole milliseconds. Raises ValueError with one sentence."""
+    if len(text) > _LONGEST or not _WHOLE.fullmatch(text.strip()):
+        raise ValueError(f"{text[:_LONGEST]!r} is no duration: write it like 7d, 90m, 1h30m or 250ms")
+    found = [(float(number), unit) for number, unit in _PART.findall(text)]
+    units = [unit for _, unit in found]
+    if units != [unit for unit in UNITS if unit in units]:
+        raise ValueError(f"{text!r} is no duration: longer units come first, each of them once, as in 1h30m")
+    return round(sum(number * UNITS[unit] for number, unit in found))
+
+
+def in_words(ms: int) -> str:
+    """The same the other way round: 604800000 is `7d`."""
+    parts = []
+    for unit, length in UNITS.items():
+        if unit == "w":
+            continue
+        count, ms = divmod(ms, length)
+        if count:
+            parts.append(f"{count}{unit}")
+    return "".join(parts) or "0s"

@@ -1,0 +1,225 @@
+"""`kafkastub clock`, `faults`, `journal` and `health`: what asks a control port."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from kafkastub import KafkaStub
+from tests.cli.kafkas_tools import run
+from tests.cli.test_commands import on_a_terminal
+from tests.conftest import CONFIG
+from tests.control.conftest import commit_for
+from tests.process.serving import COMMAND
+
+Ask = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def stub() -> Iterator[KafkaStub]:
+    with KafkaStub(topics={"orders": 2}, config=CONFIG, control_port=0) as stub:
+        yield stub
+
+
+@pytest.fixture
+def ask(stub: KafkaStub) -> Ask:
+    """Run a command line on the stub."""
+
+    def asked(*line: str) -> tuple[int, str, str]:
+        done = run(*line, "--control", stub.control_url)
+        return done.status, done.out, done.err
+
+    return asked
+
+
+def test_the_clock(stub: KafkaStub, ask: Ask):
+    assert ask("clock", "freeze")[0] == 0
+    assert ask("clock", "set", "2030-01-01T00:00:00Z")[1] == "2030-01-01T00:00:00.000Z (frozen)\n"
+    assert ask("clock", "set", "1893456001000")[1] == "2030-01-01T00:00:01.000Z (frozen)\n"
+    assert ask("clock", "advance", "1h30m")[1] == "2030-01-01T01:30:01.000Z (frozen)\n"
+    assert json.loads(ask("clock", "show", "-o", "json")[1]) == {
+        "now": "2030-01-01T01:30:01.000Z", "now_ms": stub.clock.now_ms(), "frozen": True,
+    }  # fmt: skip
+    assert "frozen" not in ask("clock", "unfreeze")[1]
+
+
+def test_a_week_by_hand(stub: KafkaStub, ask: Ask):
+    stub.clock.freeze()
+    commit_for(stub, "shipping")
+    ask("clock", "advance", "6d")
+    assert stub.metrics()["offset-expirations"] == 0
+    ask("clock", "advance", "1d", "--timers")
+    assert stub.metrics()["offset-expirations"] == 1
+
+
+def test_faults(stub: KafkaStub, ask: Ask):
+    assert ask("faults", "list")[1] == "There are no faults.\n"
+    said = ask("faults", "add", "api=OffsetCommit,OffsetFetch", "error=NOT_COORDINATOR", "times=3", "group=7")
+    assert said == (0, "Added fault-1.\n", "")
+    assert stub.faults.list()[0].rule.to_dict() == {
+        "api": ["OffsetCommit", "OffsetFetch"], "group": "7", "error": "NOT_COORDINATOR", "times": 3,
+    }  # fmt: skip
+    ask("faults", "add", "api=Fetch", "silent=true", "share=0.5", "name=now and then")
+    assert ask("faults", "list")[1] == (
+        "ID                   HITS     MATCHED  RULE\n"
+        'fault-1              0        0        api=["OffsetCommit", "OffsetFetch"] group=7 error=NOT_COORDINATOR'
+        " times=3\n"
+        'now and then         0        0        api=Fetch share=0.5 silent=true name="now and then"\n'
+    )
+    assert [fault["id"] for fault in json.loads(ask("faults", "list", "-o", "json")[1])] == ["fault-1", "now and then"]
+    assert ask("faults", "remove", "now and then")[1] == "Removed now and then.\n"
+    assert ask("faults", "clear")[1] == "Removed 1 fault.\n"
+    assert len(stub.faults) == 0
+
+
+def test_faults_of_a_file(stub: KafkaStub, ask: Ask, tmp_path: Path):
+    file = tmp_path / "faults.yaml"
+    file.write_text("- {api: Fetch, delay_ms: 5}\n- {api: Produce, drop: after}\n")
+    assert ask("faults", "add", "--file", str(file))[1] == "Added fault-1.\nAdded fault-2.\n"
+    assert [fault.rule.api for fault in stub.faults] == ["Fetch", "Produce"]
+
+
+def test_the_journal(stub: KafkaStub, ask: Ask, tmp_path: Path):
+    for group in ("shipping", "billing"):
+        commit_for(stub, group)
+    lines = ask("journal", "tail", "--api", "OffsetCommit", "-n", "1")[1].splitlines()
+    assert lines == [str(stub.journal.requests(api="OffsetCommit")[-1])]
+    entries = [json.loads(line) for line in ask("journal", "tail", "--group", "shipping", "-o", "json")[1].splitlines()]
+    assert {entry["groups"][0] for entry in entries} == {"shipping"}
+    assert ask("journal", "export", str(tmp_path / "j.parquet"))[0] == 0
+    assert pq.read_table(tmp_path / "j.parquet").num_rows == stub.journal.total
+    ask("journal", "export", str(tmp_path / "j.jsonl"), "--frames", "--api", "OffsetCommit")
+    rows = [json.loads(line) for line in (tmp_path / "j.jsonl").read_text().splitlines()]
+    assert [row["groups"] for row in rows] == [["shipping"], ["billing"]]
+    assert rows[0]["request"]
+
+
+def test_following_the_journal_until_interrupted(stub: KafkaStub):
+    commit_for(stub, "before")
+    process = subprocess.Popen(
+        [COMMAND, "journal", "tail", "-f", "--api", "OffsetCommit", "--control", stub.control_url],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert "group before" in process.stdout.readline()
+    for group in ("one", "two"):
+        commit_for(stub, group)
+        assert f"group {group}" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=10) == ("", "")
+    assert process.returncode == 0
+
+
+def test_following_ends_with_the_broker(stub: KafkaStub):
+    process = subprocess.Popen(
+        [COMMAND, "journal", "tail", "-f", "--api", "OffsetCommit", "-n", "1", "--control", stub.control_url],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    commit_for(stub, "shipping")
+    assert "shipping" in process.stdout.readline()
+    stub.close()
+    process.communicate(timeout=10)
+    assert process.returncode == 0
+
+
+def test_healthy_or_not(stub: KafkaStub, ask: Ask):
+    assert ask("health") == (0, "healthy\n", "")
+    assert ask("health", "--topic", "audit") == (1, "", "unhealthy: topic 'audit' does not exist\n")
+    stub.create_topic("audit")
+    assert ask("health", "--topic", "audit", "--topic", "orders")[0] == 0
+    done = run("health", "--bootstrap-server", stub.bootstrap_servers, "--topic", "orders")
+    assert (done.status, done.out) == (0, "healthy\n")
+    done = run("health", "--bootstrap-server", stub.bootstrap_servers, "--topic", "nope")
+    assert (done.status, done.err) == (1, "unhealthy: topic 'nope' does not exist\n")
+
+
+def test_health_can_be_waited_for(stub: KafkaStub):
+    process = subprocess.Popen(
+        [COMMAND, "health", "--topic", "late", "--wait", "30", "--control", stub.control_url],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        stub.create_topic("late")
+        assert process.communicate(timeout=30)[0] == "healthy\n"
+    finally:
+        process.kill()
+    assert process.returncode == 0
+
+
+def test_health_loads_next_to_nothing():
+    script = (
+        "import sys; from kafkastub.cli import main; main(['health', '--control', '127.0.0.1:1']); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not loaded & {"fastapi", "pydantic", "kafkawire", "asyncio", "kafkastub.config", "kafkastub.stub", "rich"}
+
+
+def test_nobody_answers(ask: Ask, stub: KafkaStub):
+    url = stub.control_url
+    stub.close()
+    for command in (("clock", "show"), ("faults", "list"), ("journal", "tail"), ("health",)):
+        done = run(*command, "--control", url)
+        assert done.status == 1
+        assert f"no control port answers at {url} (Connection refused)" in done.err
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "names"),
+    [
+        (("clock", "advance", "7x"), 2, "'7x' is no duration"),
+        (("clock", "set", "tomorrow"), 1, "to='tomorrow'"),
+        (("faults", "add"), 2, "FIELD=VALUE"),
+        (("faults", "add", "api"), 2, "'api' is no field of a rule"),
+        (("faults", "add", "api=Fetch", "api=Produce"), 2, "api is given twice"),
+        (("faults", "add", "api=Fetsch", "drop=before"), 1, "Fetch is meant"),
+        (("faults", "add", "--file", "/no/such/file"), 2, "cannot read /no/such/file"),
+        (("faults", "remove", "nope"), 1, "there is no fault 'nope'"),
+        (("journal", "tail", "--api", "Nope"), 1, "api='Nope'"),
+        (("journal", "export", "/no/such/folder/j.jsonl"), 2, "cannot write /no/such/folder/j.jsonl"),
+    ],
+)
+def test_what_makes_no_sense(ask: Ask, line: tuple[str, ...], status: int, names: str):
+    got, out, err = ask(*line)
+    assert (got, names in err, out) == (status, True, ""), err
+    assert err.startswith("kafkastub: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["nan", "-1", "0", "x", "inf"])
+def test_what_is_no_length_of_time(text: str):
+    for option in ("--wait", "--timeout"):
+        done = subprocess.run([COMMAND, "health", f"{option}={text}"], capture_output=True, text=True)
+        assert done.returncode == 2
+        assert f"{text!r} is no number of seconds" in done.stderr
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "http://", "http://h:99999", "http://h:1/path"])
+def test_what_is_no_address(url: str):
+    done = run("clock", "show", "--control", url)
+    assert done.status == 2
+    assert repr(url) in done.err
+
+
+def test_the_address_may_stand_in_the_environment(stub: KafkaStub, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("KAFKASTUB_CONTROL", stub.control_url.removeprefix("http://"))
+    assert run("health").status == 0
+
+
+@pytest.mark.parametrize(("variables", "red"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_what_went_wrong_is_red_on_a_terminal(stub: KafkaStub, variables: dict[str, Any], red: bool):
+    stub.faults.add(api="FindCoordinator", delay_ms=1)
+    commit_for(stub, "shipping")
+    seen = on_a_terminal("journal", "tail", "--api", "FindCoordinator", "--control", stub.control_url, **variables)
+    assert ("\033[31m" in seen) is red
+    plain = on_a_terminal("journal", "tail", "--api", "OffsetCommit", "--control", stub.control_url, **variables)
+    assert "\033[" not in plain

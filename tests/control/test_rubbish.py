@@ -1,0 +1,80 @@
+"""Whatever comes over HTTP, the answer is a sentence, and the broker goes on."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+from kafkastub import KafkaStub
+from tests.control.conftest import Http, commit_for
+from tests.rawclient import RawClient
+
+VALUES: list[Any] = [
+    None, True, -1, 0, 2**31, 2**63, 2**70, 1e308, "", "a" * 5000, "\0", "\ud800", "ü/%", "1d", [], [[]], {}, {"a": {}},
+]  # fmt: skip
+PATHS = ["", "0", "1", "-1", str(2**70), "ü", "%00", "%ff", "a%2Fb", ".", "%2e%2e", "a" * 5000, "orders", "g"]
+
+
+def filled(path: str, value: str) -> str:
+    head, brace, rest = path.partition("{")
+    return path if not brace else head + value + rest.partition("}")[2]
+
+
+def bodies(schema: dict[str, Any], operation: dict[str, Any], source: random.Random) -> list[Any]:
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    for each in (content, *content.get("anyOf", ())):
+        if "$ref" in each:
+            content = schema["components"]["schemas"][each["$ref"].rpartition("/")[2]]
+    fields = list(content.get("properties", {}))
+    made: list[Any] = [*VALUES]
+    for _ in range(60 if fields else 0):
+        chosen = source.sample(fields, source.randint(1, min(4, len(fields))))
+        made.append({name: source.choice(VALUES) for name in chosen})
+    return made
+
+
+def test_no_body_and_no_parameter_gives_a_fault_of_our_own(stub: KafkaStub, http: Http):
+    source = random.Random(20461)
+    schema = http.good("GET", "/openapi.json")
+    commit_for(stub, "g")
+    asked = 0
+    for path, operations in schema["paths"].items():
+        if path == "/v1/journal/follow":
+            continue  # it has no end
+        for method, operation in operations.items():
+            for value in PATHS if "{" in path else [""]:
+                for parameters in ("", "?limit=x", "?since=%ff&timeout=0", "?api=%00&timeout=0", "?topic=%ff"):
+                    waits = path.endswith("/wait") and "timeout" not in parameters
+                    target = filled(path, value) + ("?timeout=0" if waits else parameters)
+                    status = http.client.request(method.upper(), target).status_code
+                    assert status < 500 or (status == 503 and path == "/health"), (method, target)
+                    asked += 1
+            for body in bodies(schema, operation, source) if method in ("post", "put") else ():
+                content = json.dumps(body).encode()
+                answer = http.client.request(method.upper(), filled(path, "1"), content=content)
+                assert answer.status_code < 500, (method, path, body, answer.text)
+                assert answer.status_code < 400 or answer.json()["error"], (method, path, body)
+                asked += 1
+        http.client.delete("/v1/faults")
+    assert asked > 500
+    http.good("POST", "/v1/reset")
+    commit_for(stub, "g")
+    assert http.get("/health")[0] == 200
+
+
+def test_names_that_are_no_text_can_be_shown(stub: KafkaStub, http: Http):
+    with RawClient(stub.bootstrap_servers) as client:
+        client.exchange(18, 0, b"")
+        client.socket.sendall(b"\0\0\0\x0b\0\x12\0\0\0\0\0\x07\0\x01\xff")  # ApiVersions of a client called 0xff
+        client.receive()
+    for path in ("/v1/journal", "/v1/journal/export"):
+        assert http.client.get(path).status_code == 200
+
+
+def test_nodes_have_an_end_and_are_made_one_by_one(stub: KafkaStub, http: Http):
+    for number in range(2, 101):
+        assert http.good("POST", "/v1/nodes")["node"] == number
+    assert http.post("/v1/nodes") == (409, {"error": "there are 100 nodes already: 100 is the most"})
+    http.good("POST", "/v1/reset")
+    assert len(stub.ports) == 1
