@@ -1,0 +1,21 @@
+"""The guides whose examples need nothing around them: each block of Python runs as it is, alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.docs.generated import DOCS
+
+GUIDES = ("journal.md", "logs.md", "nodes.md")
+BLOCKS = [
+    pytest.param(block, id=f"{guide} {number}")
+    for guide in GUIDES
+    for number, block in enumerate(re.findall(r"```python\n(.*?)```", (DOCS / guide).read_text(), re.DOTALL), start=1)
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_an_example_of_a_guide_runs(block: str):
+    exec(compile(block, "a guide", "exec"), {})
