@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from confluent_kafka.admin import AdminClient
 pytestmark = pytest.mark.docker
 
 ROOT = Path(__file__).parent.parent.parent
+BUILD = ["-f", "docker/Dockerfile", "-t", "kafkastub", "."]
 COMPOSE = ["compose", "-f", "docker/compose.yml", "-p", "kafkastub-test"]
 AS_MANY_SET_IT = {
     "KAFKA_NODE_ID": "7",
@@ -60,7 +62,7 @@ def wait_until(condition: object, what: str, seconds: float = 60) -> None:
 def images() -> None:
     if shutil.which("docker") is None or not docker("info", "--format", "{{.ServerVersion}}", check=False):
         pytest.skip("no container engine answers; docker/engine.sh starts one")
-    docker("build", "--network=host", "-f", "docker/Dockerfile", "-t", "kafkastub", ".")
+    docker("build", "--network=host", *BUILD)
     docker("build", "--network=host", "-f", "docker/client.Dockerfile", "-t", "kafkastub-client", "docker")
 
 
@@ -79,6 +81,15 @@ def run() -> Iterator[object]:
     yield run
     for container in started:
         docker("rm", "-f", container, check=False)
+
+
+def next_value(consumer: Consumer) -> bytes:
+    for _ in range(60):
+        message = consumer.poll(1)
+        if message is not None:
+            assert message.error() is None
+            return bytes(message.value() or b"")
+    raise AssertionError("no message within a minute")
 
 
 def health(container: str) -> str:
@@ -110,23 +121,10 @@ def test_compose_up_and_clients_inside_and_outside():
             {"bootstrap.servers": f"localhost:{port}", "group.id": "books", "auto.offset.reset": "earliest"}
         )
         consumer.subscribe(["orders", "payments"])
-        seen: set[bytes] = set()
-        wait_until(lambda: seen.add((consumer.poll(1) or EMPTY).value()) or len(seen - {None}) == 2, "both messages")
-        assert seen - {None} == {b"two teapots", b"paid"}
+        assert {next_value(consumer), next_value(consumer)} == {b"two teapots", b"paid"}
         consumer.close()
     finally:
         docker(*COMPOSE, "down", "-t", "1", KAFKASTUB_PORT=port)
-
-
-class _Empty:
-    def value(self) -> None:
-        return None
-
-    def error(self) -> None:
-        return None
-
-
-EMPTY = _Empty()
 
 
 def test_an_environment_for_the_apache_image(run):
@@ -147,6 +145,20 @@ def test_options_of_serve_follow_the_image(run):
     wait_until(lambda: health(container) == "healthy", "healthy")
     assert topics(port) == {"more": 2}
     assert "(profile kafka)" in docker("logs", container)
+
+
+def test_the_guides_commands_are_those_tried_here():
+    said = re.findall(r"^docker .*", (ROOT / "docs" / "docker.md").read_text(), re.MULTILINE)
+    build, up, run = (line.removeprefix("docker ").split() for line in said)
+    assert build == ["build", *BUILD]
+    assert up == [*COMPOSE[:3], "up", "--wait"]
+    assert run[:3] == ["run", "-p", "29092:9092"]
+    container = docker(*run[:1], "-d", *run[1:])
+    try:
+        wait_until(lambda: health(container) == "healthy", "healthy")
+        assert topics(29092) == {}
+    finally:
+        docker("rm", "-f", container)
 
 
 def test_sigterm_ends_it_within_a_second(run):
