@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -120,6 +121,23 @@ def batch(count: int, size: int) -> bytes:
     return build_batch(records, compression=Compression.NONE)
 
 
+def mixed_batch(count: int, size: int) -> bytes:
+    """As `batch`, but the records have all sizes from half to one and a half of it, some have keys, and times rise.
+
+    The same bytes in every run.
+    """
+    source = random.Random(count)
+    records = [
+        NewRecord(
+            timestamp=TIMESTAMP + n // 7,
+            key=None if n % 3 else b"key-%d" % n,
+            value=bytes([65 + n % 26]) * source.randint(size // 2, size + size // 2),
+        )
+        for n in range(count)
+    ]
+    return build_batch(records, compression=Compression.NONE)
+
+
 def produce_request(topic: str, records: bytes) -> ProduceRequest:
     """One batch for partition 0, acknowledged by all replicas, as producers do by default."""
     data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=records)])
@@ -179,11 +197,11 @@ def _heartbeat(client: Client) -> Message:
     return HeartbeatRequest(group_id=group, generation_id=generation, member_id=member)
 
 
-def _produce(count: int, size: int) -> Callable[[Client], Message]:
+def _produce(count: int, size: int, make: Callable[[int, int], bytes] = batch) -> Callable[[Client], Message]:
     def prepare(client: Client) -> Message:
         topic = f"bench-produce-{next(_number)}"
         create_topic(client, topic, 1)
-        return produce_request(topic, batch(count, size))
+        return produce_request(topic, make(count, size))
 
     return prepare
 
@@ -220,6 +238,7 @@ CASES = (
     Case("heartbeat", HEARTBEAT, _heartbeat, compared_with_echo=True),
     Case("produce/1x100B", PRODUCE, _produce(1, 100), limit=20_000, done=_delete_produced),
     Case("produce/100x1KB", PRODUCE, _produce(100, 1024), limit=500, done=_delete_produced),
+    Case("produce/100xmixed", PRODUCE, _produce(100, 1024, mixed_batch), limit=500, done=_delete_produced),
     Case("produce/1000x1KB", PRODUCE, _produce(1000, 1024), limit=64, done=_delete_produced),
     Case("fetch/1MB", FETCH, _fetch),
 )

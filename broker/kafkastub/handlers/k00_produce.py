@@ -25,16 +25,22 @@ PR-16  Compressed batches pass untouched, any codec. They are unpacked only for 
        or always is UNKNOWN_SERVER_ERROR, zstd below version 7 UNSUPPORTED_COMPRESSION_TYPE.    KIP-110
 PR-17  Idempotent producers: one of the last five batches again is answered with its first offset (and its timestamp as
        log append time); a gap OUT_OF_ORDER_SEQUENCE_NUMBER; an old epoch INVALID_PRODUCER_EPOCH; a new epoch begins at
-       sequence 0; an unknown producer id anywhere.    KIP-98, KIP-360
+       sequence 0; an unknown producer id anywhere, and one that has not written for producer.id.expiration.ms (of
+       broker time; in Kafka of its records' time) is unknown.    KIP-98, KIP-360
 PR-18  Transactional batches without transactional id: TRANSACTIONAL_ID_AUTHORIZATION_FAILED for the whole request;
        with one: INVALID_PRODUCER_ID_MAPPING where it has not this producer id, INVALID_PRODUCER_EPOCH where not this
        epoch, else INVALID_TXN_STATE (version 11 and later: TRANSACTION_ABORTABLE), as there is no transaction.  KIP-890
-PR-19  Of a topic or partition named twice, one is written: the first topic, the last partition.    ProduceRequestData
+PR-19  A topic named twice is answered once, with all its partitions; of a partition named twice the last mention is
+       written, or the last one that may be; the answer tells why another was refused.    KafkaApis
 PR-20  From version 10 on, NOT_LEADER_OR_FOLLOWER comes with the leader's id, epoch and endpoint.    KIP-951
 PR-21  compression.type of the topic other than producer: the batch is recompressed.    LogValidator
 PR-22  An append wakes fetches that wait for it.
-Not done: transactions; quotas; a compressed payload that contradicts its header is accepted where nothing needs it
-unpacked; null records are taken for an empty field (Kafka never answers them).
+PR-23  With acks=-1 and fewer replicas in sync than min.insync.replicas (or than there are, if these are fewer):
+       NOT_ENOUGH_REPLICAS.    Partition.appendRecordsToLeader
+Not done: transactions; quotas. Kafka unpacks every compressed batch; here one that nothing needs unpacked is taken as
+its header says: a payload that does not unpack (UNKNOWN_SERVER_ERROR there) or holds other records than declared
+(INVALID_RECORD) is accepted, and a wrong max timestamp is not put right, which ListOffsets by time then goes by.
+Null records are taken for an empty field (Kafka never answers them).
 """
 
 from __future__ import annotations
@@ -42,8 +48,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.leadership import check_in_sync
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Outcome
 from kafkastub.handlers.partition_logs import leader_hint, led_log, partition_of
+from kafkastub.handlers.produce_straight import straight_way
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
 from kafkastub.storage import AppendError, PartitionLog
@@ -88,7 +96,8 @@ def error_response(request: ProduceRequest, code: ErrorCode, version: int) -> Pr
     return _whole_error(request, code, None)
 
 
-@handles(ApiKey.PRODUCE, 3, 13, error_response=error_response, advertised_first=0)
+# What producers send every day goes the straight way, and never comes here: see `produce_straight`.
+@handles(ApiKey.PRODUCE, 3, 13, error_response=error_response, advertised_first=0, straight=straight_way)
 def produce(ctx: RequestContext, request: ProduceRequest) -> Outcome:
     try:
         response = _produce(ctx, request)
@@ -102,45 +111,53 @@ def produce(ctx: RequestContext, request: ProduceRequest) -> Outcome:
 
 def _produce(ctx: RequestContext, request: ProduceRequest) -> ProduceResponse:
     """Append partition by partition. KafkaError for what fails the request as a whole."""
-    judged: list[tuple[_Asked, KafkaError | None]] = []
+    judged: dict[tuple[str, bytes, int], tuple[_Asked | None, KafkaError | None]] = {}
     for one in _asked(ctx, request):
+        place = one.name, one.topic_id, one.partition
         refusal = _refuse(ctx, one)
         if refusal is None and len(one.batch) < _UP_TO_PRODUCER_ID:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
-        judged.append((one, refusal))
+        written, refused = judged.get(place, (None, None))
+        judged[place] = (one, refused) if refusal is None else (written, refusal)
     answers: list[TopicProduceResponse] = []
     endpoints: dict[int, NodeEndpoint] = {}
     whose: tuple[str, bytes] | None = None
-    for one, refusal in judged:
-        if whose != (one.name, one.topic_id):
-            whose = one.name, one.topic_id
+    for (name, topic_id, index), (accepted, refusal) in judged.items():
+        if whose != (name, topic_id):
+            whose = name, topic_id
             partitions: list[PartitionProduceResponse] = []
-            answers.append(TopicProduceResponse(one.name, one.topic_id, partitions))
-        answer = _append(ctx, one, request) if refusal is None else _error(one.partition, refusal)
-        if ctx.api_version >= LEADER_HINTS_FROM and answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
-            _add_leader_hint(ctx, one, answer, endpoints)
+            answers.append(TopicProduceResponse(name, topic_id, partitions))
+        if accepted is not None:
+            answer = _append(ctx, accepted, request)
+            if ctx.api_version >= LEADER_HINTS_FROM and answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                _add_leader_hint(ctx, accepted, answer, endpoints)
+        if refusal is not None:
+            answer = _error(index, refusal)
         partitions.append(answer)
     return ProduceResponse(responses=answers, node_endpoints=list(endpoints.values()))
 
 
 def _asked(ctx: RequestContext, request: ProduceRequest) -> list[_Asked]:
-    """Every partition once. KafkaError for a first batch that can't be read, or is transactional by nobody's id.
+    """Every mention of a partition, topic by topic.
 
-    Kafka looks for transactional records before anything else, and all partitions suffer where it can't.
+    KafkaError for a first batch that can't be read, or is transactional by nobody's id: Kafka looks for transactional
+    records before anything else, and all partitions suffer where it can't.
     """
     cluster = ctx.state.cluster
-    topics: dict[tuple[str, bytes], TopicProduceData] = {}
+    by_id = ctx.api_version >= TOPIC_IDS_FROM
+    topics: dict[tuple[str, bytes], list[TopicProduceData]] = {}
     for data in request.topic_data:
-        topics.setdefault((data.name, data.topic_id), data)
+        topics.setdefault((data.name, data.topic_id), []).append(data)
     asked = []
-    for data in topics.values():
-        by_id = ctx.api_version >= TOPIC_IDS_FROM
-        topic = cluster.topic_by_id(data.topic_id) if by_id else cluster.topic(data.name)
-        for index, records in {one.index: one.records or b"" for one in data.partition_data}.items():
-            batch, fault = _inspect(records)
-            if request.transactional_id is None and fault is None and batch[22] & _TRANSACTIONAL:
-                raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-            asked.append(_Asked(data.name, data.topic_id, topic, index, records, batch, fault))
+    for (name, topic_id), mentions in topics.items():
+        topic = cluster.topic_by_id(topic_id) if by_id else cluster.topic(name)
+        for data in mentions:
+            for one in data.partition_data:
+                records = one.records or b""
+                batch, fault = _inspect(records)
+                if request.transactional_id is None and fault is None and batch[22] & _TRANSACTIONAL:
+                    raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+                asked.append(_Asked(name, topic_id, topic, one.index, records, batch, fault))
     return asked
 
 
@@ -178,7 +195,9 @@ def _refuse(ctx: RequestContext, one: _Asked) -> KafkaError | None:
         partition_of(one.topic, one.partition)
     except KafkaError as error:
         return error
-    if one.fault is None and ctx.api_version < ZSTD_FROM and one.batch[22] & 7 >= Compression.ZSTD:
+    # Of several batches the first is looked at before it is seen that there are more.
+    readable = one.fault is None or (len(one.batch) > 22 and one.batch[16] == MAGIC)
+    if readable and ctx.api_version < ZSTD_FROM and one.batch[22] & 7 >= Compression.ZSTD:
         if one.batch[22] & 7 > Compression.ZSTD:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         return KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
@@ -197,7 +216,9 @@ def _append(ctx: RequestContext, one: _Asked, request: ProduceRequest) -> Partit
         if topic.internal and ctx.client_id != ADMIN_CLIENT_ID:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
         log = led_log(ctx, topic, one.partition)
-        state = ctx.state
+        state, partition = ctx.state, topic.partitions[one.partition]
+        if request.acks == -1 and len(partition.isr) < len(partition.replicas):
+            check_in_sync(state, topic, partition)
         appended = log.append(
             one.records,
             leader_epoch=topic.partitions[one.partition].leader_epoch,
@@ -260,7 +281,7 @@ def _refused(index: int, log: PartitionLog, error: AppendError) -> PartitionProd
 def _add_leader_hint(
     ctx: RequestContext, one: _Asked, answer: PartitionProduceResponse, endpoints: dict[int, NodeEndpoint]
 ) -> None:
-    leader, epoch, node = leader_hint(ctx.state.cluster, one.topic, one.partition)
+    leader, epoch, node = leader_hint(ctx, one.topic, one.partition)
     answer.current_leader = LeaderIdAndEpoch(leader_id=leader, leader_epoch=epoch)
     if node is not None:
         endpoints[leader] = NodeEndpoint(node_id=leader, host=node.host, port=node.port, rack=node.rack)
@@ -268,13 +289,13 @@ def _add_leader_hint(
 
 def _whole_error(request: ProduceRequest, code: ErrorCode, message: str | None) -> ProduceResponse:
     error = KafkaError(code, message)
+    topics: dict[tuple[str, bytes], dict[int, PartitionProduceResponse]] = {}
+    for topic in request.topic_data:
+        answered = topics.setdefault((topic.name, topic.topic_id), {})
+        answered.update((partition.index, _error(partition.index, error)) for partition in topic.partition_data)
     return ProduceResponse(
         responses=[
-            TopicProduceResponse(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partition_responses=[_error(partition.index, error) for partition in topic.partition_data],
-            )
-            for topic in request.topic_data
+            TopicProduceResponse(name=name, topic_id=topic_id, partition_responses=list(answered.values()))
+            for (name, topic_id), answered in topics.items()
         ]
     )

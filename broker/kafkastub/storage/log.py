@@ -6,14 +6,25 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.records import HEADER_SIZE, NO_TIMESTAMP, Record, parse_header, patched_header, split_batches
+from kafkawire.records import (
+    HEADER_SIZE,
+    NO_TIMESTAMP,
+    BatchHeader,
+    Record,
+    parse_header,
+    patched_header,
+    split_batches,
+)
 
 from .epochs import LeaderEpochs
 from .errors import AppendError
+from .ordinary import ordinary_header
 from .producers import ProducerEntry, ProducerStates
-from .segment import Chunk, Segment, StoredBatch
+from .segment import Chunk, Segment, StoredBatch, stored_as_it_came
 from .settings import LogSettings
 from .validation import analyze, validate
+
+_PRODUCER_ID = BatchHeader._fields.index("producer_id")
 
 
 class Appended(NamedTuple):
@@ -78,8 +89,10 @@ class PartitionLog:
         """Bytes of all batches."""
         return sum(segment.size for segment in self._segments)
 
-    def producers(self) -> Iterable[ProducerEntry]:
-        """The idempotent producers that wrote here."""
+    def producers(self, now_ms: int | None = None) -> Iterable[ProducerEntry]:
+        """The idempotent producers that wrote here, but for those who have expired at `now_ms` (broker time)."""
+        if now_ms is not None:
+            self._producers.forget(now_ms - self.settings.producers_expire_ms)
         return self._producers.entries()
 
     def become_leader(self, leader_epoch: int) -> None:
@@ -95,9 +108,13 @@ class PartitionLog:
         bounds on timestamps are measured from, `now_ms` unless given. The bytes are kept, not copied, unless
         they are few.
         """
+        bounds = now_ms if bounds_ms is None else bounds_ms
+        if isinstance(records, bytes):
+            first = self.append_ordinary(records, 0, len(records), leader_epoch, now_ms, bounds)
+            if first is not None:
+                return Appended(first, self.log_end_offset - 1, NO_TIMESTAMP, self.log_start_offset)
         settings = self.settings
         header, payload = analyze(records, settings, self.name)
-        bounds = now_ms if bounds_ms is None else bounds_ms
         header, payload, max_timestamp = validate(header, payload, settings, self.name, bounds)
         if header.size > settings.segment_bytes:
             raise AppendError(
@@ -108,6 +125,7 @@ class PartitionLog:
         first_offset = self.log_end_offset
         append_time, has_producer = settings.log_append_time, header.has_producer
         if has_producer:
+            self._producers.forget(now_ms - settings.producers_expire_ms)
             repeated = self._producers.check(header, first_offset, self.name)
             if repeated is not None:
                 return Appended(
@@ -128,8 +146,31 @@ class PartitionLog:
         batch = StoredBatch(stored, payload, now_ms)
         self._store(batch)
         if has_producer:
-            self._producers.update(header, first_offset, batch.max_timestamp)
+            self._producers.update(header, first_offset, batch.max_timestamp, now_ms)
         return Appended(first_offset, batch.last_offset, now_ms if append_time else NO_TIMESTAMP, self.log_start_offset)
+
+    def append_ordinary(
+        self, data: bytes | bytearray, start: int, end: int, leader_epoch: int, now_ms: int, bounds_ms: int
+    ) -> int | None:
+        """Append the batch in `data[start:end]`, if it is one of those that come every day; gives its first offset.
+
+        None, and nothing has happened, where `append` has to look. `data` is kept if the batch is most of it, else
+        copied.
+        """
+        fields = ordinary_header(data, start, end, self.settings, bounds_ms)
+        if fields is None:
+            return None
+        first_offset = self.log_end_offset
+        header = None if fields[_PRODUCER_ID] < 0 else BatchHeader._make(fields)
+        if header is not None:
+            self._producers.forget(now_ms - self.settings.producers_expire_ms)
+            if not self._producers.follows(header):
+                return None
+        batch = stored_as_it_came(data, start, end, fields, first_offset, leader_epoch, now_ms)
+        self._store(batch)
+        if header is not None:
+            self._producers.update(header, first_offset, batch.max_timestamp, now_ms)
+        return first_offset
 
     def append_own(self, batch: bytes, *, leader_epoch: int, now_ms: int) -> Appended:
         """Append a batch that the broker itself made: no check, no LogAppendTime. ValueError unless it is one
@@ -143,12 +184,24 @@ class PartitionLog:
 
     def _store(self, batch: StoredBatch) -> None:
         segment = self._segments[-1]
-        if segment.size and segment.size + batch.size > self.settings.segment_bytes:
+        if segment.size and self._is_full(segment, batch):
             segment = Segment(self.log_end_offset)
             self._segments.append(segment)
         self.epochs.assign(batch.leader_epoch, batch.base_offset)
         segment.append(batch)
         self.log_end_offset = batch.last_offset + 1
+
+    def _is_full(self, segment: Segment, batch: StoredBatch) -> bool:
+        """Whether a batch belongs into a segment of its own (LogSegment.shouldRoll): a read stays in one.
+
+        Time is that between the first batch's largest timestamp and this one's; without timestamps, that of the append.
+        """
+        settings, first = self.settings, segment.batches[0]
+        if segment.size + batch.size > settings.segment_bytes:
+            return True
+        if first.max_timestamp >= 0:
+            return batch.max_timestamp - first.max_timestamp > settings.segment_ms
+        return batch.appended_ms - first.appended_ms > settings.segment_ms
 
     def read(self, offset: int, max_bytes: int, *, at_least_one: bool = False) -> Read:
         """Batches from the one that holds `offset` on, at most `max_bytes` of them (UnifiedLog.read).

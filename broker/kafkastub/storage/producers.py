@@ -88,10 +88,8 @@ class ProducerStates:
         first = header.base_sequence
         if first != entry.batches[-1].last_sequence + 1:
             return False
-        for batch in entry.batches:  # around the end of the numbers there could be one that began so
-            if batch.first_sequence == first:
-                return False
-        return True
+        # Around the end of the numbers there could be one that began so.
+        return first not in [batch.first_sequence for batch in entry.batches]
 
     def check(self, header: BatchHeader, offset: int, partition: str) -> AppendedBatch | None:
         """The batch that this one repeats, or None when it may be appended at `offset`.

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from struct import Struct
 
 from kafkawire.records import HEADER_SIZE, BatchHeader, Record, iterate_records, parse_header
 
 Chunk = bytes | memoryview
+_front = Struct(">qii").pack
+"""Base offset, length and leader epoch: how a header begins."""
 
 _COPIED_UP_TO = 4096
 """Payloads up to here are copied behind their header: one object, one chunk. Larger ones are kept where they
@@ -55,6 +58,40 @@ class StoredBatch:
         """The records inside, decompressed. Codec errors as `kafkawire.records` has them."""
         payload = memoryview(self.head)[HEADER_SIZE:] if self.payload is None else self.payload
         return iterate_records(payload, parse_header(self.head))
+
+
+def stored_as_it_came(
+    data: bytes | bytearray,
+    start: int,
+    end: int,
+    header: tuple[int, ...],
+    base_offset: int,
+    leader_epoch: int,
+    appended_ms: int,
+) -> StoredBatch:
+    """The batch in `data[start:end]`, which has that header (the fields of a `BatchHeader`), with nothing changed but
+    offset and leader epoch.
+
+    Its payload stays in `data` if the batch is at least half of that: what is kept is never much more than the batch.
+    """
+    batch = StoredBatch.__new__(StoredBatch)
+    batch.base_offset = base_offset
+    batch.last_offset = base_offset + header[6]
+    batch.leader_epoch = leader_epoch
+    batch.max_timestamp = header[8]
+    batch.appended_ms = appended_ms
+    batch.size = end - start
+    front = _front(base_offset, header[1], leader_epoch)
+    payload = start + HEADER_SIZE
+    if end - payload <= _COPIED_UP_TO:
+        batch.head, batch.payload = front + data[start + len(front) : end], None
+    else:
+        batch.head = front + data[start + len(front) : payload]
+        if len(data) <= 2 * (end - start):
+            batch.payload = memoryview(data)[payload:end]
+        else:
+            batch.payload = bytes(memoryview(data)[payload:end])
+    return batch
 
 
 class Segment:

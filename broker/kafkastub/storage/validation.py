@@ -10,15 +10,17 @@ the business of producer and consumer; Kafka would unpack it and look.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import (
     HEADER_SIZE,
+    NO_PRODUCER_EPOCH,
     NO_TIMESTAMP,
     BatchHeader,
     InvalidRecordError,
+    NewRecord,
     Record,
     check_crc,
     compress,
@@ -30,12 +32,16 @@ from kafkawire.records import (
     sole_batch,
     split_batches,
 )
+from kafkawire.records.build import append_record
 
 from .errors import AppendError, RecordError
 from .settings import PRODUCER_COMPRESSION, LogSettings
 
+Buffer = bytes | bytearray | memoryview
+
 _INT64_MAX = (1 << 63) - 1
 _LAST_CODEC = 4
+_TRANSACTIONAL = 0x10
 _SHOWN_ERRORS = 3
 
 
@@ -175,15 +181,31 @@ def _validate_compressed(
     largest = max(record.timestamp for record in records)
     if not recompress:
         return ValidBatch(header, payload, max(NO_TIMESTAMP, largest))
+    header, plain = _as_built_anew(header, plain, records)
     return _recompressed(header, plain, settings, max(NO_TIMESTAMP, largest))
 
 
-def _recompressed(
-    header: BatchHeader, plain: bytes | bytearray | memoryview, settings: LogSettings, largest: int
-) -> ValidBatch:
+def _as_built_anew(header: BatchHeader, plain: Buffer, records: Sequence[Record]) -> tuple[BatchHeader, Buffer]:
+    """Header and records as MemoryRecordsBuilder writes them: offsets without gaps, times relative to the first one.
+
+    Producers write them so already; then nothing is copied.
+    """
+    base = records[0].timestamp
+    in_order = all(record.offset == header.base_offset + index for index, record in enumerate(records))
+    if in_order and base == header.base_timestamp and not header.log_append_time:
+        return header, plain
+    out = bytearray()
+    for index, record in enumerate(records):
+        append_record(out, index, NewRecord(record.key, record.value, record.timestamp, record.headers), base)
+    return header._replace(base_timestamp=base), bytes(out)
+
+
+def _recompressed(header: BatchHeader, plain: Buffer, settings: LogSettings, largest: int) -> ValidBatch:
+    if header.has_producer and header.producer_epoch == NO_PRODUCER_EPOCH:
+        raise AppendError(ErrorCode.UNKNOWN_SERVER_ERROR, "Invalid negative producer epoch")
     packed = compress(settings.compression, plain)
     changed = header._replace(
-        length=HEADER_SIZE - 12 + len(packed), attributes=header.attributes & ~7 | settings.compression
+        length=HEADER_SIZE - 12 + len(packed), attributes=header.attributes & _TRANSACTIONAL | settings.compression
     )
     changed = changed._replace(crc=compute_crc(changed.encode() + packed))
     if changed.size > settings.max_message_bytes:

@@ -33,6 +33,7 @@ from kafkawire.records.record import (
     RecordScan,
     iterate_records,
     read_batch,
+    scan_inside,
     scan_records,
 )
 
@@ -62,6 +63,7 @@ __all__ = [
     "parse_header",
     "patched_header",
     "read_batch",
+    "scan_inside",
     "scan_records",
     "sole_batch",
     "split_batches",

@@ -1,0 +1,252 @@
+"""The straight way of Produce does what the careful one does: the same answers, the same logs, whatever is asked."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkastub.handlers.context import ConnectionInfo
+from kafkastub.handlers.produce_straight import straight_way
+from kafkastub.server.dispatch import Dispatcher, Refused, Route
+from kafkastub.storage import LogSettings, PartitionLog
+from kafkawire.api import ApiKey
+from kafkawire.codec import Parts, encode
+from kafkawire.framing import frame
+from kafkawire.header import request_header
+from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafkawire.messages.produce_response import ProduceResponse
+from kafkawire.records import NewRecord, build_batch
+from tests.differential.data_batches import T0, Batches
+from tests.handlers.desk import Desk, batch, produce_request
+
+VERSIONS = range(3, 14)
+TOPICS: dict[str, dict[str, str]] = {
+    "orders": {},
+    "many": {},
+    "keyed": {"cleanup_policy": "compact"},
+    "stamped": {"message_timestamp_type": "LogAppendTime"},
+    "packed": {"compression_type": "lz4"},
+    "small": {"max_message_bytes": "200"},
+    "segments": {"internal_segment_bytes": "300"},
+    "recent": {"message_timestamp_before_max_ms": "50000", "message_timestamp_after_max_ms": "50000"},
+    "__consumer_offsets": {},
+}
+
+
+class CarefulLog(PartitionLog):
+    """Looks at every batch with care."""
+
+    def append_ordinary(self, *where: Any) -> int | None:
+        return None
+
+
+class CarefulDispatcher(Dispatcher):
+    """Goes by every step."""
+
+    def _compile(self, api: Any, version: int) -> Route:
+        route = super()._compile(api, version)
+        route.straight_way = None
+        return route
+
+
+class Broker:
+    """A broker with a topic of each kind, that is spoken to in frames."""
+
+    def __init__(self, careful: bool) -> None:
+        self.desk = Desk()
+        state = self.desk.state
+        if careful:
+            state.logs._new_log = lambda name, settings, epoch: CarefulLog(name, settings, epoch)  # type: ignore[method-assign, assignment]
+        self.topics = {name: self.desk.topic(name, 2, **configs) for name, configs in TOPICS.items()}
+        self.dispatcher = CarefulDispatcher(state) if careful else Dispatcher(state)
+        self.info = ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:1")
+        self.now_ms = T0
+
+    def say(self, whole: bytes, start: int = 0) -> tuple[bytes, Any]:
+        """The bytes of the answer to a frame that begins there, and what else became of it."""
+        out: Parts = []
+        size = int.from_bytes(whole[start : start + 4], "big")
+        try:
+            left = self.dispatcher.serve(whole, start + 4, start + 4 + size, self.info, self.now_ms, 0, out)
+        except Refused as refused:
+            return b"", str(refused)
+        return b"".join(out), None if left is None else left[1]
+
+    def held(self) -> dict[tuple[str, int], Any]:
+        """All that is in the logs, and what they know of producers."""
+        found = {}
+        for name, topic in self.topics.items():
+            for index in range(2):
+                log = self.desk.state.logs.log(topic.topic_id, index)
+                if log is not None:
+                    known = [
+                        (one.producer_id, one.epoch, list(one.batches), one.last_timestamp, one.appended_ms)
+                        for one in log.producers()
+                    ]
+                    batches = [
+                        (one.base_offset, one.last_offset, one.max_timestamp, one.leader_epoch, one.appended_ms,
+                         one.size, one.head, bytes(one.payload or b""), one.payload is None)
+                        for one in log.batches_from(0)
+                    ]  # fmt: skip
+                    found[name, index] = (log.log_start_offset, log.log_end_offset, known, batches)
+        return found
+
+
+def asked(request: ProduceRequest, version: int, number: int = 7) -> bytes:
+    return frame(request_header(ApiKey.PRODUCE, version, number, "test", version >= 9), encode(request, version))
+
+
+class Requests:
+    """Random ones, most of them such as producers send."""
+
+    def __init__(self, broker: Broker, source: random.Random) -> None:
+        self.broker = broker
+        self.random = source
+        self.batches = Batches(source)
+        self.sequences: dict[tuple[int, int], int] = {}
+
+    def frame(self) -> bytes:
+        chance = self.random.random
+        version = self.random.choice(VERSIONS)
+        data = [
+            TopicProduceData(name, topic_id, [self._partition() for _ in range(1 + (chance() < 0.05))])
+            for name, topic_id in [self._topic() for _ in range(1 + (chance() < 0.05))]
+        ]
+        request = ProduceRequest(
+            transactional_id="t" if chance() < 0.03 else None,
+            acks=self.random.choice((-1, -1, -1, 1, 1, 0, 2)),
+            timeout_ms=self.random.choice((0, 1000)),
+            topic_data=data,
+        )
+        whole = bytearray(asked(request, version))
+        if chance() < 0.05:
+            whole[self.random.randrange(8, min(len(whole), 120))] ^= 1 << self.random.randrange(8)
+        if chance() < 0.05:
+            whole += b"\0" * self.random.choice((1, 3))
+            whole[:4] = (len(whole) - 4).to_bytes(4, "big")
+        return bytes(whole)
+
+    def _topic(self) -> tuple[str, bytes]:
+        if self.random.random() < 0.05:
+            return "nope", b"n" * 16
+        name = self.random.choice([*TOPICS, "orders", "orders", "many"])
+        return name, self.broker.topics[name].topic_id
+
+    def _partition(self) -> PartitionProduceData:
+        index = self.random.choice((0, 0, 0, 0, 1, 1, 2, -1))
+        return PartitionProduceData(index, self._records())
+
+    def _records(self) -> bytes | None:
+        kind = self.random.randrange(10)
+        if kind < 4:
+            return build_batch(self.batches.records(), **self._producer())
+        if kind < 6:
+            one = NewRecord(
+                None, b"v" * self.random.choice((1, 70, 900, 5000)), self.random.choice((T0, T0, T0, 0, -1, -9))
+            )
+            return build_batch([one] * self.random.choice((1, 30, 70)), **self._producer())
+        if kind < 8:
+            return self.batches.spoilt(unpacked=False)
+        return None if kind == 8 and self.random.random() < 0.2 else self.batches.good()
+
+    def _producer(self) -> dict[str, Any]:
+        """Nobody's, or the next batch of an idempotent producer; now and then a sequence again, or none that fits."""
+        if self.random.random() < 0.5:
+            return {}
+        who = self.random.randrange(2), self.random.randrange(2)
+        at = self.sequences.get(who, 0)
+        self.sequences[who] = at + self.random.choice((0, 1, 1, 1, 3))
+        return {"producer_id": who[0], "producer_epoch": who[1], "base_sequence": at}
+
+
+@given(st.integers(0, 1 << 32))
+def test_whatever_is_asked_is_answered_and_kept_alike(seed: int) -> None:
+    straight, careful = Broker(careful=False), Broker(careful=True)
+    requests = Requests(straight, random.Random(seed))
+    said: list[bytes] = []
+    for _ in range(30):
+        if requests.random.random() < 0.4 and said:
+            whole = requests.random.choice(said)  # once more the same
+        else:
+            whole = requests.frame()
+        said.append(whole)
+        lead = requests.random.choice((b"", b"\1" * 9, b"\0" * 100_000))
+        buffer = lead + whole + lead
+        assert straight.say(buffer, len(lead)) == careful.say(buffer, len(lead)), whole.hex()
+        straight.now_ms = careful.now_ms = straight.now_ms + requests.random.choice((0, 1, 1000))
+    assert straight.held() == careful.held()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("producer", [{}, {"producer_id": 5, "producer_epoch": 0}])
+@pytest.mark.parametrize("count", [1, 40])
+@pytest.mark.parametrize("size", [10, 3000])
+def test_what_comes_every_day_goes_straight(version: int, producer: dict[str, Any], count: int, size: int) -> None:
+    producer = dict(producer)
+    desk = Desk()
+    topic = desk.topic()
+    way = straight_way(desk.state, version)
+    answers = []
+    for number in range(4):
+        if producer:
+            producer["base_sequence"] = number * count
+        one = batch(*[bytes(size)] * count, timestamp=T0, **producer)
+        body = encode(produce_request(one, topic_id=topic.topic_id), version)
+        answers.append(way(1, body, 0, len(body), T0))
+        if answers[-1] is None:  # a producer is introduced with care
+            asked_so = produce_request(one, topic_id=topic.topic_id)
+            assert not desk.ask(version, asked_so, ProduceResponse).responses[0].partition_responses[0].error_code
+    assert [answer is None for answer in answers] == [bool(producer), False, False, False]
+
+
+def test_what_is_kept_pins_no_buffer_much_larger_than_itself() -> None:
+    log = PartitionLog("orders-0", LogSettings())
+    one = batch(bytes(9000), timestamp=T0)
+    for before, behind in ((b"", b"x" * 9000), (b"x" * 100_000, b""), (b"", b"x" * 100_000)):
+        buffer = before + one + behind
+        log.append_ordinary(buffer, len(before), len(before) + len(one), 0, T0, T0)
+    payloads = [stored.payload for stored in log.batches_from(0)]
+    pinned = [len(cast(bytes, held.obj)) if isinstance(held, memoryview) else len(held or b"") for held in payloads]
+    assert pinned == [len(one) + 9000, len(one) - 61, len(one) - 61]
+    assert {bytes(held or b"") for held in payloads} == {one[61:]}
+
+
+def test_a_handler_in_between_closes_the_straight_way() -> None:
+    broker = Broker(careful=False)
+    whole = asked(produce_request(batch(timestamp=T0)), 9)
+    broker.say(whole)
+    (route,) = broker.dispatcher.routes()
+    handler, told = route.handler, []
+
+    def between(ctx: Any, request: Any) -> Any:
+        told.append(request)
+        return handler(ctx, request)
+
+    broker.say(whole)
+    assert not told
+    route.handler = between
+    assert broker.say(whole)[0]
+    assert len(told) == 1
+
+
+def test_the_beginnings_that_are_remembered_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafkastub.handlers.produce_straight._MOST_PLANS", 3)
+    broker = Broker(careful=False)
+    answers = set()
+    for timeout in [*range(10), *range(10)]:
+        answers.add(broker.say(asked(produce_request(batch(timestamp=T0), timeout_ms=timeout), 9))[0])
+    assert len(answers) == 20  # each with an offset of its own
+
+
+def test_a_topic_that_was_deleted_is_gone_for_the_straight_way_too() -> None:
+    straight, careful = Broker(careful=False), Broker(careful=True)
+    whole = asked(produce_request(batch(timestamp=T0)), 9)
+    for broker in (straight, careful):
+        for _ in range(2):
+            broker.say(whole)
+        broker.desk.delete("orders")
+    assert straight.say(whole) == careful.say(whole)
