@@ -112,6 +112,22 @@ def test_pipelined_requests_are_one_entry_each(stub: KafkaStub, raw: RawClient) 
     assert all(entry.errors == {0: 1} for entry in stub.journal)
 
 
+def test_pipelined_answers_of_many_sizes_are_kept_as_they_were_sent(stub: KafkaStub, raw: RawClient) -> None:
+    names = [f"topic-{number:0200}" for number in range(100)]
+    long = MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names], allow_auto_topic_creation=False)
+    said = []
+    for number in range(40):
+        partitions = range(number % 7 + 1)
+        raw.send(ApiKey.OFFSET_COMMIT, 8, encode(commit("g", "orders", *partitions), 8), flexible=True)
+        if number % 10 == 5:
+            raw.send(ApiKey.METADATA, 8, encode(long, 8))
+    for _ in range(44):
+        answer = raw.receive()
+        assert answer is not None
+        said.append(len(answer).to_bytes(4, "big") + answer)
+    assert [entry.response_frame for entry in stub.journal] == said
+
+
 def test_a_request_without_answer_among_others(stub: KafkaStub, raw: RawClient) -> None:
     raw.send(ApiKey.OFFSET_COMMIT, 8, encode(commit("before"), 8), flexible=True)
     raw.send(ApiKey.PRODUCE, 9, encode(produce("orders", acks=0), 9), flexible=True)
@@ -315,7 +331,7 @@ def test_the_oldest_go_when_there_are_too_many() -> None:
     ring = Ring(10, 1 << 20)
     frames = b"".join(b"\0\0\0\4" + bytes([0, 0, 0, number]) for number in range(4))
     for _ in range(5):
-        ring.add_run((frames, 0, 32, [b"r"] * 4, None, 0, 1, 2, 4), 36)
+        ring.add_run(frames, 0, 32, b"\0\0\0\1r" * 4, None, 0, 1, 2, 4, 52)
         assert len(ring) <= 10
     assert ring.total == 20
     numbers = [(sequence, raw.frame[3]) for sequence, raw in ring.numbered()]
@@ -329,6 +345,14 @@ def test_the_oldest_go_when_they_are_too_long() -> None:
     for number in range(50):
         ring.add([bytes(30), 0, 30, bytes(10), None, number, 1, 2, 0, None])
     assert [raw.broker_ms for _, raw in ring.numbered()] == [48, 49]
+
+
+def test_an_entry_does_not_hold_all_that_was_read_with_it() -> None:
+    ring = Ring(1000, 1 << 20)
+    read = b"\0\0\0\4" + bytes(4) + bytes(1 << 16)
+    ring.add([read, 4, 8, b"", None, 0, 1, 2, 0, None])
+    ring.add_run(read, 0, 8, b"", None, 0, 1, 2, 1, 8)
+    assert [(raw.frame, len(raw.data) <= 8) for _, raw in ring.numbered()] == [(bytes(4), True)] * 2
 
 
 def test_a_long_answer_is_kept_whole(stub: KafkaStub, raw: RawClient) -> None:

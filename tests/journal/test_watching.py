@@ -89,6 +89,42 @@ def test_pipelined_requests_are_counted_each(stub: KafkaStub, raw: RawClient, me
     assert (found.requests, found.errors, sum(found.buckets)) == (100, {0: 100}, 100)
 
 
+def test_pipelined_requests_of_several_apis_and_errors_are_counted_as_what_they_are(
+    stub: KafkaStub, raw: RawClient, metrics: Metrics
+) -> None:
+    for _ in range(10):
+        raw.send(ApiKey.OFFSET_COMMIT, 8, encode(commit("a"), 8), flexible=True)
+        raw.send(ApiKey.PRODUCE, 9, encode(produce("orders"), 9), flexible=True)
+        raw.send(ApiKey.OFFSET_COMMIT, 8, encode(commit("a", "orders", 9), 8), flexible=True)
+    for _ in range(30):
+        assert raw.receive()
+    commits, produced = counts(stub, metrics, "OffsetCommit"), counts(stub, metrics, "Produce")
+    assert (commits.requests, commits.errors, sum(commits.buckets)) == (20, {0: 10, 3: 10}, 20)
+    assert (produced.requests, produced.errors, sum(produced.buckets)) == (10, {0: 10}, 10)
+
+
+def test_the_straight_way_of_produce_stays_open_while_requests_are_counted(
+    stub: KafkaStub, raw: RawClient, metrics: Metrics
+) -> None:
+    def say() -> bool:
+        """Produce once; whether the straight way was open to it."""
+        raw.exchange(ApiKey.PRODUCE, 9, encode(produce("orders"), 9))
+        (route,) = (each for each in stub._running()._server.dispatcher.routes() if each.key == ApiKey.PRODUCE)
+        return route.straight_way is not None and route.handler is route.passed
+
+    with stub.faults.add(api="OffsetCommit", group="nobody's", error="NOT_COORDINATOR"):
+        assert say()
+        assert say()
+    with stub.faults.add(api="Produce", topic="orders", error="NOT_LEADER_OR_FOLLOWER") as fault:
+        assert not say()
+        assert fault.hits == 1
+    assert say()
+    assert counts(stub, metrics, "Produce").errors == {0: 3, 6: 1}
+    stub._call(lambda: stub._running().observer.set_metrics(None))
+    assert say()
+    assert counts(stub, metrics, "Produce").requests == 4
+
+
 def test_what_has_no_answer_is_counted_as_what_it_is(stub: KafkaStub, raw: RawClient, metrics: Metrics) -> None:
     raw.send(ApiKey.PRODUCE, 9, encode(produce("orders", acks=0), 9), flexible=True)
     commit_to(raw, "a")

@@ -11,6 +11,8 @@ from typing import Any, Final, NamedTuple
 
 DEFAULT_ENTRIES: Final = 10_000
 DEFAULT_BYTES: Final = 8 << 20
+_LOOSE: Final = 1 << 10
+"""Bytes around an entry's frames that may be kept with it uncounted; else the frames are copied."""
 
 Reply = bytes | memoryview | tuple[bytes | memoryview, ...]
 """A frame as it was sent, with its size; in pieces where it is long."""
@@ -73,35 +75,47 @@ class Raw(NamedTuple):
 class Run(NamedTuple):
     """Requests of one connection that were read, answered and sent together, one reply each: nearly all requests.
 
-    Taken apart when somebody looks. The server makes plain tuples of this form, which is what costs least.
+    Taken apart when somebody looks. The ring keeps plain tuples of this form, which is what costs least.
     """
 
     data: bytes
     first: int
     last: int
     """The part of it that holds the frames, with their sizes."""
-    replies: list[bytes | memoryview]
-    """One buffer each; the last reply may be in pieces."""
+    replies: Reply
+    """One behind the other in one buffer; a tuple of one buffer each where the last reply is in pieces."""
     connection: Any
     broker_ms: int
     started: int
     ended: int
     requests: int
+    size: int
+    """Bytes of requests and replies."""
 
     def entries(self) -> Iterator[Raw]:
         """One by one."""
         position = self.first
-        for number in range(self.requests):
+        for reply in self._each_reply():
             start = position + 4
             end = start + _size(self.data, position)[0]
-            reply: Reply = self.replies[number]
-            if number == self.requests - 1 and len(self.replies) > self.requests:
-                reply = tuple(self.replies[number:])
             yield Raw(
                 self.data, start, end, reply, self.connection, self.broker_ms, self.started, self.ended,
                 Outcome.REPLY, None,
             )  # fmt: skip
             position = end
+
+    def _each_reply(self) -> Iterator[Reply]:
+        replies, before_last = self.replies, self.requests - 1
+        if isinstance(replies, tuple):
+            yield from replies[:before_last]
+            yield replies[before_last:]
+            return
+        position = 0
+        for _ in range(before_last):
+            end = position + 4 + _size(replies, position)[0]
+            yield replies[position:end]
+            position = end
+        yield replies[position:]
 
 
 Watcher = Callable[[int, Raw], None]
@@ -116,9 +130,13 @@ class Ring:
             raise ValueError(f"a journal of {entries} entries and {bytes} bytes: at least 1 of each is wanted")
         self.most_entries = entries
         self.most_bytes = bytes
+        self._many = entries // 8
+        self._large = bytes // 8
+        """A run of more entries or bytes is kept as single entries: a run goes as a whole."""
         self._kept: deque[Any] = deque()
         """Lists like `Raw` and tuples like `Run`."""
-        self._count = 0
+        self._full_at = entries
+        """There are too many entries where `total` is larger."""
         self._bytes = 0
         self.total = 0
         """Entries ever added: the sequence number of the next one."""
@@ -128,31 +146,37 @@ class Ring:
         """From `perf_counter_ns` to Unix nanoseconds."""
 
     def __len__(self) -> int:
-        return self._count
+        return self.total - self.first
 
     def add(self, raw: list[Any]) -> None:
         """Append a list like `Raw`; what it pushes out is gone."""
+        data, start, end = raw[:3]
+        if len(data) - end + start > _LOOSE:
+            raw[:3] = data[start:end], 0, end - start
         self._kept.append(raw)
-        self._count += 1
         self.total += 1
         self._bytes += raw[2] - raw[1] + reply_size(raw[3])
-        if self._count > self.most_entries or self._bytes > self.most_bytes:
+        if self.total > self._full_at or self._bytes > self.most_bytes:
             self._shrink()
         if self.watchers:
             self._tell(self.total - 1, Raw(*raw))
 
-    def add_run(self, run: Any, size: int) -> None:
-        """Append a tuple like `Run` whose requests and replies have `size` bytes."""
-        count = run[8]
-        if self.watchers or (count > 1 and (count * 8 > self.most_entries or size * 8 > self.most_bytes)):
-            for raw in Run(*run).entries():
+    def add_run(
+        self, data: bytes, first: int, last: int, replies: Reply, connection: Any, broker_ms: int, started: int,
+        ended: int, requests: int, size: int,
+    ) -> None:  # fmt: skip
+        """Append a `Run`."""
+        if requests > self._many or size > self._large or self.watchers:
+            run = Run(data, first, last, replies, connection, broker_ms, started, ended, requests, size)
+            for raw in run.entries():
                 self.add(list(raw))
             return
-        self._kept.append(run)
-        self._count += count
-        self.total += count
-        self._bytes += size
-        if self._count > self.most_entries or self._bytes > self.most_bytes:
+        if len(data) - last + first > _LOOSE:
+            data, first, last = data[first:last], 0, last - first
+        self._kept.append((data, first, last, replies, connection, broker_ms, started, ended, requests, size))
+        self.total = total = self.total + requests
+        self._bytes = held = self._bytes + size
+        if total > self._full_at or held > self.most_bytes:
             self._shrink()
 
     def complete(self, sequence: int, raw: list[Any]) -> None:
@@ -166,7 +190,7 @@ class Ring:
     @property
     def first(self) -> int:
         """The sequence number of the oldest entry that is still there."""
-        return self.total - self._count
+        return self._full_at - self.most_entries
 
     def numbered(self, since: int = 0) -> list[tuple[int, Raw]]:
         """(sequence, entry) of all from `since` on, oldest first."""
@@ -189,18 +213,19 @@ class Ring:
     def clear(self) -> None:
         """Forget what is there; sequence numbers go on."""
         self._kept.clear()
-        self._count = self._bytes = 0
+        self._full_at = self.total + self.most_entries
+        self._bytes = 0
 
     def _shrink(self) -> None:
         kept = self._kept
-        while kept and (self._count > self.most_entries or self._bytes > self.most_bytes):
+        while kept and (self.total > self._full_at or self._bytes > self.most_bytes):
             gone = kept.popleft()
             if type(gone) is list:
-                self._count -= 1
+                self._full_at += 1
                 self._bytes -= gone[2] - gone[1] + reply_size(gone[3])
             else:
-                self._count -= gone[8]
-                self._bytes -= gone[2] - gone[1] + sum(map(len, gone[3]))
+                self._full_at += gone[8]
+                self._bytes -= gone[9]
 
     def _tell(self, sequence: int, raw: Raw) -> None:
         for watcher in tuple(self.watchers):

@@ -5,10 +5,12 @@ into `Dispatcher.watch`, where connections look for every read: switching works 
 
 A request's way, when everything is on:
 
-    route.handler (here)  asks the fault plan: `plan.match(route, context, request)` -> an `Action`, or None: then all
-                          goes its usual way. Counts the outcome.
+    route.handler (here)  counts the outcome, and asks the fault plan: `plan.match(route, context, request)` -> an
+                          `Action`, or None: then all goes its usual way. A straight way past the handler is counted
+                          likewise; a plan of that API closes it
     served (here)         requests that were read together and answered at once, each with one reply, are noted
-                          together, with the time until their replies were ready to go, which is every one's
+                          together, with the time until their replies were ready to go, which is every one's. The
+                          replies are joined, as they would be to be sent: the journal and the socket share them
     odd (here)            a request that has no reply yet, or none at all, is noted by itself, "pending" or what it is
     answer (here)         the time has come to send a deferred reply: it is cut short or not sent where an action says
                           so, and the journal's entry is completed
@@ -24,7 +26,7 @@ from __future__ import annotations
 
 import asyncio
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, TypeVar
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
@@ -32,10 +34,12 @@ from kafkastub.journal.ring import Outcome as Became
 from kafkastub.journal.ring import Reply, Ring, reply_size
 from kafkastub.server.clock import Clock
 from kafkastub.server.dispatch import Dispatcher, Exchange, Route
-from kafkastub.server.observed_faults import HANG_UP, NOTHING, Faulted, Faults, Plan, unguarded
+from kafkastub.server.observed_faults import HANG_UP, NOTHING, Faulted, Faults, Plan
 from kafkastub.server.observed_metrics import Metrics
 from kafkawire.codec import Parts
 from kafkawire.schema import Message
+
+Guarded = TypeVar("Guarded")
 
 
 class _Open:
@@ -102,26 +106,42 @@ class Observer:
 
     def _guard(self, route: Route) -> None:
         """Put what is on between the route and its handler."""
-        plan = self.plan
-        if plan is not None and not plan.concerns(route.key):
-            plan = None
-        route.handler = unguarded(route.handler)
-        if plan is not None or self.metrics is not None:
-            route.handler = self.faults.guarded(route, plan, self.metrics)
+        plan, metrics = self.plan, self.metrics
+        route.handler, route.straight_way = _unguarded(route.handler), _unguarded(route.straight_way)
+        route.passed = route.api.passed
+        open_way = route.straight_way if route.handler is route.passed else None
+        if plan is not None and plan.concerns(route.key):
+            route.handler = self.faults.guarded(route, plan)
+            open_way = None
+        if metrics is not None:
+            route.handler = metrics.counted(route, self._dispatcher._lowered)
+            if open_way is not None:
+                route.straight_way, route.passed = metrics.counted_straight(route, open_way), route.handler
 
     # --- what connections tell
 
     def served(
-        self, info: ConnectionInfo, data: bytes, first: int, last: int, replies: Parts, count: int, broker_ms: int,
-        began: int,
+        self, info: ConnectionInfo, data: bytes, first: int, last: int, out: Parts, sent: int, upto: int,
+        count: int, broker_ms: int, began: int,
     ) -> None:  # fmt: skip
-        """`count` requests in `data[first:last]`, sizes included, got these replies, one each."""
+        """`count` requests in `data[first:last]`, sizes included, got the replies `out[sent:upto]`, one each."""
         ended = perf_counter_ns()
-        size = last - first + sum(map(len, replies))
+        reply: Reply
+        if upto - sent != count:  # the last one is in pieces
+            reply = tuple(out[sent:upto])
+            size = sum(map(len, reply))
+        else:
+            if count == 1:
+                reply = out[sent]
+            else:
+                reply = b"".join(out[sent:upto])
+                out[sent:upto] = (reply,)
+            size = len(reply)
         if self.metrics is not None:
-            self.metrics.served(ended - began, last - first, size)
+            self.metrics.served(data[first + 4 : first + 8], count, ended - began, last - first, size)
         if self.ring is not None:
-            self.ring.add_run((data, first, last, replies, info, broker_ms, began, ended, count), size)
+            size += last - first
+            self.ring.add_run(data, first, last, reply, info, broker_ms, began, ended, count, size)
 
     def served_one(
         self, info: ConnectionInfo, data: bytes, start: int, end: int, replies: Parts, broker_ms: int, began: int
@@ -130,7 +150,7 @@ class Observer:
         ended = perf_counter_ns()
         reply: Reply = replies[0] if len(replies) == 1 else tuple(replies)
         if self.metrics is not None:
-            self.metrics.served(ended - began, end - start, end - start + reply_size(reply))
+            self.metrics.served(data[start : start + 4], 1, ended - began, end - start, reply_size(reply))
         if self.ring is not None:
             self.ring.add([data, start, end, reply, info, broker_ms, began, ended, Became.REPLY, None])
 
@@ -213,3 +233,10 @@ class Observer:
                 self.metrics.answered(opened.route, reply, raw[7] - raw[6])
         if self.ring is not None and opened.sequence >= 0:
             self.ring.complete(opened.sequence, raw)
+
+
+def _unguarded(way: Guarded) -> Guarded:
+    """The handler or straight way with nothing of ours in front of it."""
+    while hasattr(way, "inner"):
+        way = way.inner
+    return way

@@ -17,7 +17,6 @@ from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
 from kafkastub.handlers.registry import Handler
 from kafkastub.server.clock import Clock
 from kafkastub.server.dispatch import Dispatcher, Exchange, Route
-from kafkastub.server.observed_metrics import Metrics
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.schema import Message
@@ -127,42 +126,9 @@ class Faults:
         self.fired: dict[str, int] = {}
         """How often, by fault; the first `_MOST_NAMES` of them."""
 
-    def guarded(self, route: Route, plan: Plan | None, metrics: Metrics | None) -> Handler:
-        """The route's handler behind the plan and the metrics."""
-        if metrics is None:
-            assert plan is not None
-            return self._planned(route, route.handler, plan)
-        meter, inner = metrics.meter(route), route.handler
-        touched = metrics.touched
-        match = _nothing if plan is None else plan.match
-
-        def handle(context: RequestContext, request: Any) -> Outcome:
-            try:
-                action = match(route, context, request)
-                if action is None:
-                    outcome = inner(context, request)
-                else:
-                    outcome = self._meddle(action, route, context, request, inner)
-            except Exception as error:
-                outcome = self._dispatcher._lowered(Exchange(route, context, request), error)
-            if outcome is meter.last:
-                meter.same += 1
-            elif isinstance(outcome, Message):
-                meter.change(outcome)
-            else:
-                if not isinstance(outcome, Deferred):
-                    metrics.unanswered(route, outcome)
-                return outcome
-            if not meter.now:
-                touched.append(meter)
-            meter.now += 1
-            return outcome
-
-        handle.inner = inner  # type: ignore[attr-defined]
-        return handle
-
-    def _planned(self, route: Route, inner: Handler, plan: Plan) -> Handler:
-        match = plan.match
+    def guarded(self, route: Route, plan: Plan) -> Handler:
+        """The route's handler behind the plan."""
+        match, inner = plan.match, route.handler
 
         def handle(context: RequestContext, request: Any) -> Outcome:
             action = match(route, context, request)
@@ -238,15 +204,6 @@ class Faults:
             reply = copy.copy(reply)  # it may be kept to be given again
             reply.throttle_time_ms = action.throttle_ms
         return reply
-
-
-def _nothing(route: Route, context: RequestContext, request: Message) -> Action | None:
-    return None
-
-
-def unguarded(handler: Handler) -> Handler:
-    """The handler without a plan in front of it."""
-    return getattr(handler, "inner", handler)
 
 
 def _unanswered(exchange: Exchange) -> Outcome:

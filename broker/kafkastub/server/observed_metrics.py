@@ -1,20 +1,29 @@
 """Counters of requests: how many, of which version, with which errors, how long they took. No format for them here.
 
 Errors are counted as Kafka counts them (`ErrorsPerSec`): every error code in an answer, NONE included. Handlers give
-the same answer object again where nothing has changed, so that most answers are counted by looking at one object.
+the same answer object again where nothing has changed, so that most answers are counted by looking at one object; all
+answers of a straight way have the same errors, so that one of them is looked at.
+
+Requests are counted one by one in front of their handlers; how long they took is learnt for all that were read
+together, behind them: it belongs to those that were counted and not timed.
 """
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Silence
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome, Silence
+from kafkastub.handlers.registry import Handler, Straight
 from kafkastub.journal.extract import Tally, error_tally
-from kafkastub.journal.ring import Outcome
-from kafkastub.server.dispatch import Route
+from kafkastub.journal.ring import Outcome as Became
+from kafkastub.server.dispatch import Exchange, Route
 from kafkawire.api import ApiKey
+from kafkawire.codec import decode_from
 from kafkawire.schema import Message
 
 _WORDS: Final[dict[object, str]] = {CLOSE: "closed", NO_REPLY: "no_reply"}
@@ -27,7 +36,7 @@ class Meter:
     """Of one version of one API."""
 
     __slots__ = (
-        "_codes", "_errors", "_keeps", "_requests", "_tally", "api", "buckets", "last", "now", "same", "total_ns",
+        "_codes", "_errors", "_keeps", "_settled", "_tally", "api", "buckets", "last", "requests", "timed", "total_ns",
         "version",
     )  # fmt: skip
 
@@ -37,45 +46,41 @@ class Meter:
         self._tally = tally
         self._keeps = keeps
         """Whether answers are short enough to be kept for being looked at once."""
-        self._requests = 0
+        self.requests = 0
+        """Answered ones."""
+        self.timed = 0
+        """Those of them of which is known how long they took."""
+        self._settled = 0
+        """Those of them whose errors are counted."""
         self._errors: Counter[int] = Counter()
         self.buckets = [0] * BUCKETS
         self.total_ns = 0
-        self.last: Message | None = None
-        """The last answer, where it may come again."""
+        self.last: Message | Straight | None = None
+        """The last answer, where it may come again, or the straight way that gave it."""
         self._codes: dict[int, int] = {}
-        """Its errors."""
-        self.same = 0
-        """How often it was given since it was last looked at."""
-        self.now = 0
-        """Answers that are not on their way yet: how long they took is not known."""
+        """The errors of the last answer, and of all that are not settled."""
 
     def change(self, response: Message) -> None:
         """An answer other than the last."""
         self.settle()
         self._codes = self._tally(response)
         self.last = response if self._keeps else None
-        self.same = 1
+        self.requests += 1
 
-    def took(self, ns: int, times: int) -> None:
-        """So long until the answer was on its way."""
+    def took(self, ns: int) -> None:
+        """So long until those that were not timed were on their way."""
+        times = self.requests - self.timed
+        self.timed = self.requests
         self.total_ns += ns * times
         self.buckets[ns.bit_length()] += times
 
     def settle(self) -> None:
         """Count what was only noted."""
-        same = self.same
+        same = self.requests - self._settled
         if same:
-            self._requests += same
             for code, times in self._codes.items():
                 self._errors[code] += times * same
-            self.same = 0
-
-    @property
-    def requests(self) -> int:
-        """Answered ones."""
-        self.settle()
-        return self._requests
+            self._settled = self.requests
 
     @property
     def errors(self) -> dict[int, int]:
@@ -108,8 +113,8 @@ class Metrics:
         self._meters: dict[tuple[str, int], Meter] = {}
         """Bounded by the versions that exist, ApiVersions of unknown versions together."""
         self._unanswered: dict[tuple[str, int], Counter[str]] = {}
-        self.touched: list[Meter] = []
-        """Those that wait to be told how long it took."""
+        self._by_key: dict[bytes, Meter] = {}
+        """By the bytes of key and version, as a request begins."""
         self.refused = 0
         """Requests that were none that could be served."""
         self.bytes_in = 0
@@ -125,24 +130,66 @@ class Metrics:
             version = 0 if route.straight is None else route.version
             tally = error_tally(route.api.response_class(), version)
             meter = self._meters[name] = Meter(*name, tally, route.key != ApiKey.FETCH)
+            self._by_key[_key_version(route.key, route.version)] = meter
         return meter
 
-    def served(self, ns: int, bytes_in: int, bytes_both: int) -> None:
-        """What was counted since the last time took so long, and had so many bytes, requests and answers together."""
+    def counted(self, route: Route, lowered: Callable[[Exchange, Exception], Outcome]) -> Handler:
+        """The route's handler, with its outcomes counted. `lowered` makes an answer of what it raises."""
+        meter, inner, unanswered = self.meter(route), route.handler, self.unanswered
+
+        def handle(context: RequestContext, request: Any) -> Outcome:
+            try:
+                outcome = inner(context, request)
+            except Exception as error:
+                outcome = lowered(Exchange(route, context, request), error)
+            if outcome is meter.last:
+                meter.requests += 1
+            elif isinstance(outcome, Message):
+                meter.change(outcome)
+            elif not isinstance(outcome, Deferred):
+                unanswered(route, outcome)
+            return outcome
+
+        handle.inner = inner  # type: ignore[attr-defined]
+        return handle
+
+    def counted_straight(self, route: Route, inner: Straight) -> Straight:
+        """The route's straight way, with its answers counted."""
+        meter, response_class, version = self.meter(route), route.api.response_class(), route.version
+
+        def straight(node_id: int, data: bytes, body: int, end: int, broker_ms: int) -> bytes | None:
+            found = inner(node_id, data, body, end, broker_ms)
+            if found is not None:
+                if meter.last is inner:
+                    meter.requests += 1
+                else:
+                    meter.change(decode_from(response_class, version, found, 0)[0])
+                    meter.last = inner
+            return found
+
+        straight.inner = inner  # type: ignore[attr-defined]
+        return straight
+
+    def served(self, key: bytes, count: int, ns: int, bytes_in: int, bytes_out: int) -> None:
+        """So many requests, of which the first begins with `key`, took so long together, and had so many bytes."""
         self.bytes_in += bytes_in
-        self.bytes_out += bytes_both - bytes_in
-        for meter in self.touched:
-            meter.took(ns, meter.now)
-            meter.now = 0
-        self.touched.clear()
+        self.bytes_out += bytes_out
+        meter = self._by_key.get(key)
+        if meter is not None and meter.requests - meter.timed == count:
+            meter.timed = meter.requests  # as `took`
+            meter.total_ns += ns * count
+            meter.buckets[ns.bit_length()] += count
+            return
+        for meter in self._meters.values():  # they were of several APIs
+            meter.took(ns)
 
     def answered(self, route: Route, response: Message, ns: int) -> None:
         """A reply that had been deferred."""
         meter = self.meter(route)
         meter.change(response)
-        meter.took(ns, 1)
+        meter.took(ns)
 
-    def unanswered(self, route: Route, became: Outcome | Silence) -> None:
+    def unanswered(self, route: Route, became: Became | Silence) -> None:
         """A request has got no reply."""
         self._unanswered.setdefault(_name(route), Counter())[_WORDS.get(became, became.name.lower())] += 1
 
@@ -157,6 +204,9 @@ class Metrics:
             buckets = [0] * BUCKETS if meter is None else list(meter.buckets)
             counts.append(ApiCounts(*name, requests, errors, dict(unanswered), seconds, buckets))
         return counts
+
+
+_key_version = struct.Struct(">hh").pack
 
 
 def _name(route: Route) -> tuple[str, int]:
