@@ -1,0 +1,260 @@
+"""Figures of the PySpark pipeline over a long history: `make bench-pipeline`.
+
+Five million records of 20,000 groups, as Parquet of raw records (made once, kept under .cache/). Three questions:
+
+1. Decoding and `offset_current`, beside merely reading and counting the same records in the same session, in turns;
+   the median of each.
+2. The same with 1 % of the records damaged.
+3. Whole runs of `kafkastub-pipeline run` over one, two and five million records, each in a process of its own: time,
+   and the largest memory of the driver, its JVM and its Python workers together.
+
+CPU seconds are of the whole tree of processes: on a machine that others use too they are what to look at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from offsets_log import GROUPS, log_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+CACHE = Path(__file__).resolve().parent.parent / ".cache" / "bench-pipeline"
+RECORDS = (1_000_000, 2_000_000, 5_000_000)
+QUICK = (100_000, 200_000, 500_000)
+BAD = 0.01
+ROUNDS = 5
+RATIO_BUDGET = 3.0
+BAD_BUDGET = 1.10
+LINEAR_BUDGET = 1.25
+"""Cost a record of the longest history beside that of the shortest."""
+MEMORY_BUDGET = 1.35
+"""Peak memory, likewise."""
+SETTINGS = (("spark.ui.enabled", "false"), ("spark.log.level", "ERROR"), ("spark.driver.host", "127.0.0.1"))
+_TICK = os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass
+class Cost:
+    """Seconds of one thing, a number a round."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def line(self, name: str, records: int) -> str:
+        wall, cpu = statistics.median(self.wall), statistics.median(self.cpu)
+        return f"{name:<44}{wall:9.2f}{min(self.wall):9.2f}{cpu:9.2f}{wall * 1e6 / records:10.2f}"
+
+
+def session() -> SparkSession:
+    """As the command starts one."""
+    from kafkastub_pipeline.session import spark_session
+
+    return spark_session(conf=SETTINGS, kafka=False)
+
+
+def counted(spark: SparkSession, path: Path) -> None:
+    """Merely read and count: every byte of every record comes off the disk, as lengths tell."""
+    from kafkastub_pipeline.sources import read_raw
+
+    lengths = "count(*)", "sum(length(key))", "sum(length(value))", "max(partition)", "max(offset)", "max(timestamp)"
+    read_raw(spark, str(path)).selectExpr(*lengths).collect()
+
+
+def current(spark: SparkSession, path: Path) -> None:
+    """Every record decoded, and what is left of each offset."""
+    from kafkastub_pipeline.decode.latest import current_of_raw
+    from kafkastub_pipeline.sources import read_raw
+
+    _done(current_of_raw(read_raw(spark, str(path))))
+
+
+def everything(spark: SparkSession, path: Path) -> None:
+    """Every record decoded, and every column of every one handed back to Spark."""
+    from kafkastub_pipeline.decode import decoded
+    from kafkastub_pipeline.sources import read_raw
+
+    _done(decoded(read_raw(spark, str(path))))
+
+
+def _done(frame: DataFrame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def compared(spark: SparkSession, path: Path, bad: Path, rounds: int) -> dict[str, Cost]:
+    """The things in turns, after one round that warms the JVM up."""
+    things: dict[str, Callable[[], None]] = {
+        "read and count": lambda: counted(spark, path),
+        "decode and offset_current": lambda: current(spark, path),
+        "the same, 1 % of the records damaged": lambda: current(spark, bad),
+        "decode, all columns handed back": lambda: everything(spark, path),
+    }
+    costs = {name: Cost() for name in things}
+    for number in range(rounds + 1):
+        for name, act in things.items():
+            with _timed(costs[name], keep=number > 0):
+                act()
+    return costs
+
+
+@contextmanager
+def _timed(cost: Cost, keep: bool) -> Iterator[None]:
+    wall, cpu = time.monotonic(), _usage()[0]
+    yield
+    if keep:
+        cost.wall.append(time.monotonic() - wall)
+        cost.cpu.append(_usage()[0] - cpu)
+
+
+def _usage() -> tuple[float, int]:
+    """CPU seconds and resident bytes of this process and all below it, dead children included."""
+    seconds, resident = 0.0, 0
+    parents: dict[int, list[int]] = {}
+    figures: dict[int, tuple[float, int]] = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rpartition(") ")[2].split()
+        except OSError:
+            continue
+        parents.setdefault(int(fields[1]), []).append(int(entry.name))
+        figures[int(entry.name)] = sum(map(int, fields[11:15])) / _TICK, int(fields[21]) * _PAGE
+    left = [os.getpid()]
+    while left:
+        pid = left.pop()
+        left += parents.get(pid, [])
+        seconds, resident = seconds + figures.get(pid, (0, 0))[0], resident + figures.get(pid, (0, 0))[1]
+    return seconds, resident
+
+
+def whole_run(path: Path, out: Path) -> dict[str, float]:
+    """`run` over raw records in this process, for which nothing else may have run; its cost."""
+    from kafkastub_pipeline.run import Settings, run
+
+    peak = 0
+    ended = threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not ended.wait(0.2):
+            peak = max(peak, _usage()[1])
+
+    spark = session()
+    spark.range(1).count()
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    wall, cpu = time.monotonic(), _usage()[0]
+    try:
+        run(spark, Settings(out=str(out), raw=str(path), retention_minutes=(10080, 1440)))
+    finally:
+        ended.set()
+        watcher.join()
+    return {"wall": time.monotonic() - wall, "cpu": _usage()[0] - cpu, "peak": float(peak)}
+
+
+def _apart(path: Path) -> dict[str, float]:
+    """A whole run in a process of its own."""
+    out = CACHE / f"out-{os.getpid()}"
+    command = [sys.executable, str(Path(__file__).resolve()), "--whole-run", str(path), "--out", str(out)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=7200)
+    finally:
+        shutil.rmtree(out, ignore_errors=True)
+    if done.returncode:
+        raise SystemExit(f"the whole run over {path} failed:\n{done.stderr[-2000:]}")
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def main() -> int:
+    """Print the tables; 1 where a budget is missed."""
+    options = _options()
+    if options.whole_run is not None:
+        print(json.dumps(whole_run(Path(options.whole_run), Path(options.out))))
+        return 0
+    sizes = QUICK if options.quick else RECORDS
+    rounds = 2 if options.quick else options.rounds
+    print(f"records are made under {CACHE} where they are not there", file=sys.stderr)
+    logs = {size: log_of(CACHE, size) for size in sizes}
+    bad = log_of(CACHE, sizes[-1], BAD)
+    missed: list[str] = []
+    if "compare" in options.parts:
+        _compare(logs[sizes[-1]], bad, sizes[-1], rounds, missed)
+    if "runs" in options.parts:
+        _runs(logs, missed)
+    for text in missed:
+        print(f"missed: {text}")
+    if options.quick:
+        print("quick: so short a history says nothing of the budgets")
+    return 1 if missed and not options.quick else 0
+
+
+def _compare(path: Path, bad: Path, records: int, rounds: int, missed: list[str]) -> None:
+    spark = session()
+    try:
+        costs = compared(spark, path, bad, rounds)
+    finally:
+        spark.stop()
+    print(f"\n{records:,} records of {GROUPS:,} groups, {os.cpu_count()} cores, {rounds} rounds in turns")
+    print(f"{'seconds':<44}{'median':>9}{'best':>9}{'cpu':>9}{'us/record':>10}")
+    for name, cost in costs.items():
+        print(cost.line(name, records))
+    names = list(costs)
+    for what, a, b, budget in (
+        ("decode and offset_current : read and count", names[1], names[0], RATIO_BUDGET),
+        ("1 % damaged : none", names[2], names[1], BAD_BUDGET),
+    ):
+        wall = statistics.median(x / y for x, y in zip(costs[a].wall, costs[b].wall, strict=True))
+        cpu = statistics.median(x / y for x, y in zip(costs[a].cpu, costs[b].cpu, strict=True))
+        print(f"{what:<44}{wall:8.2f}x  cpu {cpu:.2f}x  budget {budget:.2f}x")
+        if wall > budget:
+            missed.append(f"{what} is {wall:.2f}, budget {budget:.2f}")
+
+
+def _runs(logs: dict[int, Path], missed: list[str]) -> None:
+    print(f"\n{'whole run':<20}{'seconds':>9}{'cpu':>9}{'us/record':>11}{'cpu us/rec':>11}{'peak MiB':>10}")
+    found = {}
+    for records, path in logs.items():
+        found[records] = one = _apart(path)
+        wall, cpu = one["wall"] * 1e6 / records, one["cpu"] * 1e6 / records
+        peak = one["peak"] / 2**20
+        print(f"{records:<20,}{one['wall']:9.1f}{one['cpu']:9.1f}{wall:11.2f}{cpu:11.2f}{peak:10.0f}")
+    least, most = min(found), max(found)
+    linear = (found[most]["cpu"] / most) / (found[least]["cpu"] / least)
+    memory = found[most]["peak"] / found[least]["peak"]
+    print(f"cpu a record, longest : shortest  {linear:.2f}x  budget {LINEAR_BUDGET:.2f}x")
+    print(f"peak memory, longest : shortest   {memory:.2f}x  budget {MEMORY_BUDGET:.2f}x")
+    if linear > LINEAR_BUDGET:
+        missed.append(f"cost a record grows {linear:.2f} times, budget {LINEAR_BUDGET:.2f}")
+    if memory > MEMORY_BUDGET:
+        missed.append(f"peak memory grows {memory:.2f} times, budget {MEMORY_BUDGET:.2f}")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Figures of the PySpark pipeline over a long history.")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the records and two rounds: does it run?")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"of the comparison (default {ROUNDS})")
+    parser.add_argument("--parts", nargs="+", choices=("compare", "runs"), default=("compare", "runs"))
+    parser.add_argument("--whole-run", metavar="DIR", help=argparse.SUPPRESS)
+    parser.add_argument("--out", metavar="DIR", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,206 @@
+"""`kafkastub-pipeline`: run, stream, report."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import traceback
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from kafkastub_pipeline.errors import PipelineError, sentence
+from kafkastub_pipeline.rules import PROFILES
+from kafkastub_pipeline.write import FORMATS
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns the exit status: 0, or 2 for bad input, or 1 for what went wrong on the way."""
+    options = parser().parse_args(arguments)
+    logging.basicConfig(
+        level=logging.INFO if options.verbose else logging.WARNING, format="%(asctime)s %(message)s", stream=sys.stderr
+    )
+    shown: BaseException
+    try:
+        return int(options.act(options))
+    except PipelineError as error:
+        text, status, shown = str(error), 2, error
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:  # Spark's and Java's: one line is what a reader can use
+        text, status, shown = f"the run failed: {sentence(error)}", 1, error
+    if options.traceback:
+        traceback.print_exception(shown)
+    print(f"kafkastub-pipeline: {text}", file=sys.stderr)
+    return status
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command understands."""
+    top = argparse.ArgumentParser(
+        prog="kafkastub-pipeline", description="What will expire when, what is stale, what was exercised."
+    )
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    _add_run(commands.add_parser("run", help="read __consumer_offsets and write every table"))
+    _add_stream(commands.add_parser("stream", help="decode records as they come; run --records makes tables of them"))
+    _add_report(commands.add_parser("report", help="one HTML page of the tables of a run"))
+    return top
+
+
+def _add_common(command: argparse.ArgumentParser, kafka: bool = True) -> None:
+    if kafka:
+        command.add_argument("--bootstrap-servers", metavar="HOST:PORT[,…]", help="a broker of the cluster")
+        command.add_argument(
+            "--client-config",
+            metavar="KEY=VALUE",
+            action="append",
+            default=[],
+            type=_pair,
+            help="e.g. security.protocol=SSL",
+        )
+    command.add_argument("--master", help="Spark master of a new session (default local[*])")
+    command.add_argument("--packages", help="Maven coordinates of Spark's Kafka source, if others are wanted")
+    command.add_argument("--conf", metavar="KEY=VALUE", action="append", default=[], type=_pair, help="a Spark setting")
+    command.add_argument("--verbose", action="store_true", help="say what is being done")
+    command.add_argument("--traceback", action="store_true", help="show where an error came from")
+
+
+def _add_run(command: argparse.ArgumentParser) -> None:
+    _add_common(command)
+    command.add_argument("--raw", metavar="DIR", help="saved raw records in Parquet, in the place of the broker's")
+    command.add_argument("--records", metavar="DIR", help="records that `stream` has decoded")
+    command.add_argument(
+        "--retention-minutes",
+        metavar="R[,R…]",
+        type=_retentions,
+        required=True,
+        help="the first is the forecast's; -1 for ever",
+    )
+    command.add_argument("--now", metavar="log|ISO-8601", type=_moment, default="log", help="the moment to look from")
+    command.add_argument("--journal", metavar="DIR", help="Parquet of the stub's request journal")
+    command.add_argument("--out", metavar="DIR", required=True, help="where the tables go")
+    command.add_argument("--profile", choices=PROFILES, default="kips", help="whose rules of expiry (default kips)")
+    command.add_argument("--format", choices=FORMATS, default="parquet", help="of the tables")
+    command.add_argument(
+        "--check-interval-ms", metavar="MS", type=_positive, default=600_000, help="offsets.retention.check.interval.ms"
+    )
+    command.add_argument(
+        "--probes", metavar="N", type=_natural, default=1000, help="read so many next records for lag in seconds"
+    )
+    command.add_argument("--keep-records", action="store_true", help="leave the decoded records in DIR/_records")
+    command.set_defaults(act=_run)
+
+
+def _add_stream(command: argparse.ArgumentParser) -> None:
+    _add_common(command)
+    command.add_argument("--checkpoint", metavar="DIR", required=True, help="where the stream remembers how far it is")
+    command.add_argument("--out", metavar="DIR", required=True, help="where decoded records go")
+    command.add_argument("--available-now", action="store_true", help="end when all that is there is done")
+    command.set_defaults(act=_stream)
+
+
+def _add_report(command: argparse.ArgumentParser) -> None:
+    _add_common(command, kafka=False)
+    command.add_argument("--tables", "--in", dest="tables", metavar="DIR", help="where `run` wrote its tables")
+    command.add_argument("--out", metavar="FILE|DIR", required=True, help="the page, or the directory of the tables")
+    command.set_defaults(act=_report)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from kafkastub_pipeline.run import Settings, run
+    from kafkastub_pipeline.session import spark_session
+
+    if options.raw is None and options.records is None and options.bootstrap_servers is None:
+        raise PipelineError("there is nothing to read: give --bootstrap-servers, --raw or --records")
+    from_kafka = options.raw is None and options.records is None
+    if from_kafka:
+        from kafkastub_pipeline.cluster import reached
+
+        reached(options.bootstrap_servers, options.client_config)  # before a slow start: can it be reached at all?
+    spark = spark_session(options.master, options.packages, options.conf, kafka=from_kafka)
+    written = run(
+        spark,
+        Settings(
+            out=options.out,
+            bootstrap_servers=options.bootstrap_servers,
+            raw=options.raw,
+            records=options.records,
+            retention_minutes=options.retention_minutes,
+            now=options.now,
+            journal=options.journal,
+            profile=options.profile,
+            check_interval_ms=options.check_interval_ms,
+            format=options.format,
+            options=options.client_config,
+            probes=options.probes,
+            keep_records=options.keep_records,
+        ),
+    )
+    print(f"{len(written)} tables in {options.out}: {', '.join(written)}")
+    return 0
+
+
+def _stream(options: argparse.Namespace) -> int:
+    from kafkastub_pipeline.session import spark_session
+    from kafkastub_pipeline.stream import stream
+
+    if options.bootstrap_servers is None:
+        raise PipelineError("there is nothing to read: give --bootstrap-servers")
+    spark = spark_session(options.master, options.packages, options.conf)
+    stream(
+        spark,
+        options.bootstrap_servers,
+        out=options.out,
+        checkpoint=options.checkpoint,
+        available_now=options.available_now,
+        options=options.client_config,
+    )
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    from kafkastub_pipeline.report import write_report
+    from kafkastub_pipeline.session import spark_session
+
+    spark = spark_session(options.master, options.packages, options.conf, kafka=False)
+    print(write_report(spark, options.tables, options.out))
+    return 0
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
+    return name, value
+
+
+def _retentions(text: str) -> tuple[int, ...]:
+    try:
+        found = tuple(int(one) for one in text.split(","))
+    except ValueError:
+        found = ()
+    if not found or any(one == 0 or one < -1 or one > 2**31 - 1 for one in found):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of minutes such as 10080,1440; -1 means for ever")
+    return found
+
+
+def _moment(text: str) -> datetime | str:
+    if text == "log":
+        return text
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither `log` nor a time such as 2026-01-31T12:00:00Z") from None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 2**62:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return int(text)
+
+
+def _natural(text: str) -> int:
+    if not text.isdigit() or int(text) > 1_000_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1000000")
+    return int(text)

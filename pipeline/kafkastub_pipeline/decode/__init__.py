@@ -1,0 +1,110 @@
+"""`__consumer_offsets` as Spark columns.
+
+`decoded` turns raw records (key, value, partition, offset, timestamp) into one row each, whatever they are: nothing is
+dropped and nothing is fatal. Offsets are decoded column by column over Arrow (`decode.offsets`); what is rare or
+damaged, row by row (`decode.rows`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from kafkastub_pipeline.decode.buffers import mask, scattered
+from kafkastub_pipeline.decode.columns import RECORD, RECORD_DDL
+from kafkastub_pipeline.decode.offsets import Offsets, key_types
+from kafkastub_pipeline.decode.rows import decoded_row
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_PLACE = ("log_partition", "log_offset", "log_ms")
+_CHUNK_BYTES = 2**30
+"""Columns larger than this are decoded in halves: an Arrow offset has 32 bits."""
+
+
+def decoded(raw: DataFrame) -> DataFrame:
+    """Raw records decoded, one row each, as `columns.RECORD_DDL` says.
+
+    Args:
+        raw: at least `key`, `value`, `partition`, `offset`, `timestamp`, as Spark's Kafka source has them.
+    """
+    from pyspark.sql import functions as f
+
+    plain = raw.select(
+        f.col("key").cast("binary"),
+        f.col("value").cast("binary"),
+        f.col("partition").cast("int").alias("log_partition"),
+        f.col("offset").cast("bigint").alias("log_offset"),
+        f.expr("unix_millis(timestamp)").alias("log_ms"),
+    )
+    return plain.mapInArrow(decode_batches, RECORD_DDL)
+
+
+def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What `decoded` does in a Python worker."""
+    for batch in batches:
+        yield from decode_batch(batch)
+
+
+def decode_batch(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """One Arrow batch decoded: one batch, more where it is very large."""
+    if batch.num_rows == 0:
+        return
+    if batch.nbytes > _CHUNK_BYTES and batch.num_rows > 1:
+        half = batch.num_rows // 2
+        yield from decode_batch(batch.slice(0, half))
+        yield from decode_batch(batch.slice(half))
+        return
+    yield _decode(batch)
+
+
+def _decode(batch: pa.RecordBatch) -> pa.RecordBatch:
+    keys, values = batch.column("key").cast(pa.binary()), batch.column("value").cast(pa.binary())
+    count = batch.num_rows
+    types = key_types(keys)
+    offsets = Offsets(keys, values, np.flatnonzero((types == 0) | (types == 1)), types == 0)
+    columns = {name: batch.column(name) for name in _PLACE}
+    columns.update(offsets.columns)
+    columns["record_type"] = pa.array(types, pa.int16(), mask=types < 0)
+    columns["tombstone"] = values.is_null()
+    full = [columns.get(field.name) for field in RECORD]
+    arrays = [
+        pa.nulls(count, field.type) if column is None else column.cast(field.type)
+        for field, column in zip(RECORD, full, strict=True)
+    ]
+    others = np.flatnonzero(((types != 0) & (types != 1)) | offsets.odd)
+    return _replaced(pa.RecordBatch.from_arrays(arrays, schema=RECORD), others, keys, values)
+
+
+def _replaced(batch: pa.RecordBatch, at: np.ndarray, keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
+    """The batch with some rows decoded one by one, in their places."""
+    if not len(at):
+        return batch
+    chosen = pa.array(at)
+    rows = [
+        decoded_row(key, value)
+        for key, value in zip(keys.take(chosen).to_pylist(), values.take(chosen).to_pylist(), strict=True)
+    ]
+    index = np.arange(batch.num_rows)
+    index[at] = batch.num_rows + np.arange(len(at))
+    order = pa.array(index)
+    told = set().union(*rows)
+    arrays = []
+    for field, column in zip(RECORD, batch.columns, strict=True):
+        if field.name in _PLACE or (field.name not in told and _all_null(column, at)):
+            arrays.append(column)  # as offsets' columns are in groups' records: nothing changes
+            continue
+        single = pa.array([row.get(field.name) for row in rows], field.type)
+        if column.null_count == batch.num_rows:
+            arrays.append(scattered(single, at, batch.num_rows))
+        else:
+            arrays.append(pa.concat_arrays([column, single]).take(order))
+    return pa.RecordBatch.from_arrays(arrays, schema=RECORD)
+
+
+def _all_null(column: pa.Array, at: np.ndarray) -> bool:
+    return column.null_count == len(column) or not mask(column)[at].any()

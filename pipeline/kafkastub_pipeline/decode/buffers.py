@@ -1,0 +1,133 @@
+"""Columns of bytes read in place: integers by unaligned gathers, strings as cuts of the one buffer.
+
+Nothing here loops over rows. Positions are byte positions in the buffer of the whole Arrow column, one a row. A read
+past a row's end marks the row as odd and gives zero; odd rows are left to `decode.rows`, which knows every exception.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Positions = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+_PADDING = 16
+"""Zero bytes behind the buffer: a gather at the end of the last row stays inside."""
+
+
+def mask(array: pa.Array) -> Mask:
+    """Which entries are not null."""
+    found: Mask = array.is_valid().to_numpy(zero_copy_only=False)
+    return found
+
+
+class Rows:
+    """A cursor for each chosen row of a binary column.
+
+    Attributes:
+        at: where each row is read next.
+        end: where it ends.
+        odd: rows that did not hold what was asked of them.
+    """
+
+    def __init__(self, column: pa.BinaryArray, chosen: Positions) -> None:
+        count = len(column)
+        offsets = np.frombuffer(column.buffers()[1], np.int32, count + 1 + column.offset)[column.offset :]
+        first, last = int(offsets[0]), int(offsets[-1])
+        self._data = np.zeros(last - first + _PADDING, np.uint8)
+        if last > first:
+            self._data[: last - first] = np.frombuffer(column.buffers()[2], np.uint8, last)[first:]
+        starts = offsets.astype(np.int64) - first
+        self.begin: Positions = starts[:-1][chosen]
+        self.at: Positions = self.begin.copy()
+        self.end: Positions = starts[1:][chosen]
+        self.odd: Mask = np.zeros(len(chosen), np.bool_)
+
+    def _gather(self, dtype: str, size: int) -> npt.NDArray[Any]:
+        """Big-endian numbers at the cursors, which move behind them."""
+        after = self.at + size
+        self.odd |= after > self.end
+        view: npt.NDArray[Any] = np.ndarray((len(self._data) - size + 1,), dtype=dtype, buffer=self._data, strides=(1,))
+        found = view[np.minimum(self.at, self.end)].astype(dtype.replace(">", "="))
+        self.at = after
+        return found
+
+    def int16(self) -> npt.NDArray[np.int16]:
+        return self._gather(">i2", 2)
+
+    def int32(self) -> npt.NDArray[np.int32]:
+        return self._gather(">i4", 4)
+
+    def int64(self) -> npt.NDArray[np.int64]:
+        return self._gather(">i8", 8)
+
+    def uint8(self) -> npt.NDArray[np.uint8]:
+        return self._gather("|u1", 1)
+
+    def varint(self) -> Positions:
+        """Unsigned varints of at most three bytes (2 MiB); longer ones are odd."""
+        found = np.zeros(len(self.at), np.int64)
+        going: Mask = np.ones(len(self.at), np.bool_)
+        for shift in (0, 7, 14):
+            byte = self._data[np.minimum(self.at, self.end)].astype(np.int64)
+            found |= np.where(going, (byte & 0x7F) << shift, 0)
+            self.odd |= going & (self.at >= self.end)
+            self.at = self.at + going
+            going = going & (byte >= 0x80)
+        self.odd |= going
+        return found
+
+    def cut(self, size: Positions) -> tuple[Positions, Positions]:
+        """The next `size` bytes of each row as (start, end); negative sizes are odd, and empty."""
+        self.odd |= (size < 0) | (self.at + size > self.end)
+        start = np.where(self.odd, self.begin, self.at)
+        end = np.where(self.odd, self.begin, self.at + size)
+        self.at = np.where(self.odd, self.at, self.at + size)
+        return start, end
+
+    def bytes_of(self, cut: tuple[Positions, Positions]) -> pa.BinaryArray:
+        """Cuts as an Arrow column. They lie in the buffer in the order of their rows, so that their edges are offsets.
+
+        Every other entry of the array over those offsets is a gap between two cuts.
+        """
+        start, end = cut
+        count = len(start)
+        if not count:
+            return pa.array([], pa.binary())
+        edges = np.empty(2 * count, np.int32)
+        edges[0::2], edges[1::2] = start, end
+        cuts = pa.BinaryArray.from_buffers(
+            pa.binary(), 2 * count - 1, [None, pa.py_buffer(edges), pa.py_buffer(self._data)]
+        )
+        return cuts.take(pa.array(np.arange(0, 2 * count - 1, 2, dtype=np.int32)))
+
+    def text_of(self, cut: tuple[Positions, Positions]) -> pa.StringArray:
+        """Cuts as strings; rows that are no UTF-8 become odd, and empty."""
+        raw = self.bytes_of(cut)
+        try:
+            return pc.cast(raw, pa.string())
+        except pa.ArrowInvalid:
+            texts = [_utf8(one) for one in raw.to_pylist()]
+            self.odd |= np.array([text is None for text in texts], np.bool_)
+            return pa.array([text or "" for text in texts], pa.string())
+
+
+def _utf8(raw: bytes) -> str | None:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def scattered(values: pa.Array, chosen: Positions, count: int) -> pa.Array:
+    """Values of the chosen rows, spread over all rows; the others are null."""
+    if len(chosen) == count:
+        return values
+    index = np.full(count, -1, np.int64)
+    index[chosen] = np.arange(len(chosen))
+    return values.take(pa.array(index, mask=index < 0))

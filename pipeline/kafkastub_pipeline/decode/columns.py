@@ -1,0 +1,66 @@
+"""The shape of a decoded record, as Arrow and Spark have it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+
+RECORD_DDL: Final = (
+    "log_partition int, log_offset bigint, log_ms bigint, record_type smallint, group_id string, topic string,"
+    " `partition` int, tombstone boolean, schema_version smallint, committed_offset bigint, leader_epoch int,"
+    " metadata string, commit_ms bigint, expire_ms bigint, topic_id string, member_id string,"
+    " `group` struct<protocol_type: string, generation: int, protocol: string, leader: string, state_ms: bigint,"
+    " members: array<struct<member_id: string, group_instance_id: string, client_id: string, client_host: string,"
+    " rebalance_timeout_ms: int, session_timeout_ms: int, topics: array<string>>>>,"
+    " topics array<string>, error string, key binary, value binary"
+)
+"""What `decoded` gives. Milliseconds are as Kafka wrote them; `group` is of classic groups' generations, `topics` what
+a member of a KIP-848 group subscribes to; `error`, `key` and `value` are of records that cannot be decoded."""
+
+MEMBER: Final = pa.struct(
+    [
+        pa.field("member_id", pa.string()),
+        pa.field("group_instance_id", pa.string()),
+        pa.field("client_id", pa.string()),
+        pa.field("client_host", pa.string()),
+        pa.field("rebalance_timeout_ms", pa.int32()),
+        pa.field("session_timeout_ms", pa.int32()),
+        pa.field("topics", pa.list_(pa.string())),
+    ]
+)
+GROUP: Final = pa.struct(
+    [
+        pa.field("protocol_type", pa.string()),
+        pa.field("generation", pa.int32()),
+        pa.field("protocol", pa.string()),
+        pa.field("leader", pa.string()),
+        pa.field("state_ms", pa.int64()),
+        pa.field("members", pa.list_(MEMBER)),
+    ]
+)
+RECORD: Final = pa.schema(
+    [
+        ("log_partition", pa.int32()),
+        ("log_offset", pa.int64()),
+        ("log_ms", pa.int64()),
+        ("record_type", pa.int16()),
+        ("group_id", pa.string()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("tombstone", pa.bool_()),
+        ("schema_version", pa.int16()),
+        ("committed_offset", pa.int64()),
+        ("leader_epoch", pa.int32()),
+        ("metadata", pa.string()),
+        ("commit_ms", pa.int64()),
+        ("expire_ms", pa.int64()),
+        ("topic_id", pa.string()),
+        ("member_id", pa.string()),
+        ("group", GROUP),
+        ("topics", pa.list_(pa.string())),
+        ("error", pa.string()),
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+    ]
+)

@@ -1,0 +1,315 @@
+"""What the page says, asked of the tables: sums and short lists, however large the tables are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from kafkastub_pipeline.errors import PipelineError, sentence
+from kafkastub_pipeline.tables.columns import TABLES
+from kafkastub_pipeline.write import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DAYS_AHEAD: Final = 30
+GROUPS: Final = 20
+"""So many groups are shown where only the first can be."""
+TIMELINE_GROUPS: Final = 24
+TIMELINE_EVENTS: Final = 5000
+COMMANDS: Final = 200
+EXAMPLES: Final = 15
+CELLS: Final = 5000
+DAY_MS: Final = 86_400_000
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Facts:
+    """What was found; a section is None where its table is missing, and empty lists where it is empty.
+
+    Attributes:
+        tables: name, rows, `as_of` and `complete_since` of each table; rows None where it is missing.
+    """
+
+    source: str
+    made: datetime
+    tables: list[Row] = field(default_factory=list)
+    as_of: datetime | None = None
+    current: Row | None = None
+    expiry: Row | None = None
+    whatif: list[Row] | None = None
+    lag: Row | None = None
+    stale: Row | None = None
+    timeline: Row | None = None
+    coverage: list[Row] | None = None
+    audit: list[Row] | None = None
+    errors: Row | None = None
+
+
+def gathered(spark: SparkSession, source: str) -> Facts:
+    """Ask the tables in a directory. Raises PipelineError: none there, or one that cannot be read."""
+    tables = _Tables(spark, source)
+    facts = Facts(source, datetime.now(UTC))
+    facts.tables = [tables.summary(name) for name in TABLES]
+    if all(one["rows"] is None for one in facts.tables):
+        raise PipelineError(f"there are no tables in {source}; make them with `kafkastub-pipeline run --out {source}`")
+    moments = [one["as_of"] for one in facts.tables if one["as_of"] is not None]
+    facts.as_of = max(moments, default=None)
+    facts.current = tables.asked("offset_current", _current)
+    lags = tables.frame("lag")
+    facts.expiry = tables.asked("expiry_forecast", lambda frame: _expiry(frame, lags))
+    facts.whatif = tables.asked("retention_whatif", _whatif)
+    facts.lag = tables.asked("lag", _lag)
+    facts.stale = tables.asked("stale_offsets", _stale)
+    facts.timeline = tables.asked("group_timeline", _timeline)
+    facts.coverage = tables.asked("protocol_coverage", _coverage)
+    facts.audit = tables.asked("deletion_audit", _audit)
+    facts.errors = tables.asked("decode_errors", _errors)
+    return facts
+
+
+class _Tables:
+    def __init__(self, spark: SparkSession, source: str) -> None:
+        self._spark = spark
+        self._source = source
+
+    def frame(self, name: str) -> DataFrame | None:
+        """A table, whatever its format is; None where it is not there."""
+        plain = Store(self._spark, self._source)
+        if not plain.has(name):
+            return None
+        format_ = "parquet"
+        for sign, other in (("_delta_log", "delta"), ("metadata", "iceberg")):
+            if plain.has(f"{name}/{sign}"):
+                format_ = other
+        return Store(self._spark, self._source, format_).read(name)
+
+    def asked(self, name: str, question: Callable[[DataFrame], Any]) -> Any:
+        frame = self.frame(name)
+        if frame is None:
+            return None
+        try:
+            return question(frame)
+        except Exception as error:
+            raise PipelineError(
+                f"the table {name} in {self._source} cannot be read: {sentence(error)}; make it anew with"
+                " `kafkastub-pipeline run`"
+            ) from error
+
+    def summary(self, name: str) -> Row:
+        asked = (
+            "count(*) as rows",
+            "unix_millis(max(as_of)) as as_of",
+            "unix_millis(max(complete_since)) as complete_since",
+        )
+        found = self.asked(name, lambda frame: _rows(frame.selectExpr(*asked))[0])
+        empty = {"name": name, "rows": None, "as_of": None, "complete_since": None}
+        return empty if found is None else empty | _times(found, "as_of", "complete_since")
+
+
+def moment(milliseconds: int | None) -> datetime | None:
+    """Broker milliseconds as an aware datetime, as far as Python has them (to the year 9999)."""
+    if milliseconds is None:
+        return None
+    return datetime.fromtimestamp(min(milliseconds, 253_402_300_799_000) / 1000, UTC)
+
+
+def _rows(frame: DataFrame) -> list[Row]:
+    return [row.asDict(recursive=True) for row in frame.collect()]
+
+
+def _times(row: Row, *names: str) -> Row:
+    return row | {name: moment(row[name]) for name in names}
+
+
+def _current(frame: DataFrame) -> Row:
+    asked = "count(*) as offsets", "count(distinct group_id) as groups", "count(distinct topic) as topics"
+    return _rows(frame.selectExpr(*asked))[0]
+
+
+def _expiry(frame: DataFrame, lags: DataFrame | None) -> Row:
+    """Offsets by day and rule, those that stay by what keeps them, and the groups that are first."""
+    from pyspark.sql import functions as f
+
+    dated = frame.withColumn("ms", f.expr("unix_millis(expires_at)")).withColumn("now", f.expr("unix_millis(as_of)"))
+    day = f"least(cast(floor((ms - now) / {DAY_MS}) as int), {DAYS_AHEAD})"
+    by_day = dated.where("ms > now").groupBy(f.expr(day).alias("day"), "rule").agg(f.count("*").alias("offsets"))
+    kept = dated.where("ms is null").groupBy("blocked_by").agg(f.count("*").alias("offsets")).orderBy(f.desc("offsets"))
+    coming = dated.where("ms is not null")
+    first = (
+        coming.groupBy("group_id")
+        .agg(
+            f.count("*").alias("offsets"),
+            f.min("ms").alias("first"),
+            f.max("ms").alias("last"),
+            f.min("rule").alias("rule"),
+        )
+        .orderBy("first", "group_id")
+        .limit(EXAMPLES)
+    )
+    if lags is not None:
+        behind = lags.groupBy("group_id").agg(f.sum(f.expr("greatest(lag_records, 0L)")).alias("lag_records"))
+        first = first.join(behind, "group_id", "left").orderBy("first", "group_id")
+    counted = _rows(
+        dated.selectExpr(
+            "count_if(ms <= now) as overdue",
+            f"count_if(ms > now and ms <= now + {DAY_MS}) as in_a_day",
+            f"count_if(ms > now and ms <= now + {7 * DAY_MS}) as in_a_week",
+            "count(*) as offsets",
+            "max(retention_minutes) as retention_minutes",
+        )
+    )[0]
+    return counted | {
+        "by_day": _rows(by_day),
+        "kept": _rows(kept),
+        "first": [_times(row, "first", "last") for row in _rows(first)],
+    }
+
+
+def _whatif(frame: DataFrame) -> list[Row]:
+    from pyspark.sql import functions as f
+
+    gone = "already and not came_back"
+    asked = frame.groupBy("retention_minutes").agg(
+        f.expr("count_if(already)").alias("deleted"),
+        f.expr("count(distinct if(already, group_id, null))").alias("groups"),
+        f.expr("count_if(already and came_back)").alias("came_back"),
+        f.expr("sum(if(already and came_back, replayed_on_earliest, 0))").alias("replayed"),
+        f.expr("sum(if(already and came_back, skipped_on_latest, 0))").alias("skipped"),
+        f.expr(f"count_if({gone})").alias("never_back"),
+        f.expr("count_if(not already)").alias("to_come"),
+    )
+    return _rows(asked.orderBy(f.expr("if(retention_minutes < 0, null, retention_minutes)").asc_nulls_last()))
+
+
+def _lag(frame: DataFrame) -> Row:
+    from pyspark.sql import functions as f
+
+    groups = (
+        frame.groupBy("group_id")
+        .agg(
+            f.sum(f.expr("greatest(lag_records, 0L)")).alias("records"),
+            f.max("lag_seconds").alias("seconds"),
+            f.max_by("lag_method", "lag_seconds").alias("method"),
+            f.count("*").alias("offsets"),
+            f.expr("count_if(data_lost)").alias("data_lost"),
+            f.expr("count_if(topic_recreated)").alias("recreated"),
+        )
+        .where("records > 0")
+        .orderBy(f.desc("records"), "group_id")
+        .limit(GROUPS)
+    )
+    counted = frame.selectExpr(
+        "count(lag_records) as known",
+        "count_if(lag_records > 0) as behind",
+        "count(distinct if(lag_records > 0, group_id, null)) as groups_behind",
+        "sum(greatest(lag_records, 0L)) as records",
+        "count_if(data_lost) as data_lost",
+        "count_if(topic_recreated) as recreated",
+        "count_if(topic_missing) as missing",
+    )
+    methods = frame.where("lag_method is not null").groupBy("lag_method").agg(f.count("*").alias("offsets"))
+    return _rows(counted)[0] | {"groups": _rows(groups), "methods": _rows(methods.orderBy(f.desc("offsets")))}
+
+
+def _stale(frame: DataFrame) -> Row:
+    from pyspark.sql import functions as f
+
+    counted = frame.selectExpr(
+        "count(*) as offsets",
+        "count(distinct group_id) as groups",
+        "count_if(deletable) as deletable",
+        "sum(greatest(lag_records, 0L)) as lag_records",
+    )
+    largest = frame.groupBy("group_id").agg(f.count("*").alias("all")).orderBy(f.desc("all"), "group_id").limit(GROUPS)
+    groups = frame.join(largest, "group_id").groupBy("group_id", "all", "why").agg(f.count("*").alias("offsets"))
+    deletable = frame.where("deletable").groupBy("group_id", "topic")
+    commands = (
+        deletable.agg(
+            f.array_sort(f.collect_set("partition")).alias("partitions"),
+            f.min("command").alias("command"),
+            f.max("age_seconds").alias("age"),
+            f.sum(f.expr("greatest(lag_records, 0L)")).alias("lag_records"),
+        )
+        .orderBy("group_id", "topic")
+        .limit(COMMANDS)
+    )
+    refused = (
+        frame.where("not deletable")
+        .groupBy("error", "why")
+        .agg(f.count("*").alias("offsets"), f.countDistinct("group_id").alias("groups"))
+    )
+    return _rows(counted)[0] | {
+        "by_group": _rows(groups.orderBy(f.desc("all"), "group_id", "why")),
+        "commands": _rows(commands),
+        "command_places": deletable.agg(f.lit(1)).count(),
+        "refused": _rows(refused.orderBy(f.desc("offsets"))),
+    }
+
+
+def _timeline(frame: DataFrame) -> Row:
+    from pyspark.sql import functions as f
+
+    alive = frame.where("state <> 'Dead'")  # simple groups have nothing but ends
+    busiest = alive.groupBy("group_id").agg(f.count("*").alias("events")).orderBy(f.desc("events"), "group_id")
+    events = (
+        frame.join(busiest.limit(TIMELINE_GROUPS), "group_id")
+        .select(
+            "group_id",
+            "events",
+            f.expr("unix_millis(at)").alias("at"),
+            f.expr("unix_millis(until)").alias("until"),
+            f.expr("unix_millis(as_of)").alias("now"),
+            "state",
+            "generation",
+            "members",
+            "cause",
+        )
+        .orderBy(f.desc("at"))
+        .limit(TIMELINE_EVENTS)
+    )
+    causes = frame.groupBy("cause").agg(f.count("*").alias("events"), f.countDistinct("group_id").alias("groups"))
+    return {
+        "groups": alive.select("group_id").distinct().count(),
+        "events": _rows(events),
+        "causes": _rows(causes.orderBy(f.desc("events"))),
+    }
+
+
+def _coverage(frame: DataFrame) -> list[Row]:
+    from pyspark.sql import functions as f
+
+    cells = frame.groupBy("api", "api_key", "api_version", "error_code", "error").agg(
+        f.sum("requests").alias("requests"),
+        f.max("advertised").alias("advertised"),
+        f.max("exercised").alias("exercised"),
+        f.array_sort(f.array_distinct(f.flatten(f.collect_list("clients")))).alias("clients"),
+    )
+    return _rows(cells.orderBy("api_key", "api_version", "error_code").limit(CELLS))
+
+
+def _audit(frame: DataFrame) -> list[Row]:
+    from pyspark.sql import functions as f
+
+    asked = frame.groupBy("what", "reason", "evidence").agg(
+        f.count("*").alias("tombstones"),
+        f.expr("count_if(predicted)").alias("predicted"),
+        f.expr("percentile_approx(if(predicted, late_ms, null), 0.5)").alias("median_late_ms"),
+        f.expr("max(if(predicted, late_ms, null))").alias("max_late_ms"),
+    )
+    return _rows(asked.orderBy("what", f.desc("tombstones")))
+
+
+def _errors(frame: DataFrame) -> Row:
+    from pyspark.sql import functions as f
+
+    reasons = frame.groupBy("reason").agg(
+        f.count("*").alias("records"),
+        f.expr("min_by(struct(log_partition, log_offset), log_offset)").alias("example"),
+        f.expr("min_by(hex(substring(key, 1, 24)), log_offset)").alias("key"),
+    )
+    return {"records": frame.count(), "reasons": _rows(reasons.orderBy(f.desc("records"), "reason").limit(EXAMPLES))}

@@ -1,0 +1,137 @@
+"""Facts as HTML. Everything that comes from a table is escaped by the template; only our own plots are not."""
+
+from __future__ import annotations
+
+import shlex
+import unicodedata
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from kafkastub_pipeline.report import plots
+from kafkastub_pipeline.report.facts import COMMANDS, GROUPS, TIMELINE_GROUPS, Facts, Row
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TEMPLATE = "page.html.j2"
+
+
+def rendered(facts: Facts) -> str:
+    """The whole page."""
+    drawn = _plots(facts)
+    return (
+        _environment()
+        .get_template(TEMPLATE)
+        .render(
+            facts=facts,
+            plots=drawn,
+            commands=[] if facts.stale is None else [command(row) for row in facts.stale["commands"]],
+            untried=untried(facts.coverage or []),
+            most={"commands": COMMANDS, "groups": GROUPS, "timelines": TIMELINE_GROUPS},
+        )
+    )
+
+
+def _plots(facts: Facts) -> dict[str, str]:
+    drawn = {}
+    if facts.expiry is not None and facts.as_of is not None:
+        drawn["expiries"] = plots.plotted(plots.expiries, facts.expiry["by_day"], facts.as_of)
+    if facts.stale is not None:
+        drawn["stale"] = plots.plotted(plots.stale, facts.stale["by_group"])
+    if facts.lag is not None:
+        drawn["lag"] = plots.plotted(plots.lag, facts.lag["groups"])
+    if facts.timeline is not None:
+        drawn["timelines"] = plots.plotted(plots.timelines, facts.timeline["events"])
+    if facts.coverage is not None:
+        drawn["coverage"] = plots.plotted(plots.coverage, facts.coverage)
+        wrong = any(row["error_code"] not in (None, 0) for row in facts.coverage)
+        drawn["errors"] = plots.api_errors(facts.coverage) if wrong else ""
+    return drawn
+
+
+def command(row: Row) -> Row:
+    """One OffsetDelete for all stale partitions of a topic, made of the table's command for one of them.
+
+    A topic's name has neither quotes nor spaces, so that the last `--topic` is the command's own.
+    """
+    head, found, _ = str(row["command"]).rpartition(" --topic ")
+    if not found:
+        return row
+    group = str(row["group_id"])
+    if any(unicodedata.category(one) in ("Cc", "Cf", "Zl", "Zp") for one in group):
+        head = f"{head.partition(' --group ')[0]} --group {_spelt(group)}"
+    places = f"{row['topic']}:{','.join(map(str, row['partitions']))}"
+    return row | {"command": f"{head} --topic {shlex.quote(places)}"}
+
+
+def _spelt(name: str) -> str:
+    """A name with characters that nobody sees, or that turn the text around them: bash reads it as $'…'."""
+    found = []
+    for one in name:
+        if one in "\\'":
+            found.append(f"\\{one}")
+        elif unicodedata.category(one) in ("Cc", "Cf", "Zl", "Zp"):
+            found.append(f"\\U{ord(one):08x}")
+        else:
+            found.append(one)
+    return f"$'{''.join(found)}'"
+
+
+def untried(cells: list[Row]) -> list[Row]:
+    """APIs of which something is advertised that nobody asked for: versions tried and not."""
+    apis: dict[str, dict[str, set[int]]] = {}
+    for row in cells:
+        found = apis.setdefault(str(row["api"]), {"tried": set(), "not": set()})
+        found["tried" if row["exercised"] else "not"].add(row["api_version"])
+    return [
+        {"api": api, "tried": ranges(found["tried"]), "untried": ranges(found["not"])}
+        for api, found in apis.items()
+        if found["not"]
+    ]
+
+
+def ranges(numbers: set[int]) -> str:
+    """Numbers as ranges: 0–3, 5."""
+    found: list[list[int]] = []
+    for one in sorted(numbers):
+        if found and one == found[-1][1] + 1:
+            found[-1][1] = one
+        else:
+            found.append([one, one])
+    return ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in found)
+
+
+def at(value: datetime | None) -> str:
+    """A time as people read it, always UTC."""
+    return "–" if value is None else f"{value:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def late(milliseconds: int) -> str:
+    """How late something was: to the millisecond, where that is readable."""
+    return f"{milliseconds} ms" if abs(milliseconds) < 10_000 else plots.duration(milliseconds / 1000)
+
+
+def minutes(value: int) -> str:
+    """A retention."""
+    return "for ever" if value < 0 else plots.duration(value * 60)
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("kafkastub_pipeline", "report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        at=at,
+        number=plots.number,
+        duration=plots.duration,
+        minutes=minutes,
+        late=late,
+        shown=lambda name: plots.shown(name, 80),
+    )
+    return environment

@@ -1,0 +1,174 @@
+"""One run: read, decode once, and write every table."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from kafkastub_pipeline.cluster import Snapshot, snapshot
+from kafkastub_pipeline.decode import decoded
+from kafkastub_pipeline.errors import PipelineError
+from kafkastub_pipeline.rules import LAST_MS
+from kafkastub_pipeline.sources import read_journal, read_kafka, read_raw
+from kafkastub_pipeline.tables.columns import shaped, time_of
+from kafkastub_pipeline.write import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+log = logging.getLogger("kafkastub_pipeline")
+
+RECORDS = "decoded_records"
+"""The decoded records, while a run needs them."""
+
+
+@dataclass
+class Settings:
+    """What a run is asked for.
+
+    Attributes:
+        out: directory of the tables.
+        bootstrap_servers: HOST:PORT; None where `raw` or `records` says where records are and no snapshot is wanted.
+        raw: directory of saved raw records.
+        records: directory of records that `stream` has decoded.
+        retention_minutes: what to try; the first is what the forecast assumes.
+        now: "log" (the newest timestamp on the log) or an aware datetime.
+        check_interval_ms: `offsets.retention.check.interval.ms`.
+        probes: for so many partitions with lag the next record's timestamp is read.
+    """
+
+    out: str
+    bootstrap_servers: str | None = None
+    raw: str | None = None
+    records: str | None = None
+    retention_minutes: Sequence[int] = (10080,)
+    now: datetime | str = "log"
+    journal: str | None = None
+    profile: str = "kips"
+    check_interval_ms: int = 600_000
+    format: str = "parquet"
+    options: Sequence[tuple[str, str]] = ()
+    probes: int = 1000
+    keep_records: bool = False
+
+
+@dataclass
+class Run:
+    """What the tables of one run are made from.
+
+    Attributes:
+        records: decoded records, stored.
+        now_ms: the moment that the tables are about.
+        complete: `log_partition` and `complete_ms`, for partitions whose log does not begin at its beginning.
+        cluster: None without a broker.
+    """
+
+    spark: SparkSession
+    settings: Settings
+    store: Store
+    records: DataFrame
+    now_ms: int
+    complete_ms: int | None
+    cluster: Snapshot | None
+    journal: DataFrame | None
+    written: list[str] = field(default_factory=list)
+
+    def table(self, name: str, frame: DataFrame, partition_by: tuple[str, ...] = ()) -> DataFrame:
+        """Give a table its columns, and write it."""
+        from pyspark.sql import functions as f
+
+        log.info("writing %s", name)
+        if "as_of" not in frame.columns:
+            frame = frame.withColumn("as_of", time_of(f.lit(self.now_ms)))
+        if "complete_since" not in frame.columns:
+            frame = frame.withColumn("complete_since", time_of(f.lit(self.complete_ms).cast("bigint")))
+        self.written.append(name)
+        return self.store.write(name, shaped(frame, name), partition_by)
+
+
+def run(spark: SparkSession, settings: Settings) -> list[str]:
+    """Make all tables. Returns their names; raises PipelineError."""
+    from kafkastub_pipeline.tables import all_tables
+
+    store = Store(spark, settings.out, settings.format)
+    staging = Store(spark, settings.out)
+    cluster = None
+    if settings.bootstrap_servers is not None:
+        cluster = snapshot(settings.bootstrap_servers, settings.options)
+    journal = None if settings.journal is None else read_journal(spark, settings.journal)
+    if settings.records is not None:
+        records = _saved_records(spark, settings.records)
+    else:
+        raw = _raw(spark, settings, cluster)
+        records = staging.write(RECORDS, decoded(raw))
+    try:
+        now_ms = _now(records, settings.now)
+        made = Run(spark, settings, store, records, now_ms, complete_since(records), cluster, journal)
+        all_tables.write_all(made)
+    finally:
+        if settings.records is None and not settings.keep_records:
+            staging.remove(RECORDS)
+    return made.written
+
+
+def _raw(spark: SparkSession, settings: Settings, cluster: Snapshot | None) -> DataFrame:
+    if settings.raw is not None:
+        return read_raw(spark, settings.raw)
+    if settings.bootstrap_servers is None or cluster is None:
+        raise PipelineError("there is nothing to read: give --bootstrap-servers, --raw or --records")
+    return read_kafka(spark, settings.bootstrap_servers, cluster.log_partitions, settings.options)
+
+
+def _saved_records(spark: SparkSession, path: str) -> DataFrame:
+    from kafkastub_pipeline.decode.columns import RECORD
+    from kafkastub_pipeline.errors import sentence
+
+    try:
+        found = spark.read.parquet(path)
+    except Exception as error:
+        raise PipelineError(f"{path} cannot be read as decoded records in Parquet: {sentence(error)}") from error
+    missing = [name for name in RECORD.names if name not in found.columns]
+    if missing:
+        raise PipelineError(f"{path} holds no decoded records: it has no column {', '.join(missing)}")
+    return found
+
+
+def _now(records: DataFrame, now: datetime | str) -> int:
+    if isinstance(now, datetime):
+        return min(int(now.timestamp() * 1000), LAST_MS)
+    newest = records.selectExpr("max(log_ms)").collect()[0][0]
+    if newest is None:
+        raise PipelineError(
+            "the log is empty, so that there is no `--now log`: give --now a time such as 2026-01-31T12:00Z"
+        )
+    return int(newest)
+
+
+def complete_since(records: DataFrame) -> int | None:
+    """From when on the log has every record; None where it has all from the beginning.
+
+    Compaction leaves gaps between offsets; so do the markers of transactions, which then only make this later.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    counted = records.groupBy("log_partition").agg(
+        f.count("*").alias("n"), f.min("log_offset").alias("first"), f.max("log_offset").alias("last")
+    )
+    gaps = [row.log_partition for row in counted.where("first > 0 or last - first + 1 > n").collect()]
+    if not gaps:
+        return None
+    order = Window.partitionBy("log_partition").orderBy("log_offset")
+    behind_gap = (
+        records.where(f.col("log_partition").isin(gaps))
+        .select("log_partition", "log_offset", "log_ms")
+        .withColumn("before", f.lag("log_offset", 1, -1).over(order))
+        .where("log_offset > before + 1")
+        .groupBy("log_partition")
+        .agg(f.max_by("log_ms", "log_offset").alias("ms"))
+    )
+    found = behind_gap.agg(f.max("ms")).collect()[0][0]
+    return None if found is None else int(found)

@@ -1,0 +1,1 @@
+"""The tables, one module each; `columns` says what is in them."""

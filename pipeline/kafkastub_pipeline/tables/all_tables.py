@@ -1,0 +1,66 @@
+"""Every table, in the order in which they need each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkastub_pipeline.advertised import advertised
+from kafkastub_pipeline.tables.coverage import protocol_coverage
+from kafkastub_pipeline.tables.current import offset_current
+from kafkastub_pipeline.tables.events import decode_errors, group_events, offset_events
+from kafkastub_pipeline.tables.forecast import expiry_forecast, pending
+from kafkastub_pipeline.tables.history import deletion_audit, findings, retention_whatif
+from kafkastub_pipeline.tables.lag import lag, next_records, watermarks
+from kafkastub_pipeline.tables.stale import stale_offsets
+from kafkastub_pipeline.tables.timeline import group_timeline
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from kafkastub_pipeline.run import Run
+
+
+def write_all(run: Run) -> None:
+    """Make and write them."""
+    run.table("offset_events", offset_events(run.records), ("event_month",))
+    run.table("group_events", group_events(run.records), ("event_month",))
+    run.table("decode_errors", decode_errors(run.records))
+    run.table("group_timeline", group_timeline(run.records))
+    marks = watermarks(run.spark, run.cluster).persist()
+    _of_the_present(run, marks)
+    _of_the_past(run, marks)
+    marks.unpersist()
+    if run.journal is not None:
+        servers = run.settings.bootstrap_servers
+        offered = None if servers is None else advertised(servers)
+        run.table("protocol_coverage", protocol_coverage(run.spark, run.journal, offered))
+
+
+def _of_the_present(run: Run, marks: DataFrame) -> None:
+    settings = run.settings
+    current = offset_current(run.records).persist()
+    try:
+        run.table("offset_current", current)
+        servers = settings.bootstrap_servers
+        unfinished = pending(run.spark, current, run.cluster, servers, settings.probes, settings.options)
+        retention = settings.retention_minutes[0]
+        forecast = expiry_forecast(
+            current, unfinished, retention, settings.profile, run.now_ms, settings.check_interval_ms
+        )
+        run.table("expiry_forecast", forecast)
+        following = next_records(run.spark, current, marks, servers, settings.probes, settings.options)
+        with_lag = lag(current, marks, following, run.cluster, run.now_ms)
+        run.table("lag", with_lag)
+        run.table("stale_offsets", stale_offsets(with_lag, servers, run.cluster, run.now_ms))
+    finally:
+        current.unpersist()
+
+
+def _of_the_past(run: Run, marks: DataFrame) -> None:
+    settings = run.settings
+    found = findings(run.records, run.journal, settings.retention_minutes, settings.profile).persist()
+    try:
+        run.table("retention_whatif", retention_whatif(found, marks, run.now_ms))
+        run.table("deletion_audit", deletion_audit(found, run.cluster))
+    finally:
+        found.unpersist()

@@ -1,0 +1,228 @@
+"""The columns of every table: names, Spark types and meanings. docs/pipeline.md is generated from this."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkastub_pipeline.rules import LAST_MS
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+Columns = tuple[tuple[str, str, str], ...]
+
+_GROUP: Final = ("group_id", "string", "the group")
+_PLACE: Final = (
+    _GROUP,
+    ("topic", "string", "the topic"),
+    ("partition", "int", "the partition"),
+)
+_COMMIT: Final = (
+    ("committed_offset", "bigint", "the offset that the group committed"),
+    ("commit_timestamp", "timestamp", "when, by the broker's clock"),
+)
+_LOG: Final = (
+    ("log_partition", "int", "where its record is: partition of `__consumer_offsets`"),
+    ("log_offset", "bigint", "and offset"),
+)
+_LOGGED: Final = (*_LOG, ("log_timestamp", "timestamp", "timestamp of the record"))
+_TIME: Final = (
+    ("as_of", "timestamp", "the moment that the table is about (`--now`)"),
+    (
+        "complete_since",
+        "timestamp",
+        "from when on the log of `__consumer_offsets` is whole; null where it is from its beginning",
+    ),
+)
+_EXPIRY: Final = (
+    ("rule", "string", "`explicit`, `simple`, `empty`, `unsubscribed`, or `none` where nothing makes it expire"),
+    ("base_timestamp", "timestamp", "what its age is counted from; null for `explicit` and `none`"),
+)
+_MEMBERS: Final = (
+    "array<struct<member_id: string, group_instance_id: string, client_id: string, client_host: string,"
+    " rebalance_timeout_ms: int, session_timeout_ms: int, topics: array<string>>>"
+)
+
+TABLES: Final[dict[str, Columns]] = {
+    "offset_events": (
+        *_PLACE,
+        ("event", "string", "`commit` or `tombstone`"),
+        *_COMMIT,
+        ("expire_timestamp", "timestamp", "when a commit with its own retention expires; else null"),
+        ("leader_epoch", "int", "leader epoch of the commit, -1 for none"),
+        ("metadata", "string", "what the client wrote beside it"),
+        ("topic_id", "string", "id of the topic, where the record has one (Kafka 4.1 and later)"),
+        ("schema_version", "smallint", "of the record's value; null for a tombstone"),
+        *_LOGGED,
+        ("event_month", "string", "month of `log_timestamp`, as 2026-01; the table is partitioned by it"),
+        *_TIME,
+    ),
+    "group_events": (
+        _GROUP,
+        ("group_type", "string", "`classic`, `consumer` (KIP-848), `share`, `streams`"),
+        ("event", "string", "the record's type in Kafka's words, for example `GROUP_METADATA`"),
+        ("tombstone", "boolean", "whether the record ends what it is about"),
+        ("member_id", "string", "the member, or the regular expression, that the record is about"),
+        ("protocol_type", "string", "of a classic group; empty for one that never had members"),
+        ("generation", "int", "of a classic group"),
+        ("protocol", "string", "the assignor that the members agreed on"),
+        ("leader", "string", "member id of the leader"),
+        ("state", "string", "`Stable` or `Empty`: what a classic group is in when it is loaded from this record"),
+        ("state_timestamp", "timestamp", "when the group came into its state; null where the record does not say"),
+        ("members", _MEMBERS, "of a classic group; `topics` is null where a subscription cannot be parsed"),
+        ("subscribed_topics", "array<string>", "what the members subscribe to; null where that is not known"),
+        ("schema_version", "smallint", "of the record's value; null for a tombstone"),
+        *_LOGGED,
+        ("event_month", "string", "month of `log_timestamp`, as 2026-01; the table is partitioned by it"),
+        *_TIME,
+    ),
+    "decode_errors": (
+        *_LOGGED,
+        ("reason", "string", "why the record cannot be decoded"),
+        ("record_type", "smallint", "the number in front of the key, where there is one"),
+        ("group_id", "string", "the group, where the key could be read"),
+        ("key", "binary", "the record's key"),
+        ("value", "binary", "the record's value"),
+        *_TIME,
+    ),
+    "offset_current": (
+        *_PLACE,
+        *_COMMIT,
+        ("expire_timestamp", "timestamp", "when a commit with its own retention expires; else null"),
+        ("leader_epoch", "int", "leader epoch of the commit, -1 for none"),
+        ("metadata", "string", "what the client wrote beside it"),
+        ("topic_id", "string", "id of the topic, where the record has one (Kafka 4.1 and later)"),
+        ("group_type", "string", "`simple` (only commits), `classic`, `consumer` (KIP-848), `share`, `streams`"),
+        ("group_state", "string", "`Empty` or `Stable`, as the log has it; null for a simple group"),
+        ("protocol_type", "string", "of a classic group; null for a simple one"),
+        ("schema_version", "smallint", "of the record's value"),
+        *_LOGGED,
+        *_TIME,
+    ),
+    "expiry_forecast": (
+        *_PLACE,
+        *_COMMIT,
+        ("retention_minutes", "bigint", "`offsets.retention.minutes` that is assumed: the first of the list"),
+        *_EXPIRY,
+        ("expires_at", "timestamp", "from when on it is expired; null where nothing makes it expire"),
+        ("sweep_by", "timestamp", "when the broker has swept it at the latest"),
+        ("seconds_left", "double", "from `as_of` to `expires_at`; negative where it is overdue"),
+        (
+            "blocked_by",
+            "string",
+            "what keeps it: `subscribed`, `subscription unknown`, `members of another protocol type`,"
+            " `infinite retention`, `group type`, `pending transaction` (until that ends); null where nothing does",
+        ),
+        ("group_state", "string", "`Empty` or `Stable`; null for a simple group"),
+        *_TIME,
+    ),
+    "retention_whatif": (
+        ("retention_minutes", "bigint", "the `offsets.retention.minutes` that is tried"),
+        *_PLACE,
+        *_COMMIT,
+        *_EXPIRY,
+        ("deleted_at", "timestamp", "when it would have been, or will be, deleted"),
+        ("already", "boolean", "whether that is not later than `as_of`"),
+        ("lag_then", "bigint", "records behind the commit as of the snapshot; null without one"),
+        ("came_back", "boolean", "whether the group committed this partition again afterwards"),
+        ("came_back_at", "timestamp", "when it did"),
+        ("replayed_on_earliest", "bigint", "records read again if it resets to the earliest offset"),
+        ("skipped_on_latest", "bigint", "records never read if it resets to the latest offset"),
+        *_TIME,
+    ),
+    "stale_offsets": (
+        *_PLACE,
+        *_COMMIT,
+        ("why", "string", "`unsubscribed` by a live group, `empty` group, `simple` group, `no such topic`"),
+        ("age_seconds", "double", "from the commit to `as_of`"),
+        ("lag_records", "bigint", "records behind the commit; null without a snapshot"),
+        ("deletable", "boolean", "whether OffsetDelete would succeed"),
+        ("error", "string", "the error that OffsetDelete would answer; null where it succeeds"),
+        ("command", "string", "the command that deletes it"),
+        *_TIME,
+    ),
+    "lag": (
+        *_PLACE,
+        *_COMMIT,
+        ("log_start_offset", "bigint", "of the topic's partition"),
+        ("high_watermark", "bigint", "of the topic's partition"),
+        ("last_stable_offset", "bigint", "of the topic's partition"),
+        ("lag_records", "bigint", "high watermark less the committed offset; null where either is unknown"),
+        ("lag_seconds", "double", "how old the first record is that was not consumed; null where not known"),
+        ("lag_method", "string", "`none left`, `next record`, `interpolation` or `commit age`"),
+        ("data_lost", "boolean", "records behind the commit are deleted already"),
+        (
+            "topic_recreated",
+            "boolean",
+            "the topic is another one by now: it has another id than the commit, or ends before it",
+        ),
+        ("topic_missing", "boolean", "there is no such partition any more"),
+        *_TIME,
+    ),
+    "group_timeline": (
+        _GROUP,
+        ("at", "timestamp", "when it happened"),
+        ("state", "string", "`Stable`, `Empty` or `Dead`"),
+        ("until", "timestamp", "when the next thing happened; null for the last"),
+        ("generation", "int", "the generation"),
+        ("protocol_type", "string", "of the group"),
+        ("members", "int", "how many members"),
+        ("joined", "array<string>", "members that were not in the generation before"),
+        ("left", "array<string>", "members that are not in this one any more"),
+        (
+            "cause",
+            "string",
+            "`created`, `members joined`, `members left`, `members replaced`, `subscription changed`,"
+            " `leader rejoined`, `emptied`, `removed`",
+        ),
+        *_LOG,
+        *_TIME,
+    ),
+    "deletion_audit": (
+        ("what", "string", "`offset` or `group`"),
+        *_PLACE,
+        *_COMMIT,
+        ("deleted_at", "timestamp", "timestamp of the tombstone"),
+        (
+            "reason",
+            "string",
+            "`expiry`, `OffsetDelete`, `DeleteGroups`, `topic deletion`, `no offsets left`, `repeated`",
+        ),
+        ("evidence", "string", "`journal`, or `log` where it is inferred"),
+        ("predicted", "boolean", "whether the rules of expiry led to expect it"),
+        *_EXPIRY,
+        ("expires_at", "timestamp", "when the rules made it expire; null where they did not"),
+        ("late_ms", "bigint", "the tombstone's time less `expires_at`"),
+        *_LOG,
+        *_TIME,
+    ),
+    "protocol_coverage": (
+        ("api", "string", "name of the API"),
+        ("api_key", "smallint", "its number"),
+        ("api_version", "smallint", "the version"),
+        ("error_code", "smallint", "error code in the answers; null where there was no answer, or no request"),
+        ("error", "string", "its name"),
+        ("requests", "bigint", "how many requests had it in their answer; 0 where never exercised"),
+        ("count", "bigint", "how often it stood there"),
+        ("clients", "array<string>", "client software and ids that asked"),
+        ("advertised", "boolean", "whether the broker says it has it; null where it was not asked"),
+        ("exercised", "boolean", "whether anybody asked"),
+        ("as_of", "timestamp", "the moment that the table is about (`--now`)"),
+        ("complete_since", "timestamp", "broker time of the journal's first entry"),
+    ),
+}
+"""Table to its columns, in order."""
+
+
+def time_of(milliseconds: Column) -> Column:
+    """A timestamp; null for what Kafka writes as -1."""
+    from pyspark.sql import functions as f
+
+    return f.when(milliseconds >= 0, f.timestamp_millis(f.least(milliseconds, f.lit(LAST_MS))))
+
+
+def shaped(frame: DataFrame, table: str) -> DataFrame:
+    """The frame with the documented columns of a table and no other."""
+    from pyspark.sql import functions as f
+
+    return frame.select(*(f.col(name).cast(type_).alias(name) for name, type_, _ in TABLES[table]))

@@ -1,0 +1,42 @@
+"""One Spark session for all of them: a start takes many seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+WARNINGS = ("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning", "ignore::UserWarning")
+"""What pyspark 4.0 and its helpers have to say of newer Pythons and pandas is not ours to mend."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/pipeline/" in item.path.as_posix():
+            item.add_marker(pytest.mark.pipeline)
+            for warning in WARNINGS:
+                item.add_marker(pytest.mark.filterwarnings(warning))
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    pytest.importorskip("pyspark", reason="Spark is not installed: make test-pipeline installs it")
+    from kafkastub_pipeline.session import spark_session
+
+    session = spark_session(
+        "local[2]",
+        conf=[
+            ("spark.ui.enabled", "false"),
+            ("spark.sql.shuffle.partitions", "2"),
+            # a hundred small jobs: what the second compiler would gain it never earns back
+            ("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
+            ("spark.driver.host", "127.0.0.1"),
+            ("spark.log.level", "ERROR"),
+        ],
+    )
+    yield session
+    session.stop()

@@ -1,0 +1,215 @@
+"""The same job on the real Apache Kafka, held against Kafka's own tools.
+
+A Kafka of its own: its `__consumer_offsets` has one partition, so that Spark and the formatter have one to read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from kafkawire.api import ApiKey
+from kafkawire.messages.offset_delete_request import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from tests.expiry.wire import Wire
+from tests.offsets_topic.history import subscription
+from tests.oracle.apache_kafka import CONSOLE_CONSUMER, CONSUMER_GROUPS, ApacheKafka
+from tests.pipeline.test_round_trip import rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tests.clients.jvm import Jvm
+
+pytestmark = pytest.mark.oracle
+TOPIC: Final = "__consumer_offsets"
+COMMITS: Final = {
+    ("simple", "orders", 0): 4,
+    ("simple", "audit", 1): 0,
+    ("simple", "orders", 1): 0,
+    ("", "orders", 0): 2,
+    ("workers", "orders", 0): 9,
+    ("workers", "audit", 0): 0,
+    ("connect", "audit", 0): 0,
+    ("pending", "orders", 1): 0,
+    ("pending", "audit", 1): 0,
+}
+"""What is left of what is committed."""
+REFUSED: Final = {("workers", "orders", 0): "actively subscribed", ("connect", "audit", 0): "not empty"}
+"""Offsets that are in use, and what OffsetDelete says of them."""
+
+
+@pytest.fixture(scope="module")
+def kafka(jvm: Jvm) -> Iterator[str]:
+    """HOST:PORT of a Kafka with the history."""
+    config: dict[str, object] = {
+        "offsets.topic.num.partitions": 1,
+        "transaction.state.log.num.partitions": 1,
+        "log.retention.ms": -1,
+    }
+    with ApacheKafka(config=config) as broker, Wire(broker.bootstrap_servers) as wire:
+        servers = broker.bootstrap_servers
+        _history(servers, wire)
+        with _open_transaction(servers):
+            yield servers
+
+
+def _history(servers: str, wire: Wire) -> None:
+    from confluent_kafka import Producer
+
+    wire.create_topics("orders", "audit")
+    producer = Producer({"bootstrap.servers": servers})
+    for _ in range(10):
+        producer.produce("orders", b"x", partition=0)
+    assert producer.flush(60) == 0
+    wire.commit("simple", {("orders", 0): 3, ("audit", 0): 0})
+    wire.commit("simple", {("orders", 0): 4, ("audit", 1): 0})
+    wire.commit("simple", {("orders", 1): 0}, own=10**11, version=4)
+    gone = [OffsetDeleteRequestTopic("audit", [OffsetDeleteRequestPartition(0)])]
+    assert wire.ask(ApiKey.OFFSET_DELETE, 0, OffsetDeleteRequest("simple", gone)).error_code == 0
+    wire.commit("", {("orders", 0): 2})
+    worker = wire.member("workers", subscription("orders"))
+    wire.commit("workers", {("orders", 0): 9, ("audit", 0): 0}, member=worker)
+    task = wire.member("connect", b"whatever", "connect")
+    wire.commit("connect", {("audit", 0): 0}, member=task)
+    wire.commit("pending", {("orders", 1): 0, ("audit", 1): 0})
+
+
+@contextmanager
+def _open_transaction(servers: str) -> Iterator[None]:
+    """One that has committed an offset of `pending`, and does not end: everything behind it is not to be read."""
+    from confluent_kafka import Consumer, Producer, TopicPartition
+
+    settings = {"transactional.id": "open", "transaction.timeout.ms": 900_000, "log_level": 0}
+    producer = Producer({"bootstrap.servers": servers, **settings})
+    producer.init_transactions(120)
+    producer.begin_transaction()
+    with closing(Consumer({"bootstrap.servers": servers, "group.id": "pending"})) as consumer:
+        metadata = consumer.consumer_group_metadata()
+        producer.send_offsets_to_transaction([TopicPartition("orders", 1, 0)], metadata, 120)
+    yield
+    producer.abort_transaction(120)
+
+
+@pytest.fixture(scope="module")
+def out(spark: SparkSession, kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from kafkastub_pipeline.run import Settings, run
+
+    folder = tmp_path_factory.mktemp("tables")
+    run(spark, Settings(out=str(folder), bootstrap_servers=kafka, retention_minutes=(10080,), profile="kafka"))
+    return folder
+
+
+def test_offsets_are_what_kafkas_formatter_says(spark: SparkSession, kafka: str, out: Path, jvm: Jvm) -> None:
+    events = rows(spark, out, "offset_events")
+    assert rows(spark, out, "decode_errors") == []
+    told = _formatted(jvm, kafka, len(events) + len(rows(spark, out, "group_events")))
+    assert len(told) == 12
+    for record, row in zip(told, sorted(events, key=lambda r: r.log_offset), strict=True):
+        key, value = record["key"]["data"], record["value"]
+        assert (key["group"], key["topic"], key["partition"]) == (row.group_id, row.topic, row.partition)
+        assert row.event == ("tombstone" if value is None else "commit")
+        if value is None:
+            continue
+        data = value["data"]
+        assert value["version"] == row.schema_version
+        assert (data["offset"], data["metadata"]) == (row.committed_offset, row.metadata)
+        assert (data["commitTimestamp"], data.get("leaderEpoch", -1)) == (row.commit_timestamp, row.leader_epoch)
+        assert data.get("expireTimestamp", -1) == (-1 if row.expire_timestamp is None else row.expire_timestamp)
+    assert {row.event for row in events} == {"commit", "tombstone"}
+    assert 1 in {row.schema_version for row in events}
+
+
+def test_lag_is_what_kafkas_tool_says(spark: SparkSession, kafka: str, out: Path, jvm: Jvm) -> None:
+    lag = {(r.group_id, r.topic, r.partition): r for r in rows(spark, out, "lag")}
+    assert {place: row.committed_offset for place, row in lag.items()} == COMMITS
+    for group in ("simple", "workers"):  # Kafka's tool describes consumer groups alone
+        told = _described(jvm, kafka, group)
+        assert {(group, topic, partition) for topic, partition, _, _, _ in told} == {
+            p for p in COMMITS if p[0] == group
+        }
+        for topic, partition, offset, end, behind in told:
+            row = lag[group, topic, partition]
+            assert (row.committed_offset, row.high_watermark, row.lag_records) == (offset, end, behind)
+
+
+def test_an_open_transaction_keeps_its_offset(spark: SparkSession, out: Path) -> None:
+    forecast = {(r.group_id, r.topic, r.partition): r for r in rows(spark, out, "expiry_forecast")}
+    assert set(forecast) == set(COMMITS)
+    blocked = {place: r.blocked_by for place, r in forecast.items() if r.blocked_by is not None}
+    assert blocked == {
+        ("workers", "orders", 0): "subscribed",
+        ("connect", "audit", 0): "members of another protocol type",
+        ("pending", "orders", 1): "pending transaction",
+    }
+
+
+def test_a_topic_is_known_by_its_id(spark: SparkSession, kafka: str, out: Path) -> None:
+    from kafkastub_pipeline.cluster import snapshot
+
+    lag = rows(spark, out, "lag")
+    assert {r.topic_recreated for r in lag} == {False}
+    ids = snapshot(kafka).topic_ids
+    assert {"orders", "audit", TOPIC} <= set(ids)
+    known = {r.topic: r.topic_id for r in rows(spark, out, "offset_current") if r.topic_id is not None}
+    assert known == {topic: ids[topic] for topic in known}
+
+
+def test_the_commands_do_as_predicted(spark: SparkSession, kafka: str, out: Path, jvm: Jvm) -> None:
+    stale = {(r.group_id, r.topic, r.partition): r for r in rows(spark, out, "stale_offsets")}
+    assert set(stale) == set(COMMITS) - set(REFUSED)
+    assert {r.why for r in stale.values()} == {"simple group", "unsubscribed"}
+    assert {place[0] for place, r in stale.items() if not r.deletable} == {""}
+    for place, row in stale.items():
+        said = _command(jvm, row.command)
+        assert ("Request succeed" in said) is row.deletable, (place, said)
+    one = stale["workers", "audit", 0].command
+    for (group, topic, partition), why in REFUSED.items():  # what the table leaves out is rightly left out
+        said = _command(jvm, one.replace("'workers'", f"'{group}'").replace("'audit:0'", f"'{topic}:{partition}'"))
+        assert "Request succeed" not in said
+        assert why in said
+    with Wire(kafka) as wire:
+        left = {(group, *place) for group in {p[0] for p in COMMITS} for place in wire.committed(group)}
+    assert left == {place for place in COMMITS if place not in stale or not stale[place].deletable}
+
+
+def _formatted(jvm: Jvm, servers: str, records: int) -> list[Any]:
+    """What OffsetsMessageFormatter makes of so many records: one JSON object behind the other."""
+    done = jvm.tool(
+        CONSOLE_CONSUMER,
+        *("--bootstrap-server", servers, "--topic", TOPIC, "--partition", "0", "--offset", "earliest"),
+        *("--max-messages", str(records), "--timeout-ms", "60000"),
+        *("--formatter", "org.apache.kafka.tools.consumer.OffsetsMessageFormatter"),
+    )
+    found, text, decoder = [], done.out.strip(), json.JSONDecoder()
+    while text:
+        one, end = decoder.raw_decode(text)
+        found.append(one)
+        text = text[end:].lstrip()
+    return found
+
+
+def _described(jvm: Jvm, servers: str, group: str) -> list[tuple[str, int, int, int, int]]:
+    """Topic, partition, committed offset, log end offset, lag."""
+    done = jvm.tool(CONSUMER_GROUPS, "--bootstrap-server", servers, "--describe", "--group", group)
+    line = rf"^{re.escape(group)}\s+(\S+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(-?\d+)"
+    found = re.findall(line, done.out, re.MULTILINE)
+    assert found, done.out + done.err
+    return [(topic, int(partition), int(offset), int(end), int(lag)) for topic, partition, offset, end, lag in found]
+
+
+def _command(jvm: Jvm, command: str) -> str:
+    name, *arguments = shlex.split(command)
+    assert name == "kafka-consumer-groups.sh"
+    done = jvm.tool(CONSUMER_GROUPS, *arguments)
+    return done.out + done.err

@@ -1,0 +1,264 @@
+"""The page: everything on it, names that are nothing but names, tables that are missing or empty."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="the pipeline is not installed: make test-pipeline installs it")
+pytest.importorskip("jinja2", reason="the pipeline is not installed: make test-pipeline installs it")
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+MS = int(NOW.timestamp() * 1000)
+DAY = timedelta(days=1)
+EVIL = "{{ 7*7 }}<img src=x onerror=\"document.title='owned'\"></text></svg><script>document.title='owned'</script>"
+ODD = (EVIL, "$\\frac{1}{2}$ & 'quoted' \"twice\"", "turned\u202egnp.exe\x00\x1b[31m", "группа 注文", "")
+SECTIONS = ("expiry", "whatif", "lag", "stale", "commands", "timeline", "audit", "coverage", "tables")
+PLOTS = (
+    "per day ahead",
+    "Records behind",
+    "Stale offsets by",
+    "States and rebalances",
+    "by API and version",
+    "API and error",
+)
+COMMAND = "kafka-consumer-groups.sh --bootstrap-server b:9092 --delete-offsets --group {} --topic 'orders:0'"
+
+
+def rows() -> dict[str, list[dict[str, Any]]]:
+    """A few rows of every table, by the columns that the page reads."""
+    place = [{"group_id": name, "topic": "orders", "partition": n} for name in ODD for n in range(2)]
+    expiring = {"rule": "empty", "retention_minutes": 10080, "blocked_by": None}
+    audit = {"group_id": "g", "what": "offset", "evidence": "journal"}
+    cell = {"api": "OffsetCommit", "api_key": 8, "clients": ["a client"], "advertised": True}
+    return {
+        "offset_events": [{**one, "event": "commit"} for one in place],
+        "group_events": [{"group_id": "g", "event": "GROUP_METADATA"}],
+        "decode_errors": [{"reason": f"damaged {EVIL}", "log_partition": 3, "log_offset": 7, "key": b"\0\1k"}],
+        "offset_current": place,
+        "expiry_forecast": [
+            *({**one, **expiring, "expires_at": NOW + n * DAY / 2} for n, one in enumerate(place)),
+            {"group_id": "kept", "rule": "none", "blocked_by": "subscribed", "retention_minutes": 10080},
+        ],
+        "retention_whatif": [
+            {**one, "retention_minutes": r, "already": True, "came_back": True, "replayed_on_earliest": 5}
+            for one in place
+            for r in (60, 10080)
+        ],
+        "stale_offsets": [
+            *({**one, "why": "empty group", "deletable": True, "command": COMMAND.format("'x'")} for one in place),
+            {
+                "group_id": "gone",
+                "topic": "old",
+                "partition": 0,
+                "why": "no such topic",
+                "deletable": False,
+                "error": "E_86",
+            },
+        ],
+        "lag": [{**one, "lag_records": 40_000, "lag_seconds": 7200.0, "lag_method": "next record"} for one in place],
+        "group_timeline": [
+            {
+                "group_id": name,
+                "at": NOW - (n + 1) * DAY,
+                "until": NOW - n * DAY,
+                "state": state,
+                "cause": "members joined",
+            }
+            for name in ODD
+            for n, state in enumerate(("Stable", "Empty", "Dead"))
+        ],
+        "deletion_audit": [
+            {**audit, "reason": "expiry", "predicted": True, "late_ms": 17},
+            {**audit, "reason": "OffsetDelete", "predicted": False},
+        ],
+        "protocol_coverage": [
+            {**cell, "api_version": 8, "error_code": 0, "error": "NONE", "requests": 900, "exercised": True},
+            {**cell, "api_version": 8, "error_code": 16, "error": "NOT_COORDINATOR", "requests": 3, "exercised": True},
+            {**cell, "api_version": 9, "requests": 0, "exercised": False},
+        ],
+    }
+
+
+def write(spark: SparkSession, root: Path, table: str, content: list[dict[str, Any]]) -> None:
+    from kafkastub_pipeline.session import local_table
+    from kafkastub_pipeline.tables.columns import TABLES
+
+    columns = TABLES[table]
+    whole = [{"as_of": NOW, "complete_since": NOW - 9 * DAY if table == "lag" else None, **one} for one in content]
+    ddl = ", ".join(f"`{name}` {type_}" for name, type_, _ in columns)
+    found = [tuple(one.get(name) for name, _, _ in columns) for one in whole]
+    local_table(spark, found, ddl).write.parquet(str(root / table))
+
+
+@pytest.fixture(scope="module")
+def page(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of every table, written as the command writes it."""
+    from kafkastub_pipeline.report import write_report
+
+    root = tmp_path_factory.mktemp("tables")
+    for table, content in rows().items():
+        write(spark, root, table, content)
+    target = root / "pages" / "offsets.html"
+    assert write_report(spark, str(root), str(target)) == str(target)
+    return target
+
+
+def text_of(page: str) -> str:
+    """What a reader reads."""
+    return html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"<(script|style)>.*?</\1>", "", page, flags=re.DOTALL)))
+
+
+def test_the_page_has_everything(page: Path) -> None:
+    content = page.read_text()
+    for section in SECTIONS:
+        assert f'<section id="{section}">' in content
+    labels = re.findall(r'<figure[^>]*aria-label="([^"]+)"><svg ', content)
+    assert len(labels) == len(PLOTS)
+    for plot in PLOTS:
+        assert any(plot in label for label in labels), plot
+    text = " ".join(text_of(content).split())
+    for said in (
+        "As of 2026-01-31 12:00:00 UTC",
+        "Complete from 2026-01-22 12:00:00 UTC on",
+        "under a retention of 7 d",
+        "1 are overdue",
+        "next record (10)",
+        "because of “subscribed”",
+        "NOT_COORDINATOR",
+        "E_86",
+        "17 ms",
+        "partition 3, offset 7",
+        "Advertised and never asked: 1 APIs",
+    ):
+        assert said in text, said
+    assert "is not there" not in text
+
+
+def test_commands_are_ready_to_run(page: Path) -> None:
+    found = re.search(r'<pre id="all-commands"[^>]*>(.*?)</pre>', page.read_text(), re.DOTALL)
+    assert found is not None
+    commands = html.unescape(found[1]).strip().splitlines()
+    assert len(commands) == len(ODD)
+    assert all(one.endswith(" --topic orders:0,1") for one in commands)
+    # A name that would turn the line around is spelt in a way that bash understands and eyes can see.
+    assert r"--group $'turned\U0000202egnp.exe\U00000000\U0000001b[31m'" in "\n".join(commands)
+
+
+def test_names_are_nothing_but_names(page: Path) -> None:
+    content = page.read_text()
+    assert "<img" not in content
+    assert content.count("<script>") == content.count("</script>") == 1
+    assert content.count("<svg ") == content.count("</svg>") == len(PLOTS)
+    assert "{{ 7*7 }}" in text_of(content)
+    assert "\u202e" not in content
+    assert "\x00" not in content
+    assert "$\\frac{1}{2}$ & 'quoted'" in text_of(content)
+
+
+def test_the_page_needs_nothing_else(page: Path) -> None:
+    content = page.read_text()
+    assert not re.search(r'(src|href)="(?!#)', content)
+    assert "url(http" not in content
+    assert "@import" not in content
+    assert "prefers-color-scheme: dark" in content
+    for stand_in in ("#010101", "#020101"):
+        assert stand_in not in content
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_browser_shows_it(page: Path, tmp_path: Path, dark: bool) -> None:
+    browser = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None)
+    if browser is None:
+        pytest.skip("this machine has no Chromium")
+    picture = tmp_path / "page.png"
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--window-size=1200,4000",
+        f"--user-data-dir={tmp_path / 'profile'}",
+    ]
+    if dark:
+        flags.append("--blink-settings=preferredColorScheme=0")
+    subprocess.run(
+        [browser, *flags, f"--screenshot={picture}", page.as_uri()], check=True, capture_output=True, timeout=180
+    )
+    assert picture.stat().st_size > 20_000
+    shown = subprocess.run(
+        [browser, *flags, "--dump-dom", page.as_uri()], check=True, capture_output=True, text=True, timeout=180
+    ).stdout
+    assert "<title>Consumer offsets as of 2026-01-31 12:00:00 UTC</title>" in shown  # no name ran as a script
+    assert shown.count("</svg>") == len(PLOTS)
+    assert re.search(r"<button[^>]*data-copy[^>]*>", shown)
+
+
+def test_empty_tables_say_so(spark: SparkSession, tmp_path: Path) -> None:
+    from kafkastub_pipeline.report import write_report
+
+    for table in rows():
+        write(spark, tmp_path, table, [])
+    content = Path(write_report(spark, None, str(tmp_path))).read_text()
+    assert (tmp_path / "report.html").exists()
+    text = " ".join(text_of(content).split())
+    for said in (
+        "No offset is committed",
+        "There is nothing to delete",
+        "Nothing was deleted",
+        "The journal has no requests",
+    ):
+        assert said in text, said
+    assert "<svg" not in content
+
+
+def test_missing_tables_say_so(spark: SparkSession, tmp_path: Path) -> None:
+    from kafkastub_pipeline.report import write_report
+
+    write(spark, tmp_path, "offset_current", rows()["offset_current"])
+    content = Path(write_report(spark, str(tmp_path), str(tmp_path / "page.html"))).read_text()
+    text = " ".join(text_of(content).split())
+    assert "5 groups with offsets" in text
+    for table in ("expiry_forecast", "retention_whatif", "lag", "stale_offsets", "group_timeline", "protocol_coverage"):
+        assert f"The table {table} is not there" in text
+
+
+def test_a_table_that_is_cut_short_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    from kafkastub_pipeline.errors import PipelineError
+    from kafkastub_pipeline.report import write_report
+
+    write(spark, tmp_path, "lag", rows()["lag"])
+    for file in (tmp_path / "lag").glob("*.parquet"):
+        (file.parent / f".{file.name}.crc").unlink()
+        file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(PipelineError, match="lag") as raised:
+        write_report(spark, str(tmp_path), str(tmp_path / "page.html"))
+    assert "\n" not in str(raised.value)
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_numbers_as_people_read_them() -> None:
+    from kafkastub_pipeline.report.page import minutes, ranges
+    from kafkastub_pipeline.report.plots import duration, number
+
+    assert [number(n) for n in (0, 999, 9999, 12_345, 5_000_000, None)] == ["0", "999", "9,999", "12.3 k", "5 M", "–"]
+    assert [duration(s) for s in (0, 59, 3600, 5400, 90_000, -30, None)] == [
+        "0 s",
+        "59 s",
+        "1 h",
+        "1 h 30 min",
+        "1 d 1 h",
+        "−30 s",
+        "–",
+    ]
+    assert [minutes(m) for m in (-1, 60, 10_080)] == ["for ever", "1 h", "7 d"]
+    assert ranges({0, 1, 2, 5, 7, 8}) == "0–2, 5, 7–8"
