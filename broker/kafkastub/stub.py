@@ -6,18 +6,27 @@ import asyncio
 import concurrent.futures
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from kafkastub.config import BrokerConfig, Profile
+from kafkastub import stub_arguments
+from kafkastub.config import BrokerConfig, Profile, plan_listeners
 from kafkastub.handlers.topics import create_topic
 from kafkastub.server.broker import Broker
 from kafkastub.server.logs import library_logger
 from kafkastub.server.loops import new_event_loop
 from kafkastub.stub_clock import StubClock
+from kafkastub.stub_control import StubControl
+from kafkastub.stub_nodes import StubNodes
+from kafkastub.stub_observed import GroupTimeout, StubObserved
+from kafkastub.stub_tls import StubTls
 from kafkawire.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.stub_faults import StubFaults
 
 T = TypeVar("T")
 
@@ -36,7 +45,7 @@ class TopicError(ValueError):
         self.code = code
 
 
-class KafkaStub:
+class KafkaStub(StubNodes, StubTls, StubControl, StubObserved):
     """A Kafka broker for a test, in a thread and on an event loop of its own.
 
         with KafkaStub(topics={"orders": 3}, config={"offsets.retention.minutes": 60}) as stub:
@@ -49,27 +58,62 @@ class KafkaStub:
         topics: name to number of partitions, created before the stub answers.
         config: Kafka's broker configuration; `ConfigError` says what Kafka would refuse.
         profile: "kips" (the KIPs to the letter) or "kafka" (released Apache Kafka 4.x to the letter).
-        host: the address to listen on.
-        port: the port to listen on, 0 for any free one.
-        advertised: "HOST:PORT" that clients are told, where it is not the address listened on.
+        host: the address to listen on, 127.0.0.1 by default.
+        port: the port to listen on, by default (and with 0) any free one. Kafka's `listeners` in `config` is the way
+            to have several.
+        advertised: "HOST:PORT" that clients are told, where it is not the address listened on; Kafka's notation
+            "NAME://HOST:PORT,…" too.
         data_dir: where everything is kept for the next stub that is given it: topics, records, groups, offsets and the
             clock. One stub at a time. `topics` that are there already are left as they are.
+        nodes: how many nodes the cluster has; `stub.nodes` stops and starts them.
+        racks: their racks, dealt out in turn.
+        as_version: an Apache Kafka release from "2.1" to "4.3": only its APIs and versions are advertised and accepted.
+        journal: whether requests and answers are kept, the newest of them, to be read from `stub.journal`; a new
+            directory: there all of them are kept, too (docs/journal.md).
+        control_port: the port of the HTTP control port, 0 for any free one; without it there is none. `control_host` is
+            where it listens (docs/control.md).
+        users: who may come in, with their passwords, by SASL (PLAIN and SCRAM, security.protocol SASL_PLAINTEXT); see
+            docs/security.md.
+        process: whether it runs in a process of its own, for tests that keep the interpreter busy (docs/faults.md).
     """
+
+    def __new__(cls, *args: Any, process: bool = False, **named: Any) -> Self:
+        if process and cls is KafkaStub:
+            from kafkastub.stub_process import ProcessStub
+
+            return cast("Self", object.__new__(ProcessStub))
+        return super().__new__(cls)
 
     def __init__(
         self,
         topics: Mapping[str, int] | None = None,
         config: Mapping[str, object] | None = None,
         profile: str = "kips",
-        host: str = "127.0.0.1",
-        port: int = 0,
+        host: str | None = None,
+        port: int | None = None,
         advertised: str | None = None,
         data_dir: str | os.PathLike[str] | None = None,
+        as_version: str | None = None,
+        journal: bool | str | os.PathLike[str] = True,
+        nodes: int = 1,
+        racks: Sequence[str] = (),
+        control_port: int | None = None,
+        control_host: str = "127.0.0.1",
+        process: bool = False,
+        users: Mapping[str, str] | None = None,
     ) -> None:
-        self._topics = dict(topics or {})
+        self._topics = stub_arguments.topics(topics)
+        stub_arguments.configs(config, "config")
+        stub_arguments.text(advertised, "advertised")
+        stub_arguments.data_dir(data_dir)
+        if as_version is not None:
+            config = {**(config or {}), "kafkastub.as.version": as_version}
+        stub_arguments.address("127.0.0.1" if host is None else host, port or 0)
+        if users is not None:
+            config, host, port = stub_arguments.with_users(users, config or {}, host, port), None, None
         self._config = BrokerConfig(config, Profile.named(profile))
-        self._address = (host, port)
-        self._advertised = parse_address(advertised) if advertised else None
+        self._listeners = plan_listeners(self._config, host, port, advertised)
+        self._nodes = stub_arguments.nodes(nodes, racks)
         self._data_dir = data_dir
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -77,8 +121,17 @@ class KafkaStub:
         self._stop: asyncio.Event | None = None
         self._calls: set[concurrent.futures.Future[Any]] = set()
         """Handed to the stub's thread and not done yet."""
+        self._plan_control(control_host, control_port)
+        self._keep_journal(journal)
         self.clock = StubClock(self._running, self._call)
         """Broker time, to be frozen, set and advanced."""
+
+    @cached_property
+    def faults(self) -> StubFaults:
+        """What goes wrong, and when: `with stub.faults.add(api="OffsetCommit", error="NOT_COORDINATOR", times=3):`."""
+        from kafkastub.stub_faults import StubFaults
+
+        return StubFaults(self._running, self._call)
 
     @property
     def bootstrap_servers(self) -> str:
@@ -97,6 +150,8 @@ class KafkaStub:
 
     def create_topic(self, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None) -> None:
         """Create a topic; clients see it at once. Raises TopicError for what Kafka would refuse."""
+        stub_arguments.topic(name, partitions)
+        stub_arguments.configs(configs, "configs")
         broker = self._running()
 
         def create() -> None:
@@ -105,7 +160,7 @@ class KafkaStub:
         try:
             self._call(create)
         except KafkaError as error:
-            raise TopicError(error.code, error.message or error.code.name) from None
+            raise TopicError(error.code, stub_arguments.named(error, name)) from None
 
     def expire_offsets_now(self) -> None:
         """Sweep for expired offsets now, without waiting for `offsets.retention.check.interval.ms`."""
@@ -150,6 +205,7 @@ class KafkaStub:
         """
         if self._thread is not None:
             raise StubError("the stub is running already")
+        self._load_control()
         started: concurrent.futures.Future[None] = concurrent.futures.Future()
         self._thread = threading.Thread(target=self._run, args=(started,), name="kafkastub", daemon=True)
         self._thread.start()
@@ -227,6 +283,10 @@ class KafkaStub:
         loop = new_event_loop()
         try:
             loop.run_until_complete(self._serve(loop, started))
+        except BaseException as error:
+            if started.done():
+                raise
+            started.set_exception(error)  # whatever it was: who started the stub must not wait for ever
         finally:
             loop.close()
             for call in list(self._calls):
@@ -235,27 +295,29 @@ class KafkaStub:
 
     async def _serve(self, loop: asyncio.AbstractEventLoop, started: concurrent.futures.Future[None]) -> None:
         stop = asyncio.Event()
-        broker = Broker(self._config, library_logger(), data_dir=self._data_dir)
+        log = library_logger()
+        broker = Broker(self._config, log, data_dir=self._data_dir)
         try:
-            await broker.start(*self._address, advertised=self._advertised, topics=self._topics)
+            await broker.start(self._listeners, self._topics, *self._nodes)
         except BaseException as error:
             started.set_exception(error)
             return
-        self._loop, self._broker, self._stop = loop, broker, stop
+        try:
+            self._observe(broker)
+            self._loop, self._broker, self._stop = loop, broker, stop
+            await self._open_control(broker, log)
+        except BaseException as error:
+            self._loop = self._broker = self._stop = None
+            await broker.stop()
+            started.set_exception(error)
+            return
         started.set_result(None)
         await stop.wait()
-        await broker.stop()
+        await self._close_control()
+        await self._running().stop()  # a reset may have put another in its place
 
     def __repr__(self) -> str:
         return f"<KafkaStub {self._broker.bootstrap_servers if self._broker else 'not running'}>"
 
 
-def parse_address(text: str) -> tuple[str, int]:
-    """`HOST:PORT` or `[HOST]:PORT`. Raises ValueError with one sentence."""
-    host, colon, port = text.rpartition(":")
-    if not (colon and host and port.isascii() and port.isdigit()) or int(port) > 65535:
-        raise ValueError(f"{text!r} is no address: HOST:PORT is wanted, for example localhost:9092")
-    return host.strip("[]"), int(port)
-
-
-__all__: list[Any] = ["KafkaStub", "StubError", "TopicError", "parse_address"]
+__all__: list[Any] = ["GroupTimeout", "KafkaStub", "StubError", "TopicError"]

@@ -5,6 +5,7 @@ Wrong kinds of things raise TypeError, wrong values ValueError or one of its sub
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -69,6 +70,21 @@ def address(host: object, port: object, of: str = "") -> tuple[str, int]:
     if not 0 <= port <= 65535:
         raise ValueError(f"{of}port={port} is refused: 0 to 65535 is allowed")
     return host, port
+
+
+def with_users(users: object, config: Mapping[str, object], host: str | None, port: int | None) -> dict[str, object]:
+    """The configuration with these users, on a listener with SASL where it names none. Raises TypeError."""
+    if not isinstance(users, Mapping) or not all(
+        isinstance(one, str) and one for pair in users.items() for one in pair
+    ):
+        raise TypeError('users is refused: a mapping of names to passwords is wanted, for example {"alice": "secret"}')
+    named: dict[str, object] = {"kafkastub.users": json.dumps(dict(users))}
+    if "listeners" not in config:
+        where = host or "127.0.0.1"
+        where = f"[{where}]" if ":" in where else where
+        named["listeners"] = f"SASL_PLAINTEXT://{where}:{port or 0}"
+        named["inter.broker.listener.name"] = "SASL_PLAINTEXT"
+    return {**named, **config}
 
 
 def nodes(count: object, racks: object) -> tuple[int, list[str]]:

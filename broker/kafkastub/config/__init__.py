@@ -3,7 +3,16 @@
 from .broker import STUB_DEFAULTS, BrokerConfig, synonyms
 from .errors import ConfigError, InvalidValue, UnknownTopicConfig
 from .ignored import misleading
-from .listeners import Address, Listener, Listeners, check_room, parse_address, parse_advertised, plan_listeners
+from .listeners import (
+    TLS_PROTOCOLS,
+    Address,
+    Listener,
+    Listeners,
+    check_room,
+    parse_address,
+    parse_advertised,
+    plan_listeners,
+)
 from .profile import PROFILES, Profile
 from .properties import load_properties, parse_properties
 from .topic import topic_settings, validate_topic_configs
@@ -11,6 +20,7 @@ from .topic import topic_settings, validate_topic_configs
 __all__ = [
     "PROFILES",
     "STUB_DEFAULTS",
+    "TLS_PROTOCOLS",
     "Address",
     "BrokerConfig",
     "ConfigError",

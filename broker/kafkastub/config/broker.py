@@ -28,6 +28,8 @@ _SYNONYMS: Final = (
     ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
 )
 _LISTENER_OVERRIDE = re.compile(r"listener\.name\.[^.]*\.(.*)")
+_OF_THE_AUTHORIZER: Final = ("super.users", "allow.everyone.if.no.acl.found")
+"""Read by the StandardAuthorizer itself, not by Kafka's broker."""
 _KNOWN_PREFIXES = ("listener.name.", "config.providers.", "rsm.config.", "rlmm.config.")
 _INFINITE_RETENTION = "offsets.retention.minutes"
 
@@ -78,7 +80,7 @@ class BrokerConfig:
             elif row is not None:
                 typed = self._values[name] = _accepted(name, row, value, profile)
                 self.static[name] = value if isinstance(value, str) else definition.to_text(row, typed) or ""
-            elif name.startswith(_KNOWN_PREFIXES):
+            elif name.startswith(_KNOWN_PREFIXES) or name in _OF_THE_AUTHORIZER:
                 self.static[name] = str(value)
             else:
                 unknown.append(name)
@@ -147,7 +149,9 @@ def _accepted(name: str, row: Row, value: object, profile: Profile) -> Any:
         if not (infinite and typed == -1):
             definition.check(name, row, typed)
     except InvalidValue:
-        rule = definition.allowed(row) + (" (or -1: offsets never expire)" if infinite else "")
+        rule = definition.allowed(row)
+        if name == _INFINITE_RETENTION:
+            rule += " (or -1: offsets never expire)" if infinite else " (-1 is for the profile kips)"
         raise ConfigError(f"{name}={_shown(name, value)} is refused: allowed is {rule}") from None
     return typed
 

@@ -16,9 +16,11 @@ _MISLEADING: Final = {
     "log.dirs": "records are kept in memory, or where --data-dir (data_dir=) says",
     "log.dir": "records are kept in memory, or where --data-dir (data_dir=) says",
     "metric.reporters": "nobody reports metrics",
-    "principal.builder.class": "every client is User:ANONYMOUS",
+    "principal.builder.class": "principals are those of Kafka's own builder",
     "remote.log.storage.system.enable": "there is no tiered storage",
     "replica.selector.class": "consumers fetch from the leader",
+    "ssl.cipher.suites": "the cipher suites of Python's ssl module are offered",
+    "ssl.engine.factory.class": "TLS is that of Python's ssl module",
 }
 
 

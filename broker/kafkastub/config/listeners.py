@@ -17,7 +17,8 @@ from .broker import BrokerConfig
 from .errors import ConfigError
 
 PLAINTEXT: Final = "PLAINTEXT"
-SERVED_PROTOCOLS: Final = (PLAINTEXT,)
+SERVED_PROTOCOLS: Final = (PLAINTEXT, "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+TLS_PROTOCOLS: Final = ("SSL", "SASL_SSL")
 _PROTOCOLS: Final = (PLAINTEXT, "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _ENDPOINT: Final = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)]?:(-?[0-9]+)")
 _NOWHERE: Final = "0.0.0.0"

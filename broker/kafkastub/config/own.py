@@ -34,6 +34,11 @@ OWN: Final[dict[str, Row]] = {
     "kafkastub.as.version": (
         "string", None, "low", ("matching", _RELEASE, 'a release from 2.1 to 4.3, for example "2.8"'), "read-only",
     ),
+    # A folder for the authority (ca.pem, ca.key) that the stub signs certificates with, kept for the next run. Without
+    # it the authority is new with each run, and its file is in a folder of the stub's own.
+    "kafkastub.tls.dir": ("string", None, "low", None, "read-only"),
+    # Users and passwords of every listener with SASL, by PLAIN and by SCRAM: a JSON object.
+    "kafkastub.users": ("password", None, "low", None, "read-only"),
 }  # fmt: skip
 
 _YES_OR_NO: Final[Row] = ("boolean", None, "low", None, "read-only")

@@ -9,17 +9,28 @@ from kafkawire.codec.reader import text_as_java
 
 if TYPE_CHECKING:
     from kafkastub.handlers.state import BrokerState
+    from kafkastub.security.session import SaslSession
+    from kafkawire.schema import Message
 
 
 class ConnectionInfo:
     """One client connection, as far as handlers care."""
 
     __slots__ = (
-        "client_host", "client_id", "client_id_bytes", "id", "peer", "software_name", "software_version",
+        "client_host", "client_id", "client_id_bytes", "id", "listener", "node_id", "peer", "principal", "said", "sasl",
+        "software_name", "software_version",
     )  # fmt: skip
 
-    def __init__(self, id: int, client_host: str, peer: str) -> None:
+    def __init__(self, id: int, client_host: str, peer: str, listener: str = "PLAINTEXT", node_id: int = 1) -> None:
         self.id = id
+        self.listener = listener
+        """The name of the listener that it came in on."""
+        self.node_id = node_id
+        """The node that it is a connection to."""
+        self.principal = "User:ANONYMOUS"
+        """As Kafka prints it. The listener's protocol may know better."""
+        self.sasl: SaslSession | None = None
+        """On a listener with SASL: how far it has come."""
         self.client_host = client_host
         """As Kafka prints an address: `/127.0.0.1`."""
         self.peer = peer
@@ -27,6 +38,8 @@ class ConnectionInfo:
         self.client_id = ""
         """Of the last request that had one; most clients send the same each time, so it is decoded once."""
         self.client_id_bytes = b""
+        self.said: dict[bytes, tuple[bytes, Message]] = {}
+        """The last request of some APIs, by key and version: its bytes, and what they say."""
         self.software_name = "unknown"
         """From ApiVersions v3+ (KIP-511)."""
         self.software_version = "unknown"
@@ -41,8 +54,7 @@ class RequestContext:
     """Made anew for each request; `broker_ms` and `timer_ms` are read once, so that a handler has one now."""
 
     __slots__ = (
-        "api_key", "api_version", "broker_ms", "client_id", "connection", "correlation_id", "listener", "node_id",
-        "principal", "state", "timer_ms",
+        "api_key", "api_version", "broker_ms", "client_id", "connection", "correlation_id", "state", "timer_ms",
     )  # fmt: skip
 
     def __init__(
@@ -55,9 +67,6 @@ class RequestContext:
         client_id: str | None,
         broker_ms: int,
         timer_ms: int,
-        listener: str = "PLAINTEXT",
-        node_id: int = 1,
-        principal: str = "User:ANONYMOUS",
     ) -> None:
         self.state = state
         self.connection = connection
@@ -69,9 +78,21 @@ class RequestContext:
         """Broker time, Unix milliseconds: stamps and retention. A test can move it."""
         self.timer_ms = timer_ms
         """Monotonic milliseconds: sessions, rebalances, long polls."""
-        self.listener = listener
-        self.node_id = node_id
-        self.principal = principal
+
+    @property
+    def listener(self) -> str:
+        """The name of the listener that the client came in on."""
+        return self.connection.listener
+
+    @property
+    def node_id(self) -> int:
+        """The node that is asked."""
+        return self.connection.node_id
+
+    @property
+    def principal(self) -> str:
+        """Who asks, as Kafka prints it: `User:ANONYMOUS`."""
+        return self.connection.principal
 
     @property
     def client_host(self) -> str:

@@ -29,6 +29,8 @@ def check_loaded(state: BrokerState) -> None:
 
 
 def _bring_up(state: BrokerState) -> GroupCoordinator:
+    if state.refusal is not None:
+        raise KafkaError(state.refusal)
     check_loaded(state)
     ensure_offsets_topic(state)
     state.serving = state.coordinator
@@ -54,6 +56,9 @@ def settle(state: BrokerState, turn: Turn, *, batch_per_group: bool = False) -> 
         deferred.complete(response)
     if offsets_topic.watched:
         _wake(state)
+    if state.group_watchers:
+        for watcher in tuple(state.group_watchers):
+            watcher()
     return turn
 
 

@@ -19,7 +19,10 @@ MD-10  Versions 8+: the operations of a topic where asked for, else the lowest i
                                                                                    KIP-430
 MD-11  Brokers, cluster id, controller (a broker), leader epochs: of the cluster.
 MD-12  Internal topics are created on demand with their own configuration, by name as well.
-Not done: several listeners (LISTENER_NOT_FOUND), authorization.
+MD-13  A partition without leader answers LEADER_NOT_AVAILABLE, one whose leader has no address on the client's listener
+       LISTENER_NOT_FOUND (below version 6 LEADER_NOT_AVAILABLE); replicas of stopped nodes are offline (version 5+) and
+       in version 0 left out, with REPLICA_NOT_AVAILABLE.                          Kafka: KRaftMetadataCache
+Not done: -
 """
 
 from __future__ import annotations
@@ -73,7 +76,8 @@ def metadata(ctx: RequestContext, request: MetadataRequest) -> Outcome:
     cluster = ctx.state.cluster
     answer = MetadataResponse(
         brokers=[
-            MetadataResponseBroker(node.node_id, node.host, node.port, node.rack) for node in cluster.nodes.values()
+            MetadataResponseBroker(node.node_id, node.host, node.port, node.rack)
+            for node in cluster.seen_from(ctx.listener)
         ],
         cluster_id=cluster.cluster_id,
         controller_id=cluster.controller_id,
@@ -89,7 +93,7 @@ def _topics(ctx: RequestContext, request: MetadataRequest) -> list[MetadataRespo
     cluster = ctx.state.cluster
     asked = request.topics
     if asked is None or (not asked and ctx.api_version == 0):
-        return [_existing(topic) for topic in cluster.topics.values()]
+        return [_existing(ctx, topic) for topic in cluster.topics.values()]
     ids = dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id != ZERO_UUID)
     if ids:
         found = {topic_id: cluster.topic_by_id(topic_id) for topic_id in ids}
@@ -98,7 +102,7 @@ def _topics(ctx: RequestContext, request: MetadataRequest) -> list[MetadataRespo
             for topic_id, topic in found.items()
             if topic is None
         ]
-        return unknown + [_existing(topic) for topic in found.values() if topic is not None]
+        return unknown + [_existing(ctx, topic) for topic in found.values() if topic is not None]
     names = dict.fromkeys(topic.name for topic in asked)
     if None in names:
         return None
@@ -119,25 +123,43 @@ def _by_name(ctx: RequestContext, names: Iterable[str], may_create: bool) -> lis
             elif may_create:
                 topic = auto_create(state, name)
         if topic is not None:
-            existing.append(_existing(topic))
+            existing.append(_existing(ctx, topic))
         else:
             missing.append(MetadataResponseTopic(error_code=code, name=name, is_internal=name in INTERNAL_TOPICS))
     return existing + missing
 
 
-def _existing(topic: Topic) -> MetadataResponseTopic:
+def _existing(ctx: RequestContext, topic: Topic) -> MetadataResponseTopic:
+    cluster = ctx.state.cluster
+    partitions = [
+        MetadataResponsePartition(
+            partition_index=partition.index,
+            leader_id=partition.leader,
+            leader_epoch=partition.leader_epoch,
+            replica_nodes=partition.replicas,
+            isr_nodes=partition.isr,
+        )
+        for partition in topic.partitions
+    ]
+    if len(cluster.nodes) > 1 or not cluster.seen_from(ctx.listener):
+        _hide_what_cannot_be_reached(ctx, partitions)
     return MetadataResponseTopic(
-        name=topic.name,
-        topic_id=topic.topic_id,
-        is_internal=topic.internal,
-        partitions=[
-            MetadataResponsePartition(
-                partition_index=partition.index,
-                leader_id=partition.leader,
-                leader_epoch=partition.leader_epoch,
-                replica_nodes=partition.replicas,
-                isr_nodes=partition.isr,
-            )
-            for partition in topic.partitions
-        ],
+        name=topic.name, topic_id=topic.topic_id, is_internal=topic.internal, partitions=partitions
     )
+
+
+def _hide_what_cannot_be_reached(ctx: RequestContext, partitions: list[MetadataResponsePartition]) -> None:
+    """Kafka: KRaftMetadataCache.getPartitionMetadata."""
+    cluster, version = ctx.state.cluster, ctx.api_version
+    reachable = {node.node_id for node in cluster.seen_from(ctx.listener)}
+    for one in partitions:
+        one.offline_replicas = [node_id for node_id in one.replica_nodes if node_id not in reachable]
+        if one.leader_id not in reachable:
+            fault = ErrorCode.LEADER_NOT_AVAILABLE
+            if one.leader_id in cluster.nodes and version >= 6:
+                fault = ErrorCode.LISTENER_NOT_FOUND
+            one.error_code, one.leader_id = fault, -1
+        if version == 0 and one.offline_replicas:  # only there are replicas that cannot be reached left out
+            one.replica_nodes = [node_id for node_id in one.replica_nodes if node_id in reachable]
+            one.isr_nodes = [node_id for node_id in one.isr_nodes if node_id in reachable]
+            one.error_code = one.error_code or ErrorCode.REPLICA_NOT_AVAILABLE

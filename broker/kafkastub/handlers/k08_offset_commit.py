@@ -19,7 +19,7 @@ OC-13  Versions 2-4: retention_time other than -1 fixes the expiry timestamp; th
 OC-14  A retention_time that overflows means never, or at once, as the profile says.
 OC-15  A member's commit keeps its session alive.
 OC-16  Null metadata is stored as empty; the leader epoch (version 6+) and the topic id are stored.
-Not done: authorization.
+Not done: -
 """
 
 from __future__ import annotations

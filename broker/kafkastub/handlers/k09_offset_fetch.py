@@ -11,7 +11,7 @@ OF-8   Whether topic and partition exist is not checked.
 OF-9   The empty group id is a group like others.
 OF-10  require_stable (version 7+): UNSTABLE_OFFSET_COMMIT where a transaction's offset is not decided.   KIP-447
 OF-11  An error of the group is at its level; in version 1 at every partition.
-Not done: authorization.
+Not done: -
 """
 
 from __future__ import annotations

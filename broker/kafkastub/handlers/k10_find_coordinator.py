@@ -12,7 +12,7 @@ FC-7   Another key type: INVALID_REQUEST, with its text from version 4 on too, f
 FC-8   The empty group id has a coordinator like others.
 FC-9   The coordinator's address is that of the listener that the client came in on; where the node has none there,
        COORDINATOR_NOT_AVAILABLE.                                                     Kafka: KafkaApis.getCoordinator
-Not done: authorization.
+Not done: -
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ HB-3   An unknown group or member, and an empty group: UNKNOWN_MEMBER_ID.
 HB-4   Another generation: ILLEGAL_GENERATION.
 HB-5   A static member that was replaced: FENCED_INSTANCE_ID; an instance id that nobody has: UNKNOWN_MEMBER_ID. KIP-345
 HB-6   The empty group id: INVALID_GROUP_ID.
-Not done: authorization.
+Not done: -
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ SG-6   A static member that was replaced: FENCED_INSTANCE_ID, where its sync is 
 SG-7   Another protocol type or name than the group's: INCONSISTENT_GROUP_PROTOCOL; version 5 must give both. KIP-559
 SG-8   Who has joined and does not sync within the rebalance timeout is out, and the group rebalances.
 SG-9   The empty group id: INVALID_GROUP_ID.
-Not done: authorization.
+Not done: -
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ DG-3   Versions 3+: the operations on a group where asked for and there is no er
 DG-4   Versions 4+: the members' instance ids.                                                          KIP-345
 DG-5   The empty group id is a group like others; a group named twice is answered twice.
 DG-6   The answers come by the partition of __consumer_offsets, in the order of Kafka's map.
-Not done: authorization.
+Not done: -
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ LS-1   Every group with its protocol type ("" for a group that only stores offse
 LS-2   Versions 4+: only groups in one of the states asked for, whatever the case and the blanks around; an unknown
        state lists nothing.                                                                             KIP-518
 LS-3   Versions 5+: only groups of one of the types asked for, whatever the case; an unknown type lists nothing. KIP-848
-Not done: authorization. Kafka lists in no particular order, the stub in that of the groups' creation.
+Kafka lists in no particular order, the stub in that of the groups' creation.
 """
 
 from __future__ import annotations

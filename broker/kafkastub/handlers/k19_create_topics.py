@@ -18,7 +18,7 @@ CT-11  Version 7: the topic's id (validate_only: an id that is never used).     
 CT-12  More than 10,000 partitions, or records to write, in a request: every topic POLICY_VIOLATION.
 CT-13  A timeout of 0 or less: every topic REQUEST_TIMED_OUT, nothing is created. Where every name is given twice, CT-3
        goes first.
-Not done: create.topic.policy.class.name, quotas (KIP-599), authorization.
+Not done: create.topic.policy.class.name, quotas (KIP-599).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ DT-6   Version 6: a name and the id of the same topic: INVALID_REQUEST at the na
 DT-7   delete.topic.enable=false: every topic TOPIC_DELETION_DISABLED, INVALID_REQUEST below version 3. KIP-322
 DT-8   A timeout of 0 or less: every topic REQUEST_TIMED_OUT, nothing is deleted.
 DT-9   Versions 5+ carry a text with the code.                                           KIP-599
-Not done: quotas, authorization. Kafka shuffles the answer; here refused requests come first.
+Not done: quotas. Kafka shuffles the answer; here refused requests come first.
 """
 
 from __future__ import annotations

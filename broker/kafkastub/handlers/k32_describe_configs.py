@@ -15,7 +15,7 @@ DC-11  A resource type that does not exist: every resource of the request INVALI
 DC-12  A resource named twice is answered twice.
 DC-13  Version 3+, where asked for: a sentence of our own about topic and group configurations, the broker's defaults of
        these, and what else the group coordinator goes by; null for other names, where Kafka has its own prose. KIP-569
-Not done: documentation of other broker configurations and of client metrics; loggers beside root; authorization.
+Not done: documentation of other broker configurations and of client metrics; loggers beside root.
 """
 
 from __future__ import annotations

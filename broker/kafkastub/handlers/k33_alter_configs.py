@@ -6,7 +6,7 @@ AC-2   Null values, keys or resources named twice, unknown resource types (broke
 AC-3   A broker's dynamic configuration likewise; what is not dynamic: INVALID_REQUEST; the configuration of all brokers
        without min.insync.replicas: INVALID_CONFIG.                       KIP-966
 AC-4   validate_only changes nothing.
-Not done: alter.config.policy.class.name, authorization. Apache Kafka 4.3.1 never answers a request that names a
+Not done: alter.config.policy.class.name. Apache Kafka 4.3.1 never answers a request that names a
 resource twice: it fails while it counts the errors of its answer.
 """
 

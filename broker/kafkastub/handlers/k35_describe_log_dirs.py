@@ -6,7 +6,7 @@ LD-2  A log's size is that of its batches in bytes; it never lags and no other d
 LD-3  Each of log.dirs, as an absolute path; all logs are in the first.
 LD-4  Versions 4+: the sizes of the disk are -1, which is "unknown": logs are kept in memory.    KIP-827
 LD-5  Version 5: no directory is cordoned.    KIP-1066
-Not done: authorization.
+Not done: -
 """
 
 from __future__ import annotations

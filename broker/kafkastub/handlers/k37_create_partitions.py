@@ -10,7 +10,7 @@ CP-5   validate_only checks all of this and adds nothing.
 CP-6   A timeout of 0 or less: every topic REQUEST_TIMED_OUT, nothing grows.
 CP-7   More than 10,000 new partitions: every topic UNKNOWN_SERVER_ERROR without a text, nothing grows.
                                                                    Kafka: QuorumController (BoundedListTooLongException)
-Not done: quotas (KIP-599), authorization.
+Not done: quotas (KIP-599).
 """
 
 from __future__ import annotations

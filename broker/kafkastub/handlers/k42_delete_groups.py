@@ -6,7 +6,7 @@ GD-3   A group named twice is answered once.
 GD-4   The empty group id is a group like others.
 GD-5   The answers come by the partition of __consumer_offsets, in the order of Kafka's maps.
 GD-6   Deleted offsets count in the offset-deletions meter where the profile says so.  KIP-496
-Not done: authorization.
+Not done: -
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ EL-6  A preferred leader other than the present one takes over, with the next le
       PREFERRED_LEADER_NOT_AVAILABLE if not.
 EL-7  A partition without leader is led by any living replica after an unclean election, which is its ISR then;
       ELIGIBLE_LEADERS_NOT_AVAILABLE where none lives.
-Not done: authorization.
+Not done: -
 """
 
 from __future__ import annotations

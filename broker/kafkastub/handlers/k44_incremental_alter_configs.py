@@ -17,7 +17,7 @@ IA-10  Broker loggers: the root logger's level.
 IA-11  validate_only changes nothing.
 IA-12  An operation that does not exist: INVALID_REQUEST for a broker; for a topic, group or client metrics
        UNKNOWN_SERVER_ERROR, for all resources of the request that the controller decides about.
-Not done: alter.config.policy.class.name, authorization.
+Not done: alter.config.policy.class.name.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ RA-3  An unknown topic or partition: UNKNOWN_TOPIC_OR_PARTITION, with a text tha
 RA-4  No replicas, one twice, or one on a node that does not exist: INVALID_REPLICA_ASSIGNMENT.
 RA-5  Null replicas cancel a reassignment; none is ever under way: NO_REASSIGNMENT_IN_PROGRESS.
 RA-6  Topics and partitions are answered as often as they are named, in their order; one that fails spares the others.
-Not done: allow_replication_factor_change (version 1); authorization.
+Not done: allow_replication_factor_change (version 1).
 """
 
 from __future__ import annotations
@@ -75,6 +75,6 @@ def _reassign(ctx: RequestContext, name: str, one: ReassignablePartition) -> Non
     if not 0 <= index < len(topic.partitions):
         raise KafkaError(unknown, f"Unable to find partition {name}:{index}.")
     if one.replicas is None:
-        raise KafkaError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "No partition reassignment is in progress.")
+        raise KafkaError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
     check_replicas(state.cluster, one.replicas, None)
     reassigned(state, topic, topic.partitions[index], one.replicas, (ctx.broker_ms, ctx.timer_ms))

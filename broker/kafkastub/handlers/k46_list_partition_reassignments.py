@@ -2,7 +2,7 @@
 
 RL-1  Nothing is ever under way, whichever topics are asked for: a reassignment is complete when it is answered.
                                                                           KIP-455; Kafka: ReplicationControlManager
-Not done: authorization.
+Not done: -
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ CL-2   The cluster's operations where asked for, else the lowest int32.        K
 CL-3   Version 1+: endpoint type 2 (controllers) answers MISMATCHED_ENDPOINT_TYPE, any other than 1 and 2
        UNSUPPORTED_ENDPOINT_TYPE, without cluster id, controller and brokers.  KIP-919; Kafka: AuthHelper
 CL-4   Version 2: include_fenced_brokers adds nothing, as no broker here is ever fenced.   KIP-1073
-Not done: authorization.
+Not done: -
 """
 
 from __future__ import annotations

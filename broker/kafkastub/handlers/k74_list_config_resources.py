@@ -4,7 +4,7 @@ LC-1   Version 0: the client metrics subscriptions that have a configuration.   
 LC-2   Version 1: of the types asked for, none meaning all: groups and client metrics subscriptions that have a
        configuration, every broker, every broker's loggers, every topic.                KIP-1142
 LC-3   Version 1: a type that does not exist answers UNSUPPORTED_VERSION and nothing else.
-Not done: authorization.
+Not done: -
 """
 
 from __future__ import annotations

@@ -7,8 +7,10 @@ TP-3   At most response_partition_limit partitions (at least 1, at most max.requ
 TP-4   A cursor: topics before it are left out, its topic begins at its partition.
 TP-5   A cursor with a negative partition, or on a topic that is not among those asked for: every topic INVALID_REQUEST.
 TP-6   Operations are always told; internal topics are flagged, existing or not.
-TP-7   An empty topic name: every topic UNKNOWN_SERVER_ERROR, as 4.3.1 does.
-Not done: authorization.
+TP-7   An empty topic name without a cursor: every topic UNKNOWN_SERVER_ERROR, as 4.3.1 does.
+TP-8   A partition without leader LEADER_NOT_AVAILABLE, one whose leader the client's listener does not have
+       LISTENER_NOT_FOUND; replicas of stopped nodes are offline, eligible leader replicas are told.    KIP-966
+Not done: -
 """
 
 from __future__ import annotations
@@ -45,11 +47,11 @@ def describe_topic_partitions(ctx: RequestContext, request: DescribeTopicPartiti
     asked = {topic.name for topic in request.topics}
     if cursor is not None and (cursor.partition_index < 0 or (asked and cursor.topic_name not in asked)):
         return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version)
-    if "" in asked:
-        return error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, ctx.api_version)
     names = sorted(asked or cluster.topics, key=_java_order)
     if cursor is not None:
         names = [name for name in names if _java_order(name) >= _java_order(cursor.topic_name)]
+    if cursor is None and "" in asked:
+        return error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, ctx.api_version)
     most = ctx.state.config["max.request.partition.size.limit"]
     remaining = max(min(most, request.response_partition_limit), 1)
     answer = DescribeTopicPartitionsResponse(topics=(topics := []), next_cursor=None)
@@ -62,7 +64,7 @@ def describe_topic_partitions(ctx: RequestContext, request: DescribeTopicPartiti
             topics.append(_missing(name))
             continue
         first = cursor.partition_index if cursor is not None and cursor.topic_name == name else 0
-        described = _existing(topic, first, remaining)
+        described = _existing(ctx, topic, first, remaining)
         topics.append(described)
         if first + len(described.partitions) < len(topic.partitions):
             answer.next_cursor = Cursor(name, first + len(described.partitions))
@@ -86,20 +88,30 @@ def _missing(name: str) -> DescribeTopicPartitionsResponseTopic:
     )
 
 
-def _existing(topic: Topic, first: int, most: int) -> DescribeTopicPartitionsResponseTopic:
+def _existing(ctx: RequestContext, topic: Topic, first: int, most: int) -> DescribeTopicPartitionsResponseTopic:
+    cluster = ctx.state.cluster
+    reachable = {node.node_id for node in cluster.seen_from(ctx.listener)}
+
+    def error(leader: int) -> ErrorCode:
+        if leader in reachable:
+            return ErrorCode.NONE
+        return ErrorCode.LISTENER_NOT_FOUND if leader in cluster.nodes else ErrorCode.LEADER_NOT_AVAILABLE
+
     return DescribeTopicPartitionsResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.internal,
         partitions=[
             DescribeTopicPartitionsResponsePartition(
+                error_code=error(partition.leader),
                 partition_index=partition.index,
-                leader_id=partition.leader,
+                leader_id=partition.leader if partition.leader in reachable else -1,
                 leader_epoch=partition.leader_epoch,
                 replica_nodes=partition.replicas,
                 isr_nodes=partition.isr,
-                eligible_leader_replicas=(),
+                eligible_leader_replicas=partition.elr,
                 last_known_elr=(),
+                offline_replicas=[node_id for node_id in partition.replicas if node_id not in reachable],
             )
             for partition in topic.partitions[first : first + most]
         ],

@@ -8,6 +8,7 @@ come back from the records.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kafkastub.config import ConfigError, InvalidValue
@@ -109,6 +110,8 @@ class Persistence:
             "broker_configs": {"broker": state.config.dynamic_broker, "default": state.config.dynamic_default},
             "group_configs": state.cluster.group_configs,
             "client_metrics_configs": state.cluster.client_metrics_configs,
+            "scram": state.scram_users.document(),
+            "acls": [] if state.authorizer is None else state.authorizer.all(),
             "topics": [self._topic(topic) for topic in state.cluster.topics.values()],
         }
         return json.dumps(whole, indent=1).encode() + b"\n"
@@ -172,8 +175,19 @@ class Persistence:
         state.config.set_dynamic(whole["broker_configs"]["broker"], per_broker=True)
         state.cluster.group_configs.update(whole["group_configs"])
         state.cluster.client_metrics_configs.update(whole["client_metrics_configs"])
+        self._restore_acls(whole.get("acls", ()))
+        if scram := whole.get("scram"):
+            state.scram_users.restore(scram)
         for one in whole["topics"]:
             self._restore_topic(one)
+
+    def _restore_acls(self, acls: Iterable[Any]) -> None:
+        authorizer = self._state.authorizer
+        if authorizer is not None and acls:
+            from kafkastub.security import Acl
+
+            for one in acls:
+                authorizer.add(Acl(*one))
 
     def _restore_topic(self, one: dict[str, Any]) -> None:
         state, partitions = self._state, one["partitions"]

@@ -11,7 +11,7 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
@@ -20,9 +20,18 @@ from kafkawire.errors import ErrorCode
 from kafkawire.messages import REQUESTS, RESPONSES
 from kafkawire.schema import Message
 
+if TYPE_CHECKING:
+    from kafkastub.handlers.state import BrokerState
+
 Handler = Callable[[RequestContext, Any], Outcome]
 ErrorResponse = Callable[[Any, ErrorCode, int], Message]
 """(request, code, version) -> the answer with that code at the level where the API has one."""
+
+Straight = Callable[[int, bytes, int, int, int], bytes | None]
+"""(node id, buffer, where the body begins, where the frame ends, broker time) -> the answer's body.
+
+None, and nothing has happened: the request is for the handler. All answers of one have the same error codes.
+"""
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,12 @@ class Registration:
     """What ApiVersions says; below `first` the connection is closed (Kafka advertises Produce from 0, KAFKA-18659)."""
     advertised: bool
     """Whether ApiVersions lists it; a client that asks nevertheless is answered."""
+    straight: Callable[[BrokerState, int], Straight] | None = None
+    """Makes, for one version, the straight way past decoder, handler and encoder, for requests that come every day."""
+    passed: Handler | None = None
+    """The handler that the straight way passes by. Whoever puts another one in its place, a guard or a wait for the
+    disk, closes the straight way with it.
+    """
 
     @property
     def module(self) -> str:
@@ -63,6 +78,7 @@ def handles(
     error_response: ErrorResponse,
     advertised_first: int | None = None,
     advertised: bool = True,
+    straight: Callable[[BrokerState, int], Straight] | None = None,
 ) -> Callable[[F], F]:
     """Register the decorated `(ctx, request) -> Outcome` for versions `first` to `last`, both included.
 
@@ -76,7 +92,17 @@ def handles(
         if key in _registered:
             raise ValueError(f"{key.name} is handled by {_registered[key].module} already")
         lowest = first if advertised_first is None else advertised_first
-        _registered[key] = Registration(key, first, last, cast(Handler, handler), error_response, lowest, advertised)
+        _registered[key] = Registration(
+            key,
+            first,
+            last,
+            cast(Handler, handler),
+            error_response,
+            lowest,
+            advertised,
+            straight,
+            passed=cast(Handler, handler),
+        )
         return handler
 
     return register

@@ -16,10 +16,13 @@ from kafkastub.handlers.sparingly import Sparingly
 from kafkastub.handlers.telemetry import Telemetry
 from kafkastub.metadata import Cluster, Node
 from kafkastub.storage import LogManager
+from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.handlers.loading import Loading
     from kafkastub.handlers.persistence import Persistence
+    from kafkastub.security import Authorizer
+    from kafkastub.security.credentials import ScramUsers
     from kafkastub.storage.disk import Disk
 
 
@@ -44,9 +47,17 @@ class BrokerState:
         self.random = random.Random(seed)
         self.cluster = Cluster(self.random, nodes, cluster_id=None if disk is None else disk.directory.cluster_id)
         self.log = log
+        self.authorizer: Authorizer | None = None
+        """Where `authorizer.class.name` asks for one."""
+        if config["authorizer.class.name"]:
+            from kafkastub.handlers.authorization import make_authorizer
+
+            self.authorizer = make_authorizer(config)
         self.coordinator = GroupCoordinator(config, self.profile, self.random)
         self.serving: GroupCoordinator | None = None
         """The coordinator, where nothing stands between it and a request: its topic is there, and it is loaded."""
+        self.refusal: ErrorCode | None = None
+        """While a node is asked that is not the coordinator: what the coordinator's absence is called."""
         self.loading: Loading | None = None
         self.logs: LogManager
         self.offsets_topic: OffsetsTopic
@@ -55,8 +66,14 @@ class BrokerState:
             self.logs, self.offsets_topic = LogManager(wall_ms), OffsetsTopic(self)
         else:
             self._be_durable(wall_ms, disk)
-        self.fetch_waits = FetchWaits()
+        self._scram_users: ScramUsers | None = None
+        self.stirred = True
+        """Set where the next deadline may have come nearer; whoever keeps a timer for it looks again and clears it."""
+        self.fetch_waits = FetchWaits(self.stir, config["max.incremental.fetch.session.cache.slots"])
+        self.coordinator.deadlines.stir = self.logs.stir = self.stir
         self.telemetry = Telemetry()
+        self.group_watchers: list[Callable[[], None]] = []
+        """Called whenever something may have changed in a group."""
         self.empty_group_warnings = Sparingly()
         """Of commits for the empty group id, by client."""
         self._sweep_every: int = config["offsets.retention.check.interval.ms"]
@@ -70,6 +87,19 @@ class BrokerState:
 
         self.logs = logs = DiskLogs(wall_ms, disk)
         self.offsets_topic = DurableOffsetsTopic(self, logs)
+
+    @property
+    def scram_users(self) -> ScramUsers:
+        """SCRAM credentials; loaded with the first who asks."""
+        if self._scram_users is None:
+            from kafkastub.security.credentials import ScramUsers
+
+            self._scram_users = ScramUsers(self.config)
+        return self._scram_users
+
+    def stir(self) -> None:
+        """The next deadline may have come nearer."""
+        self.stirred = True
 
     def changed(self) -> None:
         """Something changed that outlives the process, beside records."""
@@ -90,6 +120,7 @@ class BrokerState:
         """Sweep for expired offsets from now on (`offsets.retention.check.interval.ms`, in timer time)."""
         self._sweep_at = timer_ms + self._sweep_every
         self._clean_at = timer_ms + self._clean_every
+        self.stirred = True
 
     def next_event(self) -> int | None:
         """Timer time (ms) at which something falls due that somebody waits for, None where nobody waits."""

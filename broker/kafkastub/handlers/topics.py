@@ -152,7 +152,9 @@ def _check_assignments(cluster: Cluster, assignments: Sequence[tuple[int, Sequen
 
 def log_settings(state: BrokerState, topic: Topic) -> LogSettings:
     """What the topic's logs go by."""
-    return LogSettings.from_topic(topic_settings(state.config.log_defaults, topic.configs))
+    values = topic_settings(state.config.log_defaults, topic.configs)
+    expiration = "producer.id.expiration.ms"
+    return LogSettings.from_topic(values | {expiration: state.config[expiration]})
 
 
 def create_planned(state: BrokerState, plan: TopicPlan) -> Topic:

@@ -23,6 +23,7 @@ from kafkawire.errors import KafkaError
 if TYPE_CHECKING:
     from kafkastub.journal.disk import DiskJournal
     from kafkastub.journal.ring import Ring
+    from kafkastub.security.tls import Tls
     from kafkastub.server.durability import Durability
     from kafkastub.server.observed import Observer
 
@@ -61,10 +62,22 @@ class Broker:
         """
         registrations()
         self._nodes = Nodes(self.config, listeners or plan_listeners(self.config), nodes, racks)
+        try:
+            await self._start(topics or {})
+        except BaseException:
+            self._nodes.close()
+            raise
+        try:
+            self._say_what_is_not_done()
+        except BaseException:  # somebody's log handler: the loop cannot end while the listener is open
+            await self.stop()
+            raise
+
+    async def _start(self, topics: Mapping[str, int]) -> None:
         self._make_state(self._nodes.described())
         try:
             self.state.start_sweeping(self.clock.timer_ms())
-            for name, partitions in (topics or {}).items():
+            for name, partitions in topics.items():
                 if self._durability is None or self.state.cluster.topic(name) is None:
                     self._create_topic(name, partitions)
             self._server = Server(self.state, self.clock, asyncio.get_running_loop())
@@ -79,13 +92,15 @@ class Broker:
             raise
         if self._durability is not None:
             self._durability.go_on_loading(self.rearm)
-        try:
-            self._say_what_is_not_done()
-        except BaseException:  # somebody's log handler: the loop cannot end while the listener is open
-            await self.stop()
-            raise
+
+    @property
+    def tls(self) -> Tls | None:
+        """The certificates of the listeners with TLS; None where there is none."""
+        return self._nodes.tls
 
     def _say_what_is_not_done(self) -> None:
+        if self.tls is not None and self.tls.makes_certificates:
+            self.log.info("certificates made for TLS: clients trust the CA file", ca_file=self.tls.ca_file)
         for name in self.config.unknown:
             self.log.warning("configuration ignored: Kafka has no such name", key=name)
         for name, instead in misleading(self.config):
@@ -118,6 +133,7 @@ class Broker:
     async def stop(self) -> None:
         """Close every socket; no task, timer or connection is left, and what was written is on the disk."""
         await self._server.close()
+        self._nodes.close()
         if self._journal is not None:
             self._journal.close()
         if self._durability is not None:

@@ -10,6 +10,7 @@ import struct
 from collections import deque
 from collections.abc import Callable
 from time import perf_counter_ns
+from typing import TYPE_CHECKING
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
@@ -18,7 +19,13 @@ from kafkawire.codec import Parts
 from kafkawire.errors import MalformedMessage
 from kafkawire.framing import FrameSplitter
 
+if TYPE_CHECKING:
+    from kafkastub.server.sasl import Gate
+
 _size = struct.Struct(">i").unpack_from
+_TLS_HELLO = b"\x16\x03"
+"""How a client begins that speaks TLS; as a frame's size it is more than 352 MB."""
+NO_TLS_HERE = "the client speaks TLS, and this listener does not: set the client's security.protocol, or the listener's"
 _TURN = 128
 """Requests that one connection has served in a row before the others have their turn."""
 
@@ -37,7 +44,7 @@ class Connection:
 
     def __init__(
         self,
-        dispatcher: Dispatcher,
+        dispatcher: Dispatcher | Gate,
         info: ConnectionInfo,
         limit: int,
         now: Callable[[], tuple[int, int]],
@@ -113,7 +120,7 @@ class Connection:
                         if watch is not None:
                             at, count = end - size - 4, before - sent
                             if count:
-                                watch.served(info, data, first, at, out[sent:before], count, broker_ms, began)
+                                watch.served(info, data, first, at, out, sent, before, count, broker_ms, began)
                             watch.odd(info, data, at + 4, end, broker_ms, began, *left)
                         going = self._settle(*left)
                         first, sent = end, len(out)
@@ -131,7 +138,8 @@ class Connection:
                     watch.refused(info, data, position + 4, end, broker_ms, began)
                 self._end(str(refused))
             if watch is not None and position > first:
-                watch.served(info, data, first, position, out[sent:], before - sent + 1, broker_ms, began)
+                count = before - sent + 1
+                watch.served(info, data, first, position, out, sent, len(out), count, broker_ms, began)
         if position < length and not self.closing:
             self._receive_slowly(data[position:] if position else data, broker_ms, timer_ms)
 
@@ -178,10 +186,11 @@ class Connection:
                 else:
                     self._serve(buffer, start, end, broker_ms, timer_ms)
         except MalformedMessage as error:
+            why = NO_TLS_HERE if data.startswith(_TLS_HELLO) else str(error)
             if self._held:
-                self._broken = str(error)
+                self._broken = why
             else:
-                self._end(str(error))
+                self._end(why)
 
     def _serve(self, data: bytes, start: int, end: int, broker_ms: int, timer_ms: int) -> None:
         before = len(self.out)

@@ -10,9 +10,14 @@ import errno
 import os
 import socket
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from kafkastub.config import Listener
 from kafkastub.handlers.context import ConnectionInfo
+
+if TYPE_CHECKING:
+    from kafkastub.security.credentials import ListenerSasl
+    from kafkastub.security.tls import ListenerTls
 
 _BACKLOG = 1024
 _TRIES = 100
@@ -30,10 +35,14 @@ class Door:
         node_id, listener: whose, and which.
         host, port: the address that is bound, from `open` on.
         is_open: whether clients get in.
+        sasl: what clients have to say before they are served; None where they need not say anything.
+        tls: what is between the socket and the requests; None where nothing is.
     """
 
-    def __init__(self, node_id: int, listener: Listener) -> None:
+    def __init__(self, node_id: int, listener: Listener, tls: ListenerTls | None = None) -> None:
         self.node_id = node_id
+        self.tls = tls
+        self.sasl: ListenerSasl | None = None
         self.listener = listener
         self.host = listener.host
         self.port = listener.port
@@ -47,7 +56,10 @@ class Door:
         return self._server is not None
 
     def admit(self, number: int, peer: tuple[str, int]) -> ConnectionInfo:
-        """A new connection, as the listener's protocol sees it: on PLAINTEXT everybody is User:ANONYMOUS at once."""
+        """A new connection, as the listener's protocol sees it: on PLAINTEXT everybody is User:ANONYMOUS at once.
+
+        So is who comes in over TLS until the handshake is done (`server/tls.py`).
+        """
         host, port = peer[:2]
         return ConnectionInfo(number, f"/{host}", f"{host}:{port}", self.listener.name, self.node_id)
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from kafkastub.config import Address, BrokerConfig, Listeners, check_room, parse_advertised
+from kafkastub.config import TLS_PROTOCOLS, Address, BrokerConfig, Listeners, check_room, parse_advertised
 from kafkastub.config.errors import ConfigError
 from kafkastub.metadata import Node
 from kafkastub.server.doors import Door, shown_host
 from kafkastub.server.server import Server
 
+if TYPE_CHECKING:
+    from kafkastub.security.tls import Tls
+
 
 class NodeDoors:
     """One node: what the cluster knows of it, its doors, and what it was told to tell."""
 
-    def __init__(self, node: Node, listeners: Listeners) -> None:
+    def __init__(self, node: Node, listeners: Listeners, tls: Tls | None = None) -> None:
         self.node = node
         self.listeners = listeners
-        self.doors = [Door(node.node_id, listener) for listener in listeners.served]
+        self.doors = [Door(node.node_id, one, None if tls is None else tls.of(one.name)) for one in listeners.served]
         self.told: dict[str, Address] = dict(listeners.advertised)
         self.tell()
 
@@ -47,11 +51,12 @@ class Nodes:
         self._racks = racks or [config["broker.rack"]]
         plans = [listeners.of_node(number) for number in range(count)]
         check_room(plans)
+        self.tls = _tls(config, listeners)
         self._nodes = {self._first + number: self._planned(number) for number in range(count)}
 
     def _planned(self, number: int, rack: str | None = None) -> NodeDoors:
         rack = rack or self._racks[number % len(self._racks)]
-        return NodeDoors(Node(self._first + number, rack=rack), self._listeners.of_node(number))
+        return NodeDoors(Node(self._first + number, rack=rack), self._listeners.of_node(number), self.tls)
 
     def __getitem__(self, node_id: int) -> NodeDoors:
         return self._nodes[node_id]
@@ -111,6 +116,11 @@ class Nodes:
             await server.listen(door)
         one.tell()
 
+    def close(self) -> None:
+        """Remove the files that were made for TLS; the doors are closed by then."""
+        if self.tls is not None:
+            self.tls.close()
+
     @property
     def first_door(self) -> Door:
         return next(iter(self._nodes.values())).doors[0]
@@ -143,11 +153,23 @@ class Nodes:
                 f"the advertised address {text!r} is refused: say of which of the {len(self._nodes)} nodes"
             )
         one = self._nodes[next(iter(self._nodes)) if node_id is None else node_id]
-        one.told |= parse_advertised(text, one.listeners.served)
+        told = parse_advertised(text, one.listeners.served)
+        one.told |= told
+        if self.tls is not None:
+            self.tls.advertised(told.values())
         one.tell()
 
     def _told(self) -> set[str]:
         return {name for one in self._nodes.values() for name in one.node.endpoints}
+
+
+def _tls(config: BrokerConfig, listeners: Listeners) -> Tls | None:
+    """Raises ConfigError."""
+    if all(one.protocol not in TLS_PROTOCOLS for one in listeners.served):
+        return None
+    from kafkastub.security.tls import Tls
+
+    return Tls(config, listeners, shown_host(""))
 
 
 def address_text(host: str, port: int) -> str:

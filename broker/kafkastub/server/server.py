@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from kafkastub.handlers.sparingly import Sparingly
 from kafkastub.handlers.state import BrokerState
 from kafkastub.server.clock import Clock
-from kafkastub.server.connection import Connection
+from kafkastub.server.connection import NO_TLS_HERE, Connection
 from kafkastub.server.dispatch import Dispatcher
 from kafkastub.server.doors import Door, ListenError
+
+if TYPE_CHECKING:
+    from kafkastub.server.sasl import Gate
 
 _QUEUE_LIMIT = 1 << 20
 """Bytes of waiting frames from which a muted connection is no longer read."""
@@ -35,13 +39,27 @@ class Server:
         self._idle_ms = cast(int, state.config["connections.max.idle.ms"])
         self.doors: list[Door] = []
         self._next_id = 0
+        self._said = Sparingly()
         self._armed_for: int | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
 
     async def listen(self, door: Door) -> None:
-        """Open a door. Raises ListenError."""
-        await door.open(self.loop, lambda: BrokerProtocol(self, door))
+        """Open a door. Raises ListenError, ConfigError."""
+        if door.listener.protocol.startswith("SASL_"):
+            from kafkastub.security.credentials import ListenerSasl
+
+            door.sasl = ListenerSasl(self.state.config, door.listener)
+
+        def made() -> BrokerProtocol:
+            return BrokerProtocol(self, door)
+
+        if door.tls is None:
+            await door.open(self.loop, made)
+        else:
+            from kafkastub.server.tls import behind_tls
+
+            await door.open(self.loop, behind_tls(self, door.tls, made))
         if door not in self.doors:
             self.doors.append(door)
 
@@ -95,6 +113,12 @@ class Server:
     def next_connection_id(self) -> int:
         self._next_id += 1
         return self._next_id
+
+    def say_closed(self, connection: Connection) -> None:
+        """Say why we close a connection; of one that speaks TLS once in a while, since such a client tries again."""
+        info, why = connection.info, connection.reason
+        if why != NO_TLS_HERE or self._said.passes((info.listener, info.client_host), self.clock.timer_ms()):
+            self.state.log.warning("connection closed", peer=info.peer, why=why)
 
     def rearm(self) -> None:
         """Keep the one timer at the state's next deadline, or before it: then nothing happens when it fires."""
@@ -162,7 +186,12 @@ class BrokerProtocol(asyncio.Protocol):
         peer = self.transport.get_extra_info("peername") or ("unknown", 0)
         server = self.server
         info = self.door.admit(server.next_connection_id(), peer)
-        self.connection = Connection(server.dispatcher, info, server.request_limit, server.clock.both, self._woken)
+        dispatcher: Dispatcher | Gate = server.dispatcher
+        if self.door.sasl is not None:
+            from kafkastub.server.sasl import gate
+
+            dispatcher = gate(server.dispatcher, self.door.sasl, info, server._said)
+        self.connection = Connection(dispatcher, info, server.request_limit, server.clock.both, self._woken)
         self.connection.active_ms = server.clock.timer_ms()
         server.connections.add(self)
         server.watch_idle()
@@ -223,7 +252,7 @@ class BrokerProtocol(asyncio.Protocol):
                 transport.writelines(out)
         if connection.closing:
             if connection.reason is not None:
-                self.server.state.log.warning("connection closed", peer=connection.info.peer, why=connection.reason)
+                self.server.say_closed(connection)
             self._close()
         elif connection.queued or connection.blocked or not self._reading:
             self._throttle(connection, transport)

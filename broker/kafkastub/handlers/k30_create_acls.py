@@ -1,0 +1,104 @@
+"""CreateAcls (key 30), versions 1-3.
+
+CA-1   An entry counts for every request that comes after the answer; one that is there already is no error.   KIP-140
+CA-2   Pattern types LITERAL and PREFIXED. ANY and MATCH, and ANY as type, operation or permission, are for filters:
+       UNKNOWN_SERVER_ERROR without a text at every entry.                KIP-290; Kafka: ResourcePattern
+CA-3   An empty resource name, another name of the cluster than kafka-cluster, a principal without a colon:
+       INVALID_REQUEST with Kafka's text at the entry, which spares its neighbours.    Kafka: AclApis, AclControlManager
+CA-4   Without Alter on the cluster: CLUSTER_AUTHORIZATION_FAILED at every entry.
+CA-5   Without an authorizer: SECURITY_DISABLED at every entry.
+CA-6   A type, pattern type, operation or permission 0 closes the connection; any other that does not exist:
+       INVALID_REQUEST at the entry.                                      Kafka: CreateAclsRequest.validate
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kafkastub.handlers.acl_requests import NO_AUTHORIZER, word
+from kafkastub.handlers.authorization import Access, acls_changed
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.error_texts import default_text
+from kafkastub.handlers.outcome import CLOSE, Outcome
+from kafkastub.handlers.registry import handles
+from kafkastub.security import CLUSTER_NAME, Acl, Operation, PatternType, Permission, ResourceType
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafkawire.messages.create_acls_response import AclCreationResult, CreateAclsResponse
+
+_MOST: Final = 10_000
+"""Records that Kafka's controller writes for one request; so many entries the stub takes, and keeps more."""
+_MOST_KEPT: Final = 1_000_000
+
+
+def error_response(
+    request: CreateAclsRequest, code: ErrorCode, version: int, text: str | None = None
+) -> CreateAclsResponse:
+    """The code at every entry."""
+    return CreateAclsResponse(results=[AclCreationResult(code, text or default_text(code)) for _ in request.creations])
+
+
+@handles(ApiKey.CREATE_ACLS, 1, 3, error_response=error_response)
+def create_acls(ctx: RequestContext, request: CreateAclsRequest) -> Outcome:
+    asked = request.creations
+    if any(0 in (one.resource_type, one.resource_pattern_type, one.operation, one.permission_type) for one in asked):
+        return CLOSE
+    authorizer = ctx.state.authorizer
+    if authorizer is None:
+        return error_response(request, ErrorCode.SECURITY_DISABLED, ctx.api_version, NO_AUTHORIZER)
+    if not Access(ctx).to_cluster(Operation.ALTER):
+        return error_response(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ctx.api_version)
+    if len(asked) > _MOST or len(authorizer) + len(asked) > _MOST_KEPT:
+        return error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, ctx.api_version)
+    if any(_is_for_filters(one) for one in asked):
+        return CreateAclsResponse(results=[AclCreationResult(ErrorCode.UNKNOWN_SERVER_ERROR, None) for _ in asked])
+    results = []
+    for one in asked:
+        why = _refusal(one)
+        if why is None:
+            authorizer.add(
+                Acl(
+                    one.resource_type,
+                    one.resource_name,
+                    one.resource_pattern_type,
+                    one.principal,
+                    one.host,
+                    one.operation,
+                    one.permission_type,
+                )
+            )
+        results.append(AclCreationResult(ErrorCode.NONE if why is None else ErrorCode.INVALID_REQUEST, why))
+    acls_changed(ctx.state)
+    return CreateAclsResponse(results=results)
+
+
+def _refusal(one: AclCreation) -> str | None:
+    """Why an entry is refused, in Kafka's order and words."""
+    if one.resource_type == ResourceType.CLUSTER and one.resource_name != CLUSTER_NAME:
+        return f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
+    if not one.resource_name:
+        return "Invalid empty resource name"
+    kind, pattern = word(ResourceType, one.resource_type), word(PatternType, one.resource_pattern_type)
+    operation, permission = word(Operation, one.operation), word(Permission, one.permission_type)
+    for what, found in (
+        ("resourceType", kind),
+        ("patternType", pattern),
+        ("operation", operation),
+        ("permissionType", permission),
+    ):
+        if not found:
+            return f"Invalid {what} {found.name}"
+    if ":" not in one.principal:
+        why = "no colon is present separating the principal type from the principal name"
+        return f"Could not parse principal from `{one.principal}` ({why})"
+    return None
+
+
+def _is_for_filters(one: AclCreation) -> bool:
+    return (
+        one.resource_type == ResourceType.ANY
+        or one.resource_pattern_type in (PatternType.ANY, PatternType.MATCH)
+        or one.operation == Operation.ANY
+        or one.permission_type == Permission.ANY
+    )

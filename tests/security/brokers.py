@@ -1,0 +1,87 @@
+"""A stub and a real Apache Kafka with the same listeners: PLAINTEXT, and SASL_PLAINTEXT with every mechanism."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from kafkastub import KafkaStub
+from kafkawire.api import ApiKey
+from kafkawire.messages.alter_user_scram_credentials_request import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialUpsertion,
+)
+from tests.oracle.apache_kafka import ApacheKafka
+from tests.security.talk import Talk
+
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+_MODULE = "org.apache.kafka.common.security"
+_OF = "listener.name.sasl_plaintext."
+REAUTH_MS = 1500
+CONFIG: dict[str, object] = {
+    "sasl.enabled.mechanisms": ",".join(MECHANISMS),
+    _OF + "plain.sasl.jaas.config": f'{_MODULE}.plain.PlainLoginModule required user_alice="s3cret=; x" user_bob="b";',
+    _OF + "scram-sha-256.sasl.jaas.config": f"{_MODULE}.scram.ScramLoginModule required;",
+    _OF + "scram-sha-512.sasl.jaas.config": f"{_MODULE}.scram.ScramLoginModule required;",
+    _OF + "oauthbearer.sasl.jaas.config": f"{_MODULE}.oauthbearer.OAuthBearerLoginModule required "
+    'unsecuredLoginStringClaim_sub="broker";',
+    _OF + "scram-sha-256.connections.max.reauth.ms": REAUTH_MS,
+    "inter.broker.listener.name": "PLAINTEXT",
+    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT",
+    "connection.failed.authentication.delay.ms": 0,
+    "group.initial.rebalance.delay.ms": 0,
+}
+PASSWORD = "s3cret=; x"
+"""alice's, by PLAIN and by SCRAM."""
+
+
+class Addresses(NamedTuple):
+    """HOST:PORT of both listeners."""
+
+    plain: str
+    sasl: str
+
+
+class _SaslKafka(ApacheKafka):
+    def _properties(self, controller_port: int, logs: Path) -> str:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.sasl_port = free.getsockname()[1]
+        listeners = f"PLAINTEXT://127.0.0.1:{self.port},SASL_PLAINTEXT://127.0.0.1:{self.sasl_port}"
+        whole = super()._properties(controller_port, logs).replace("\\", "\\\\")
+        return (
+            whole
+            + f"listeners={listeners},CONTROLLER://127.0.0.1:{controller_port}\nadvertised.listeners={listeners}\n"
+        )
+
+
+@contextlib.contextmanager
+def stub() -> Iterator[Addresses]:
+    listeners = "PLAINTEXT://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0"
+    with KafkaStub(config={**CONFIG, "listeners": listeners}, topics={"t": 1}) as running:
+        addresses = Addresses(running.bootstrap_servers_of("PLAINTEXT"), running.bootstrap_servers_of("SASL_PLAINTEXT"))
+        _add_scram_user(addresses)
+        yield addresses
+
+
+@contextlib.contextmanager
+def kafka() -> Iterator[Addresses]:
+    with _SaslKafka(config=CONFIG) as running:
+        addresses = Addresses(running.bootstrap_servers, f"127.0.0.1:{running.sasl_port}")
+        _add_scram_user(addresses)
+        yield addresses
+
+
+def _add_scram_user(addresses: Addresses) -> None:
+    salt = b"0123456789abcdef"
+    upsertions = [
+        ScramCredentialUpsertion(user, number, 4096, salt, hashlib.pbkdf2_hmac(name, PASSWORD.encode(), salt, 4096))
+        for user, number, name in (("alice", 1, "sha256"), ("carol", 1, "sha256"), ("dave", 2, "sha512"))
+    ]
+    with Talk(addresses.plain) as talk:
+        answer = talk.ask(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, AlterUserScramCredentialsRequest([], upsertions))
+        assert [one.error_code for one in answer.results] == [0, 0, 0]

@@ -1,0 +1,54 @@
+"""Every API under every set of entries answers as Apache Kafka 4.3.1 with its StandardAuthorizer."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafkastub import KafkaStub
+from kafkastub.handlers.guards import ASK_THEMSELVES, GUARDS, OPEN
+from kafkastub.handlers.registry import registrations
+from tests.oracle.apache_kafka import ApacheKafka
+from tests.security.matrix import OTHER, SEEN, acl_sets, cells
+from tests.security.matrix_player import CONFIG, Player, differences, has_second_address, recorded
+
+needs_two_addresses = pytest.mark.skipif(
+    not has_second_address(), reason="this machine has no second loopback address, 127.0.0.2"
+)
+
+
+def test_the_recording_is_of_this_matrix():
+    answers, names = recorded(), {name for name, _ in acl_sets()}
+    assert list(answers) == [cell.title for cell in cells({SEEN: b"1" * 16, OTHER: b"2" * 16, "pet": b"3" * 16})]
+    assert all({name for sets in each.values() for name in sets} == names for each in answers.values())
+
+
+def test_every_api_is_either_guarded_or_for_everybody():
+    assert registrations().keys() <= GUARDS.keys() | OPEN | ASK_THEMSELVES
+    assert not GUARDS.keys() & (OPEN | ASK_THEMSELVES)
+
+
+def test_every_api_that_is_guarded_is_in_the_matrix():
+    asked = {cell.key for cell in cells({SEEN: b"1" * 16, OTHER: b"2" * 16, "pet": b"3" * 16})}
+    assert (GUARDS.keys() | ASK_THEMSELVES) & registrations().keys() <= asked
+
+
+@needs_two_addresses
+@pytest.mark.behaviour("FE-19")
+def test_the_stub_answers_as_recorded():
+    with KafkaStub(profile="kafka", config=CONFIG) as stub:
+        player = Player(stub.bootstrap_servers)
+        try:
+            assert differences(player.play()) == {}
+        finally:
+            player.close()
+
+
+@needs_two_addresses
+@pytest.mark.oracle
+def test_apache_kafka_answers_as_recorded():
+    with ApacheKafka(config=CONFIG) as kafka:
+        player = Player(kafka.bootstrap_servers)
+        try:
+            assert differences(player.play()) == {}
+        finally:
+            player.close()

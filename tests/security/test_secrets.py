@@ -1,0 +1,123 @@
+"""No secret reaches a log, the journal, an error message or a description of the configuration."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafkastub import KafkaStub
+from kafkastub.config import BrokerConfig, ConfigError, Profile
+from kafkawire.api import ApiKey
+from kafkawire.messages.alter_user_scram_credentials_request import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialUpsertion,
+)
+from kafkawire.messages.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
+from kafkawire.schema import Message, Struct
+from tests.security.talk import Talk, bearer, unsecured_token
+
+SECRET = "Tr0ub4dor-and-3"
+WRONG = "Wr0ng-and-typed"
+SALTED = hashlib.pbkdf2_hmac("sha256", SECRET.encode(), b"salt", 4096)
+JAAS = "listener.name.sasl_plaintext.plain.sasl.jaas.config"
+CONFIG = {
+    "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,OAUTHBEARER",
+    JAAS: f'org.apache.kafka.common.security.plain.PlainLoginModule required user_bob="{SECRET}" password="{SECRET}";',
+}
+
+
+def secrets_in(text: str) -> list[str]:
+    hidden = [SECRET, WRONG, SALTED.hex(), str(SALTED)[2:-1], "c2lnbmF0dXJl"]
+    return [one for one in hidden if one in text]
+
+
+def told_of(entry: Any) -> str:
+    """Everything that an entry of the journal shows."""
+    values = [getattr(entry, name) for name in dir(entry) if not name.startswith("_")]
+    shown = [value() if callable(value) else value for value in values]
+    return repr([_plain(one) for one in shown])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Struct | Message):
+        return {name: _plain(getattr(value, name)) for name, *_ in value.FIELDS}
+    if isinstance(value, bytes):
+        return [value, value.hex()]
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def test_none_is_logged_or_journaled(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    caplog.set_level(logging.DEBUG)
+    folder = tmp_path / "journal"
+    with KafkaStub(users={"alice": SECRET}, config=CONFIG, journal=folder) as stub:
+        address = stub.bootstrap_servers
+        for user, password in (("alice", SECRET), ("bob", SECRET), ("alice", WRONG), ("bob", WRONG)):
+            with Talk(address) as talk:
+                talk.plain(user, password)
+        for password in (SECRET, WRONG):
+            with Talk(address) as talk:
+                talk.scram("alice", password)
+        with Talk(address) as talk:
+            talk.shake("OAUTHBEARER")
+            talk.send(bearer(unsecured_token(sub="erin", exp=4e9)[:-1] + ".c2lnbmF0dXJl"))
+        with Talk(address) as talk:
+            talk.shake("PLAIN", 0)
+            talk.send_raw(f"\0alice\0{SECRET}".encode())
+            upsertion = ScramCredentialUpsertion("zoe", 1, 4096, b"salt", SALTED)
+            talk.ask(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, AlterUserScramCredentialsRequest([], [upsertion]))
+            described = talk.ask(
+                ApiKey.DESCRIBE_CONFIGS, 4, DescribeConfigsRequest([DescribeConfigsResource(4, "1", None)], True)
+            )
+        told = [(one.name, one.value) for one in described.results[0].configs]
+        assert (JAAS, None) in told
+        entries = [told_of(entry) for entry in stub.journal]
+        assert len(entries) >= 10
+    written = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    told_by = {
+        "entries": "\n".join(entries),
+        "answers": repr(told),
+        "log": caplog.text,
+        "folder": written.decode("latin-1") + written.hex(),
+    }
+    assert {name: secrets_in(text) for name, text in told_by.items()} == {name: [] for name in told_by}
+    assert "authentication failed" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {JAAS: f"PlainLoginModule {SECRET}"},
+        {JAAS: f'PlainLoginModule required user_a="{SECRET}"'},
+        {JAAS: f'PlainLoginModule required "{SECRET}";'},
+        {"kafkastub.users": SECRET},
+        {"kafkastub.users": json.dumps({"": SECRET})},
+        {"kafkastub.users": json.dumps([SECRET])},
+    ],
+)
+def test_none_is_in_the_refusal_of_a_configuration(config: dict[str, object]):
+    whole = {
+        "listeners": "SASL_PLAINTEXT://127.0.0.1:0",
+        "inter.broker.listener.name": "SASL_PLAINTEXT",
+        "sasl.enabled.mechanisms": "PLAIN",
+        **config,
+    }
+    with pytest.raises(ConfigError) as refused, KafkaStub(config=whole):
+        pass
+    assert secrets_in(str(refused.value)) == []
+
+
+def test_none_is_in_the_description_of_a_configuration():
+    config = BrokerConfig({**CONFIG, "kafkastub.users": json.dumps({"a": SECRET})}, Profile.named("kips"))
+    assert secrets_in(repr(config)) == []
+
+
+def test_passwords_are_not_kept_on_the_disk(tmp_path: Path):
+    with KafkaStub(users={"alice": SECRET}, data_dir=tmp_path) as stub, Talk(stub.bootstrap_servers) as talk:
+        assert talk.scram("alice", SECRET).error_code == 0
+    found = [path for path in tmp_path.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+    assert found == []
