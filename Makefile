@@ -7,7 +7,7 @@ PIPELINE := .venv/.pipeline-installed
 PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 
-.PHONY: help run test test-docker check oracle oracle-expiry differential soak golden messages docs examples bench lock clean
+.PHONY: help run test test-docker check oracle oracle-expiry differential conformance mutants soak golden messages docs examples bench lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -17,6 +17,8 @@ help:
 	@echo "make oracle        the same scenarios on Apache Kafka 4.3.1 and on the stub, fixed seeds"
 	@echo "make oracle-expiry the expiry of offsets on both; waits for two real minutes"
 	@echo "make differential  any seeds: SEEDS=1-200"
+	@echo "make conformance   the suite of kafkastub conform on the stub, Apache Kafka and kfake; writes docs/conformance.md"
+	@echo "make mutants       seeded defects in copies of the stub: each has to fail a case of that suite"
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
@@ -54,7 +56,7 @@ test-docker: $(DEV)
 test-pipeline: $(PIPELINE)
 	$(PYTEST) -m pipeline tests/pipeline $(ARGS)
 
-check: $(DEV)
+check: $(PIPELINE)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -71,6 +73,12 @@ oracle-expiry: $(DEV)
 SEEDS ?= 1-20
 differential: $(DEV)
 	$(BIN)/python -m tests.differential --seeds $(SEEDS) $(ARGS)
+
+conformance: $(DEV)
+	$(BIN)/python -m tests.conformance.document $(ARGS)
+
+mutants: $(DEV)
+	$(BIN)/python -m tests.conformance.mutants $(ARGS)
 
 soak: $(DEV)
 	$(PYTEST) -m soak $(ARGS)

@@ -1,0 +1,58 @@
+"""The report for programs: everything, as one JSON document."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from kafkastub.conformance.model import Frame, Outcome, Result, Status
+
+
+def report(outcome: Outcome) -> str:
+    """The document."""
+    return json.dumps(document(outcome), indent=1, ensure_ascii=False) + "\n"
+
+
+def document(outcome: Outcome) -> dict[str, Any]:
+    """What is in it. Frames are hexadecimal, headers included."""
+    return {
+        "broker": outcome.broker,
+        "profile": outcome.profile,
+        "began": outcome.began,
+        "seconds": round(outcome.seconds, 3),
+        "interrupted": outcome.interrupted,
+        "summary": {status.value: outcome.count(status) for status in Status},
+        "left behind": outcome.left,
+        "advertised": {api: list(between) for api, between in outcome.advertised.items()},
+        "results": [_result(result) for result in outcome.results],
+    }
+
+
+def _result(result: Result) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "id": result.run.id,
+        "api": result.run.case.api,
+        "version": result.run.version,
+        "status": result.status.value,
+        "seconds": round(result.seconds, 4),
+        "shows": result.run.case.shows,
+        "source": result.run.case.source,
+        "profile": result.run.case.profile,
+    }
+    if result.reason:
+        found["reason"] = result.reason
+    if result.differences:
+        found["differences"] = [vars(one) for one in result.differences]
+    if result.frames:
+        found["frames"] = [_frame(frame) for frame in result.frames]
+    return found
+
+
+def _frame(frame: Frame) -> dict[str, Any]:
+    return {
+        "api": frame.api,
+        "version": frame.version,
+        "request": frame.request.hex(),
+        "answer": None if frame.answer is None else frame.answer.hex(),
+        "closed": frame.closed,
+    }

@@ -1,0 +1,131 @@
+"""Running the plan, case by case, each with a deadline; a broker that hangs or dies fails the case alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from kafkastub.client import ClientError, NotListening
+from kafkastub.conformance.broker import Broker
+from kafkastub.conformance.cluster import Cluster, NotReady, address
+from kafkastub.conformance.link import remembered
+from kafkastub.conformance.model import CaseError, Mismatch, Outcome, Result, Run, Skipped, Status
+from kafkastub.conformance.registry import plan
+
+CASE_SECONDS = 30.0
+SLOW_SECONDS = 180.0
+CLEANED_EVERY = 25
+"""After so many runs what they made is removed."""
+
+REVIVAL_SECONDS = 5.0
+"""So long a broker that does not answer is given to come back, once."""
+
+PROBE_SECONDS = 1.0
+
+Progress = Callable[[Result, int, int], None]
+"""(what came of a run, how many are done, how many there are)."""
+
+
+def conform(
+    bootstrap: str,
+    profile: str = "kafka",
+    *,
+    chosen: str = "",
+    slow: bool = False,
+    timeout: float = 10.0,
+    name: str = "",
+    progress: Progress | None = None,
+    select: Callable[[Run], bool] | None = None,
+) -> Outcome:
+    """Run the catalogue against the broker at `bootstrap` (HOST:PORT).
+
+    Args:
+        timeout: seconds that one answer may take.
+        select: further choice among the runs.
+
+    Raises ValueError for what makes no sense, ClientError and NotReady where there is no broker to ask.
+    """
+    cluster = Cluster(*address(bootstrap), profile, timeout)
+    began = datetime.now(UTC).isoformat(timespec="seconds")
+    start = time.monotonic()
+    try:
+        cluster.prepare()
+        runs = [
+            run for run in plan(cluster.advertised, profile, slow=slow, chosen=chosen) if select is None or select(run)
+        ]
+        outcome = Outcome(name or bootstrap, profile, began, cluster.advertised)
+        _play(cluster, runs, outcome, progress)
+    finally:
+        cluster.forget_admin()
+    outcome.seconds = time.monotonic() - start
+    return outcome
+
+
+def _play(cluster: Cluster, runs: Sequence[Run], outcome: Outcome, progress: Progress | None) -> None:
+    dead = False
+    try:
+        for number, run in enumerate(runs, 1):
+            if dead and not cluster.alive(PROBE_SECONDS / 4):
+                result = Result(run, Status.ERROR, reason="the broker is gone")
+            else:
+                dead = False
+                result = play(cluster, run)
+                if result.bad and not cluster.alive(PROBE_SECONDS):
+                    dead = not _comes_back(cluster)
+                    result.reason += (
+                        "; the broker does not answer any more" if dead else "; the broker was gone after it"
+                    )
+            outcome.results.append(result)
+            if progress is not None:
+                progress(result, number, len(runs))
+            if not dead and (number % CLEANED_EVERY == 0 or "" in cluster.groups):
+                outcome.left += cluster.clean()
+    except KeyboardInterrupt:
+        outcome.interrupted = True
+    finally:
+        if not dead:
+            outcome.left += cluster.clean(shared=True)
+
+
+def play(cluster: Cluster, run: Run) -> Result:
+    """One run; raises nothing but KeyboardInterrupt."""
+    start = time.monotonic()
+    frames = remembered()
+    until = start + (SLOW_SECONDS if run.case.slow else CASE_SECONDS)
+    broker = Broker(cluster, run.case.api, run.version, until, frames)
+    result = Result(run, Status.PASSED)
+    try:
+        for api in run.case.also:
+            cluster.newest(api)
+        run.case.run(broker)
+    except Mismatch as mismatch:
+        result.status, result.reason, result.differences = Status.FAILED, str(mismatch), mismatch.differences
+    except Skipped as skipped:
+        result.status, result.reason = Status.SKIPPED, str(skipped)
+    except NotListening as error:
+        result.status, result.reason = Status.ERROR, str(error)
+    except ClientError as error:
+        result.status, result.reason = Status.FAILED, str(error)
+    except (NotReady, CaseError, OSError) as error:
+        result.status, result.reason = Status.ERROR, str(error)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        # An answer that lacks what every answer has: an empty list where there is a row, for one.
+        result.status, result.reason = Status.FAILED, f"the answer cannot be used: {type(error).__name__}: {error}"
+    finally:
+        broker.close()
+    if result.status in (Status.FAILED, Status.ERROR):
+        result.frames = list(frames)
+    result.seconds = time.monotonic() - start
+    return result
+
+
+def _comes_back(cluster: Cluster) -> bool:
+    """Whether the broker answers again within the time; connections to it are opened anew."""
+    cluster.forget_admin()
+    deadline = time.monotonic() + REVIVAL_SECONDS
+    while time.monotonic() < deadline:
+        if cluster.alive(PROBE_SECONDS):
+            return True
+        time.sleep(0.1)
+    return False
