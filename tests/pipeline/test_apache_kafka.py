@@ -162,7 +162,7 @@ def test_a_topic_is_known_by_its_id(spark: SparkSession, kafka: str, out: Path) 
     ids = snapshot(kafka).topic_ids
     assert {"orders", "audit", TOPIC} <= set(ids)
     known = {r.topic: r.topic_id for r in rows(spark, out, "offset_current") if r.topic_id is not None}
-    assert known == {topic: ids[topic] for topic in known}
+    assert known == {"orders": ids["orders"], "audit": ids["audit"]}  # Kafka writes them since 4.1
 
 
 def test_the_commands_do_as_predicted(spark: SparkSession, kafka: str, out: Path, jvm: Jvm) -> None:

@@ -130,6 +130,7 @@ def _audit_is_what_the_journal_says(spark: SparkSession, out: Path, on: Played, 
             asked.add(("OffsetDelete", group, at, place["topic"], place["partition"]))
     audit = rows(spark, out, "deletion_audit")
     expired = {(r.group_id, r.deleted_at) for r in audit if r.what == "offset" and r.reason == "expiry"}
+    events = sorted(rows(spark, out, "offset_events"), key=lambda r: r.log_offset)
     for r in audit:
         if ("DeleteGroups", r.group_id, r.deleted_at) in asked:
             wanted = "DeleteGroups", "journal"
@@ -139,6 +140,8 @@ def _audit_is_what_the_journal_says(spark: SparkSession, out: Path, on: Played, 
             wanted = "expiry", "log"
         else:
             wanted = "no offsets left", "log"
+            before = {(e.topic, e.partition): e.event for e in events if _precedes(e, r)}
+            assert set(before.values()) <= {"tombstone"}, r
         assert (r.reason, r.evidence) == wanted, r
         assert (r.what == "group") is (r.topic is None)
         assert r.predicted is (r.reason in ("expiry", "no offsets left"))
@@ -146,6 +149,11 @@ def _audit_is_what_the_journal_says(spark: SparkSession, out: Path, on: Played, 
             assert r.commit_timestamp is not None
             assert r.reason != "expiry" or r.late_ms >= 0
     assert {r.reason for r in audit} >= {"expiry", "OffsetDelete", "DeleteGroups"}
+
+
+def _precedes(event: Any, stone: Any) -> bool:
+    """Whether an offset's record is of the same group, and before a tombstone of the group's."""
+    return bool(event.group_id == stone.group_id and event.log_offset < stone.log_offset)
 
 
 @pytest.mark.parametrize("retention", OTHER_RETENTIONS)

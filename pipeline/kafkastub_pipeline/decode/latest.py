@@ -2,6 +2,9 @@
 
 A worker keeps the last offsets of its share in an Arrow table, and hands them on when there are too many: memory stays
 flat, and Spark does the rest.
+
+This is for who wants the current offsets alone. `kafkastub-pipeline run` stores every decoded record, which its other
+tables need, and picks the newest from those (`tables.current.live_offsets`); a test holds the two against each other.
 """
 
 from __future__ import annotations

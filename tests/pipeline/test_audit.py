@@ -1,0 +1,66 @@
+"""Requests that delete nothing are not blamed for what expires soon after them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kafkastub import KafkaStub
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
+from kafkawire.messages.offset_delete_request import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from tests.expiry.wire import Wire
+from tests.offsets_topic.history import subscription
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytest.importorskip("pyarrow", reason="pyarrow is not installed: make test-pipeline installs it")
+SOON_MS = 500
+
+
+def delete_offset(wire: Wire, group: str, partition: int) -> int:
+    topics = [OffsetDeleteRequestTopic("orders", [OffsetDeleteRequestPartition(partition)])]
+    answer = wire.ask(ApiKey.OFFSET_DELETE, 0, OffsetDeleteRequest(group, topics))
+    assert answer.error_code == 0
+    return int(answer.topics[0].partitions[0].error_code)
+
+
+def test_what_expires_after_a_request_without_effect_has_expired(spark: SparkSession, tmp_path: Path) -> None:
+    from kafkastub_pipeline.decode import decoded
+    from kafkastub_pipeline.sources import read_journal, read_kafka
+    from kafkastub_pipeline.tables.history import deletion_audit, findings
+
+    config: dict[str, object] = {"offsets.topic.num.partitions": 1, "group.initial.rebalance.delay.ms": 0}
+    with KafkaStub(topics={"orders": 3}, config=config) as stub, Wire(stub.bootstrap_servers) as wire:
+        stub.clock.freeze()
+        wire.commit("simple", {("orders", 1): 1, ("orders", 2): 1})
+        assert delete_offset(wire, "simple", 0) == 0  # there is none
+        stub.clock.advance(milliseconds=1)
+        wire.commit("simple", {("orders", 0): 1}, own=SOON_MS, version=4)
+        assert delete_offset(wire, "simple", 2) == 0
+        member = wire.member("workers", subscription("orders"))
+        wire.commit("workers", {("orders", 0): 1, ("orders", 1): 1}, member=member, own=SOON_MS, version=4)
+        assert delete_offset(wire, "workers", 1) == ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+        refused = wire.ask(ApiKey.DELETE_GROUPS, 2, DeleteGroupsRequest(["workers"]))
+        assert refused.results[0].error_code == ErrorCode.NON_EMPTY_GROUP
+        stub.clock.advance(milliseconds=SOON_MS)
+        stub.journal.to_parquet(tmp_path / "journal.parquet")
+        decoded(read_kafka(spark, stub.bootstrap_servers, 1)).write.parquet(str(tmp_path / "records"))
+    records = spark.read.parquet(str(tmp_path / "records"))
+    journal = read_journal(spark, str(tmp_path / "journal.parquet"))
+    audit = deletion_audit(findings(records, journal, (600,), "kips"), None).collect()
+    assert {(r.group_id, r.partition): (r.reason, r.evidence, r.predicted) for r in audit} == {
+        ("simple", 0): ("expiry", "log", True),
+        ("simple", 2): ("OffsetDelete", "journal", False),
+        ("workers", 0): ("expiry", "log", True),
+        ("workers", 1): ("expiry", "log", True),
+    }
+    assert [r.late_ms for r in audit if r.reason == "expiry"] == [0, 0, 0]
