@@ -18,8 +18,8 @@ IGNORED_WARNINGS = (
     # kafka-python reads its schemas with functions that Python 3.11 and 3.12 deprecate (3.13 took that back).
     "ignore:(read_text|open_text) is deprecated:DeprecationWarning",
     # Clients that leave a socket to the garbage collector do so in whichever test comes next. Ours are uvloop's.
-    "ignore:unclosed <socket:ResourceWarning",
-    "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning",
+    "ignore:unclosed <(socket|ssl):ResourceWarning",
+    "ignore:Exception ignored in. <(socket|ssl):pytest.PytestUnraisableExceptionWarning",
 )
 
 CONFIG: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
