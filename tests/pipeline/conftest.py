@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 WARNINGS = ("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning", "ignore::UserWarning")
 """What pyspark 4.0 and its helpers have to say of newer Pythons and pandas is not ours to mend."""
+
+collect_ignore_glob = [] if find_spec("pyspark") else ["test_*.py"]
+"""Without the extra `pipeline` these files cannot even be read; `make test-pipeline` installs it."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
