@@ -105,7 +105,9 @@ def test_what_kafka_lets_pass_passes(given: dict[str, object]):
 
 def test_infinite_retention_is_a_value_in_one_profile_only():
     assert BrokerConfig({"offsets.retention.minutes": "-1"}, KIPS)["offsets.retention.minutes"] == -1
-    with pytest.raises(ConfigError, match=r"^offsets\.retention\.minutes=-1 is refused: .* at least 1 \(-1 is for the .*kips\)$"):
+    with pytest.raises(
+        ConfigError, match=r"^offsets\.retention\.minutes=-1 is refused: .* at least 1 \(-1 is for the .*kips\)$"
+    ):
         BrokerConfig({"offsets.retention.minutes": "-1"}, KAFKA)
 
 
