@@ -104,18 +104,27 @@ def test_the_journal(stub: KafkaStub, ask: Ask, tmp_path: Path):
 
 def test_following_the_journal_until_interrupted(stub: KafkaStub):
     commit_for(stub, "before")
-    process = subprocess.Popen(
-        [COMMAND, "journal", "tail", "-f", "--api", "OffsetCommit", "--control", stub.control_url],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdout is not None
-    assert "group before" in process.stdout.readline()
-    for group in ("one", "two"):
-        commit_for(stub, group)
-        assert f"group {group}" in process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=10) == ("", "")
-    assert process.returncode == 0
+    # as a shell without job control starts it in the background
+    ignoring = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = subprocess.Popen(
+            [COMMAND, "journal", "tail", "-f", "--api", "OffsetCommit", "--control", stub.control_url],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, restore_signals=False,
+        )  # fmt: skip
+    finally:
+        signal.signal(signal.SIGINT, ignoring)
+    try:
+        assert process.stdout is not None
+        assert "group before" in process.stdout.readline()
+        for group in ("one", "two"):
+            commit_for(stub, group)
+            assert f"group {group}" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=10) == ("", "")
+        assert process.returncode == 0
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_following_ends_with_the_broker(stub: KafkaStub):

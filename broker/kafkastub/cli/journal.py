@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import signal
 import sys
 from collections.abc import Generator
 from contextlib import closing, suppress
@@ -61,6 +62,8 @@ def _tail(arguments: argparse.Namespace, control: Control) -> int:
         for entry in control.ask("GET", "/v1/journal", limit=arguments.lines, **wanted)["entries"]:
             _print(arguments, entry)
         return 0
+    # A shell without job control starts what is in the background with SIGINT ignored, and Python leaves it so.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with suppress(KeyboardInterrupt), closing(_lines(control, wanted)) as following:
         next(following)  # from here on nothing is missed
         shown = set()
