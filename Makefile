@@ -6,6 +6,7 @@ DEV := .venv/.dev-installed
 PIPELINE := .venv/.pipeline-installed
 PYTEST := $(BIN)/python -m pytest
 ARGS ?=
+WORKERS ?= 2
 
 .PHONY: help run test test-docker check oracle oracle-expiry differential conformance mutants soak golden messages docs examples bench lock clean
 
@@ -48,7 +49,7 @@ run: $(RUN)
 	@exec $(BIN)/kafkastub serve $(ARGS)
 
 test: $(DEV)
-	$(PYTEST) $(ARGS)
+	$(PYTEST) -n $(WORKERS) $(ARGS)
 
 test-docker: $(DEV)
 	$(PYTEST) -m docker $(ARGS)
