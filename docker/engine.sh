@@ -4,6 +4,11 @@
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
 base=debian:trixie-slim
+# Where this machine gets its own Debian from.
+mirror() {
+    apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(ORIGIN)' |
+        awk '$3 == "Debian" && $2 !~ /security|updates|backports/ { print $1; exit }'
+}
 
 missing=()
 command -v dockerd >/dev/null || missing+=(docker.io iptables)
@@ -29,7 +34,7 @@ if ! docker compose version >/dev/null 2>&1; then
     mkdir -p "$folder/lists/partial"
     cat >"$folder/trixie.sources" <<SOURCES
 Types: deb
-URIs: http://deb.debian.org/debian
+URIs: $(mirror)
 Suites: trixie
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
@@ -46,7 +51,7 @@ fi
 
 if ! docker image inspect "$base" >/dev/null 2>&1 && ! timeout 60 docker pull --quiet "$base"; then
     folder=$(mktemp -d)
-    mmdebstrap --quiet --variant=minbase --include=ca-certificates trixie "$folder/base.tar" http://deb.debian.org/debian
+    mmdebstrap --quiet --variant=minbase --include=ca-certificates trixie "$folder/base.tar" "$(mirror)"
     docker import "$folder/base.tar" kafkastub-base >/dev/null
     # What this machine trusts, its containers trust.
     cp /etc/ssl/certs/ca-certificates.crt "$folder/"
