@@ -8,7 +8,6 @@ ids, fetch sessions. Producer ids stand inside of records and stay as they are. 
 
 from __future__ import annotations
 
-import importlib
 import os
 import socket
 import struct
@@ -21,10 +20,10 @@ from kafkastub.journal.disk import read_rows
 from kafkastub.journal.extract import error_tally
 from kafkastub.journal.redact import SECRET_APIS
 from kafkawire.api import ApiKey
+from kafkawire.catalogue import request_class, response_class
 from kafkawire.codec import decode_from, encode
 from kafkawire.errors import MalformedMessage
 from kafkawire.header import is_flexible, read_request_header, response_header_size
-from kafkawire.messages import REQUESTS, RESPONSES
 from kafkawire.schema import ZERO_UUID, Struct
 
 if TYPE_CHECKING:
@@ -160,8 +159,7 @@ class _Replay:
     def _rewritten(self, row: dict[str, Any]) -> bytes:
         frame: bytes = row["request"]
         try:
-            module, name, _ = REQUESTS[row["api_key"]]
-            cls, version = getattr(importlib.import_module(module), name), row["api_version"]
+            cls, version = request_class(row["api_key"]), row["api_version"]
             header = read_request_header(frame, 0, len(frame), is_flexible(cls, version))
             message, _ = decode_from(cls, version, frame, header.end)
         except (KeyError, MalformedMessage, ValueError):
@@ -213,8 +211,7 @@ def _response(row: dict[str, Any], frame: bytes | None) -> Any:
     if frame is None:
         return None
     try:
-        module, name, _ = RESPONSES[row["api_key"]]
-        cls, version = getattr(importlib.import_module(module), name), row["api_version"]
+        cls, version = response_class(row["api_key"]), row["api_version"]
         body = 4 + response_header_size(row["api_key"], is_flexible(cls, version))
         return decode_from(cls, version, frame, body)[0]
     except (KeyError, MalformedMessage, ValueError):

@@ -29,13 +29,13 @@ def add_to(commands: Commands) -> None:
 
 def _replay(arguments: argparse.Namespace) -> int:
     """0 where all was answered as in the journal, 1 where not."""
-    from kafkastub.cli.serve import _overrides, _topics
+    from kafkastub.cli.serve import named_topics, overrides
     from kafkastub.config import ConfigError
     from kafkastub.replaying import replay
     from kafkastub.stub import KafkaStub, TopicError
 
     try:
-        config, topics = _overrides(arguments), _topics(arguments.topic)
+        config, topics = overrides(arguments), named_topics(arguments.topic)
         with KafkaStub(topics=topics, config=config, profile=arguments.profile, journal=False) as stub:
             done = replay(arguments.journal, stub)
     except (ConfigError, TopicError, ValueError, OSError) as error:

@@ -139,8 +139,8 @@ def _serve(arguments: argparse.Namespace) -> int:
     from kafkawire.errors import KafkaError
 
     try:
-        config = BrokerConfig(_overrides(arguments), Profile.named(arguments.profile))
-        topics = _topics(arguments.topic)
+        config = BrokerConfig(overrides(arguments), Profile.named(arguments.profile))
+        topics = named_topics(arguments.topic)
         listeners = _listeners(arguments, config)
         rules = _rules(arguments.faults)
         _load_control(arguments.control_port)
@@ -283,26 +283,28 @@ def _listeners(arguments: argparse.Namespace, config: BrokerConfig) -> Listeners
     return plan_listeners(config, host, port, arguments.advertised)
 
 
-def _overrides(arguments: argparse.Namespace) -> dict[str, object]:
+def overrides(arguments: argparse.Namespace) -> dict[str, object]:
+    """The configuration of file and options, an option wins. Raises ValueError."""
     from kafkastub.config import load_properties
 
-    overrides: dict[str, object] = {}
+    found: dict[str, object] = {}
     if arguments.config_file:
         try:
-            overrides.update(load_properties(Path(arguments.config_file)))
+            found.update(load_properties(Path(arguments.config_file)))
         except OSError as error:
             raise ValueError(f"cannot read {arguments.config_file}: {error.strerror}") from None
     for pair in arguments.config:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
             raise ValueError(f"{pair!r} is no configuration: KEY=VALUE is wanted")
-        overrides[key.strip()] = value.strip()
+        found[key.strip()] = value.strip()
     if arguments.as_version is not None:
-        overrides["kafkastub.as.version"] = arguments.as_version
-    return overrides
+        found["kafkastub.as.version"] = arguments.as_version
+    return found
 
 
-def _topics(texts: list[str]) -> dict[str, int]:
+def named_topics(texts: list[str]) -> dict[str, int]:
+    """The partitions by topic of NAME:PARTITIONS texts. Raises ValueError."""
     topics: dict[str, int] = {}
     for name, partitions in map(_topic, texts):
         if name in topics:

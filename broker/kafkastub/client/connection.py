@@ -6,20 +6,20 @@ connector's or a caller's exchange of frames before the first request.
 
 from __future__ import annotations
 
-import importlib
 import socket
 import struct
 import time
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, Protocol, Self, cast
+from typing import Any, Final, Protocol, Self
 
 from kafkastub.client.errors import ClientError, ConnectionClosed, NotABroker, NotListening, TimedOut, Unsupported
 from kafkawire.api import ApiKey
+from kafkawire.catalogue import response_class
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode, MalformedMessage
 from kafkawire.header import is_flexible, request_header, response_header_size
-from kafkawire.messages import REQUESTS, RESPONSES
+from kafkawire.messages import REQUESTS
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.schema import Message
 
@@ -209,12 +209,6 @@ class Connection:
 
 
 @cache
-def response_class(key: int) -> type[Message]:
-    """The class of an API's answer."""
-    module, name, _ = RESPONSES[key]
-    return cast("type[Message]", getattr(importlib.import_module(module), name))
-
-
 @cache
 def _own_version() -> str:
     """For the broker's journal (KIP-511)."""

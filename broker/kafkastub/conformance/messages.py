@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from functools import cache
-from importlib import import_module
 from typing import Any, cast
 
+from kafkawire import catalogue
 from kafkawire.api import ApiKey
-from kafkawire.messages import REQUESTS, RESPONSES
+from kafkawire.messages import REQUESTS
 from kafkawire.schema import Message, Struct
 
 KEYS: dict[str, ApiKey] = {ApiKey(key).camel: ApiKey(key) for key in REQUESTS}
 """Api keys by the name that documentation uses: "OffsetCommit"."""
 
 
-@cache
 def request_class(api: str) -> type[Message]:
     """The request message of an API."""
-    return _load(REQUESTS[KEYS[api]])
+    return catalogue.request_class(KEYS[api])
 
 
-@cache
 def response_class(api: str) -> type[Message]:
     """The response message of an API."""
-    return _load(RESPONSES[KEYS[api]])
+    return catalogue.response_class(KEYS[api])
 
 
 def build(api: str, body: Mapping[str, Any]) -> Message:
@@ -44,8 +41,3 @@ def _built(cls: type[Struct], kind: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return _struct(getattr(sys.modules[cls.__module__], kind), value)
     return value
-
-
-def _load(where: tuple[str, str, tuple[int, int]]) -> type[Message]:
-    module, name, _ = where
-    return cast("type[Message]", getattr(import_module(module), name))

@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from kafkawire.api import ApiKey
+from kafkawire.catalogue import request_class, response_class
 from kafkawire.codec.layout import FieldLayout, StructLayout, layout_of
-from kafkawire.messages import REQUESTS, RESPONSES
-from kafkawire.schema import ZERO_UUID, Message
+from kafkawire.schema import ZERO_UUID
 
 _TOPICS: Final = {
     ApiKey.PRODUCE: (("topic_data",), "responses"),
@@ -90,7 +90,7 @@ class Naming(NamedTuple):
 @lru_cache(maxsize=512)
 def naming(key: ApiKey, version: int) -> Naming:
     """Raises ValueError for a version that the messages do not have."""
-    request, answer = layout_of(message(REQUESTS, key), version), layout_of(message(RESPONSES, key), version)
+    request, answer = layout_of(request_class(key), version), layout_of(response_class(key), version)
     group = None
     if key == ApiKey.FIND_COORDINATOR:
         group = "key" if version < 4 else None
@@ -106,24 +106,16 @@ def naming(key: ApiKey, version: int) -> Naming:
     )
 
 
-def message(table: dict[int, tuple[str, str, tuple[int, int]]], key: ApiKey) -> type[Message]:
-    import importlib
-
-    module, name, _ = table[key]
-    found: type[Message] = getattr(importlib.import_module(module), name)
-    return found
-
-
 @lru_cache(maxsize=512)
 def has_field(key: ApiKey, version: int, name: str) -> bool:
     """Whether the answer has it at the top."""
-    layout = layout_of(message(RESPONSES, key), version)
+    layout = layout_of(response_class(key), version)
     return any(field.name == name for field in (*layout.fields, *layout.tagged))
 
 
 def has_error(key: ApiKey, version: int) -> bool:
     """Whether an error code stands anywhere in the answer."""
-    return _has_error(layout_of(message(RESPONSES, key), version))
+    return _has_error(layout_of(response_class(key), version))
 
 
 def _has_error(layout: StructLayout) -> bool:

@@ -12,12 +12,12 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from kafkastub.faults.checks import Served, apis_of
-from kafkastub.faults.naming import Naming, has_field, index_of, message, naming, topic_of, topics_in
+from kafkastub.faults.naming import Naming, has_field, index_of, naming, topic_of, topics_in
 from kafkastub.faults.partial import WRITES, Part, TopicName, Wanted, put, split
 from kafkastub.faults.rules import FaultError, FaultRule
 from kafkawire.api import ApiKey
+from kafkawire.catalogue import response_class
 from kafkawire.errors import ErrorCode
-from kafkawire.messages import RESPONSES
 from kafkawire.schema import Message
 
 MOST_RULES: Final = 1000
@@ -245,7 +245,7 @@ class Plan:
             if left is None:
                 if not wanted.topical:
                     return action
-                blank = message(RESPONSES, key)
+                blank = response_class(key)
                 return replace(action, rewrite=lambda _: change(blank()))
             return replace(action, work=True, error=None, narrow=lambda _: left, rewrite=change)
         narrow = _at_once if key == ApiKey.FETCH else None

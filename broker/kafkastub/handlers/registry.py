@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
+from kafkawire import catalogue
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
-from kafkawire.messages import REQUESTS, RESPONSES
+from kafkawire.messages import REQUESTS
 from kafkawire.schema import Message
 
 if TYPE_CHECKING:
@@ -59,10 +60,10 @@ class Registration:
         return self.handler.__module__
 
     def request_class(self) -> type[Message]:
-        return _load(REQUESTS[self.key])
+        return catalogue.request_class(self.key)
 
     def response_class(self) -> type[Message]:
-        return _load(RESPONSES[self.key])
+        return catalogue.response_class(self.key)
 
 
 _registered: dict[ApiKey, Registration] = {}
@@ -116,8 +117,3 @@ def registrations() -> dict[ApiKey, Registration]:
         if found.name[0] == "k" and found.name[1:3].isdigit():
             importlib.import_module(f"kafkastub.handlers.{found.name}")
     return dict(sorted(_registered.items()))
-
-
-def _load(where: tuple[str, str, tuple[int, int]]) -> type[Message]:
-    module, name, _ = where
-    return cast("type[Message]", getattr(importlib.import_module(module), name))

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 import struct
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from kafkastub.journal.extract import Mentioned, TopicName, api_name, error_tally, mentioned
 from kafkastub.journal.redact import hide_secrets, redacted_frame
 from kafkastub.journal.ring import Outcome, Raw
 from kafkawire.api import ApiKey
+from kafkawire.catalogue import request_class, response_class
 from kafkawire.codec import decode_from
 from kafkawire.errors import ErrorCode, MalformedMessage
 from kafkawire.header import RequestHeader, is_flexible, read_request_header, response_header_size
-from kafkawire.messages import REQUESTS, RESPONSES
-from kafkawire.schema import Message
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -130,7 +128,7 @@ class Entry:
     def _header(self) -> RequestHeader | None:
         data, start, end, *_ = self._raw
         try:
-            cls = _message(REQUESTS, self.api_key)
+            cls = request_class(self.api_key)
             return read_request_header(data, start, end, is_flexible(cls, self.api_version))
         except (KeyError, MalformedMessage):
             return None
@@ -150,7 +148,7 @@ class Entry:
         if self._header is None:
             return None
         try:
-            cls = _message(REQUESTS, self.api_key)
+            cls = request_class(self.api_key)
             message, end = decode_from(cls, self.api_version, self._raw.data, self._header.end)
         except (MalformedMessage, ValueError):
             return None
@@ -164,7 +162,7 @@ class Entry:
         if reply is None:
             return None
         try:
-            cls = _message(RESPONSES, self.api_key)
+            cls = response_class(self.api_key)
             body = 4 + response_header_size(self.api_key, is_flexible(cls, self._response_version))
             message = decode_from(cls, self._response_version, reply, body)[0]
         except (KeyError, MalformedMessage, ValueError):
@@ -175,7 +173,7 @@ class Entry:
     @property
     def _response_version(self) -> int:
         """Of ApiVersions in a version that nobody knows, the answer is in version 0."""
-        last = _message(RESPONSES, self.api_key).VERSIONS[1]
+        last = response_class(self.api_key).VERSIONS[1]
         return 0 if self.api_key == ApiKey.API_VERSIONS and self.api_version > last else self.api_version
 
     @cached_property
@@ -202,7 +200,7 @@ class Entry:
         """Every error code in the answer with how often it stands there, NONE (0) too."""
         if self.response is None:
             return {}
-        return error_tally(_message(RESPONSES, self.api_key), self._response_version)(self.response)
+        return error_tally(response_class(self.api_key), self._response_version)(self.response)
 
     @property
     def error_names(self) -> tuple[str, ...]:
@@ -234,12 +232,6 @@ def error_name(code: int) -> str:
         return ErrorCode(code).name
     except ValueError:
         return str(code)
-
-
-def _message(table: Any, key: int) -> type[Message]:
-    """Raises KeyError for an API that does not exist."""
-    module, name, _ = table[key]
-    return cast("type[Message]", getattr(importlib.import_module(module), name))
 
 
 _two_shorts = struct.Struct(">hh").unpack_from

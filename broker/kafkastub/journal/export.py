@@ -87,7 +87,7 @@ def row(entry: Entry, frames: bool) -> dict[str, Any]:
 
 def line(entry: Entry, frames: bool) -> str:
     """An entry as a line of JSON."""
-    return json.dumps(row(entry, frames), default=_json, ensure_ascii=False) + "\n"
+    return json.dumps(row(entry, frames), default=json_value, ensure_ascii=False) + "\n"
 
 
 def write_jsonl(entries: Iterable[Entry], path: str | os.PathLike[str], frames: bool = False) -> Path:
@@ -135,5 +135,6 @@ def parquet_schema() -> Any:
     )
 
 
-def _json(value: Any) -> str:
+def json_value(value: Any) -> str:
+    """What JSON has no form for: bytes in base64, times in ISO 8601."""
     return base64.b64encode(value).decode() if isinstance(value, bytes) else str(value.isoformat())

@@ -58,7 +58,7 @@ class Journal:
 
     def requests(self, **wanted: Any) -> list[Entry]:
         """The entries that match every keyword. Raises ValueError for a filter that can match nothing."""
-        matches = _matcher(wanted)
+        matches = matcher(wanted)
         since = wanted.get("since")
         first = since if isinstance(since, int) else 0
         numbered = self._call(lambda: self._ring.numbered(first))
@@ -75,7 +75,7 @@ class Journal:
         `since=stub.journal.total`, taken before, asks for a new one. Raises JournalTimeout after `timeout` seconds,
         ValueError for a filter that can match nothing.
         """
-        matches = _matcher(wanted)
+        matches = matcher(wanted)
         pending_wanted = wanted.get("outcome") == "pending"
         found: list[Entry | Exception] = []
         came = threading.Event()
@@ -145,7 +145,7 @@ class Journal:
         return f"<Journal of {len(self)} requests>"
 
 
-def _matcher(wanted: dict[str, Any]) -> Callable[[Entry], bool]:
+def matcher(wanted: dict[str, Any]) -> Callable[[Entry], bool]:
     """Raises ValueError, with one sentence, for a filter that nothing can match."""
     tests: list[Callable[[Entry], bool]] = []
     for name, value in wanted.items():

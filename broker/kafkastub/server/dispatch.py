@@ -102,7 +102,7 @@ class Dispatcher:
         name = data[start : start + 4]
         route = self._routes.get(name)
         if route is None:
-            route = self._route(data, start, end)
+            route = self.route(data, start, end)
         client_id: str | None
         # The straight way through a header and a body; whatever is out of the ordinary is read again, with care.
         try:
@@ -140,14 +140,14 @@ class Dispatcher:
                 if stop > end:
                     raise Refused
         except Exception:
-            correlation_id, client_id, request = self._read_with_care(route, data, start, end)
+            correlation_id, client_id, request = self.read_with_care(route, data, start, end)
         context = RequestContext(
             self.state, info, route.key, route.version, correlation_id, client_id, broker_ms, timer_ms
         )
         try:
             outcome = route.handler(context, request)
         except Exception as error:
-            outcome = self._lowered(Exchange(route, context, request), error)
+            outcome = self.lowered(Exchange(route, context, request), error)
         if not isinstance(outcome, Message):
             return Exchange(route, context, request), outcome
         try:
@@ -190,7 +190,7 @@ class Dispatcher:
         """Those in use."""
         return self._routes.values()
 
-    def _read_with_care(self, route: Route, data: bytes, start: int, end: int) -> tuple[int, str | None, Message]:
+    def read_with_care(self, route: Route, data: bytes, start: int, end: int) -> tuple[int, str | None, Message]:
         """Correlation id, client id and body. Raises Refused with what is wrong."""
         try:
             header = read_request_header(data, start, end, route.flexible_request)
@@ -201,7 +201,7 @@ class Dispatcher:
             raise Refused(f"{route.key.camel} v{route.version}: {error}") from error
         return header.correlation_id, header.client_id, request
 
-    def _lowered(self, exchange: Exchange, error: Exception) -> Outcome:
+    def lowered(self, exchange: Exchange, error: Exception) -> Outcome:
         """What a handler raised, as an answer."""
         route, log = exchange.route, self.state.log
         code = ErrorCode.UNKNOWN_SERVER_ERROR
@@ -216,7 +216,8 @@ class Dispatcher:
             log.exception("no error answer", api=route.key.camel, version=route.version)
             return CLOSE
 
-    def _route(self, data: bytes, start: int, end: int) -> Route:
+    def route(self, data: bytes, start: int, end: int) -> Route:
+        """How the request in data[start:end] is read, done and answered. Raises Refused."""
         if end - start < 8:
             raise Refused(f"a request of {end - start} bytes")
         key, version = _key_version(data, start)

@@ -90,17 +90,17 @@ class Observer:
     def _switch(self) -> None:
         dispatcher = self._dispatcher
         own = vars(dispatcher)
-        own.pop("_route", None)
+        own.pop("route", None)
         for route in dispatcher.routes():
             self._guard(route)
         dispatcher.watch = None
         if self.ring is None and self.metrics is None and self.plan is None:
             return  # `answer` and `forget` stay for what is open, and cost nothing
-        own["answer"], own["forget"], own["_route"] = self._answer, self._forget, self._new_route
+        own["answer"], own["forget"], own["route"] = self._answer, self._forget, self._new_route
         dispatcher.watch = self
 
     def _new_route(self, data: bytes, start: int, end: int) -> Route:
-        route = Dispatcher._route(self._dispatcher, data, start, end)
+        route = Dispatcher.route(self._dispatcher, data, start, end)
         self._guard(route)
         return route
 
@@ -114,7 +114,7 @@ class Observer:
             route.handler = self.faults.guarded(route, plan)
             open_way = None
         if metrics is not None:
-            route.handler = metrics.counted(route, self._dispatcher._lowered)
+            route.handler = metrics.counted(route, self._dispatcher.lowered)
             if open_way is not None:
                 route.straight_way, route.passed = metrics.counted_straight(route, open_way), route.handler
 

@@ -164,7 +164,7 @@ class Faults:
             else:
                 outcome = _unanswered(exchange)
         except Exception as error:
-            outcome = self._dispatcher._lowered(exchange, error)
+            outcome = self._dispatcher.lowered(exchange, error)
         if isinstance(outcome, Deferred):
             faulted.inner = outcome
             outcome.when_done(partial(self._finish, faulted, exchange))

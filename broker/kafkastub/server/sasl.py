@@ -100,8 +100,8 @@ class Gate:
     ) -> tuple[Exchange, Outcome]:
         """A request that is neither of SASL nor to be served: told so, and the connection ends."""
         dispatcher = self._dispatcher
-        route = dispatcher._route(data, start, end)
-        correlation_id, client_id, request = dispatcher._read_with_care(route, data, start, end)
+        route = dispatcher.route(data, start, end)
+        correlation_id, client_id, request = dispatcher.read_with_care(route, data, start, end)
         context = RequestContext(
             dispatcher.state, info, route.key, route.version, correlation_id, client_id, broker_ms, timer_ms
         )

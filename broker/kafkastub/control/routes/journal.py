@@ -6,7 +6,6 @@ Looking through the journal is done in slices, between which the broker serves.
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import tempfile
 import threading
@@ -24,8 +23,8 @@ from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, Limit, example
 from kafkastub.journal import Entry, Outcome, Raw, Ring
-from kafkastub.journal.export import row
-from kafkastub.journal.journal import _matcher
+from kafkastub.journal.export import json_value, row
+from kafkastub.journal.journal import matcher
 
 T = TypeVar("T")
 
@@ -146,7 +145,7 @@ class _Book:
     def matcher(self, wanted: dict[str, Any]) -> Callable[[Entry], bool]:
         """Raises Problem for a filter that nothing can match."""
         try:
-            return _matcher(wanted)
+            return matcher(wanted)
         except ValueError as error:
             raise Problem(400, str(error)) from None
 
@@ -308,16 +307,12 @@ def _shown(entry: Entry) -> dict[str, Any]:
     """An entry as JSON has it: the columns of an export without the frames, and `text`, a line for people."""
     values = row(entry, False)
     del values["request"], values["response"]
-    shown: dict[str, Any] = json.loads(json.dumps(values, default=_json))
+    shown: dict[str, Any] = json.loads(json.dumps(values, default=json_value))
     return shown | {"text": str(entry)}
 
 
 def _line(values: dict[str, Any]) -> str:
-    return json.dumps(values, default=_json, ensure_ascii=False) + "\n"
-
-
-def _json(value: Any) -> str:
-    return base64.b64encode(value).decode() if isinstance(value, bytes) else str(value.isoformat())
+    return json.dumps(values, default=json_value, ensure_ascii=False) + "\n"
 
 
 def _since(text: str) -> int | datetime:
