@@ -5,23 +5,9 @@ Without an authorizer everything that the resource type knows is allowed (Kafka:
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import Final
 
-
-class Operation(IntEnum):
-    """Kafka: ``AclOperation``."""
-
-    READ = 3
-    WRITE = 4
-    CREATE = 5
-    DELETE = 6
-    ALTER = 7
-    DESCRIBE = 8
-    CLUSTER_ACTION = 9
-    DESCRIBE_CONFIGS = 10
-    ALTER_CONFIGS = 11
-    IDEMPOTENT_WRITE = 12
+from kafkastub.security.acls import Operation
 
 
 def bit_field(*operations: Operation) -> int:
