@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkastub.cli.common import FAILED, printing, refuse
+from kafkastub.cli.common import FAILED, add_output_option, printing, refuse
 
 if TYPE_CHECKING:
     from kafkastub.client import Client
@@ -42,13 +42,7 @@ def add_broker_options(parser: argparse.ArgumentParser, timeout_ms: int = 30000)
         help="milliseconds that an answer may take (default %(default)s)",
     )
     parser.add_argument("--command-config", metavar="FILE", help="a properties file for the client: client.id")
-    parser.add_argument(
-        "-o",
-        "--output",
-        choices=["table", "json"],
-        default="table",
-        help="the form of the answer (default %(default)s)",
-    )
+    add_output_option(parser)
 
 
 def positive(text: str) -> int:

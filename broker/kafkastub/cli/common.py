@@ -25,6 +25,22 @@ def refuse(reason: str) -> int:
     return REFUSED
 
 
+def add_action(actions: Commands, name: str, text: str) -> argparse.ArgumentParser:
+    """An action of a command; `text`, without a full stop, says what it does."""
+    return actions.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", allow_abbrev=False)
+
+
+def add_output_option(parser: argparse.ArgumentParser) -> None:
+    """-o, --output."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        choices=["table", "json"],
+        default="table",
+        help="the form of the answer (default %(default)s)",
+    )
+
+
 def printing(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
     """A command's `run` whose whole point is what it prints: where that cannot be written, it has failed."""
 

@@ -11,7 +11,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
-from kafkastub.cli.common import FAILED, printing, refuse
+from kafkastub.cli.common import FAILED, add_action, add_output_option, printing, refuse
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -89,13 +89,7 @@ def _sentence(response: HTTPResponse) -> str:
 def add_control_options(parser: argparse.ArgumentParser, timeout: float = 10) -> None:
     """The options that say which control port is asked, and --output."""
     add_address_options(parser, timeout)
-    parser.add_argument(
-        "-o",
-        "--output",
-        choices=["table", "json"],
-        default="table",
-        help="the form of the answer (default %(default)s)",
-    )
+    add_output_option(parser)
 
 
 def add_address_options(parser: argparse.ArgumentParser, timeout: float) -> None:
@@ -130,7 +124,7 @@ def action(
     actions: Commands, name: str, text: str, work: Callable[[argparse.Namespace, Control], int]
 ) -> argparse.ArgumentParser:
     """One action of a command."""
-    parser = actions.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", allow_abbrev=False)
+    parser = add_action(actions, name, text)
     parser.set_defaults(run=printing(with_control(work)))
     add_control_options(parser)
     return parser

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafkastub.cli import kafka_order, output
 from kafkastub.cli.broker import UsageError, add_broker_options, with_client
-from kafkastub.cli.common import FAILED
+from kafkastub.cli.common import FAILED, add_action
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -41,7 +41,7 @@ _NO_ACTION = (
 def add_to(actions: Commands) -> None:
     """Add the action to the parser."""
     text = "move the offsets of groups without members; only shows them without --execute"
-    parser = actions.add_parser("reset-offsets", help=text, description=text.capitalize() + ".", allow_abbrev=False)
+    parser = add_action(actions, "reset-offsets", text)
     parser.set_defaults(run=with_client(_reset))
     add_broker_options(parser)
     groups = parser.add_mutually_exclusive_group(required=True)

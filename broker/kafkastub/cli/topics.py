@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kafkastub.cli import kafka_order, output
 from kafkastub.cli.broker import UsageError, add_broker_options, positive, with_client
-from kafkastub.cli.common import FAILED
+from kafkastub.cli.common import FAILED, add_action
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -56,7 +56,7 @@ def add_to(commands: Commands) -> None:
 def _action(
     actions: Commands, name: str, text: str, work: Callable[[argparse.Namespace, Client], int]
 ) -> argparse.ArgumentParser:
-    parser = actions.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", allow_abbrev=False)
+    parser = add_action(actions, name, text)
     parser.set_defaults(run=with_client(_told(work)))
     add_broker_options(parser)
     return parser
