@@ -1,34 +1,40 @@
 """Random scenarios on Apache Kafka and on the stub, one after the other: `python -m tests.differential --seeds 1-200`.
 
-Prints the first difference of every scenario that has one; ends with status 1 if there was any.
+Both are started for it, so that even what a guest does not touch is asked for. `kafkastub conform --against` compares
+any two brokers.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import time
+from collections.abc import Iterator
+from itertools import groupby
 
-from tests.differential.compare import Difference
-from tests.differential.data_generator import data_script
+from kafkastub.conformance.differential.data import data_script
+from kafkastub.conformance.differential.groups import groups_script
+from kafkastub.conformance.differential.report import text
+from kafkastub.conformance.differential.running import Comparison, Result, compare
+from kafkastub.conformance.differential.script import Script
+from kafkastub.conformance.differential.shrink import SECONDS
 from tests.differential.fuzz import broken_bytes, odd_values
-from tests.differential.generator import random_script
 from tests.differential.handmade import SCRIPTS
-from tests.differential.replay import replay
 from tests.differential.running import apache_kafka, started_once, stub
-from tests.differential.scripts import Script
-from tests.differential.shrink import shrunk
 from tests.oracle.apache_kafka import OracleError
 
-RANDOM = {"random": random_script, "data": data_script, "odd": odd_values, "broken": broken_bytes}
+KINDS = ("groups", "data", "odd", "broken")
+TOLD_EVERY = 50
 
 
 def main() -> int:
     """Parse the command line, play, report."""
     parser = argparse.ArgumentParser(prog="python -m tests.differential", description=__doc__)
     parser.add_argument("--seeds", default="1-20", help="one seed, or a range FIRST-LAST (default 1-20)")
+    parser.add_argument("--steps", type=int, help="of each scenario (default: 60 and more, by the seed)")
     parser.add_argument("--handmade", nargs="*", metavar="NAME", help="the hand-made ones whose names start so instead")
-    parser.add_argument("--kind", choices=RANDOM, default="random", help="what the seeds are of (default random)")
-    parser.add_argument("--shrink", action="store_true", help="look for the shortest scenario with the same difference")
+    parser.add_argument("--kind", choices=KINDS, default="groups", help="what the seeds are of (default groups)")
+    parser.add_argument("--no-shrink", action="store_true", help="don't look for shorter scenarios")
     parser.add_argument("--itself", action="store_true", help="Apache Kafka in the stub's place: no difference")
     parser.add_argument("--timeout", type=float, default=2.0, help="seconds to wait for an answer that is due")
     arguments = parser.parse_args()
@@ -40,29 +46,45 @@ def main() -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    scripts = _chosen(arguments)
-    differences: list[Difference] = []
-    with started_once(apache_kafka) as kafka, started_once(apache_kafka if arguments.itself else stub) as other:
-        for script in scripts:
-            scenario, _ = script.play(kafka(script.config))
-            difference = replay(scenario, other(script.config), arguments.timeout)
-            if difference is not None:
-                if arguments.shrink:
-                    difference = shrunk(difference, kafka(script.config), other(script.config))
-                differences.append(difference)
-                print(difference, end="\n\n", flush=True)
-    print(f"{len(scripts)} scenarios, {len(differences)} of them different")
-    for one in differences:
-        print(f"  {one.scenario.name}, step {one.index}, {one.step.title()}: {one.fields[0]}")
-    return 1 if differences else 0
+    other = "Apache Kafka" if arguments.itself else "the stub"
+    done = Comparison(other, "Apache Kafka", time.strftime("%FT%T"))
+    shrinking = 0.0 if arguments.no_shrink else SECONDS
+    with started_once(apache_kafka) as kafka, started_once(apache_kafka if arguments.itself else stub) as tested:
+        for config, scripts in groupby(_chosen(arguments), lambda script: script.config):
+            brokers = tested(config), kafka(config)
+            compare(
+                list(scripts),
+                *brokers,
+                timeout=arguments.timeout,
+                shrinking=shrinking,
+                progress=_told,
+                into=done,
+            )
+    print(text.summary(done))
+    return 1 if done.bad else 0
 
 
-def _chosen(arguments: argparse.Namespace) -> list[Script]:
+def _told(result: Result, done: int, all_of_them: int) -> None:
+    for line in text.result(result):
+        print(line, flush=True)
+    if done % TOLD_EVERY == 0:
+        print(f"{time.strftime('%T')} {done} of {all_of_them}", flush=True)
+
+
+def _chosen(arguments: argparse.Namespace) -> Iterator[Script]:
     if arguments.handmade is not None:
         starts = tuple(arguments.handmade) or ("",)
-        return [script for name, script in SCRIPTS.items() if name.startswith(starts)]
+        found = (script for name, script in SCRIPTS.items() if name.startswith(starts))
+        yield from sorted(found, key=lambda script: script.config)
+        return
     first, _, last = arguments.seeds.partition("-")
-    return [RANDOM[arguments.kind](seed) for seed in range(int(first), int(last or first) + 1)]
+    for seed in range(int(first), int(last or first) + 1):
+        if arguments.kind == "groups":
+            yield groups_script(seed, arguments.steps)
+        elif arguments.kind == "data":
+            yield data_script(seed, *([arguments.steps] if arguments.steps else []))
+        else:
+            yield {"odd": odd_values, "broken": broken_bytes}[arguments.kind](seed)
 
 
 if __name__ == "__main__":

@@ -11,15 +11,16 @@ import sys
 from collections.abc import Callable
 from typing import cast
 
+from kafkastub.conformance.differential import verbs
+from kafkastub.conformance.differential.bodies import BYTES, Json, build
+from kafkastub.conformance.differential.play import Play
+from kafkastub.conformance.differential.wire import versions
+from kafkastub.conformance.messages import request_class
 from kafkawire.codec import encode
 from kafkawire.schema import Struct
-from tests.differential import verbs
-from tests.differential.bodies import BYTES, Json, build
 from tests.differential.handmade_groups import groups_of_every_kind
 from tests.differential.handmade_wire import GROUP_APIS
-from tests.differential.play import Play
 from tests.differential.scripts import G1, G2, G3, Script
-from tests.differential.wire import request_class, versions
 
 STEPS = 60
 G4 = "<p>g4"
@@ -92,7 +93,7 @@ class Fuzz:
         while api == "JoinGroup" or "<topic" in str(body):
             api, version, body = self._request()
         names = self.play.stage.names
-        data = bytearray(encode(build(request_class(api), body, names.real), version))
+        data = bytearray(encode(build(request_class(api), body, names.sending), version))
         for _ in range(self.random.randint(1, 3)):
             self._break(data)
         prefix, pieces = names.prefix.encode(), []

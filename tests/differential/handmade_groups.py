@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from tests.differential.handmade_members import stable
-from tests.differential.play import Play
-from tests.differential.scripts import G1, G2, G3, each_version, script
-from tests.differential.verbs import (
+from kafkastub.conformance.differential.play import Play
+from kafkastub.conformance.differential.verbs import (
     commit,
     delete_groups,
     describe_groups,
@@ -17,6 +15,8 @@ from tests.differential.verbs import (
     list_groups,
     sync,
 )
+from tests.differential.handmade_members import stable
+from tests.differential.scripts import G1, G2, G3, each_version, script
 
 G4 = "<p>g4"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from kafkastub.conformance.differential.play import Play
+from kafkastub.conformance.differential.verbs import commit, heartbeat, join, join_fully, leave, sync
 from tests.differential.handmade_members import OTHER, stable, synced
-from tests.differential.play import Play
 from tests.differential.scripts import G1, G2, each_version
-from tests.differential.verbs import commit, heartbeat, join, join_fully, leave, sync
 
 
 @each_version("heartbeat", "Heartbeat", groups=(G1, G2))

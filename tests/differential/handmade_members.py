@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from tests.differential.bodies import Json
-from tests.differential.play import Play
-from tests.differential.scripts import G1, G2, each_version, script
-from tests.differential.verbs import (
+from kafkastub.conformance.differential.bodies import Json
+from kafkastub.conformance.differential.play import Play
+from kafkastub.conformance.differential.verbs import (
     SESSION_MS,
     as_member,
     assignment,
@@ -18,6 +17,7 @@ from tests.differential.verbs import (
     subscription,
     sync,
 )
+from tests.differential.scripts import G1, G2, each_version, script
 
 OTHER = protocols("range", metadata=subscription("t1", "t2", user_data=b"x"))
 """The plain client's protocol with other metadata: a change that needs a rebalance."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from tests.differential.handmade_members import OTHER, stable
-from tests.differential.play import Play
-from tests.differential.scripts import G1, G2, G3, each_version, script
-from tests.differential.verbs import (
+from kafkastub.conformance.differential.play import Play
+from kafkastub.conformance.differential.verbs import (
     as_member,
     commit,
     create_topic,
@@ -23,6 +21,8 @@ from tests.differential.verbs import (
     sync,
     topic_id,
 )
+from tests.differential.handmade_members import OTHER, stable
+from tests.differential.scripts import G1, G2, G3, each_version, script
 
 COMMA = "<p>a,b:c"
 """A group id that has what a printed list or a path is split at."""

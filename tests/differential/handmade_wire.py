@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.differential.play import Play
+from kafkastub.conformance.differential.play import Play
+from kafkastub.conformance.differential.verbs import commit, fetch, join_fully, sync
+from kafkastub.conformance.differential.wire import NO_CLIENT_ID, versions
 from tests.differential.scripts import G1, script
-from tests.differential.verbs import commit, fetch, join_fully, sync
-from tests.differential.wire import NO_CLIENT_ID, versions
 
 GROUP_APIS = (
     "OffsetCommit",

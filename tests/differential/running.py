@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
-from tests.differential.brokers import CONFIGS, ORDERLY, Broker, prepared
+from kafkastub.conformance.differential.broker import Broker, prepared
+from tests.differential.brokers import CONFIGS, ORDERLY
 from tests.oracle.apache_kafka import ApacheKafka
 
 ByConfig = Callable[[str], Broker]

@@ -3,32 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from tests.differential.brokers import Broker
-from tests.differential.play import Play, Stage
-from tests.differential.scenario import Scenario
-from tests.differential.wire import Frame, versions
+from kafkastub.conformance.differential.play import Play
+from kafkastub.conformance.differential.script import G1, G2, G3, Script
+from kafkastub.conformance.differential.wire import versions
 
-G1, G2, G3 = "<p>g1", "<p>g2", "<p>g3"
-
-
-@dataclass(frozen=True)
-class Script:
-    """How one scenario is made: `run` plays it; `groups` are watched; `config` is a key of brokers.CONFIGS."""
-
-    name: str
-    run: Callable[[Play], object]
-    groups: tuple[str, ...] = (G1,)
-    config: str = "plain"
-
-    def play(self, broker: Broker) -> tuple[Scenario, list[Frame]]:
-        """Play it on Apache Kafka; the scenario that comes of it, and the frames that went over the wire."""
-        scenario = Scenario(self.name, list(self.groups), self.config)
-        with Stage(broker, scenario.groups) as stage:
-            self.run(Play(stage, scenario))
-        return scenario, stage.frames
-
+__all__ = ["G1", "G2", "G3", "SCRIPTS", "Script", "each_version", "script"]
 
 SCRIPTS: dict[str, Script] = {}
 

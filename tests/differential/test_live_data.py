@@ -1,6 +1,7 @@
 """Random scenarios of the data plane on Apache Kafka and on the stub, live: `make oracle`. Fixed seeds.
 
-`make differential ARGS="--kind data" SEEDS=1-100` has any. What must differ is listed in `tests.differential.names`.
+`make differential ARGS="--kind data" SEEDS=1-100` has any. What must differ is listed in
+kafkastub.conformance.differential.names.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.differential.brokers import Broker
-from tests.differential.data_generator import data_script
-from tests.differential.replay import replay
+from kafkastub.conformance.differential.broker import Broker
+from kafkastub.conformance.differential.data import data_script
+from kafkastub.conformance.differential.replay import replay
 from tests.differential.running import apache_kafka, stub
 
 pytestmark = pytest.mark.oracle

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.differential.brokers import Broker
-from tests.differential.replay import replay
+from kafkastub.conformance.differential.broker import Broker
+from kafkastub.conformance.differential.replay import replay
+from kafkastub.conformance.differential.scenario import Scenario
 from tests.differential.running import stub
-from tests.differential.scenario import Scenario
 
 RECORDED = Path(__file__).parents[1] / "golden" / "transcripts" / "join-v9.json"
 PARKED = 8

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from kafkastub import KafkaStub
-from tests.differential.brokers import CONFIGS, prepared
-from tests.differential.data_generator import data_script
-from tests.differential.replay import replay
+from kafkastub.conformance.differential.broker import prepared
+from kafkastub.conformance.differential.data import data_script
+from kafkastub.conformance.differential.replay import replay
+from kafkastub.conformance.differential.shrink import shrunk
+from tests.differential.brokers import CONFIGS
 from tests.differential.running import stub
-from tests.differential.shrink import shrunk
 
 NO_SESSIONS = {**CONFIGS["data"], "max.incremental.fetch.session.cache.slots": 0}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafkastub.conformance.messages import response_class
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -21,7 +22,6 @@ from kafkawire.messages.sync_group_request import SyncGroupRequest, SyncGroupReq
 from kafkawire.schema import Message
 from tests.clients.client import until
 from tests.coordinator.context import Member
-from tests.differential.wire import response_class
 from tests.expiry.model import Place
 from tests.rawclient import RawClient
 

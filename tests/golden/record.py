@@ -12,20 +12,20 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+from kafkastub.conformance.differential.groups import groups_script
+from kafkastub.conformance.differential.replay import replay
+from kafkastub.conformance.differential.scenario import Scenario
+from kafkastub.conformance.differential.wire import Frame, versions
 from tests.differential.fuzz import broken_bytes, odd_values
-from tests.differential.generator import random_script
 from tests.differential.handmade import SCRIPTS
-from tests.differential.replay import replay
 from tests.differential.running import apache_kafka, started_once
-from tests.differential.scenario import Scenario
-from tests.differential.wire import Frame, versions
 from tests.oracle.apache_kafka import OracleError
 
 HERE = Path(__file__).resolve().parent
 TRANSCRIPTS = HERE / "transcripts"
 FRAMES = HERE / "frames.jsonl"
 
-SEEDS = {random_script: range(1, 26), odd_values: range(1, 9), broken_bytes: range(1, 9)}
+SEEDS = {groups_script: range(1, 26), odd_values: range(1, 9), broken_bytes: range(1, 9)}
 FRAMES_EACH = 6
 """So many frames of one API and version, the ones whose answers differ most in length."""
 
@@ -66,9 +66,9 @@ def _lines(frames: list[Frame]) -> list[str]:
     """One JSON document a frame: api, version, request and response as hexadecimal text, headers included."""
     chosen: dict[tuple[str, int], dict[int, Frame]] = defaultdict(dict)
     for frame in frames:
-        known = frame.response is not None and frame.version in versions(frame.api)
-        if known and max(len(frame.request), len(frame.response or b"")) < FRAME_LIMIT:
-            chosen[frame.api, frame.version].setdefault(len(frame.response or b""), frame)
+        known = frame.answer is not None and frame.version in versions(frame.api)
+        if known and max(len(frame.request), len(frame.answer or b"")) < FRAME_LIMIT:
+            chosen[frame.api, frame.version].setdefault(len(frame.answer or b""), frame)
     lines = []
     for _, by_length in sorted(chosen.items()):
         lengths = sorted(by_length)
@@ -79,12 +79,12 @@ def _lines(frames: list[Frame]) -> list[str]:
 
 
 def _line(frame: Frame) -> str:
-    assert frame.response is not None
+    assert frame.answer is not None
     saved = {
         "api": frame.api,
         "version": frame.version,
         "request": frame.request.hex(),
-        "response": frame.response.hex(),
+        "response": frame.answer.hex(),
     }
     return json.dumps(saved, separators=(",", ":"))
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from kafkastub.conformance.differential.wire import Frame, has_tags
+from kafkastub.conformance.messages import request_class, response_class
 from kafkawire.codec import decode_from, encode
 from kafkawire.schema import Message
-from tests.differential.wire import Frame, is_flexible, request_class, response_class
 
 LINES = (Path(__file__).parent / "frames.jsonl").read_text().splitlines()
 
@@ -41,6 +42,6 @@ def test_answers_of_kafka_are_read_and_written_to_the_byte(name: str) -> None:
 def test_requests_that_kafka_answered_are_read(name: str) -> None:
     frame = FRAMES[name]
     client = int.from_bytes(frame.request[8:10], "big")
-    body = frame.request[10 + client + is_flexible(frame.api, frame.version) :]
+    body = frame.request[10 + client + has_tags(frame.api, frame.version) :]
     written, end = _again(request_class(frame.api), frame.version, body)
     assert written == body[:end]

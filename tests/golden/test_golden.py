@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from kafkastub.conformance.differential.replay import replay
+from kafkastub.conformance.differential.scenario import Scenario
 from tests.differential.handmade import SCRIPTS
-from tests.differential.replay import replay
 from tests.differential.running import ByConfig, started_once, stub
-from tests.differential.scenario import Scenario
 
 TRANSCRIPTS = {path.stem: path for path in (Path(__file__).parent / "transcripts").glob("*.json")}
 

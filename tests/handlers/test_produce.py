@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from kafkastub.conformance.differential.data_batches import with_payload
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafkawire.messages.produce_response import PartitionProduceResponse, ProduceResponse
 from kafkawire.records import Compression, NewRecord, build_batch, check_crc, compress, parse_header, read_batch
-from tests.differential.data_batches import with_payload
 from tests.handlers.desk import START_MS, Desk, altered, batch, produce_request
 
 REFUSED = {"base_offset": -1, "log_append_time_ms": -1}

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafkastub.conformance.differential.data_batches import T0, Batches
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.produce_straight import straight_way
 from kafkastub.server.dispatch import Dispatcher, Refused, Route
@@ -20,7 +21,6 @@ from kafkawire.header import request_header
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafkawire.messages.produce_response import ProduceResponse
 from kafkawire.records import NewRecord, build_batch
-from tests.differential.data_batches import T0, Batches
 from tests.handlers.desk import Desk, batch, produce_request
 
 VERSIONS = range(3, 14)
@@ -196,7 +196,7 @@ def test_what_comes_every_day_goes_straight(version: int, producer: dict[str, An
             producer["base_sequence"] = number * count
         one = batch(*[bytes(size)] * count, timestamp=T0, **producer)
         body = encode(produce_request(one, topic_id=topic.topic_id), version)
-        answers.append(way(1, body, 0, len(body), T0))
+        answers.append(way(1, body, 0, len(body), T0, 0))
         if answers[-1] is None:  # a producer is introduced with care
             asked_so = produce_request(one, topic_id=topic.topic_id)
             assert not desk.ask(version, asked_so, ProduceResponse).responses[0].partition_responses[0].error_code

@@ -7,15 +7,15 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafkastub.cli.broker import ADDRESS_VARIABLE, DEFAULT_ADDRESS, INTERRUPTED, positive
 from kafkastub.cli.common import FAILED, printing, refuse
+from kafkastub.cli.conform_against import add_options
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
-    from kafkastub.conformance.model import Outcome, Result
-    from kafkastub.conformance.running import Progress
+    from kafkastub.conformance.model import Clock, Outcome
 
 MOST_SHOWN = 20
 """So many failures are told in full; reports tell all."""
@@ -46,6 +46,18 @@ def add_to(commands: Commands) -> None:
     )
     parser.add_argument("-k", metavar="EXPR", default="", help="only runs whose id fits: words with and, or, not, ()")
     parser.add_argument("--slow", action="store_true", help="also the cases that wait for real seconds")
+    parser.add_argument(
+        "--control",
+        metavar="URL",
+        help="the control port of a stub: also the cases that move its time forward, by weeks, which expires whatever "
+        "else it holds",
+    )
+    parser.add_argument(
+        "--release",
+        metavar="X.Y",
+        default="",
+        help="the release of Apache Kafka that the broker is measured by (default: the one whose versions it has)",
+    )
     parser.add_argument("--list", action="store_true", help="list the cases and run nothing")
     parser.add_argument(
         "--report", action="append", default=[], metavar="FILE", help="write FILE: .html, .json or .xml (JUnit)"
@@ -53,6 +65,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "--timeout", metavar="MS", type=positive, default=10000, help="of one answer (default %(default)s)"
     )
+    add_options(parser)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -65,6 +78,10 @@ def _run(arguments: argparse.Namespace) -> int:
         if not path.parent.is_dir():
             return refuse(f"--report {path}: there is no folder {path.parent}")
     try:
+        if arguments.against or arguments.scenario:
+            from kafkastub.cli import conform_against
+
+            return conform_against.run(arguments, paths)
         return _list(arguments) if arguments.list else _conform(arguments, paths)
     except ValueError as error:
         return refuse(str(error))
@@ -73,7 +90,7 @@ def _run(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     from kafkastub.conformance.registry import plan
 
-    runs = plan(None, arguments.profile, slow=arguments.slow, chosen=arguments.k)
+    runs = plan(None, arguments.profile, slow=arguments.slow, clock=bool(arguments.control), chosen=arguments.k)
     versions: dict[str, list[int]] = {}
     cases = {run.case.id: run.case for run in runs}
     for run in runs:
@@ -95,7 +112,7 @@ def _conform(arguments: argparse.Namespace, paths: list[Path]) -> int:
     from kafkastub.conformance.reports import text
     from kafkastub.conformance.running import conform
 
-    with _Bar() as bar:
+    with Bar(lambda result: result.run.case.api) as bar:
         try:
             outcome = conform(
                 arguments.bootstrap_servers,
@@ -104,6 +121,9 @@ def _conform(arguments: argparse.Namespace, paths: list[Path]) -> int:
                 slow=arguments.slow,
                 timeout=arguments.timeout / 1000,
                 progress=bar.progress,
+                release=arguments.release,
+                clock=_clock(arguments),
+                note=_tell,
             )
         except (ClientError, NotReady, Skipped) as error:
             return refuse(str(error))
@@ -122,6 +142,22 @@ def _conform(arguments: argparse.Namespace, paths: list[Path]) -> int:
     return _status(outcome)
 
 
+def _tell(text: str) -> None:
+    print(f"note: {text}", file=sys.stderr)
+
+
+def _clock(arguments: argparse.Namespace) -> Clock | None:
+    """The clock behind --control. Raises ValueError, NotReady."""
+    if not arguments.control:
+        return None
+    from kafkastub.cli.conform_clock import ControlledClock
+    from kafkastub.cli.control import Control
+
+    clock = ControlledClock(Control(arguments.control, arguments.timeout / 1000))
+    clock.frozen  # noqa: B018 - whether anybody answers there is told before the first case
+    return clock
+
+
 def _status(outcome: Outcome) -> int:
     if outcome.interrupted:
         return INTERRUPTED
@@ -134,14 +170,18 @@ def _nothing() -> None:
     pass
 
 
-class _Bar:
-    """A bar on standard error where that is a terminal and rich is installed; else nothing."""
+class Bar:
+    """A bar on standard error where that is a terminal and rich is installed; else nothing.
 
-    def __init__(self) -> None:
-        self.progress: Progress | None = None
+    `named` says what is worked on, by the result that came last.
+    """
+
+    def __init__(self, named: Callable[[Any], str]) -> None:
+        self.progress: Callable[[Any, int, int], None] | None = None
+        self._named = named
         self._close: Callable[[], None] = _nothing
 
-    def __enter__(self) -> _Bar:
+    def __enter__(self) -> Bar:
         if not sys.stderr.isatty():
             return self
         try:
@@ -160,11 +200,11 @@ class _Bar:
         task = bar.add_task("conform", total=None)
         bad = 0
 
-        def progress(result: Result, done: int, all_of_them: int) -> None:
+        def progress(result: Any, done: int, all_of_them: int) -> None:
             nonlocal bad
             bad += result.bad
             failed = f", {bad} not passed" if bad else ""
-            bar.update(task, completed=done, total=all_of_them, description=f"{result.run.case.api}{failed}")
+            bar.update(task, completed=done, total=all_of_them, description=f"{self._named(result)}{failed}")
 
         bar.start()
         self.progress, self._close = progress, bar.stop

@@ -54,9 +54,9 @@ class Batches:
             for number in range(self.random.randint(1, most))
         ]
 
-    def good(self, **producer: int) -> bytes:
-        """A batch as clients send it; the producer's fields by name."""
-        return build_batch(self.records(), compression=self.random.choice(CODECS), **producer)
+    def good(self) -> bytes:
+        """A batch as clients send it."""
+        return build_batch(self.records(), compression=self.random.choice(CODECS))
 
     def sized(self, size: int, codec: int = 0) -> bytes:
         """A batch of exactly `size` bytes (before compression); the least is some 70."""

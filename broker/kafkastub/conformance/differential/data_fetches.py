@@ -5,9 +5,11 @@ Left out: topic ids of zeros, with which Kafka fails the whole request at times 
 
 from __future__ import annotations
 
-from tests.differential.bodies import Json
-from tests.differential.data_place import Places
-from tests.differential.play import PARKED_MS
+import random
+
+from kafkastub.conformance.differential.bodies import Json
+from kafkastub.conformance.differential.data_place import Places
+from kafkastub.conformance.differential.play import PARKED_MS, Play
 
 ENOUGH = 200_000
 TOPIC_IDS_FROM = 13
@@ -25,7 +27,9 @@ class Session:
 class Fetches(Places):
     """Adds fetching."""
 
-    sessions: list[Session]
+    def __init__(self, play: Play, source: random.Random) -> None:
+        super().__init__(play, source)
+        self.sessions: list[Session] = []
 
     def fetch(self) -> None:
         """Without a session: from anywhere, under any limit."""

@@ -1,4 +1,4 @@
-"""A scenario: what is asked of a broker step by step, and what Apache Kafka answered. Data only, saved as JSON."""
+"""A scenario: what is asked of a broker step by step, and what it should answer. Data only, saved as JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.differential.bodies import Json
+from kafkastub.conformance.differential.bodies import Json
+from kafkastub.conformance.differential.wire import Frame
 
 CLOSED = {"closed": True}
 """In place of an answer: the broker closed the connection."""
@@ -24,8 +25,8 @@ class Step:
     """One step; exactly one of `api`, `close` and `until` is set.
 
     A request: on connection `on` (the client id; connected when first used) goes `api` at `version` with `body` as
-    tests.differential.bodies has it, or the pieces `raw` in its place (see `tests.differential.play.pieces`), and the
-    hexadecimal bytes `after` behind it; with `poll` it goes again and again until the answer is the one that is due
+    the module `bodies` has it, or the pieces `raw` in its place (see `stage.pieces`), and the hexadecimal bytes `after`
+    behind it; with `poll` it goes again and again until the answer is the one that is due
     (what a broker does in its own time); with `settle` what it changes in the cluster is awaited. `close` closes a
     connection. `until` waits for group states: {group: state}.
 
@@ -45,6 +46,8 @@ class Step:
     until: dict[str, str] = field(default_factory=dict)
     answers: Answers = field(default_factory=list)
     state: dict[str, Json] = field(default_factory=dict)
+    frames: list[Frame] = field(default_factory=list, compare=False, repr=False)
+    """What went over the wire where it was made; not saved."""
 
     def title(self) -> str:
         """The step in a few words."""
@@ -72,7 +75,7 @@ class Step:
 
 @dataclass
 class Scenario:
-    """Steps on a broker with the settings `config` (a key of tests.differential.brokers.CONFIGS).
+    """Steps on a broker; `config` is for the tests' own use, the name of its settings.
 
     `groups` are watched: each is described after every step.
     """
@@ -81,20 +84,39 @@ class Scenario:
     groups: list[str]
     config: str = "plain"
     steps: list[Step] = field(default_factory=list)
+    ignore: list[str] = field(default_factory=list)
+    """Fields of answers that were left out."""
+
+    @property
+    def answers(self) -> int:
+        """So many answers and states it has to be compared with."""
+        return sum(len(step.answers) + len(step.state) for step in self.steps)
+
+    def to_json(self) -> dict[str, Json]:
+        """As plain data."""
+        steps = [step.to_json() for step in self.steps]
+        return self._head() | {"steps": steps}
+
+    def _head(self) -> dict[str, Json]:
+        head: dict[str, Json] = {"name": self.name, "config": self.config, "groups": self.groups}
+        return head | ({"ignore": self.ignore} if self.ignore else {})
+
+    @staticmethod
+    def from_json(saved: Mapping[str, Json]) -> Scenario:
+        """The reverse of `to_json`. Raises KeyError, TypeError and ValueError for what is no scenario."""
+        steps = [Step.from_json(one) for one in saved["steps"]]
+        ignore = list(saved.get("ignore", ()))
+        return Scenario(saved["name"], list(saved["groups"]), saved.get("config", "plain"), steps, ignore)
 
     def save(self, path: Path) -> None:
         """Write it as one JSON document with a line a step."""
-        head = {"name": self.name, "config": self.config, "groups": self.groups}
         lines = ",\n".join(_compact(step.to_json()) for step in self.steps)
-        path.write_text(f'{_compact(head)[:-1]},"steps":[\n{lines}\n]}}\n')
+        path.write_text(f'{_compact(self._head())[:-1]},"steps":[\n{lines}\n]}}\n')
 
     @staticmethod
     def load(path: Path) -> Scenario:
         """Read what `save` wrote."""
-        saved = json.loads(path.read_text())
-        return Scenario(
-            saved["name"], saved["groups"], saved["config"], [Step.from_json(one) for one in saved["steps"]]
-        )
+        return Scenario.from_json(json.loads(path.read_text()))
 
 
 def _compact(value: Json) -> str:

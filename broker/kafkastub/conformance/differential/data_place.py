@@ -6,10 +6,9 @@ import random
 from collections.abc import Sequence
 from typing import TypeVar
 
-from tests.differential import verbs
-from tests.differential.bodies import Json
-from tests.differential.play import Play
-from tests.differential.wire import versions
+from kafkastub.conformance.differential import verbs
+from kafkastub.conformance.differential.bodies import Json
+from kafkastub.conformance.differential.play import NotThere, Play
 
 T = TypeVar("T")
 
@@ -44,9 +43,18 @@ class Places:
         return self.random.choice(choices)
 
     def version(self, api: str, since: int = 0) -> int:
-        """Any version that Kafka serves; the latest more often."""
-        every = [version for version in versions(api) if version >= since]
+        """Any version that both brokers serve; the latest more often. Raises NotThere."""
+        every = [version for version in self.play.versions(api) if version >= since]
+        if not every:
+            raise NotThere(api)
         return every[-1] if self.chance(0.3) else self.pick(every)
+
+    def newest(self, api: str, most: int) -> int:
+        """The latest version that both brokers serve, `most` at most. Raises NotThere."""
+        every = [version for version in self.play.versions(api) if version <= most]
+        if not every:
+            raise NotThere(api)
+        return every[-1]
 
     def topic(self) -> str:
         """A topic, seldom one that is not there or may not be written to."""

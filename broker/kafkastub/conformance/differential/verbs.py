@@ -9,9 +9,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from tests.differential.bodies import Json
-from tests.differential.names import topic_name
-from tests.differential.play import Play
+from kafkastub.conformance.differential.bodies import Json
+from kafkastub.conformance.differential.names import topic_name
+from kafkastub.conformance.differential.play import Play
 
 SESSION_MS = 300000
 """Longer than any scenario: nobody falls out while it runs."""

@@ -1,27 +1,38 @@
 """What differs from run to run, and the stable name that stands for it in a scenario and its transcript.
 
+The table stands in docs/differential.md, too.
+
 | what                                       | stands as                     | how it is recognised                    |
 |--------------------------------------------|-------------------------------|-----------------------------------------|
 | member id (client or instance id, uuid)    | `<c1#1>`, `<c1#2>`: in order  | text that ends in `-` and a uuid        |
 | prefix of this play's groups and topics    | `<p>`                         | the prefix, which nothing else has      |
+| topics that the scenarios of a run share   | `t1`, `t2`, `t3`              | the whole name; in bytes (subscriptions)|
+|                                            |                               | with its length before it               |
+| node id of the broker that is asked        | `1`, and 1 as that id         | `NODES`: fields that hold a node id     |
 | topic id                                   | `<topic t1>`                  | learned from Metadata before the play   |
 | the broker's address                       | `<host>`, `<port>`            | fields `host` and `port` of an answer   |
+| the address that a broker sees of us       | `/<client>`                   | field `client_host` that begins with    |
+|                                            |                               | `/`, where others use the broker, too   |
 | cluster id                                 | `<cluster>`                   | field `cluster_id` of an answer         |
 | producer id that the broker gave out       | `<producer>`                  | field `producer_id` of an answer, below |
 |                                            |                               | a million: scenarios make up larger ones|
 | time that the broker stamped               | `<time>`                      | fields ending in `timestamp`, `time_ms`,|
 |                                            |                               | and 13 digits in a text, within 30 days |
-|                                            |                               | of now; throttle times are kept         |
+|                                            |                               | of now                                  |
+| how long a client shall wait (a quota's)   | left out                      | field `throttle_time_ms` of an answer,  |
+|                                            |                               | where others use the broker, too        |
 | order of what Kafka keeps in a hash map    | sorted                        | `UNORDERED`, `UNORDERED_DATA`, and fetch|
-|                                            |                               | of *all* offsets                        |
-| groups of other plays on the same broker   | left out                      | ListGroups answers: no prefix           |
-| topics of other plays                      | left out                      | Metadata, ListConfigResources,          |
-|                                            |                               | DescribeLogDirs: another play's prefix  |
+|                                            |                               | of *all* offsets; `BY_PARTITION` where  |
+|                                            |                               | others use the broker, too              |
+| groups of others on the same broker        | left out                      | ListGroups answers: no prefix           |
+| topics of others                           | left out                      | Metadata of everything,                 |
+|                                            |                               | ListConfigResources, DescribeLogDirs    |
 | fetch session id                           | `<session 1>`: in order       | Fetch answers                           |
 | telemetry instance id, subscription id     | `<instance 1>`, `<subscri…>`  | given to the play; learned from answers |
 | a batch with LogAppendTime: its CRC        | `right` or `wrong`            | Fetch answers, batch by batch           |
 | a compressed payload (another zlib's gzip) | unpacked, without its length  | Fetch answers, `<p>recompressed` topics |
 |                                            |                               | in DescribeLogDirs                      |
+| bytes behind an answer's message           | compared as `trailing bytes`  | what its version does not have          |
 | documentation of a configuration           | `<text>`                      | DescribeConfigs: ours is our own        |
 | path and size of the disk                  | `<dir>`, `<bytes>`            | DescribeLogDirs                         |
 
@@ -32,12 +43,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from tests.differential.bodies import Json
+from kafkastub.conformance.differential.bodies import Json, Translation
 
-UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+UUID = r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}"
 WHOLE_MEMBER = re.compile(rf"(.*)-({UUID})", re.DOTALL)
 MEMBER_IN_TEXT = re.compile(rf"([\w.]*)-({UUID})")
 NAME = re.compile(r"<[^<>]*>")
@@ -48,6 +59,9 @@ NEAR_MS = 30 * 86_400_000
 OWN_PRODUCERS = 1_000_000
 """Producer ids from here on are made up by scenarios; brokers give out smaller ones."""
 
+TOPICS = {"t1": 3, "t2": 1, "t3": 2}
+"""The topics that all scenarios of a run share: {name: partitions}. One of a scenario's own is named `<p>…`."""
+
 UNORDERED = {
     ("JoinGroup", "members"): "member_id",
     ("DescribeGroups", "groups", "members"): "member_id",
@@ -56,14 +70,39 @@ UNORDERED = {
 }
 """Arrays that Kafka fills from a hash map, and what we sort them by."""
 
+BY_PARTITION = {("DescribeGroups", "groups"): "group_id"}
+"""Arrays in the order of the partitions of __consumer_offsets: in the request's where there is only one."""
+
+
+NODES = {
+    "node_id", "broker_id", "broker_ids", "controller_id", "leader_id", "replica_nodes", "isr_nodes",
+    "offline_replicas", "eligible_leader_replicas", "last_known_elr",
+}  # fmt: skip
+"""Fields that hold node ids."""
+
+PLAIN_NODE = 1
+"""What stands for the node that is asked."""
+
 
 class Names:
-    """The names of one play. `prefix` starts every group and topic name that a scenario writes with `<p>`."""
+    """The names of one play. `prefix` starts every group and topic name that a scenario writes with `<p>`.
 
-    def __init__(self, prefix: str) -> None:
+    Args:
+        topics: names on this broker by their names in the scenario: the shared topics, and groups with names of
+            their own.
+        node: the broker's node id.
+    """
+
+    def __init__(self, prefix: str, topics: Mapping[str, str] | None = None, node: int = PLAIN_NODE) -> None:
         self.prefix = prefix
-        self._real = {"<p>": prefix}
-        self._name: dict[str, str] = {}
+        self.node = node
+        self.used: set[str] = set()
+        """Groups and topics under the prefix that were sent, whether they came to be or not."""
+        self.topics = {name: real for name, real in (topics or {}).items() if name != real}
+        self.sending: Translation = _Sending(self)
+        self.showing: Translation = _Showing(self)
+        self._real = {"<p>": prefix, "<node>": str(node), "<stranger>": str(node + 1)}
+        self._name: dict[str, str] = {real: name for name, real in self.topics.items()}
         self._count: dict[str, int] = {}
 
     def add(self, name: str, real: str) -> None:
@@ -77,7 +116,19 @@ class Names:
 
     def real(self, text: str) -> str:
         """The text to send: names replaced by what they stand for; unknown ones stay as they are."""
-        return NAME.sub(lambda found: self._real.get(found[0], found[0]), text)
+        if text in self.topics:
+            return self._noted(self.topics[text])
+        real = NAME.sub(lambda found: self._real.get(found[0], found[0]), text)
+        return self._noted(real)
+
+    def _noted(self, real: str) -> str:
+        if real.startswith(self.prefix):
+            self.used.add(real)
+        return real
+
+    def members(self) -> list[str]:
+        """All member ids that the broker gave out."""
+        return [real for name, real in self._real.items() if "#" in name]
 
     def stable(self, text: str) -> str:
         """The text to show: what differs from run to run replaced by its name."""
@@ -87,7 +138,13 @@ class Names:
         if whole:
             return self._member(whole[1], text)
         text = MEMBER_IN_TEXT.sub(lambda found: self._member(found[1], found[0]), text)
+        for name, real in self.topics.items():
+            text = text.replace(real, name)
         return text.replace(self.prefix, "<p>")
+
+    def plain_node(self, node: int) -> int:
+        """A node id as it is shown."""
+        return {self.node: PLAIN_NODE, PLAIN_NODE: self.node}.get(node, node)
 
     def number(self, base: str, real: int) -> None:
         """Let `<base 1>`, `<base 2>` and so on stand for numbers, in the order in which they are first seen."""
@@ -106,19 +163,54 @@ class Names:
         return self._name[real]
 
 
+class _Sending(Translation):
+    """From the scenario to the broker."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+
+    def text(self, text: str) -> str:
+        return self.names.real(text)
+
+    def data(self, data: bytes) -> bytes:
+        for name, real in self.names.topics.items():
+            data = data.replace(_with_length(name), _with_length(real))
+        return data
+
+
+class _Showing(Translation):
+    """From the broker to the scenario."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+
+    def text(self, text: str) -> str:
+        return self.names.stable(text)
+
+    def data(self, data: bytes) -> bytes:
+        for name, real in self.names.topics.items():
+            data = data.replace(_with_length(real), _with_length(name))
+        return data
+
+
+def _with_length(text: str) -> bytes:
+    return len(text).to_bytes(2, "big") + text.encode()
+
+
 def topic_name(topic: str) -> str:
     """The name of a topic's id without its brackets: "topic t1" for t1, "topic p.x" for <p>x."""
     return "topic " + topic.replace("<p>", "p.")
 
 
-def normalise(api: str, request: Mapping[str, Json], answer: dict[str, Json]) -> dict[str, Json]:
+def normalise(names: Names, api: str, request: Mapping[str, Json], answer: dict[str, Json]) -> dict[str, Json]:
     """The answer with the rows of the table applied that need more than a text: fields, order, foreign groups."""
     if api == "ListGroups" and "groups" in answer:
         answer["groups"] = [group for group in answer["groups"] if group.get("group_id", "").startswith("<p>")]
         if not answer["groups"]:
             del answer["groups"]
-    answer = _stamped(answer)
-    for (of_api, *path), key in UNORDERED.items():
+    answer = _stamped(names, answer)
+    unordered = UNORDERED | BY_PARTITION if names.topics else UNORDERED
+    for (of_api, *path), key in unordered.items():
         if of_api == api:
             _sort(answer, path, key)
     if api == "OffsetFetch":
@@ -126,17 +218,30 @@ def normalise(api: str, request: Mapping[str, Json], answer: dict[str, Json]) ->
     return answer
 
 
-def _stamped(value: Json, field: str = "") -> Any:
+def _stamped(names: Names, value: Json, field: str = "") -> Any:
     if isinstance(value, dict):
-        return {key: _stamped(item, key) for key, item in value.items()}
+        return {key: _stamped(names, item, key) for key, item in value.items()}
     if isinstance(value, list):
-        return [_stamped(item, field) for item in value]
+        return [_stamped(names, item, field) for item in value]
+    if field == "client_host" and names.topics and str(value).startswith("/"):
+        return "/<client>"
+    if field in NODES and isinstance(value, int):
+        return names.plain_node(value)
     if field == "producer_id" and value >= OWN_PRODUCERS:
         return value
     if field in ("host", "port", "cluster_id", "producer_id") and value not in (None, "", -1):
         return {"cluster_id": "<cluster>", "producer_id": "<producer>"}.get(field, f"<{field}>")
     timed = field.endswith("timestamp") or (field.endswith("time_ms") and not field.startswith("throttle"))
     return "<time>" if timed and isinstance(value, int) and is_near(value) else value
+
+
+def without(answer: Json, fields: Collection[str]) -> Any:
+    """The answer without the fields of these names, anywhere in it."""
+    if isinstance(answer, dict):
+        return {key: without(item, fields) for key, item in answer.items() if key not in fields}
+    if isinstance(answer, list):
+        return [without(item, fields) for item in answer]
+    return answer
 
 
 def is_near(value: int) -> bool:

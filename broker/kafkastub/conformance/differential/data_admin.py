@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from tests.differential.bodies import Json
-from tests.differential.data_place import KINDS, Places
-from tests.differential.play import Play
+from kafkastub.conformance.differential.bodies import Json
+from kafkastub.conformance.differential.data_place import KINDS, Places
+from kafkastub.conformance.differential.play import Play
 
 TOPIC, BROKER, LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 
@@ -39,7 +39,6 @@ class Administration(Places):
 
     def __init__(self, play: Play, source: random.Random) -> None:
         super().__init__(play, source)
-        self.sessions = []
         self.made = 0
         self.altered: set[str] = set()
         """Topics whose kind says no more what they are."""
@@ -85,7 +84,7 @@ class Administration(Places):
                 "configs": self._settings() if self.chance(0.4) else [],
             }
             if self.chance(0.25):
-                nodes = self.pick(([1], [2], [], [1, 1]))
+                nodes = self.pick((["<node>"], ["<stranger>"], [], ["<node>", "<node>"]))
                 asked["assignments"] = [{"partition_index": self.pick((0, 0, 1)), "broker_ids": nodes}]
             topics.append(asked)
         # What could be created is not: its place in Kafka's image is its own business.
@@ -100,12 +99,12 @@ class Administration(Places):
         asked = {"name": name, "num_partitions": count, "replication_factor": 1, "configs": configs}
         if self.chance(0.2):
             asked |= {"num_partitions": -1, "replication_factor": -1}
-            asked["assignments"] = [{"partition_index": index, "broker_ids": [1]} for index in range(count)]
+            asked["assignments"] = [{"partition_index": index, "broker_ids": ["<node>"]} for index in range(count)]
         body = {"topics": [asked], "timeout_ms": 30000}
         answer = self.play.ask("a1", "CreateTopics", self.version("CreateTopics", 2), body, settle=True)
         if "error_code" not in str(answer):
             self.topics[name] = count
-            self.play.ask("a1", "Metadata", 12, {"topics": [{"name": name}]})
+            self.play.ask("a1", "Metadata", self.newest("Metadata", 12), {"topics": [{"name": name}]})
 
     def create_partitions(self) -> None:
         """More, as many, fewer."""
@@ -115,7 +114,10 @@ class Administration(Places):
             count = self.topics.get(topic, 1) + self.pick((1, 1, 0, -1))
             asked: dict[str, Json] = {"name": topic, "count": count, "assignments": None}
             if self.chance(0.3):
-                places = [{"broker_ids": self.pick(([1], [2], [1, 1], []))} for _ in range(self.pick((1, 1, 2, 0)))]
+                places = [
+                    {"broker_ids": self.pick((["<node>"], ["<stranger>"], ["<node>", "<node>"], []))}
+                    for _ in range(self.pick((1, 1, 2, 0)))
+                ]
                 asked["assignments"] = places
             topics.append(asked)
         body = {"topics": topics, "timeout_ms": 30000, "validate_only": self.chance(0.3)}
@@ -152,7 +154,7 @@ class Administration(Places):
             topics = [{"name": None, "topic_id": self.topic_id(name)} for name in some]
         body = {
             "topics": None if version >= 1 and self.chance(0.15) else topics,
-            "allow_auto_topic_creation": self.chance(0.3),
+            "allow_auto_topic_creation": self.chance(0.3) and self.play.stage.broker.alone,
             "include_topic_authorized_operations": self.chance(0.3),
             "include_cluster_authorized_operations": self.chance(0.3),
         }
@@ -222,7 +224,7 @@ class Administration(Places):
     def _look_at(self, kind: int, name: str) -> None:
         if kind == TOPIC:
             asked = {"resource_type": TOPIC, "resource_name": name, "configuration_keys": None}
-            self.play.ask("a1", "DescribeConfigs", 4, {"resources": [asked]})
+            self.play.ask("a1", "DescribeConfigs", self.newest("DescribeConfigs", 4), {"resources": [asked]})
 
     def _resource(self) -> tuple[int, str]:
         if self.chance(0.85):
@@ -278,13 +280,12 @@ class Administration(Places):
         if self.chance(0.5) and instance != "00" * 15 + "01":
             self.play.ask("a2", "GetTelemetrySubscriptions", 0, {"client_instance_id": instance})
             return
+        known = self.pick(("<subscription 1>", "<subscription 2>", "<subscription 3>", "7", "9"))
         body = {
             "client_instance_id": instance,
-            "subscription_id": self.pick(("<subscription 1>", "<subscription 2>", "<subscription 3>", "7", "9")),
+            "subscription_id": known if known in "79" or self.play.stage.names.knows(known) else "5",
             "terminating": self.chance(0.2),
             "compression_type": self.pick((0, 0, 1, 2, 3, 4, 5)),
             "metrics": self.pick(("", "00", "ff" * 30)),
         }
-        if "subscription" in str(body["subscription_id"]) and not self.play.stage.names.knows(body["subscription_id"]):
-            body["subscription_id"] = 5
         self.play.ask("a2", "PushTelemetry", 0, body)

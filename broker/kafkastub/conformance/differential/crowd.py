@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tests.differential.bodies import Json
-from tests.differential.play import Play
+from kafkastub.conformance.differential.bodies import Json
+from kafkastub.conformance.differential.play import Play
 
 MEMBER_ID_REQUIRED = 79
 
@@ -47,7 +47,7 @@ class Crowd:
         self._flying: dict[str, deque[tuple[str, Member]]] = {}
 
     def sent(self, on: str, api: str, member: Member) -> None:
-        """Take note of a JoinGroup or SyncGroup that goes out now for `member` (its id empty for a new one)."""
+        """Take note of a JoinGroup or SyncGroup that has just gone out for `member` (its id empty for a new one)."""
         self._flying.setdefault(on, deque()).append((api, member))
 
     def learn(self) -> None:

@@ -1,4 +1,4 @@
-"""What differs from run to run in the answers of the data plane; the table is in `tests.differential.names`."""
+"""What differs from run to run in the answers of the data plane; the table is in the module `names`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kafkastub.conformance.differential.bodies import Json
+from kafkastub.conformance.differential.names import PLAIN_NODE, TOPICS, Names, is_near
 from kafkawire.errors import KafkaError
 from kafkawire.records import HEADER_SIZE, BatchHeader, check_crc, decompress, parse_header, split_batches
 from kafkawire.schema import Message
-from tests.differential.bodies import Json
-from tests.differential.names import Names, is_near
+
+BROKERS = (4, 8)
+"""The types of a broker, and of its loggers, as a resource."""
 
 MILLISECONDS = re.compile(r"(?<!\d)\d{13}(?!\d)")
 
@@ -46,17 +49,18 @@ UNORDERED_DATA: dict[tuple[str, ...], tuple[str, ...]] = {
 def learn_numbers(names: Names, message: Message) -> None:
     """Name what a broker gave out and later requests say again: `<session 1>`, `<subscription 1>`."""
     kind = type(message).__name__.removesuffix("Response")
-    if kind == "Fetch" and getattr(message, "session_id", 0):
-        names.number("session", message.session_id)  # type: ignore[attr-defined]
-    if kind == "GetTelemetrySubscriptions" and getattr(message, "subscription_id", 0):
-        names.number("subscription", message.subscription_id)  # type: ignore[attr-defined]
+    said: Any = message
+    if kind == "Fetch" and said.session_id:
+        names.number("session", said.session_id)
+    if kind == "GetTelemetrySubscriptions" and said.subscription_id:
+        names.number("subscription", said.subscription_id)
 
 
-def normalise_data(names: Names, api: str, answer: dict[str, Json]) -> dict[str, Json]:
+def normalise_data(names: Names, api: str, request: Mapping[str, Json], answer: dict[str, Json]) -> dict[str, Json]:
     """The answer of an API of the data plane with the table applied; any other as it is."""
     change = CHANGES.get(api)
     if change is not None:
-        change(names, answer)
+        change(names, request, answer)
     for (of_api, *path), keys in UNORDERED_DATA.items():
         if of_api == api:
             sort_at(answer, path, keys)
@@ -91,7 +95,7 @@ def _texts(value: Json) -> Any:
     return value
 
 
-def _fetch(names: Names, answer: dict[str, Json]) -> None:
+def _fetch(names: Names, request: Mapping[str, Json], answer: dict[str, Json]) -> None:
     if answer.get("session_id"):
         answer["session_id"] = names.stable_number(answer["session_id"])
     for topic in answer.get("responses", ()):
@@ -134,7 +138,7 @@ def _shown_batch(batch: bytes) -> Json:
     return shown
 
 
-def _log_dirs(names: Names, answer: dict[str, Json]) -> None:
+def _log_dirs(names: Names, request: Mapping[str, Json], answer: dict[str, Json]) -> None:
     for result in answer.get("results", ()):
         result |= {"log_dir": "<dir>", "total_bytes": "<bytes>", "usable_bytes": "<bytes>"}
         result["topics"] = [topic for topic in result.get("topics", ()) if topic["name"].startswith("<p>")]
@@ -144,35 +148,42 @@ def _log_dirs(names: Names, answer: dict[str, Json]) -> None:
                     partition.pop("partition_size", None)
 
 
-def _metadata(names: Names, answer: dict[str, Json]) -> None:
-    answer["topics"] = [one for one in answer.get("topics", ()) if _is_of_play(one.get("name"))]
+def _metadata(names: Names, request: Mapping[str, Json], answer: dict[str, Json]) -> None:
+    if request.get("topics", ()) is None:
+        answer["topics"] = [one for one in answer.get("topics", ()) if _is_ours(one.get("name"))]
 
 
-def _resources(names: Names, answer: dict[str, Json]) -> None:
-    kept = [one for one in answer.get("config_resources", ()) if _is_of_play(one.get("resource_name"))]
+def _resources(names: Names, request: Mapping[str, Json], answer: dict[str, Json]) -> None:
+    kept = []
+    for one in answer.get("config_resources", ()):
+        broker = one.get("resource_type") in BROKERS
+        if broker and one["resource_name"] == str(names.node):
+            kept.append(one | {"resource_name": str(PLAIN_NODE)})
+        elif not broker and _is_ours(one.get("resource_name")):
+            kept.append(one)
     answer["config_resources"] = kept
 
 
-def _is_of_play(name: str | None) -> bool:
-    other = name is not None and re.match(r"p\d{5}-|settled$", name)
-    return not other
+def _is_ours(name: str | None) -> bool:
+    """A topic of this play's or run's."""
+    return (name or "").startswith("<p>") or name in TOPICS
 
 
-def _configs(names: Names, answer: dict[str, Json]) -> None:
+def _configs(names: Names, request: Mapping[str, Json], answer: dict[str, Json]) -> None:
     for result in answer.get("results", ()):
         for config in result.get("configs", ()):
             if config.get("documentation"):
                 config["documentation"] = "<text>"
 
 
-def _telemetry(names: Names, answer: dict[str, Json]) -> None:
+def _telemetry(names: Names, request: Mapping[str, Json], answer: dict[str, Json]) -> None:
     if answer.get("subscription_id"):
         answer["subscription_id"] = names.stable_number(answer["subscription_id"])
     if not str(answer.get("client_instance_id", "<")).startswith("<"):
         answer["client_instance_id"] = "<some id>"
 
 
-CHANGES: Mapping[str, Callable[[Names, dict[str, Json]], None]] = {
+CHANGES: Mapping[str, Callable[[Names, Mapping[str, Json], dict[str, Json]], None]] = {
     "Fetch": _fetch,
     "DescribeConfigs": _configs,
     "DescribeLogDirs": _log_dirs,

@@ -1,0 +1,188 @@
+"""`kafkastub conform --against`: random scenarios on two brokers, and where their answers differ."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkastub.cli.broker import INTERRUPTED, positive
+from kafkastub.cli.common import FAILED, refuse
+
+if TYPE_CHECKING:
+    from kafkastub.conformance.differential.broker import Broker
+    from kafkastub.conformance.differential.running import Comparison, Progress
+    from kafkastub.conformance.differential.scenario import Scenario
+
+MOST_SHOWN = 20
+"""So many differences are told in full; reports tell all."""
+
+KINDS = {"groups": ["groups"], "data": ["data"], "all": ["groups", "data"]}
+SCENARIOS, STEPS = 100, 40
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options that compare two brokers in the place of running the suite."""
+    group = parser.add_argument_group(
+        "comparison with another broker",
+        "Random scenarios of many clients are played on both brokers, and the answers compared. A difference is made "
+        "as short as can be and printed as a test. Exit status: 1 where they differ.",
+    )
+    group.add_argument("--against", metavar="HOST:PORT", help="the broker whose answers are expected")
+    group.add_argument("--seed", metavar="N", type=positive, default=1, help="of the first scenario (default 1)")
+    group.add_argument(
+        "--scenarios",
+        metavar="N",
+        type=positive,
+        default=SCENARIOS,
+        help="so many, with the seeds that follow (default %(default)s)",
+    )
+    group.add_argument(
+        "--steps", metavar="N", type=positive, default=STEPS, help="of each scenario (default %(default)s)"
+    )
+    group.add_argument(
+        "--kind",
+        choices=list(KINDS),
+        default="groups",
+        help="what they are about: consumer groups, or topics and records; all is both (default %(default)s)",
+    )
+    group.add_argument(
+        "--scenario",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="replay what --save wrote; without --against the answers in it are expected",
+    )
+    group.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="FIELD",
+        help="do not compare this field of answers: error_message, where one of the brokers has words of its own",
+    )
+    group.add_argument(
+        "--save", metavar="FOLDER", help="write each difference there, as a scenario (.json) and as a test (.py)"
+    )
+    group.add_argument("--no-shrink", action="store_true", help="do not look for shorter scenarios")
+
+
+def run(arguments: argparse.Namespace, paths: list[Path]) -> int:
+    """Compare, tell, write the reports. Raises ValueError for what makes no sense."""
+    from kafkastub.cli.conform import Bar
+    from kafkastub.client import ClientError
+    from kafkastub.conformance.cluster import NotReady
+    from kafkastub.conformance.differential import report
+    from kafkastub.conformance.differential.wire import Lost
+    from kafkastub.conformance.model import Skipped
+
+    for option in ("k", "slow", "list", "control", "release"):
+        if getattr(arguments, option, None):
+            raise ValueError(f"{'-k' if option == 'k' else f'--{option}'} is for the suite; leave it out")
+    folder = Path(arguments.save) if arguments.save else None
+    if folder is not None and not folder.is_dir():
+        raise ValueError(f"--save {folder}: there is no such folder")
+    loaded = [_loaded(Path(name)) for name in arguments.scenario]
+    try:
+        with Bar(lambda result: str(result.name)) as bar:
+            done = _compared(arguments, loaded, bar.progress)
+    except (ClientError, Lost, NotReady, Skipped) as error:
+        return refuse(str(error))
+    try:
+        for path in paths:
+            report.write(path, done)
+        if folder is not None:
+            _save(folder, done)
+    except OSError as error:
+        return refuse(f"{error.filename} cannot be written: {error.strerror}")
+    _tell(done)
+    if done.interrupted:
+        return INTERRUPTED
+    return FAILED if done.bad else 0
+
+
+def _loaded(path: Path) -> Scenario:
+    from kafkastub.conformance.differential.scenario import Scenario
+
+    try:
+        return Scenario.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise ValueError(f"--scenario {path} cannot be read: {error.strerror}") from None
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"--scenario {path} is no scenario that --save wrote") from None
+
+
+def _compared(arguments: argparse.Namespace, loaded: list[Scenario], progress: Progress | None) -> Comparison:
+    from datetime import UTC, datetime
+
+    from kafkastub.conformance.differential.running import Comparison, compare, scripts
+    from kafkastub.conformance.differential.shrink import SECONDS
+
+    timeout = arguments.timeout / 1000
+    with _visit(arguments.bootstrap_servers, "the broker under test", timeout) as tested:
+        tested.ignore = frozenset(arguments.ignore)
+        done = Comparison(tested.name, "the recording", datetime.now(UTC).isoformat(timespec="seconds"))
+        shrinking = 0.0 if arguments.no_shrink else SECONDS
+        if arguments.against is None:
+            compare(loaded, tested, None, timeout=timeout, progress=progress, into=done)
+        else:
+            from kafkastub.conformance.differential.broker import in_common
+
+            with _visit(arguments.against, "the broker that knows", timeout) as reference:
+                reference.ignore = tested.ignore
+                done.reference, done.one_sided = reference.name, in_common(tested, reference)
+                if arguments.kind != "groups" and max(tested.nodes, reference.nodes) > 1:
+                    raise ValueError(f"--kind {arguments.kind} compares clusters of one node; --kind groups any")
+                seeds = range(arguments.seed, arguments.seed + arguments.scenarios)
+                todo = loaded or scripts(KINDS[arguments.kind], seeds, arguments.steps)
+                if not loaded:
+                    done.command = (
+                        f"kafkastub conform --bootstrap-servers {arguments.bootstrap_servers} "
+                        f"--against {arguments.against} --steps {arguments.steps}"
+                        + "".join(f" --ignore {field}" for field in arguments.ignore)
+                    )
+                compare(todo, tested, reference, timeout=timeout, shrinking=shrinking, progress=progress, into=done)
+                done.left += reference.leave()
+        done.left += tested.leave()
+    return done
+
+
+@contextmanager
+def _visit(address: str, name: str, timeout: float) -> Iterator[Broker]:
+    from kafkastub.conformance.differential.broker import visited
+
+    broker = visited(address, name, timeout)
+    try:
+        yield broker
+    finally:
+        broker.leave()
+
+
+def _save(folder: Path, done: Comparison) -> None:
+    from kafkastub.conformance.differential.testcase import file_name, python_test, scenario_of
+
+    for result in done.results:
+        if result.difference is not None and not result.like:
+            name = file_name(result.difference)
+            scenario_of(result.difference).save(folder / f"{name}.json")
+            source = python_test(result.difference, done.tested, done.reference, done.again(result))
+            (folder / f"test_{name}.py").write_text(source, encoding="utf-8")
+
+
+def _tell(done: Comparison) -> None:
+    from kafkastub.conformance.differential.report import text
+    from kafkastub.conformance.differential.testcase import python_test
+
+    told = [result for result in done.results if "".join(text.result(result))]
+    for result in told[:MOST_SHOWN]:
+        print("\n".join(text.result(result)))
+        if result.difference is not None and not result.like:
+            print("as a test:\n")
+            print(python_test(result.difference, done.tested, done.reference, done.again(result)))
+    if len(told) > MOST_SHOWN:
+        print(f"… and {len(told) - MOST_SHOWN} more; --report tells all")
+    if done.left:
+        print(f"left behind, as a broker did not remove them: {', '.join(done.left)}")
+    print(text.summary(done))

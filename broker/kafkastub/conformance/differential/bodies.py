@@ -1,0 +1,108 @@
+"""Messages as plain data (dicts, lists, numbers, strings) and back: what scenarios and transcripts are written in.
+
+A struct is a dict of the fields that the version has, those left out that hold the schema's default. Bytes and records
+are hexadecimal text, a uuid is hexadecimal text or a name such as `<topic t1>`; a number may have one: `<session 1>`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafkawire.schema import ZERO_UUID, Message, Struct
+
+Json = Any
+"""None, bool, int, float, str, list[Json] or dict[str, Json]."""
+
+BYTES = ("bytes", "records")
+
+
+class Translation:
+    """How texts and bytes are changed on the way; this one leaves them as they are."""
+
+    def text(self, text: str) -> str:
+        """A string, a uuid or the name of a number."""
+        return text
+
+    def data(self, data: bytes) -> bytes:
+        """The contents of a field of bytes."""
+        return data
+
+
+SAME = Translation()
+
+
+def build(cls: type[Message], body: Mapping[str, Json], words: Translation = SAME) -> Message:
+    """The message that `body` describes; `words` translates it.
+
+    Raises KeyError for an unknown field, ValueError for a name of a number that stands for none.
+    """
+    message = _struct(cls, body, words)
+    assert isinstance(message, Message)
+    return message
+
+
+def describe(message: Struct, version: int, words: Translation = SAME) -> dict[str, Json]:
+    """The other way round: only what `version` has, and only what is not the default."""
+    default = _default(type(message).NEUTRAL or type(message))
+    body: dict[str, Json] = {}
+    for name, kind, between, *_ in message.FIELDS:
+        value = getattr(message, name)
+        if between[0] <= version <= between[1] and not _equal(value, getattr(default, name)):
+            body[name] = _described(kind, value, version, words)
+    return body
+
+
+_defaults: dict[type[Struct], Struct] = {}
+"""What a struct's fields hold where nothing is said of them."""
+
+
+def _default(cls: type[Struct]) -> Struct:
+    if cls not in _defaults:
+        _defaults[cls] = cls()
+    return _defaults[cls]
+
+
+def _equal(value: Any, default: Any) -> bool:
+    if isinstance(default, tuple) and isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return len(value) == 0
+    return type(value) is type(default) and bool(value == default)
+
+
+def _struct(cls: type[Struct], body: Mapping[str, Json], words: Translation) -> Struct:
+    kinds = {row[0]: row[1] for row in cls.FIELDS}
+    return cls(**{name: _built(cls, kinds[name], value, words) for name, value in body.items()})
+
+
+def _built(cls: type[Struct], kind: str, value: Json, words: Translation) -> Any:
+    if value is None:
+        return None
+    if kind.startswith("[]"):
+        return [_built(cls, kind[2:], item, words) for item in value]
+    if kind == "string":
+        return words.text(value)
+    if kind in BYTES:
+        return words.data(bytes.fromhex(value))
+    if kind == "uuid":
+        translated = words.text(value)
+        return ZERO_UUID if translated.startswith("<") else bytes.fromhex(translated)
+    if isinstance(value, Mapping):
+        return _struct(getattr(sys.modules[cls.__module__], kind), value, words)
+    return int(words.text(value)) if isinstance(value, str) else value
+
+
+def _described(kind: str, value: Any, version: int, words: Translation) -> Json:
+    if value is None:
+        return None
+    if kind.startswith("[]"):
+        return [_described(kind[2:], item, version, words) for item in value]
+    if kind == "string":
+        return words.text(value)
+    if kind in BYTES:
+        return words.data(bytes(value)).hex()
+    if kind == "uuid":
+        return words.text(bytes(value).hex())
+    if isinstance(value, Struct):
+        return describe(value, version, words)
+    return value

@@ -1,0 +1,273 @@
+"""A broker that scenarios are played on: where it is, and what is there for all of them.
+
+Either others may be at home there (`visited`): everything has names of its own and is removed again, and nothing else
+is touched. Or it is there for the scenarios `alone` (`prepared`): their topics have plain names, nothing is tidied up,
+and they also ask for the empty group id, internal topics and the broker's own configuration.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Any
+
+from kafkastub.client import ClientError
+from kafkastub.conformance.cluster import Cluster, NotReady, address
+from kafkastub.conformance.differential.bodies import Json, build
+from kafkastub.conformance.differential.names import PLAIN_NODE, TOPICS
+from kafkastub.conformance.differential.wire import Connection, Lost, versions
+from kafkastub.conformance.messages import request_class, response_class
+from kafkastub.conformance.model import Skipped
+from kafkawire.codec import decode, encode
+from kafkawire.errors import ErrorCode
+from kafkawire.schema import Message
+
+SETTLED = "settled"
+"""A topic of which only the configuration is altered, to see that earlier changes of the cluster have come through."""
+
+READY_SECONDS = 30.0
+ANSWER_SECONDS = 10.0
+PROBE_SECONDS = 1.0
+REVIVAL_SECONDS = 5.0
+"""So long a broker that does not answer is given to come back."""
+
+TRIES = 100
+"""So many names are tried to find one of a group that a node coordinates."""
+
+ASKED = {
+    "AlterConfigs", "CreatePartitions", "CreateTopics", "DeleteGroups", "DeleteRecords", "DeleteTopics",
+    "DescribeCluster", "DescribeConfigs", "DescribeGroups", "DescribeLogDirs", "DescribeProducers",
+    "DescribeTopicPartitions", "ElectLeaders", "Fetch", "FindCoordinator", "GetTelemetrySubscriptions", "Heartbeat",
+    "IncrementalAlterConfigs", "InitProducerId", "JoinGroup", "LeaveGroup", "ListConfigResources", "ListGroups",
+    "ListOffsets", "Metadata", "OffsetCommit", "OffsetDelete", "OffsetFetch", "OffsetForLeaderEpoch", "Produce",
+    "PushTelemetry", "SyncGroup",
+}  # fmt: skip
+"""The APIs that scenarios may be about."""
+
+Versions = Mapping[str, tuple[int, int]]
+"""(lowest, highest) by the name of the API."""
+
+
+@dataclass
+class Broker:
+    """A running broker that has the shared topics.
+
+    `topics` are their names there and `topic_ids` their ids, by their names in scenarios. `usable` are the versions
+    that may be asked, None for all that Apache Kafka has; `answer_seconds` is how long one answer may take.
+    """
+
+    host: str
+    port: int
+    topic_ids: dict[str, bytes] = field(default_factory=dict)
+    name: str = "the broker"
+    topics: dict[str, str] = field(default_factory=dict)
+    own: str = ""
+    """What the names of groups and topics begin with."""
+    node: int = PLAIN_NODE
+    alone: bool = True
+    usable: Versions | None = None
+    answer_seconds: float = ANSWER_SECONDS
+    cluster: Cluster | None = None
+    ignore: frozenset[str] = frozenset()
+    """Fields of answers that are not compared."""
+    left: list[str] = field(default_factory=list)
+    """Groups and topics that could not be removed."""
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes its cluster has."""
+        return 1 if self.cluster is None else self.cluster.nodes
+
+    def versions(self, api: str) -> range:
+        """The versions of an API that may be asked; none where the broker does not have it."""
+        ours = versions(api)
+        if self.usable is None:
+            return ours
+        low, high = self.usable.get(api, (0, -1))
+        return range(max(ours.start, low), min(ours.stop, high + 1))
+
+    def newest(self, api: str) -> int:
+        """The highest of them. Raises Lost where there is none."""
+        if not self.versions(api):
+            raise Lost(f"{self.name} does not have {api}, which every scenario needs")
+        return self.versions(api)[-1]
+
+    def prefix(self, number: int) -> str:
+        """What the groups and topics of a play begin with."""
+        return f"{self.own or 'p'}{number:05d}-"
+
+    def placed(self, prefix: str, groups: Sequence[str]) -> dict[str, str]:
+        """Where there are several nodes, the names of groups that the one coordinates which is asked, by `<p>…`.
+
+        Raises Lost.
+        """
+        if self.cluster is None or self.nodes == 1:
+            return {}
+        keys = {f"{prefix}{group}-{attempt}": group for group in groups for attempt in range(TRIES)}
+        try:
+            answer = self.cluster.ask("FindCoordinator", coordinator_keys=list(keys))
+            found = {keys[one.key]: one.key for one in answer.coordinators if one.node_id == self.node}
+        except (ClientError, Skipped, KeyError) as error:
+            raise Lost(f"{self.name} does not tell who coordinates groups: {error}") from None
+        if len(found) < len(groups):
+            raise Lost(f"node {self.node} of {self.name} coordinates too few groups")
+        return {f"<p>{group}": name for group, name in found.items()}
+
+    def tidy(self, groups: set[str], topics: set[str], members: list[str]) -> None:
+        """Remove what a play has made; `members` are the ids that it was given."""
+        if self.cluster is None:
+            return
+        try:
+            self._let_go(groups, members)
+            self.cluster.groups |= groups
+            self.cluster.topics |= topics
+            self.left += self.cluster.clean()
+        except (ClientError, Skipped):
+            self.left += sorted(groups | topics)
+
+    def _let_go(self, groups: set[str], members: list[str]) -> None:
+        """Let those leave who were given an id and did not come back: nobody shows them."""
+        assert self.cluster is not None
+        if self.cluster.newest("LeaveGroup") >= 3:
+            identities = [{"member_id": member} for member in members]
+            for group in groups if members else ():
+                self.cluster.ask("LeaveGroup", group_id=group, members=identities)
+
+    def alive(self, seconds: float = PROBE_SECONDS) -> bool:
+        """Whether it answers."""
+        return self.cluster is None or self.cluster.alive(seconds)
+
+    def comes_back(self, seconds: float | None = None) -> bool:
+        """Whether it answers within the time; what had been there for all scenarios is made anew then."""
+        if self.cluster is None:
+            return False
+        self.cluster.forget_admin()
+        deadline = time.monotonic() + (REVIVAL_SECONDS if seconds is None else seconds)
+        while not self.alive():
+            if time.monotonic() > deadline:
+                return False
+            Event().wait(0.1)
+        try:
+            _settle_in(self)
+        except (ClientError, NotReady, Skipped):
+            return False
+        return True
+
+    def leave(self) -> list[str]:
+        """Remove what was there for all scenarios; the names of what could not be removed."""
+        if self.cluster is not None:
+            with contextlib.suppress(ClientError, Skipped):
+                self.cluster.topics |= {self.topics[name] for name in (*TOPICS, SETTLED) if name in self.topics}
+                self.left += self.cluster.clean()
+            self.cluster.forget_admin()
+        return self.left
+
+
+def visited(bootstrap_servers: str, name: str = "the broker", timeout: float = ANSWER_SECONDS) -> Broker:
+    """A broker that is somebody else's, with the shared topics under names of their own.
+
+    One node of a cluster is asked everything: the one that has the port of `bootstrap_servers` (HOST:PORT, the first of
+    several), at the address that it advertises. Raises ValueError, ClientError, NotReady and Skipped, each with a
+    sentence.
+    """
+    host, port = address(bootstrap_servers.partition(",")[0])
+    cluster = Cluster(host, port, "kafka", timeout)
+    broker = Broker(host, port, name=f"{name} ({bootstrap_servers})", alone=False, answer_seconds=timeout)
+    broker.cluster = cluster
+    try:
+        cluster.prepare()
+        broker.usable = cluster.advertised
+        _settle_in(broker)
+    except BaseException:
+        broker.leave()
+        raise
+    return broker
+
+
+def _settle_in(broker: Broker) -> None:
+    """Make the shared topics under names that nobody has."""
+    cluster = broker.cluster
+    assert cluster is not None
+    _go_where_it_says(broker, cluster)
+    broker.own = cluster.prefix = f"conform-{uuid.uuid4().hex[:8]}-"
+    broker.topics = {name: broker.own + name for name in (*TOPICS, SETTLED, "nope")}
+    wanted = []
+    for name, count in {**TOPICS, SETTLED: 1}.items():
+        one: dict[str, Json] = {"name": broker.topics[name], "num_partitions": count, "replication_factor": 1}
+        if cluster.nodes > 1:
+            rows = [{"partition_index": index, "broker_ids": [broker.node]} for index in range(count)]
+            one |= {"num_partitions": -1, "replication_factor": -1, "assignments": rows}
+        wanted.append(one)
+    body = {"topics": wanted, "timeout_ms": int(broker.answer_seconds * 1000)}
+    for result in cluster.ask("CreateTopics", **body).topics:
+        if result.error_code:
+            reason = f"error {result.error_code} {result.error_message or ''}".rstrip()
+            raise NotReady(f"{broker.name} does not let us create a topic: {reason}")
+    for name, count in {**TOPICS, SETTLED: 1}.items():
+        broker.topic_ids[name] = cluster.await_topic(broker.topics[name], count).id
+
+
+def _go_where_it_says(broker: Broker, cluster: Cluster) -> None:
+    """Use the address that the node advertises, as every client does."""
+    nodes = cluster.ask("Metadata", topics=[]).brokers
+    for node in nodes:
+        if node.node_id == cluster.node_id and (node.host, node.port) != (cluster.host, cluster.port):
+            cluster.host, cluster.port = node.host, node.port
+            cluster.forget_admin()
+            if not cluster.alive(PROBE_SECONDS):
+                raise NotReady(f"{broker.name} says that it is at {node.host}:{node.port}, where nobody answers")
+    broker.host, broker.port, broker.node = cluster.host, cluster.port, cluster.node_id
+
+
+def in_common(one: Broker, other: Broker) -> list[str]:
+    """Let both be asked only what both have; gives the APIs of scenarios that only one of them has."""
+    first, second = one.usable, other.usable
+    assert first is not None
+    assert second is not None
+    both = {
+        api: (max(first[api][0], second[api][0]), min(first[api][1], second[api][1])) for api in first if api in second
+    }
+    one.usable = other.usable = both
+    return sorted(ASKED & (set(first) ^ set(second)))
+
+
+def prepared(bootstrap_servers: str) -> Broker:
+    """Create the shared topics on a fresh broker that is ours alone, and wait until its group coordinator serves."""
+    host, _, port = bootstrap_servers.rpartition(":")
+    broker = Broker(host, int(port))
+    connection = Connection(broker.host, broker.port, "preparing")
+    try:
+        topics = [{"name": name, "num_partitions": count, "replication_factor": 1} for name, count in TOPICS.items()]
+        topics.append({"name": SETTLED, "num_partitions": 1, "replication_factor": 1})
+        _ask(connection, "CreateTopics", 5, {"topics": topics, "timeout_ms": 30000})
+        for key_type in (0, 1):
+            _until(connection, "FindCoordinator", 2, {"key": "warm", "key_type": key_type}, ErrorCode.NONE)
+        heartbeat = {"group_id": "warm", "member_id": "nobody", "generation_id": 1}
+        _until(connection, "Heartbeat", 3, heartbeat, ErrorCode.UNKNOWN_MEMBER_ID)
+        _until(connection, "InitProducerId", 0, {"transactional_id": None}, ErrorCode.NONE)
+        asked = {"topics": [{"name": name} for name in (*TOPICS, "__consumer_offsets")]}
+        for topic in _ask(connection, "Metadata", 12, asked).topics:
+            broker.topic_ids[topic.name] = bytes(topic.topic_id)
+    finally:
+        connection.close()
+    return broker
+
+
+def _ask(connection: Connection, api: str, version: int, body: dict[str, Json]) -> Any:
+    connection.send(api, version, encode(build(request_class(api), body), version))
+    return decode(response_class(api), version, connection.receive(READY_SECONDS).body())
+
+
+def _until(connection: Connection, api: str, version: int, body: dict[str, Json], code: ErrorCode) -> Message:
+    """Ask until the answer has the error code `code`; raises AssertionError after the deadline."""
+    deadline = time.monotonic() + READY_SECONDS
+    while True:
+        answer = _ask(connection, api, version, body)
+        if answer.error_code == code:
+            return answer  # type: ignore[no-any-return]
+        assert time.monotonic() < deadline, f"{api} still answers {answer!r}"
+        Event().wait(0.02)

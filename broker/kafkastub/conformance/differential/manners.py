@@ -1,0 +1,54 @@
+"""What a guest does not ask of a broker: anything about what may be somebody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafkastub.conformance.differential.bodies import Json
+
+GROUP_FIELDS = ("group_id", "groups", "groups_names")
+INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
+
+BROKER_RESOURCES = (4, 8)
+"""The types of a broker, and of its loggers, as a resource that has a configuration."""
+
+CHANGING = {
+    "CreateTopics", "DeleteTopics", "CreatePartitions", "DeleteRecords", "Produce", "AlterConfigs",
+    "IncrementalAlterConfigs",
+}  # fmt: skip
+"""The APIs that change topics."""
+
+NAMES = ("name", "topic_names", "resource_name")
+
+
+def impolite(api: str, body: dict[str, Json]) -> str:
+    """Why a request is not for a broker where others are at home; empty where it is."""
+    for name, value in _leaves(body):
+        if name in GROUP_FIELDS and value == "":
+            return "the group with the empty id may be somebody's"
+        if value in INTERNAL:
+            return f"{value} is the broker's own"
+        if name == "resource_type" and value in BROKER_RESOURCES:
+            return "the broker's configuration is its owner's"
+        changes = api in CHANGING and not body.get("validate_only")
+        if changes and name in NAMES and not _is_own(value):
+            return f"the topic {value!r} may be somebody's"
+    return ""
+
+
+def _is_own(topic: Json) -> bool:
+    """Ours, or no name that a topic can have."""
+    return topic is None or topic.startswith("<p>") or not topic.replace("_", "").replace("-", "").isalnum()
+
+
+def _leaves(value: Json, name: str = "") -> Iterator[tuple[str, Json]]:
+    """Every plain value with the name of its field; those of configurations are nobody's."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key != "configs":
+                yield from _leaves(item, key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item, name)
+    else:
+        yield name, value

@@ -1,0 +1,31 @@
+"""How a scenario is made: a script asks through its play, and what the broker answers is the scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kafkastub.conformance.differential.broker import Broker
+from kafkastub.conformance.differential.play import Play
+from kafkastub.conformance.differential.scenario import Scenario
+from kafkastub.conformance.differential.stage import Stage
+from kafkastub.conformance.differential.wire import Frame
+
+G1, G2, G3 = "<p>g1", "<p>g2", "<p>g3"
+
+
+@dataclass(frozen=True)
+class Script:
+    """`run` plays it; `groups` are watched; `config` is the name of broker settings, for the tests' own use."""
+
+    name: str
+    run: Callable[[Play], object]
+    groups: tuple[str, ...] = (G1,)
+    config: str = "plain"
+
+    def play(self, broker: Broker) -> tuple[Scenario, list[Frame]]:
+        """Play it on the broker that knows: the scenario that comes of it, and the frames that went over the wire."""
+        scenario = Scenario(self.name, list(self.groups), self.config, ignore=sorted(broker.ignore))
+        with Stage(broker, scenario.groups) as stage:
+            self.run(Play(stage, scenario))
+        return scenario, stage.frames

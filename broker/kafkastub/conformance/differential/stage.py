@@ -1,0 +1,271 @@
+"""One play's connections to one broker: steps go out, answers come in, in stable names."""
+
+from __future__ import annotations
+
+import itertools
+import select
+import struct
+import time
+import uuid
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from kafkastub.conformance.differential.bodies import Json, build, describe
+from kafkastub.conformance.differential.broker import SETTLED, Broker
+from kafkastub.conformance.differential.names import Names, normalise, topic_name, without
+from kafkastub.conformance.differential.names_data import learn_numbers, normalise_data
+from kafkastub.conformance.differential.scenario import CLOSED, SILENT, Answers, Step
+from kafkastub.conformance.differential.wire import Closed, Connection, Frame, Lost, NoAnswer
+from kafkastub.conformance.messages import request_class, response_class
+from kafkawire.codec import decode_from, encode
+from kafkawire.errors import MalformedMessage
+from kafkawire.schema import ZERO_UUID, Message
+
+INSTANCES = 4
+"""So many telemetry instance ids a play has, `<instance 1>` and so on."""
+
+TOPIC = 2
+"""The type of a topic as a resource that has a configuration."""
+
+GROUPS_USED = ("g1", "g2", "g3", "none", "none2", "simple")
+"""How the names of groups end that scenarios use; where it matters that they have one coordinator."""
+
+_plays = itertools.count(1)
+_changes = itertools.count(1)
+
+
+class Stage:
+    """Connections, names, and the frames that went over (`frames`, in order).
+
+    `touched` are those that were sent or answered since it was last emptied.
+    """
+
+    def __init__(self, broker: Broker, groups: list[str]) -> None:
+        self.broker = broker
+        self.groups = groups
+        prefix = broker.prefix(next(_plays))
+        self.names = Names(prefix, broker.topics | broker.placed(prefix, GROUPS_USED), broker.node)
+        for topic, topic_id in broker.topic_ids.items():
+            self.names.add(topic_name(topic), topic_id.hex())
+        for number in range(1, INSTANCES + 1):
+            self.names.add(f"instance {number}", uuid.uuid4().hex)
+        self.frames: list[Frame] = []
+        self.touched: list[Frame] = []
+        self._connections: dict[str, Connection] = {}
+        self._requests: dict[int, dict[str, Json]] = {}
+        self._topics: set[str] = set()
+        self._lost = False
+        self._watcher = self._connected("watcher")
+
+    def __enter__(self) -> Self:
+        if self.broker.alone:
+            # The empty group id has no prefix: what another play left there must go.
+            self._watch("DeleteGroups", {"groups_names": [""]})
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for connection in (self._watcher, *self._connections.values()):
+            connection.close()
+        if self._lost:
+            self.broker.left += sorted(self._topics)
+        else:
+            topics = {self.names.real(topic) for topic in self._topics}
+            self.broker.tidy(self.names.used - topics, topics, self.names.members())
+
+    def send(self, step: Step) -> None:
+        """Do what the step says, without waiting for an answer."""
+        if step.close:
+            self._drop(step.close)
+        if not step.api:
+            return
+        if step.on not in self._connections:
+            self._connections[step.on] = self._connected(step.on)
+        body = pieces(step.raw, self.names.real) if step.raw is not None else self._encoded(step)
+        connection = self._connections[step.on]
+        if step.api == "CreateTopics" and step.raw is None:
+            self._topics |= {topic["name"] for topic in step.body.get("topics", ()) if topic["name"].startswith("<p>")}
+        try:
+            connection.send(step.api, step.version, body + bytes.fromhex(step.after))
+        except Closed:
+            self._drop(step.on)
+        frame = connection.waiting[-1]
+        if step.api == "Produce" and step.raw is None and step.body.get("acks") == 0:
+            connection.waiting.pop()
+        frame.broken = step.raw is not None
+        self._requests[id(frame)] = step.body
+        self.frames.append(frame)
+        self.touched.append(frame)
+
+    def any_waits(self) -> bool:
+        """Whether any request has no answer yet."""
+        return any(connection.waiting for connection in self._connections.values())
+
+    def waits(self, on: str) -> bool:
+        """Whether a request of this connection has no answer yet."""
+        return on in self._connections and bool(self._connections[on].waiting)
+
+    def next_answer(self, on: str, timeout: float | None = None) -> Json:
+        """The next answer on a connection, in stable names; CLOSED or SILENT where that is what happened."""
+        if on not in self._connections:
+            return CLOSED
+        try:
+            frame = self._connections[on].receive(self.broker.answer_seconds if timeout is None else timeout)
+        except Closed:
+            self._drop(on)
+            return CLOSED
+        except NoAnswer:
+            return SILENT
+        except Lost as error:
+            raise Lost(f"{self.broker.name} {error}") from None
+        if frame not in self.touched:
+            self.touched.append(frame)
+        return self._shown(frame)
+
+    def answers_now(self, grace: float = 0.0) -> Answers:
+        """All answers that are there or come within `grace` seconds, of all connections that wait for one."""
+        found: Answers = []
+        for on in sorted(self._connections):
+            while self.waits(on):
+                answer = self.next_answer(on, 0)
+                if answer == SILENT:
+                    break
+                found.append((on, answer))
+        if not found and grace and self._arrives(grace):
+            return self.answers_now()
+        return found
+
+    def _arrives(self, seconds: float) -> bool:
+        """Whether anything arrives on a connection that waits."""
+        waiting = [one for one in self._connections.values() if one.waiting]
+        return bool(waiting) and bool(select.select(waiting, [], [], seconds)[0])
+
+    def look(self, times: int = 1) -> dict[str, Json]:
+        """Describe the watched groups: {group: description}. A barrier, see the module `play`."""
+        for _ in range(times):
+            shown = self._watch("DescribeGroups", {"groups": self.groups})
+        return {group.pop("group_id", ""): group for group in shown.get("groups", ())}
+
+    def settle(self) -> None:
+        """Wait until the broker does as it was told. Kafka's controller answers first, and tells the broker then.
+
+        Changes come through in their order, each seen while it is acted on: when a second one behind it is seen, all
+        that belongs to the first has been done.
+        """
+        for _ in range(2):
+            value = str(next(_changes))
+            config = {"name": "index.interval.bytes", "value": value}
+            self._watch("IncrementalAlterConfigs", {"resources": [_settled(configs=[config])]})
+            described = _settled(configuration_keys=[config["name"]])
+            deadline = time.monotonic() + self.broker.answer_seconds
+            while True:
+                seen = self._watch("DescribeConfigs", {"resources": [described]})["results"][0]["configs"][0]
+                if seen["value"] == value:
+                    break
+                if time.monotonic() > deadline:
+                    self._lost = True
+                    raise Lost(f"{self.broker.name}: the configuration of {SETTLED} does not become {value}: {seen}")
+
+    def _watch(self, api: str, body: dict[str, Json]) -> Json:
+        """Ask on the watcher's connection. Raises Lost."""
+        version = self.broker.newest(api)
+        message = encode(build(request_class(api), body, self.names.sending), version)
+        problem = "closed the connection on which it was asked"
+        try:
+            self._watcher.send(api, version, message)
+            answer = self._decoded(self._watcher.receive(self.broker.answer_seconds), body)
+        except NoAnswer:
+            problem = f"gave no answer within {self.broker.answer_seconds:g} s to"
+        except Closed:
+            pass
+        except Lost as error:
+            problem = f"{error}, asked"
+        else:
+            return answer
+        self._lost = True
+        raise Lost(f"{self.broker.name} {problem} {api} v{version}") from None
+
+    def _connected(self, client_id: str) -> Connection:
+        """A new connection, one answer old: before that the broker may accept it later than it reads others."""
+        connection = None
+        try:
+            connection = Connection(self.broker.host, self.broker.port, client_id, self.broker.answer_seconds)
+            connection.send("ApiVersions", 0, b"")
+            connection.receive(self.broker.answer_seconds)
+        except (OSError, Closed, NoAnswer, Lost) as error:
+            self._lost = True
+            if connection is not None:
+                connection.close()
+            reason = "does not answer ApiVersions on a new connection"
+            if isinstance(error, OSError):
+                reason = f"does not accept a connection: {error.strerror or error}"
+            raise Lost(f"{self.broker.name} {reason}") from None
+        return connection
+
+    def _encoded(self, step: Step) -> bytes:
+        return encode(build(request_class(step.api), step.body, self.names.sending), step.version)
+
+    def _drop(self, on: str) -> None:
+        connection = self._connections.pop(on, None)
+        if connection is not None:
+            connection.close()
+
+    def _shown(self, frame: Frame) -> Json:
+        return self._decoded(frame, self._requests.pop(id(frame), {}))
+
+    def _decoded(self, frame: Frame, request: dict[str, Json]) -> Json:
+        data = frame.body()
+        # A broker that does not know the version of ApiVersions answers in version 0 (KIP-511).
+        unknown = frame.api == "ApiVersions" and data[:2] == b"\x00\x23"
+        version = 0 if unknown else frame.version
+        try:
+            message, end = decode_from(response_class(frame.api), version, data, 0)
+        except (MalformedMessage, ValueError) as error:
+            return {"malformed": str(error), "hex": data.hex()}
+        self._learn_topics(message)
+        learn_numbers(self.names, message)
+        answer = normalise(self.names, frame.api, request, describe(message, version, self.names.showing))
+        answer = normalise_data(self.names, frame.api, request, answer)
+        if not self.broker.alone:
+            answer.pop("throttle_time_ms", None)
+        if self.broker.ignore:
+            answer = without(answer, self.broker.ignore)
+        if end != len(data):
+            answer["trailing bytes"] = data[end:].hex()
+        return answer
+
+    def _learn_topics(self, message: Message) -> None:
+        if type(message).__name__ in ("CreateTopicsResponse", "MetadataResponse"):
+            for topic in getattr(message, "topics", ()):
+                if topic.name and bytes(topic.topic_id) != ZERO_UUID:
+                    self.names.add(topic_name(self.names.stable(topic.name)), bytes(topic.topic_id).hex())
+
+
+def _settled(**fields: Json) -> Json:
+    return {"resource_type": TOPIC, "resource_name": SETTLED, **fields}
+
+
+def pieces(raw: list[Json], text: Callable[[str], str]) -> bytes:
+    """Bytes from pieces: ["i8" | "i16" | "i32" | "i64", number], ["str" | "cstr" | "text", text], ["hex", …].
+
+    Texts are written with a length before them, a compact one ("cstr"), or as they are.
+    """
+    formats = {"i8": ">b", "i16": ">h", "i32": ">i", "i64": ">q"}
+    out = b""
+    for kind, value in raw:
+        if kind in formats:
+            out += struct.pack(formats[kind], value)
+        elif kind == "str":
+            data = text(value).encode()
+            out += struct.pack(">h", len(data)) + data
+        elif kind == "cstr":
+            data = text(value).encode()
+            assert len(data) < 127
+            out += bytes([len(data) + 1]) + data
+        elif kind == "text":
+            out += text(value).encode()
+        else:
+            out += bytes.fromhex(value)
+    return out

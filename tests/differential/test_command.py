@@ -1,0 +1,144 @@
+"""`kafkastub conform --against`: a planted difference is found, made short, and told as a test that fails."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from kafkastub import KafkaStub
+from kafkastub.client import Client
+from kafkastub.client.topics import names
+from kafkastub.conformance.differential import Scenario, replayed
+from kafkastub.conformance.differential.scenario import Step
+from kafkawire.messages.list_groups_request import ListGroupsRequest
+from tests.cli.kafkas_tools import run
+from tests.conftest import CONFIG
+
+
+@pytest.fixture
+def good() -> Iterator[KafkaStub]:
+    with KafkaStub(profile="kafka", config=CONFIG) as stub:
+        yield stub
+
+
+@pytest.fixture
+def faulty() -> Iterator[KafkaStub]:
+    """Of another node id, and used by somebody else, too; offsets of a partition are refused there."""
+    with KafkaStub(profile="kafka", config=CONFIG | {"node.id": 7}, topics={"orders": 2}) as stub:
+        yield stub
+
+
+def against(tested: KafkaStub, reference: KafkaStub, *more: str) -> tuple[int, str, str]:
+    return run(
+        "conform", "--bootstrap-servers", tested.bootstrap_servers, "--against", reference.bootstrap_servers, *more
+    )
+
+
+def everything(stub: KafkaStub) -> tuple[set[str], int]:
+    with Client(stub.bootstrap_servers) as client:
+        return set(names(client)) - {"__consumer_offsets"}, len(client.ask(ListGroupsRequest()).groups)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("--against nonsense", "HOST:PORT"),
+        ("--against 127.0.0.1:1", "nobody listens"),
+        ("--against 127.0.0.1:1 --slow", "--slow is for the suite"),
+        ("--against 127.0.0.1:1 --save nowhere", "there is no such folder"),
+        ("--scenario nowhere.json", "cannot be read"),
+        (f"--scenario {__file__}", "is no scenario"),
+    ],
+)
+def test_what_cannot_be_done_is_status_2_in_one_sentence(line: str, reason: str, good: KafkaStub):
+    status, out, error = run("conform", "--bootstrap-servers", good.bootstrap_servers, *line.split())
+    assert (status, out) == (2, "")
+    assert reason in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_saved_scenario_that_touches_others_is_not_played(good: KafkaStub, tmp_path: Path):
+    delete = Step("c1", "DeleteTopics", 3, {"topic_names": ["orders"]}, answers=[("c1", {})])
+    Scenario("harm", [], steps=[delete]).save(tmp_path / "harm.json")
+    status, out, _ = run(
+        "conform", "--bootstrap-servers", good.bootstrap_servers, "--scenario", str(tmp_path / "harm.json")
+    )
+    assert status == 1
+    assert "step 1, DeleteTopics v3 on c1: the topic 'orders' may be somebody's" in out
+
+
+def test_topics_are_compared_on_single_nodes_only(good: KafkaStub):
+    with KafkaStub(profile="kafka", config=CONFIG, nodes=2) as stub:
+        status, _, error = against(stub, good, "--kind", "data")
+    assert status == 2
+    assert "--kind data compares clusters of one node" in error
+
+
+def test_a_saved_scenario_is_replayed_against_its_answers_and_against_a_broker(
+    good: KafkaStub, faulty: KafkaStub, tmp_path: Path
+):
+    heartbeat = Step(
+        "c1", "Heartbeat", 3, {"group_id": "<p>g1", "member_id": "me"}, answers=[("c1", {"error_code": 25})]
+    )
+    saved = tmp_path / "saved.json"
+    Scenario("heartbeats", [], steps=[heartbeat]).save(saved)
+    replay = ("conform", "--bootstrap-servers", faulty.bootstrap_servers, "--scenario", str(saved))
+    assert run(*replay)[0] == 0
+    assert run(*replay, "--against", good.bootstrap_servers)[0] == 0
+    with faulty.faults.add(api="Heartbeat", error="ILLEGAL_GENERATION"):
+        for more in ((), ("--against", good.bootstrap_servers)):
+            status, out, _ = run(*replay, *more)
+            assert status == 1
+            assert "answer on c1.error_code: expected 25 UNKNOWN_MEMBER_ID, got 22 ILLEGAL_GENERATION" in out
+
+
+def test_two_of_the_same_do_not_differ_and_nothing_is_left(good: KafkaStub, faulty: KafkaStub):
+    status, out, _ = against(faulty, good, "--scenarios", "1", "--kind", "all", "--steps", "20")
+    assert (status, out.count("\n")) == (0, 1)
+    assert "2 scenarios" in out
+    assert "2 same" in out
+    assert everything(faulty) == ({"orders"}, 0)
+    assert everything(good) == (set(), 0)
+
+
+def test_a_planted_difference_is_shrunk_and_told_as_a_test_that_fails(
+    good: KafkaStub, faulty: KafkaStub, tmp_path: Path
+):
+    paths = [tmp_path / f"report.{form}" for form in ("html", "json", "xml")]
+    reports = [word for path in paths for word in ("--report", str(path))]
+    with faulty.faults.add(api="SyncGroup", error="REBALANCE_IN_PROGRESS") as fault:
+        status, out, _ = against(faulty, good, "--scenarios", "2", "--steps", "25", "--save", str(tmp_path), *reports)
+        assert status == 1
+        assert fault.hits
+        (source,) = tmp_path.glob("test_groups_*_syncgroup_*.py")
+        printed = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(source)],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+        )
+        assert printed.returncode == 1, printed.stdout + printed.stderr
+        assert "1 failed" in printed.stdout
+        scenario = Scenario.load(source.with_name(source.name.removeprefix("test_")).with_suffix(".json"))
+        assert len(scenario.steps) <= 3
+        assert replayed(scenario, faulty.bootstrap_servers) is not None
+    assert source.read_text() in out
+    assert replayed(scenario, faulty.bootstrap_servers) is None
+
+    page, document, junit = (path.read_text() for path in paths)
+    assert "got</th>" in page
+    found = json.loads(document)["results"][0]
+    assert found["status"] == "different"
+    assert {one["got"] for one in found["differences"]} >= {27}
+    for side in ("expected", "got"):
+        assert bytes.fromhex(found["frames"][side][-1]["request"])[:2] == b"\0\x0e"
+    assert found["frames"]["expected"][-1]["answer"] != found["frames"]["got"][-1]["answer"]
+    (suite,) = ElementTree.fromstring(junit)
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "2")

@@ -1,0 +1,121 @@
+"""Comparing two brokers of which one hangs, dies or has less than the other; and what a guest does not ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from kafkastub import KafkaStub
+from kafkastub.conformance.differential.broker import ASKED, Broker, in_common, visited
+from kafkastub.conformance.differential.groups import groups_script
+from kafkastub.conformance.differential.manners import impolite
+from kafkastub.conformance.differential.running import Result, Status, compare, scripts
+from kafkastub.conformance.differential.scenario import Step
+from kafkastub.conformance.differential.shrink import renumbered
+from tests.conftest import CONFIG
+
+SOON = 0.5
+
+
+@contextmanager
+def two(config: dict[str, object] | None = None, **more: Any) -> Iterator[tuple[KafkaStub, Broker, Broker]]:
+    """The stub under test (its further settings), as it is visited, and one that knows."""
+    with (
+        KafkaStub(profile="kafka", config=CONFIG | (config or {}), **more) as stub,
+        KafkaStub(profile="kafka", config=CONFIG) as other,
+    ):
+        tested = visited(stub.bootstrap_servers, "tested", SOON)
+        reference = visited(other.bootstrap_servers, "knowing", SOON)
+        in_common(tested, reference)
+        try:
+            yield stub, tested, reference
+        finally:
+            tested.leave()
+            reference.leave()
+
+
+def test_a_broker_that_hangs_fails_that_scenario_and_the_run_goes_on():
+    with two() as (stub, tested, reference):
+
+        def hang(result: Result, done: int, _: int) -> None:
+            if done == 1:
+                stub.faults.add(api="DescribeGroups", silent=True, times=1)
+
+        done = compare(scripts(["groups"], range(1, 4), 5), tested, reference, timeout=SOON, progress=hang)
+        assert [result.status for result in done.results] == [Status.SAME, Status.ERROR, Status.SAME]
+        assert "gave no answer within 0.5 s to DescribeGroups" in done.results[1].reason
+        assert done.results[1].reason.startswith("tested (127.0.0.1:")
+
+
+def test_a_broker_that_is_gone_makes_errors_of_the_rest(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("kafkastub.conformance.differential.broker.REVIVAL_SECONDS", 0.1)
+    with two() as (stub, tested, reference):
+
+        def end(result: Result, done: int, _: int) -> None:
+            if done == 1:
+                stub.close()
+
+        done = compare(scripts(["groups"], range(1, 5), 5), tested, reference, timeout=SOON, progress=end)
+    assert [result.status for result in done.results] == [Status.SAME, *[Status.ERROR] * 3]
+    assert "does not accept a connection" in done.results[1].reason
+    assert done.results[3].reason.endswith("is gone")
+
+
+def test_only_what_both_have_is_asked():
+    with two({"group.coordinator.rebalance.protocols": "classic"}, as_version="2.4") as (stub, tested, reference):
+        assert max(tested.versions("JoinGroup")) == max(reference.versions("JoinGroup")) < 9
+        done = compare([groups_script(2, 12)], tested, reference, timeout=SOON, shrinking=0)
+        assert stub.journal.requests(api="JoinGroup")
+        assert not any("UNSUPPORTED_VERSION" in one.error_names for one in stub.journal.requests())
+        assert [result.status for result in done.results] != [Status.ERROR]
+
+
+def test_every_api_of_a_scenario_is_one_that_would_be_told_of():
+    with two(topics={}) as (stub, tested, reference):
+        compare(scripts(["groups", "data"], [1], 25), tested, reference, timeout=SOON)
+        asked = {entry.api for entry in stub.journal.requests()}
+    assert asked - ASKED <= {"ApiVersions"}
+
+
+def test_another_node_of_several_is_asked():
+    with two(nodes=3) as (_, tested, reference):
+        done = compare([groups_script(1, 12)], tested, reference, timeout=SOON)
+        assert [result.status for result in done.results] == [Status.SAME]
+
+
+@pytest.mark.parametrize(
+    ("api", "body", "polite"),
+    [
+        ("OffsetCommit", {"group_id": "<p>g1", "topics": [{"name": "t1"}]}, True),
+        ("OffsetCommit", {"group_id": "", "topics": [{"name": "t1"}]}, False),
+        ("DeleteGroups", {"groups_names": ["<p>g1", ""]}, False),
+        ("OffsetFetch", {"groups": [{"group_id": "<p>g1"}, {"group_id": ""}]}, False),
+        ("Metadata", {"topics": [{"name": "orders"}]}, True),
+        ("DeleteTopics", {"topic_names": ["orders"]}, False),
+        ("DeleteTopics", {"topics": [{"name": None, "topic_id": "<topic p.x>"}]}, True),
+        ("CreateTopics", {"topics": [{"name": "<p>x"}, {"name": "bad name"}]}, True),
+        ("Produce", {"topic_data": [{"name": "__consumer_offsets"}]}, False),
+        ("IncrementalAlterConfigs", {"resources": [{"resource_type": 4, "resource_name": "1"}]}, False),
+        ("IncrementalAlterConfigs", {"resources": [{"resource_type": 2, "resource_name": "orders"}]}, False),
+        (
+            "IncrementalAlterConfigs",
+            {"resources": [{"resource_type": 2, "resource_name": "<p>x", "configs": [{"name": "preallocate"}]}]},
+            True,
+        ),
+    ],
+)
+def test_a_guest_touches_nothing_of_others(api: str, body: dict[str, Any], polite: bool):
+    assert (impolite(api, body) == "") is polite
+
+
+def test_names_are_counted_anew_where_a_step_is_left_out():
+    joined = [
+        Step("c1", "JoinGroup", answers=[("c1", {"member_id": f"<c1#{number}>"})], body={"group_id": f"<p>g{number}"})
+        for number in (1, 2)
+    ]
+    leaves = Step("c1", "LeaveGroup", body={"members": [{"member_id": "<c1#2>"}]})
+    kept = renumbered([joined[1], leaves])
+    assert kept[1].body == {"members": [{"member_id": "<c1#1>"}]}
