@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 WORKERS ?= 2
 
-.PHONY: help run test test-docker check oracle oracle-expiry differential conformance mutants soak golden messages docs examples bench lock clean
+.PHONY: help run test test-docker check oracle oracle-expiry differential conformance mutants soak golden messages docs clients examples bench lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -17,8 +17,9 @@ help:
 	@echo "make check         ruff, mypy, import contracts, generated code"
 	@echo "make oracle        the same scenarios on Apache Kafka 4.3.1 and on the stub, fixed seeds"
 	@echo "make oracle-expiry the expiry of offsets on both; waits for two real minutes"
-	@echo "make differential  any seeds: SEEDS=1-200"
-	@echo "make conformance   the suite of kafkastub conform on the stub, Apache Kafka and kfake; writes docs/conformance.md"
+	@echo "make differential  any seeds: SEEDS=1-1000 ARGS=\"--steps 40\" (--kind data|odd|broken)"
+	@echo "make conformance   the suite of kafkastub conform on stub, two Apache Kafkas and kfake; writes docs/conformance.md"
+	@echo "make clients       twelve client libraries on the stub and Apache Kafka; writes docs/clients.md (Maven, Go, Node.js, Cargo)"
 	@echo "make mutants       seeded defects in copies of the stub: each has to fail a case of that suite"
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
@@ -93,6 +94,9 @@ messages: $(DEV)
 
 docs: $(DEV)
 	$(BIN)/python -m tests.docs.generated
+
+clients: $(DEV)
+	$(BIN)/python -m tests.matrix $(ARGS)
 
 examples: $(DEV)
 	$(BIN)/python examples/run.py $(ARGS)

@@ -1,0 +1,127 @@
+// Package telling is what the Go programs share: the command line, and telling of a step.
+package telling
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	Partitions = 4
+	// Batch is how many records each partition gets, the first time and the second.
+	Batch = 10
+	// Middle is where the members commit: in the middle of the second batch.
+	Middle = 15
+	// Patience is for anything that is waited for.
+	Patience = 150 * time.Second
+)
+
+var (
+	Bootstrap = os.Args[1]
+	Topic     = os.Args[2]
+	Group     = os.Args[3]
+	input     = bufio.NewReader(os.Stdin)
+)
+
+// Value is that of the record which gets this offset.
+func Value(partition, number int) []byte {
+	return fmt.Appendf(nil, "%d-%d", partition, number)
+}
+
+// PartitionOf a value.
+func PartitionOf(value []byte) int {
+	partition := -1
+	fmt.Sscanf(string(value), "%d-", &partition)
+	return partition
+}
+
+// Tell prints a line and waits until the runner has looked at the broker.
+func Tell(step string, seen map[string]any) {
+	line := map[string]any{"step": step}
+	for name, value := range seen {
+		line[name] = value
+	}
+	Check(json.NewEncoder(os.Stdout).Encode(line))
+	if _, err := input.ReadString('\n'); err != nil {
+		Check(fmt.Errorf("the runner is gone: %w", err))
+	}
+}
+
+// Check ends the program with an error.
+func Check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// Until waits for a condition.
+func Until(what string, done func() bool) {
+	for deadline := time.Now().Add(Patience); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			Check(fmt.Errorf("not within %s: %s", Patience, what))
+		}
+	}
+}
+
+// Shared says whether each has partitions and together they have all.
+func Shared(parts ...[]int) bool {
+	var all []int
+	for _, part := range parts {
+		if len(part) == 0 {
+			return false
+		}
+		all = append(all, part...)
+	}
+	sort.Ints(all)
+	return fmt.Sprint(all) == "[0 1 2 3]"
+}
+
+// Committed is what is told of commits at Middle.
+func Committed() map[int]int {
+	committed := map[int]int{}
+	for partition := range Partitions {
+		committed[partition] = Middle
+	}
+	return committed
+}
+
+// Rows are the records that one member has read. It is safe for use by several goroutines.
+type Rows struct {
+	lock sync.Mutex
+	rows [][3]any
+}
+
+// Add a record.
+func (r *Rows) Add(partition int, offset int64, value []byte) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.rows = append(r.rows, [3]any{partition, offset, string(value)})
+}
+
+// Len is how many there are.
+func (r *Rows) Len() int {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return len(r.rows)
+}
+
+// Take gives what there is and forgets it.
+func (r *Rows) Take() [][3]any {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	rows := r.rows
+	r.rows = nil
+	return rows
+}
+
+// Brokers as a list.
+func Brokers() []string {
+	return strings.Split(Bootstrap, ",")
+}
