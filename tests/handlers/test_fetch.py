@@ -358,7 +358,7 @@ def test_a_session_ends(desk: Desk):
 
 @pytest.mark.behaviour("FE-12")
 def test_sessions_are_limited(desk: Desk):
-    desk.state.fetch_waits.sessions.slots = 2
+    desk.state.fetch_waits.sessions_of(1).slots = 2
     first, second, third = (fetch(desk, request(want(), session_epoch=0)).session_id for _ in range(3))
     assert first > 0
     assert second > 0

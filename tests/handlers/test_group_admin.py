@@ -142,6 +142,19 @@ def test_an_unknown_group_is_dead(version: int):
     assert group.error_message == ("Group none not found." if version >= 6 else None)
 
 
+@pytest.mark.behaviour("DG-2")
+@pytest.mark.parametrize("version", range(7))
+def test_many_unknown_groups_are_dead_like_one(version: int):
+    context = CoordinatorTestContext()
+    names = [f"group-{number}" for number in range(300)]
+    context.commit("known")
+    many = context.call(ApiKey.DESCRIBE_GROUPS, version, DescribeGroupsRequest(names)).groups
+    few = [context.call(ApiKey.DESCRIBE_GROUPS, version, DescribeGroupsRequest([one])).groups[0] for one in names]
+    assert sorted(many, key=lambda one: one.group_id) == sorted(few, key=lambda one: one.group_id)
+    with_known = context.call(ApiKey.DESCRIBE_GROUPS, version, DescribeGroupsRequest([*names, "known"])).groups
+    assert [one for one in with_known if one.group_id != "known"] == list(many)
+
+
 @pytest.mark.behaviour("DG-3")
 @pytest.mark.parametrize("version", range(3, 7))
 def test_the_operations_on_a_group(version: int):

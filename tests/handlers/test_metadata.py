@@ -73,6 +73,19 @@ def test_a_creation_bound_to_fail_leaves_the_topic_unknown():
     assert broker.ask(named("c", create=True)).topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
+@pytest.mark.behaviour("MD-4")
+@pytest.mark.parametrize("version", range(14))
+def test_names_that_cannot_be_created_stand_first_and_leave_the_others_alone(version: int):
+    broker = InProcess()
+    topics = broker.ask(named("__cluster_metadata", "good", "a/b", create=True), version).topics
+    assert [(topic.name, topic.error_code) for topic in topics] == [
+        ("good", ErrorCode.NONE),
+        ("a/b", ErrorCode.INVALID_TOPIC_EXCEPTION),
+        ("__cluster_metadata", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    ]
+    assert list(broker.state.cluster.topics) == ["good"]
+
+
 @pytest.mark.behaviour("MD-5")
 @pytest.mark.parametrize("version", [12, 13])
 def test_topics_by_id_leave_names_aside(broker: InProcess, version: int):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from kafkastub import KafkaStub
-from kafkawire.codec import decode, encode
-from kafkawire.messages import RESPONSES
 from kafkawire.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
@@ -27,29 +23,13 @@ from kafkawire.messages.offset_delete_request import (
 from kafkawire.messages.offset_fetch_request import OffsetFetchRequest, OffsetFetchRequestGroup
 from kafkawire.messages.sync_group_request import SyncGroupRequest
 from kafkawire.schema import Message
+from tests.nodes.asking import ask, until
+from tests.nodes.conftest import CONFIG
 from tests.nodes.test_wrong_node import commit, epoch_end, fetch, join, list_offsets, produce
 from tests.oracle.apache_cluster import ApacheCluster
-from tests.rawclient import RawClient
 
-CONFIG: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
 EPOCHS = (-1, 0, 1)
 """Unknown, the present one, one to come."""
-SECONDS = 60
-
-
-def ask(servers: str, request: Message, version: int) -> Any:
-    key = int(request.API_KEY)
-    module, name, _ = RESPONSES[key]
-    with RawClient(servers) as client:
-        answer = client.exchange(key, version, encode(request, version))
-    return decode(getattr(importlib.import_module(module), name), version, answer)
-
-
-def until(condition: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + SECONDS
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "the cluster does not settle"
-    return found
 
 
 def leaders(servers: str) -> dict[str, int]:
@@ -130,11 +110,10 @@ def _empty(nodes: Mapping[int, str]) -> dict[str, Any]:
 
 
 @pytest.mark.oracle
-def test_wrong_nodes_answer_as_kafkas():
+def test_wrong_nodes_answer_as_kafkas(apache_cluster: ApacheCluster):
     with KafkaStub(nodes=3, config=CONFIG, profile="kafka") as stub:
         ours = answers({node.id: node.bootstrap_servers for node in stub.nodes.values()})
-    with ApacheCluster(3, CONFIG) as kafka:
-        theirs = answers({node_id: node.bootstrap_servers for node_id, node in kafka.nodes.items()})
+    theirs = answers({node_id: node.bootstrap_servers for node_id, node in apache_cluster.nodes.items()})
     assert ours == theirs
 
 

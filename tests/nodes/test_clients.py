@@ -122,7 +122,10 @@ def test_nothing_is_lost_while_leaders_move(stub: KafkaStub, client: Client):
 def test_nothing_is_lost_while_nodes_stop_and_come_back(stub: KafkaStub, client: Client):
     reader = Reader(client)
     for number in range(1, ROUNDS + 1):
-        victim = stub.nodes[stub.leader_of("orders", number % PARTITIONS)]
+        coordinates = number % 2 == 0
+        victim = stub.nodes[
+            stub.coordinator_of("shipping") if coordinates else stub.leader_of("orders", number % PARTITIONS)
+        ]
         victim.stop()
         send(client)
         reader.until(number * PARTITIONS)
@@ -133,8 +136,13 @@ def test_nothing_is_lost_while_nodes_stop_and_come_back(stub: KafkaStub, client:
     reader.member.commit()
     assert set(reader.read) == {(p, o) for p in range(PARTITIONS) for o in range(ROUNDS + 1)}
     assert set(client.committed("shipping").values()) == {ROUNDS + 1}
-    # every node was asked after it had come back, or after others had gone
-    assert {entry.sender.node_id for entry in stub.journal.requests(client_id="reader")} == {1, 2, 3}
+    # Each stop ended a connection of the reader's, some in the middle of a fetch; it came back, and looked for its
+    # coordinator whenever that one had gone.
+    seen = list(stub.journal.requests(client_id="reader"))
+    assert {entry.sender.node_id for entry in seen} == {1, 2, 3}
+    assert len({entry.sender.connection_id for entry in seen}) > ROUNDS
+    assert "dropped" in {entry.outcome for entry in seen if entry.api == "Fetch"}
+    assert sum(entry.api == "FindCoordinator" for entry in seen) > ROUNDS // 2
 
 
 def test_a_node_is_added_and_removed_while_a_client_reads(stub: KafkaStub, client: Client):
@@ -153,3 +161,4 @@ def test_a_node_is_added_and_removed_while_a_client_reads(stub: KafkaStub, clien
     reader.until(3 * PARTITIONS)
     reader.member.commit()
     assert sorted(set(reader.read)) == [(p, o) for p in range(PARTITIONS) for o in range(3)]
+    assert "NOT_COORDINATOR" in errors(stub, "OffsetCommit", "Heartbeat", "JoinGroup")

@@ -8,6 +8,12 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.config import ConfigError
+from kafkawire.messages.alter_partition_reassignments_request import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from tests.nodes.asking import ask
 from tests.process.serving import Serving
 from tests.rawclient import RawClient
 
@@ -104,6 +110,33 @@ def test_a_cluster_is_kept_in_a_data_directory(tmp_path: Path):
         assert {stub.leader_of("orders", partition) for partition in range(6)} == {1, 2, 3}
     with KafkaStub(nodes=1, config=THREE, data_dir=tmp_path) as stub:
         assert {stub.leader_of("orders", partition) for partition in range(6)} == {1}
+
+
+def test_a_partition_that_nobody_led_when_the_data_directory_was_left_is_led_again(tmp_path: Path):
+    """Its ISR was empty, and who might have led had been forgotten: it never had a leader any more."""
+    config = {"default.replication.factor": 2}
+    with KafkaStub(topics={"orders": 1}, nodes=3, config=config, data_dir=tmp_path) as stub:
+        last = stub.leader_of("orders", 0)
+        for node in [*(node for node in stub.nodes if node != last), last]:
+            stub.nodes[node].stop()
+        assert stub.leader_of("orders", 0) == -1
+    with KafkaStub(nodes=3, config=config, data_dir=tmp_path) as stub:
+        assert stub.leader_of("orders", 0) == last
+
+
+def test_a_reassignment_is_still_under_way_after_a_restart(tmp_path: Path):
+    """Its new replica is on a node that is not there yet."""
+    config = {"default.replication.factor": 1}
+    with KafkaStub(topics={"orders": 1}, nodes=2, config=config, data_dir=tmp_path) as stub:
+        leader = stub.leader_of("orders", 0)
+        other = 3 - leader
+        stub.nodes[other].stop()
+        assigned = [ReassignableTopic("orders", [ReassignablePartition(0, [other])])]
+        answer = ask(stub.nodes[leader].bootstrap_servers, AlterPartitionReassignmentsRequest(1000, True, assigned), 1)
+        assert answer.responses[0].partitions[0].error_code == 0
+        assert stub.leader_of("orders", 0) == leader
+    with KafkaStub(nodes=2, config=config, data_dir=tmp_path) as stub:
+        assert stub.leader_of("orders", 0) == other
 
 
 def test_a_process_of_three_nodes():

@@ -14,6 +14,7 @@ from kafkawire.messages import RESPONSES
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
 from kafkawire.messages.heartbeat_request import HeartbeatRequest
 from kafkawire.messages.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
 from kafkawire.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
@@ -40,6 +41,7 @@ from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequ
 from kafkawire.messages.sync_group_request import SyncGroupRequest
 from kafkawire.records import NewRecord, build_batch
 from kafkawire.schema import Message
+from tests.nodes.asking import ask
 from tests.rawclient import RawClient
 
 M = TypeVar("M", bound=Message)
@@ -242,6 +244,30 @@ def test_members_survive_a_move_of_their_coordinator_and_a_parked_join_does_not(
 def decode_code(answer: bytes) -> int:
     """The error code of a Heartbeat v3."""
     return int.from_bytes(answer[4:6], "big", signed=True)
+
+
+@pytest.mark.behaviour("FC-3", "FC-9")
+def test_a_group_whose_only_node_has_stopped_has_no_coordinator():
+    config = {"offsets.topic.replication.factor": 1, "group.initial.rebalance.delay.ms": 0}
+    with KafkaStub(topics={"orders": 1}, nodes=3, config=config) as stub:
+        stub.move_coordinator("g", 2)
+        cluster = Cluster(stub)
+        assert cluster.ask(2, commit(), 8).topics[0].partitions[0].error_code == 0
+        stub.nodes[2].stop()
+        assert stub.coordinator_of("g") == -1
+        old = cluster.ask(1, FindCoordinatorRequest(key="g"), 3)
+        new = cluster.ask(1, FindCoordinatorRequest(key_type=0, coordinator_keys=["g"]), 4).coordinators[0]
+        text = "The coordinator is not available."
+        assert (old.error_code, old.error_message, old.node_id) == (ErrorCode.COORDINATOR_NOT_AVAILABLE, text, -1)
+        assert (new.error_code, new.error_message, new.node_id) == (ErrorCode.COORDINATOR_NOT_AVAILABLE, "", -1)
+        assert cluster.ask(1, HeartbeatRequest("g", 1, "m"), 3).error_code == NOT_COORDINATOR
+        # it is back with what it had
+        stub.nodes[2].start()
+        assert stub.coordinator_of("g") == 2
+        fetched = OffsetFetchRequest("g", topics=None)
+        answer = ask(stub.nodes[2].bootstrap_servers, fetched, 7)
+        assert answer.topics[0].partitions[0].committed_offset == 5
+        cluster.close()
 
 
 @pytest.mark.behaviour("PR-23")

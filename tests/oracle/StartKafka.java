@@ -22,7 +22,8 @@ public final class StartKafka {
         Thread watch = new Thread(() -> haltAtEndOfInput(folder), "end-of-input");
         watch.setDaemon(true);
         watch.start();
-        List<String> format = new ArrayList<>(List.of("format", "--cluster-id", clusterId, "--config", properties));
+        List<String> format = new ArrayList<>(
+            List.of("format", "--ignore-formatted", "--cluster-id", clusterId, "--config", properties));
         if (!Files.readAllLines(Path.of(properties)).contains("process.roles=broker")) {
             format.add("--standalone"); // a node that is no controller has no quorum to begin
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -41,20 +41,32 @@ class _Other(ApacheKafka):
 
 
 class ApacheCluster:
-    """So many nodes, with the ids 1, 2 …; once started, `nodes` has them by id."""
+    """So many nodes, with the ids 1, 2 …; once started, `nodes` has them by id.
 
-    def __init__(self, nodes: int = 3, config: Mapping[str, object] | None = None, heap_mb: int = 256) -> None:
+    All but the first can be ended and started again with `pause` and `resume`.
+    """
+
+    def __init__(
+        self,
+        nodes: int = 3,
+        config: Mapping[str, object] | None = None,
+        heap_mb: int = 256,
+        racks: Sequence[str] = (),
+    ) -> None:
+        """`racks`: those of the nodes, in their order."""
         self._count = nodes
         self._config = dict(config or {})
+        self._racks: list[dict[str, object]] = [{"broker.rack": rack} for rack in racks] or [{}] * nodes
         self._heap_mb = heap_mb
         self.nodes: dict[int, ApacheKafka] = {}
 
     def __enter__(self) -> Self:
         try:
-            self.nodes[1] = first = _First(self._config, self._heap_mb)
+            self.nodes[1] = first = _First(self._config | self._racks[0], self._heap_mb)
             first.start()
             for node_id in range(2, self._count + 1):
-                self.nodes[node_id] = other = _Other(first, node_id, self._config, self._heap_mb)
+                config = self._config | self._racks[node_id - 1]
+                self.nodes[node_id] = other = _Other(first, node_id, config, self._heap_mb)
                 other.start()
             self._await_all(first)
         except BaseException:

@@ -33,7 +33,7 @@ CONSOLE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 GET_OFFSETS = "org.apache.kafka.tools.GetOffsetShell"
 TOPICS = "org.apache.kafka.tools.TopicCommand"
 
-START_SECONDS = 60
+START_SECONDS = 120
 STARTS = 3
 """A port that was free when we asked may be taken when Kafka binds it: so many attempts."""
 
@@ -55,6 +55,7 @@ class ApacheKafka:
     """One Apache Kafka node (id 1, broker and controller) on free ports of 127.0.0.1, with its own empty log folder.
 
     `config` holds broker settings by Kafka's names; values are written as str(value), bool as Kafka writes it.
+    `release` is one other than the pom's, 3.9 or later: "3.9.2".
     Attributes once started: `bootstrap_servers` ("127.0.0.1:PORT"), `port`, `cluster_id`, `log_file`.
     """
 
@@ -62,9 +63,10 @@ class ApacheKafka:
     port: int
     log_file: Path
 
-    def __init__(self, config: Mapping[str, object] | None = None, heap_mb: int = 512) -> None:
+    def __init__(self, config: Mapping[str, object] | None = None, heap_mb: int = 512, release: str = "") -> None:
         self.config = dict(config or {})
         self.heap_mb = heap_mb
+        self.release = release
         self.cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A")
         self._folder: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -108,6 +110,39 @@ class ApacheKafka:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
 
+    def pause(self) -> None:
+        """Let the node end as an administrator does (SIGTERM, a controlled shutdown if it is configured), and wait.
+
+        Its folder stays for `resume`.
+        """
+        process = self._process
+        assert process is not None
+        process.terminate()
+        try:
+            process.wait(START_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise OracleError(f"the node did not end within {START_SECONDS} s; it said:\n{self.log(40)}") from None
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """The process has ended, and its folder stays."""
+        process, self._process = self._process, None
+        assert process is not None
+        assert process.stdin is not None
+        process.stdin.close()
+
+    def resume(self) -> None:
+        """Start the node again after `pause`, on its port and with its data; it answers when this returns."""
+        for attempt in range(1, STARTS + 1):
+            self._run()
+            try:
+                self._await_answer(3 * START_SECONDS)  # the controller may take it for running for a while
+                return
+            except OracleError:
+                if self.running or attempt == STARTS:
+                    raise
+                self._let_go()
+
     def log(self, last_lines: int | None = None) -> str:
         """What the node has logged so far: everything, or the last lines of it."""
         try:
@@ -123,15 +158,21 @@ class ApacheKafka:
         self.bootstrap_servers = f"127.0.0.1:{self.port}"
         properties = self._folder / "server.properties"
         properties.write_text(self._properties(controller_port, self._folder / "logs"))
+        self._run()
+
+    def _run(self) -> None:
+        """Start the process over the folder as it is."""
+        assert self._folder is not None
         command = java_command(
             "StartKafka",
-            str(properties),
+            str(self._folder / "server.properties"),
             self.cluster_id,
-            classes=compiled(HERE / "StartKafka.java"),
+            classes=compiled(HERE / "StartKafka.java", self.release),
             heap_mb=self.heap_mb,
             log_level="INFO",
+            release=self.release,
         )
-        with self.log_file.open("wb") as output:
+        with self.log_file.open("ab") as output:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, cwd=self._folder
             )
@@ -151,8 +192,8 @@ class ApacheKafka:
         }
         return "".join(f"{key}={_written(value)}\n" for key, value in settings.items())
 
-    def _await_answer(self) -> None:
-        deadline = time.monotonic() + START_SECONDS
+    def _await_answer(self, seconds: float = START_SECONDS) -> None:
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if not self.running:
                 raise OracleError(f"Apache Kafka ended while it started; it said:\n{self.log(40)}")
@@ -161,7 +202,7 @@ class ApacheKafka:
             assert self._process is not None
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(0.05)
-        raise OracleError(f"Apache Kafka did not answer within {START_SECONDS} s; it said:\n{self.log(40)}")
+        raise OracleError(f"Apache Kafka did not answer within {seconds:g} s; it said:\n{self.log(40)}")
 
 
 def run_tool(

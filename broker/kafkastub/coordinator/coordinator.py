@@ -52,6 +52,7 @@ class GroupCoordinator:
 
     Attributes:
         groups: the groups by id; to be read only.
+        unseen: those of them that nobody can read yet, as there is no record of them: see `readable`.
     """
 
     __slots__ = (
@@ -65,12 +66,14 @@ class GroupCoordinator:
         "profile",
         "rebalancer",
         "settings",
+        "unseen",
     )
 
     def __init__(self, config: BrokerConfig, profile: Profile, random: Random) -> None:
         self.settings = GroupSettings.of(config)
         self.profile = profile
         self.groups: dict[str, ClassicGroup] = {}
+        self.unseen: set[str] = set()
         self.hard = HardState()
         self.deadlines: Deadlines[Turn] = Deadlines()
         self.index = ExpiryIndex()
@@ -235,6 +238,14 @@ class GroupCoordinator:
 
     # -- groups --------------------------------------------------------------------------------------------------
 
+    def readable(self, group_id: str) -> ClassicGroup | None:
+        """The group as those see it who only read.
+
+        A commit of which nothing could be written makes a group, and no record. Kafka's readers see what the log has
+        made certain: such a group they see once the next record is in its partition, whoever's that is.
+        """
+        return None if group_id in self.unseen else self.groups.get(group_id)
+
     def create(self, group_id: str, broker_ms: int) -> ClassicGroup:
         """A new, empty group."""
         group = self.groups[group_id] = ClassicGroup(group_id, broker_ms)
@@ -248,6 +259,7 @@ class GroupCoordinator:
         group.transition(State.DEAD, turn.broker_ms)
         self.index.forget(group)
         del self.groups[group.group_id]
+        self.unseen.discard(group.group_id)
 
     def state_changed(self, group: ClassicGroup, turn: Turn) -> None:
         """The sweep's view of a group has changed with its state."""

@@ -31,6 +31,7 @@ def reload(coordinator: GroupCoordinator, group_ids: Sequence[str], turn: Turn) 
     """Unload these groups, and make live ones again of what their records say."""
     for group_id in group_ids:
         _unload(coordinator, coordinator.groups.pop(group_id), turn)
+    coordinator.unseen.difference_update(group_ids)
     known = coordinator.hard.generations
     kept = [one for one in group_ids if one in known or coordinator.offsets.topics(one)]
     return _bring_to_life(coordinator, kept, turn)
@@ -84,6 +85,7 @@ def unload(coordinator: GroupCoordinator, turn: Turn) -> Turn:
     for group in coordinator.groups.values():
         _unload(coordinator, group, turn)
     coordinator.groups.clear()
+    coordinator.unseen.clear()
     coordinator.hard = type(coordinator.hard)()
     return turn
 

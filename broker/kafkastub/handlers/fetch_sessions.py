@@ -58,9 +58,9 @@ class Wanted:
         self.offset, self.max_bytes = newer.offset, newer.max_bytes
         self.leader_epoch, self.last_fetched_epoch = newer.leader_epoch, newer.last_fetched_epoch
 
-    def told(self, answer: PartitionData) -> bool:
-        """Note what an incremental answer would say; False where it is no news and can be left out."""
-        news = (
+    def is_news(self, answer: PartitionData) -> bool:
+        """Whether an incremental answer has to say it."""
+        return (
             records_size(answer.records) > 0
             or self.high_watermark != answer.high_watermark
             or self.log_start_offset != answer.log_start_offset
@@ -68,6 +68,10 @@ class Wanted:
             or answer.error_code != 0
             or answer.diverging_epoch.epoch >= 0
         )
+
+    def told(self, answer: PartitionData) -> bool:
+        """Note what an incremental answer would say; False where it is no news and can be left out."""
+        news = self.is_news(answer)
         self.high_watermark, self.log_start_offset = answer.high_watermark, answer.log_start_offset
         if answer.error_code:
             self.high_watermark = -1
@@ -131,6 +135,23 @@ class FetchPlan:
                     session.partitions.pop(wanted.key, None)
                     session.partitions[wanted.key] = wanted
         return ErrorCode.NONE, session.id, told
+
+    def news(self, answers: Answers) -> Answers:
+        """What `finish` would give; nothing is noted."""
+        session = self.session
+        if self.error or (session is not None and session.epoch != self._epoch):
+            return []
+        if session is None:
+            return answers
+        return [one for one in answers if one[0].is_news(one[1])]
+
+    def nothing(self) -> tuple[ErrorCode, int]:
+        """(error, session id) of an answer that tells nothing, and of which the session learns nothing."""
+        session = self.session
+        if session is None:
+            return ErrorCode.NONE, NO_SESSION
+        late = session.epoch != self._epoch
+        return ErrorCode.INVALID_FETCH_SESSION_EPOCH if late else ErrorCode.NONE, session.id
 
 
 class FetchSessions:

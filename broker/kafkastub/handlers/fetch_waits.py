@@ -34,7 +34,9 @@ class FetchWaits:
     def __init__(self, stir: Callable[[], None] = lambda: None, slots: int = SLOTS) -> None:
         self._stir = stir
         """Called where the next deadline may have come nearer."""
-        self.sessions = FetchSessions(slots)
+        self._slots = slots
+        self._sessions: dict[int, FetchSessions] = {}
+        """By node: each has its own."""
         self._by_partition: dict[PartitionKey, dict[_Parked, None]] = {}
         self._deadlines: list[tuple[int, int, _Parked]] = []
         self._count = 0
@@ -43,6 +45,17 @@ class FetchWaits:
     def __len__(self) -> int:
         """How many fetches wait."""
         return self._parked
+
+    def sessions_of(self, node_id: int) -> FetchSessions:
+        """The fetch sessions of one node."""
+        sessions = self._sessions.get(node_id)
+        if sessions is None:
+            sessions = self._sessions[node_id] = FetchSessions(self._slots)
+        return sessions
+
+    def node_stopped(self, node_id: int) -> None:
+        """The node's sessions are gone."""
+        self._sessions.pop(node_id, None)
 
     def park(
         self, deferred: Deferred, keys: Iterable[PartitionKey], deadline_ms: int, ready: Callable[[], bool]

@@ -16,8 +16,8 @@ FE-9   last_fetched_epoch whose end lies before the offset: the diverging epoch 
 FE-10  Sessions: a full fetch founds one, an incremental one tells only news; wrong id FETCH_SESSION_ID_NOT_FOUND,
        wrong epoch INVALID_FETCH_SESSION_EPOCH, topic ids mixed with names FETCH_SESSION_TOPIC_ID_ERROR.    KIP-227
 FE-11  A session that has no partition left ends; epoch -1 ends it as well.    KIP-227
-FE-12  max.incremental.fetch.session.cache.slots sessions, in one cache where Kafka has eight; a stale one, or a settled
-       one that is no larger, makes room.    KIP-227
+FE-12  max.incremental.fetch.session.cache.slots sessions on a node, in one cache where Kafka has eight; a stale one, or
+       a settled one that is no larger, makes room.    KIP-227
 FE-13  Isolation level 1 reads as 0 does (no transactions yet) and tells no aborted transactions instead of nothing,
        but where a first batch did not fit; any other is UNKNOWN_SERVER_ERROR.    UnifiedLog.read
 FE-14  A replica id: NOT_LEADER_OR_FOLLOWER, or UNKNOWN_LEADER_EPOCH where it names the epoch, as the only node has no
@@ -29,11 +29,19 @@ FE-18  From version 11 on any replica serves a consumer, not only the leader; wi
        NOT_LEADER_OR_FOLLOWER.    KIP-392
 FE-19  Without Read on the topic: TOPIC_AUTHORIZATION_FAILED, whether it exists or not; a follower needs ClusterAction
        on the cluster instead.    KafkaApis.handleFetchRequest
-Not done: aborted transactions; preferred read replicas (no replica selector: always -1); quotas.
+FE-20  A session belongs to the node that founded it: on another one, and after that node was stopped, its id is not
+       found.    KIP-227
+FE-21  With Kafka's RackAwareReplicaSelector as replica.selector.class, the leader sends a consumer (version 11+) that
+       names a rack, of which it is not itself, to a replica in sync there; without records and at once.    KIP-392;
+       Kafka: ReplicaManager.findPreferredReadReplica
+FE-22  Under a consumer_byte_rate: who has used more gets throttle_time_ms and no partitions, from which his session
+       learns nothing; nobody is given more at once than all windows allow.    ClientQuotaManager, KIP-219
+Not done: aborted transactions.
 """
 
 from __future__ import annotations
 
+from kafkastub.config import RACK_AWARE
 from kafkastub.handlers.authorization import may_fetch
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.fetch_sessions import (
@@ -46,7 +54,7 @@ from kafkastub.handlers.fetch_sessions import (
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.partition_logs import leader_hint, led_log
 from kafkastub.handlers.registry import handles
-from kafkastub.metadata import Topic
+from kafkastub.metadata import PartitionState, Topic
 from kafkastub.storage import PartitionLog
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -85,11 +93,15 @@ def error_response(request: FetchRequest, code: ErrorCode, version: int) -> Fetc
 def fetch(ctx: RequestContext, request: FetchRequest) -> Outcome:
     if request.isolation_level not in (0, 1):
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Unknown isolation level {request.isolation_level}")
-    plan = ctx.state.fetch_waits.sessions.plan(request, ctx.api_version, ctx.timer_ms)
-    return _Fetch(ctx, request, plan).answer_or_wait()
+    plan = ctx.state.fetch_waits.sessions_of(ctx.node_id).plan(request, ctx.api_version, ctx.timer_ms)
+    if ctx.state.throttle is None:
+        return Fetch(ctx, request, plan).answer_or_wait()
+    from kafkastub.handlers.fetch_throttled import ThrottledFetch
+
+    return ThrottledFetch(ctx, request, plan, ctx.state.throttle).answer_or_wait()
 
 
-class _Fetch:
+class Fetch:
     """One request on its way to an answer."""
 
     def __init__(self, ctx: RequestContext, request: FetchRequest, plan: FetchPlan) -> None:
@@ -100,6 +112,7 @@ class _Fetch:
         self.min_bytes: int = min(request.min_bytes, self.max_bytes)
         by_state = ctx.api_version >= REPLICA_STATE_FROM
         self.replica_id = request.replica_state.replica_id if by_state else request.replica_id
+        self.rack = request.rack_id if request.rack_id and self._looks_for_racks() else ""
         self.may_read = None if ctx.state.authorizer is None else may_fetch(ctx, self.replica_id)
         self.read_from: list[tuple[Wanted, Topic]] = []
         self.unknown: Answers = []
@@ -132,6 +145,7 @@ class _Fetch:
             or self.request.max_wait_ms <= 0
             or sum(records_size(answer.records) for _, answer in answers) >= self.min_bytes
             or any(answer.error_code or answer.diverging_epoch.epoch >= 0 for _, answer in answers)
+            or (self.rack and any(answer.preferred_read_replica >= 0 for _, answer in answers))
         )
         if enough or self._ready():
             return self._respond(answers)
@@ -184,6 +198,10 @@ class _Fetch:
         if self.replica_id >= 0:
             named = wanted.leader_epoch != NO_EPOCH
             raise KafkaError(ErrorCode.UNKNOWN_LEADER_EPOCH if named else ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if self.rack:
+            nearer = self._nearer(topic.partitions[wanted.index], wanted.offset, log)
+            if nearer is not None:
+                return self._elsewhere(wanted.index, log, nearer)
         diverging = self._diverging(wanted, log)
         if diverging is not None and (diverging.end_offset < 0 or wanted.offset < log.log_start_offset):
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
@@ -203,6 +221,31 @@ class _Fetch:
                 answer.aborted_transactions = ()
         return answer
 
+    def _looks_for_racks(self) -> bool:
+        consumer = self.replica_id == CONSUMER and self.ctx.api_version >= FOLLOWERS_FROM
+        return consumer and self.ctx.state.config["replica.selector.class"] == RACK_AWARE
+
+    def _nearer(self, partition: PartitionState, offset: int, log: PartitionLog) -> int | None:
+        """The replica in the consumer's rack, where this is the leader, in another one (RackAwareReplicaSelector)."""
+        cluster, here = self.ctx.state.cluster, self.ctx.node_id
+        if partition.leader != here or not log.log_start_offset <= offset <= log.log_end_offset:
+            return None
+        in_sync = (cluster.node_seen_from(self.ctx.listener, node_id) for node_id in partition.isr)
+        near = [node.node_id for node in in_sync if node is not None and node.rack == self.rack]
+        return None if here in near else max(near, default=None)
+
+    def _elsewhere(self, index: int, log: PartitionLog, node_id: int) -> PartitionData:
+        """Where the records are to be had instead."""
+        return PartitionData(
+            partition_index=index,
+            high_watermark=log.high_watermark,
+            last_stable_offset=log.last_stable_offset,
+            log_start_offset=log.log_start_offset,
+            aborted_transactions=None,
+            preferred_read_replica=node_id,
+            records=b"",
+        )
+
     def _diverging(self, wanted: Wanted, log: PartitionLog) -> EpochEndOffset | None:
         """Where the client's last epoch ended, if it has read beyond that; -1 where nobody knows."""
         if wanted.last_fetched_epoch == NO_EPOCH:
@@ -220,6 +263,14 @@ class _Fetch:
                 if answer.error_code in _HINTED:
                     self._add_leader_hint(wanted, answer, endpoints)
         code, session_id, told = self.plan.finish([*answers, *self.unknown], self.ctx.timer_ms, state.random)
+        return FetchResponse(
+            error_code=code,
+            session_id=session_id,
+            responses=self._by_topic(told),
+            node_endpoints=list(endpoints.values()),
+        )
+
+    def _by_topic(self, told: Answers) -> list[FetchableTopicResponse]:
         topics: list[FetchableTopicResponse] = []
         whose: str | bytes | None = None
         partitions: list[PartitionData] = []
@@ -230,9 +281,7 @@ class _Fetch:
                     FetchableTopicResponse(topic=wanted.name, topic_id=wanted.topic_id, partitions=partitions)
                 )
             partitions.append(answer)
-        return FetchResponse(
-            error_code=code, session_id=session_id, responses=topics, node_endpoints=list(endpoints.values())
-        )
+        return topics
 
     def _add_leader_hint(self, wanted: Wanted, answer: PartitionData, endpoints: dict[int, NodeEndpoint]) -> None:
         cluster = self.ctx.state.cluster

@@ -7,8 +7,8 @@ MD-2   A name that does not exist answers UNKNOWN_TOPIC_OR_PARTITION, an invalid
 MD-3   With allow_auto_topic_creation (versions 0-3: always) and auto.create.topics.enable, a missing valid name is
        created with num.partitions and default.replication.factor. The created topic is in this very answer; Kafka says
        UNKNOWN_TOPIC_OR_PARTITION once and has it at the next request.             Kafka: AutoTopicCreationManager
-MD-4   Where such a creation is bound to fail (colliding name, more replicas than nodes) the answer stays
-       UNKNOWN_TOPIC_OR_PARTITION.
+MD-4   Where such a creation is bound to fail (colliding name, more replicas than nodes, __cluster_metadata) the answer
+       stays UNKNOWN_TOPIC_OR_PARTITION; invalid names come before these.    Kafka: AutoTopicCreationManager
 MD-5   Versions 12+: topics by id; an unknown id answers UNKNOWN_TOPIC_ID with a null name, before the others. Where
        one id is given, all names in the request are ignored.                      KIP-516
 MD-6   Versions 10-11 with a null name or a topic id: every topic INVALID_REQUEST, no brokers, no controller.
@@ -22,7 +22,8 @@ MD-12  Internal topics are created on demand with their own configuration, by na
 MD-13  A partition without leader answers LEADER_NOT_AVAILABLE, one whose leader has no address on the client's listener
        LISTENER_NOT_FOUND (below version 6 LEADER_NOT_AVAILABLE); replicas of stopped nodes are offline (version 5+) and
        in version 0 left out, with REPLICA_NOT_AVAILABLE.                          Kafka: KRaftMetadataCache
-Not done: -
+MD-14  Under a controller_mutation_rate the partitions of topics that are created so are counted; for who has made too
+       many before none is created.                                               KIP-599
 """
 
 from __future__ import annotations
@@ -109,6 +110,13 @@ def _topics(ctx: RequestContext, request: MetadataRequest) -> list[MetadataRespo
     return _by_name(ctx, (name for name in names if name is not None), request.allow_auto_topic_creation)
 
 
+def _created(ctx: RequestContext, name: str) -> Topic | None:
+    state = ctx.state
+    if state.throttle is None:
+        return auto_create(state, name)
+    return state.throttle.created(ctx, lambda: auto_create(state, name))
+
+
 def _by_name(ctx: RequestContext, names: Iterable[str], may_create: bool) -> list[MetadataResponseTopic]:
     state = ctx.state
     may_create = may_create and state.config["auto.create.topics.enable"]
@@ -121,11 +129,13 @@ def _by_name(ctx: RequestContext, names: Iterable[str], may_create: bool) -> lis
             if invalid_topic_name(name) is not None:
                 code = ErrorCode.INVALID_TOPIC_EXCEPTION
             elif may_create:
-                topic = auto_create(state, name)
+                topic = _created(ctx, name)
         if topic is not None:
             existing.append(_existing(ctx, topic))
         else:
             missing.append(MetadataResponseTopic(error_code=code, name=name, is_internal=name in INTERNAL_TOPICS))
+    if may_create:  # what can never be there is sorted out before the creation of the rest is tried
+        missing.sort(key=lambda one: one.error_code != ErrorCode.INVALID_TOPIC_EXCEPTION)
     return existing + missing
 
 

@@ -5,6 +5,7 @@ LS-1   Every group with its protocol type ("" for a group that only stores offse
 LS-2   Versions 4+: only groups in one of the states asked for, whatever the case and the blanks around; an unknown
        state lists nothing.                                                                             KIP-518
 LS-3   Versions 5+: only groups of one of the types asked for, whatever the case; an unknown type lists nothing. KIP-848
+LS-4   A group without a record is not listed (DG-7).
 Kafka lists in no particular order, the stub in that of the groups' creation.
 """
 
@@ -28,12 +29,15 @@ def error_response(request: ListGroupsRequest, code: ErrorCode, version: int) ->
 @handles(ApiKey.LIST_GROUPS, 0, 5, error_response=error_response)
 def list_groups(ctx: RequestContext, request: ListGroupsRequest) -> Outcome:
     check_loaded(ctx.state)
+    coordinator = ctx.state.coordinator
     states = {state.lower().strip() for state in request.states_filter}
     types = {group_type.lower() for group_type in request.types_filter}
     return ListGroupsResponse(
         groups=[
             ListedGroup(group.group_id, group.protocol_type or "", group.state.value, group.group_type)
-            for group in ctx.state.coordinator.groups.values()
-            if (not states or group.state.value.lower() in states) and (not types or group.group_type in types)
+            for group in coordinator.groups.values()
+            if group.group_id not in coordinator.unseen
+            and (not states or group.state.value.lower() in states)
+            and (not types or group.group_type in types)
         ]
     )

@@ -18,7 +18,9 @@ CT-11  Version 7: the topic's id (validate_only: an id that is never used).     
 CT-12  More than 10,000 partitions, or records to write, in a request: every topic POLICY_VIOLATION.
 CT-13  A timeout of 0 or less: every topic REQUEST_TIMED_OUT, nothing is created. Where every name is given twice, CT-3
        goes first.
-Not done: create.topic.policy.class.name, quotas (KIP-599).
+CT-14  Under a controller_mutation_rate the partitions of each topic are counted, of validate_only too. Versions 6+: a
+       topic for which too many were counted before answers THROTTLING_QUOTA_EXCEEDED; older ones only wait.   KIP-599
+Not done: create.topic.policy.class.name.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ from kafkawire.messages.create_topics_response import CreatableTopicResult, Crea
 
 if TYPE_CHECKING:
     from kafkastub.handlers.state import BrokerState
+    from kafkastub.handlers.throttling import Mutations
 
 MOST_PARTITIONS: Final = 10_000
 
@@ -54,8 +57,9 @@ def error_response(request: CreateTopicsRequest, code: ErrorCode, version: int) 
 def create_topics(ctx: RequestContext, request: CreateTopicsRequest) -> Outcome:
     counts = Counter(topic.name for topic in request.topics)
     asked = [topic for topic in request.topics if counts[topic.name] == 1 and topic.name != CLUSTER_METADATA]
+    counted = None if ctx.state.throttle is None else ctx.state.throttle.mutations(ctx)
     try:
-        results = _create(ctx.state, asked, request)
+        results = _create(ctx.state, asked, request, counted)
     except KafkaError as error:
         return _all_refused(request, error)
     for name, times in counts.items():
@@ -64,11 +68,11 @@ def create_topics(ctx: RequestContext, request: CreateTopicsRequest) -> Outcome:
         elif name == CLUSTER_METADATA:
             message = f"Creation of internal topic {CLUSTER_METADATA} is prohibited."
             results.append(_refused(name, ErrorCode.INVALID_REQUEST, message))
-    return CreateTopicsResponse(topics=results)
+    return CreateTopicsResponse(throttle_time_ms=counted.ms if counted is not None else 0, topics=results)
 
 
 def _create(
-    state: BrokerState, asked: list[CreatableTopic], request: CreateTopicsRequest
+    state: BrokerState, asked: list[CreatableTopic], request: CreateTopicsRequest, counted: Mutations | None
 ) -> list[CreatableTopicResult]:
     """The answers to topics that were not refused out of hand. Raises KafkaError for the request as a whole."""
     if not asked:
@@ -78,7 +82,7 @@ def _create(
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
     if sum(_wanted_partitions(state, topic) for topic in asked) > MOST_PARTITIONS:
         raise KafkaError(ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
-    outcomes = _plan(state, asked)
+    outcomes = _plan(state, asked, counted)
     plans = [outcome for outcome in outcomes if isinstance(outcome, TopicPlan)]
     check_batch(sum(plan.records for plan in plans))
     return [
@@ -97,7 +101,7 @@ def _wanted_partitions(state: BrokerState, topic: CreatableTopic) -> int:
     return max(0, topic.num_partitions)
 
 
-def _plan(state: BrokerState, asked: list[CreatableTopic]) -> list[TopicPlan | KafkaError]:
+def _plan(state: BrokerState, asked: list[CreatableTopic], counted: Mutations | None) -> list[TopicPlan | KafkaError]:
     """Names first, then everything else: topics of one request do not collide with each other."""
     names = {topic.name: name_error(state.cluster, topic.name) for topic in asked}
     outcomes: list[TopicPlan | KafkaError] = []
@@ -115,6 +119,8 @@ def _plan(state: BrokerState, asked: list[CreatableTopic]) -> list[TopicPlan | K
                 [(config.name, config.value) for config in topic.configs],
                 [(assignment.partition_index, assignment.broker_ids) for assignment in topic.assignments],
             )
+            if counted is not None:
+                counted.count(plan.partitions)
         except KafkaError as refusal:
             outcomes.append(refusal)
         else:

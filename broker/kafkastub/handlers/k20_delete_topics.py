@@ -9,7 +9,9 @@ DT-6   Version 6: a name and the id of the same topic: INVALID_REQUEST at the na
 DT-7   delete.topic.enable=false: every topic TOPIC_DELETION_DISABLED, INVALID_REQUEST below version 3. KIP-322
 DT-8   A timeout of 0 or less: every topic REQUEST_TIMED_OUT, nothing is deleted.
 DT-9   Versions 5+ carry a text with the code.                                           KIP-599
-Not done: quotas. Kafka shuffles the answer; here refused requests come first.
+DT-10  Under a controller_mutation_rate the partitions of each topic are counted. Versions 5+: a topic for which too
+       many were counted before answers THROTTLING_QUOTA_EXCEEDED and stays; older ones only wait.      KIP-599
+Kafka shuffles the answer; here refused requests come first.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.handlers.topics import delete_topics as delete_everywhere
 from kafkawire.api import ApiKey
-from kafkawire.errors import ErrorCode
+from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.delete_topics_request import DeleteTopicsRequest
 from kafkawire.messages.delete_topics_response import DeletableTopicResult, DeleteTopicsResponse
 from kafkawire.schema import ZERO_UUID
@@ -53,9 +55,17 @@ def delete_topics(ctx: RequestContext, request: DeleteTopicsRequest) -> Outcome:
     if request.timeout_ms <= 0 and 1 in (*names.values(), *ids.values()):
         return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
     chosen = _resolve(state, names, ids, results)
+    counted = None if ctx.state.throttle is None else ctx.state.throttle.mutations(ctx)
+    if counted is not None:
+        for name, topic_id in list(chosen.items()):
+            try:
+                counted.count(len(state.cluster.topics[name].partitions))
+            except KafkaError as refused:
+                del chosen[name]
+                results.append(_result(name, topic_id, refused.code, refused.message))
     delete_everywhere(state, chosen, ctx.broker_ms)
     results += [_result(name, topic_id, ErrorCode.NONE, None) for name, topic_id in chosen.items()]
-    return DeleteTopicsResponse(responses=results)
+    return DeleteTopicsResponse(throttle_time_ms=counted.ms if counted is not None else 0, responses=results)
 
 
 def _sort_out(request: DeleteTopicsRequest) -> tuple[Counter[str], Counter[bytes], list[DeletableTopicResult]]:

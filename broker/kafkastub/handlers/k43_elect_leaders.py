@@ -11,6 +11,8 @@ EL-6  A preferred leader other than the present one takes over, with the next le
       PREFERRED_LEADER_NOT_AVAILABLE if not.
 EL-7  A partition without leader is led by any living replica after an unclean election, which is its ISR then;
       ELIGIBLE_LEADERS_NOT_AVAILABLE where none lives.
+EL-8  Where a topic has unclean.leader.election.enable, no election has to be asked for: a node that stops or starts
+      brings one. Here a configuration changed later counts from the next stop or start on.
 Not done: -
 """
 
@@ -20,7 +22,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.leadership import lead
+from kafkastub.handlers.leadership import elect
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.handlers.state import BrokerState
@@ -82,24 +84,17 @@ def elect_all(state: BrokerState, names: Iterable[str] | None, now: tuple[int, i
 
 
 def _elect(state: BrokerState, name: str, index: int, kind: int, now: tuple[int, int]) -> PartitionResult:
-    cluster = state.cluster
-    topic = cluster.topic(name)
+    topic = state.cluster.topic(name)
     if topic is None:
         return PartitionResult(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
     if not 0 <= index < len(topic.partitions):
         return PartitionResult(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}")
     partition = topic.partitions[index]
-    preferred = partition.replicas[0]
-    if partition.leader == preferred or (kind == UNCLEAN and partition.leader != leaders.NO_LEADER):
+    unclean = kind == UNCLEAN
+    if partition.leader == partition.replicas[0] or (unclean and partition.leader != leaders.NO_LEADER):
         return PartitionResult(index, ErrorCode.ELECTION_NOT_NEEDED, _NOT_NEEDED)
-    if kind == UNCLEAN:
-        chosen = leaders.elect(cluster, partition, unclean=True)
-        if chosen == leaders.NO_LEADER:
-            return PartitionResult(index, ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, _NOBODY_LIVES)
-        partition.isr, partition.elr = [chosen], []
-    elif leaders.may_lead(cluster, partition, preferred):
-        chosen = preferred
-    else:
-        return PartitionResult(index, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, _NOT_AVAILABLE)
-    lead(state, topic, partition, chosen, now)
-    return PartitionResult(index, ErrorCode.NONE, None)
+    if elect(state, topic, partition, now, preferred=not unclean, unclean=unclean):
+        return PartitionResult(index, ErrorCode.NONE, None)
+    if unclean:
+        return PartitionResult(index, ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, _NOBODY_LIVES)
+    return PartitionResult(index, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, _NOT_AVAILABLE)

@@ -5,7 +5,7 @@ CL-1   Cluster id, controller (a broker) and every broker, at its address on the
 CL-2   The cluster's operations where asked for, else the lowest int32.        KIP-430
 CL-3   Version 1+: endpoint type 2 (controllers) answers MISMATCHED_ENDPOINT_TYPE, any other than 1 and 2
        UNSUPPORTED_ENDPOINT_TYPE, without cluster id, controller and brokers.  KIP-919; Kafka: AuthHelper
-CL-4   Version 2: include_fenced_brokers adds nothing, as no broker here is ever fenced.   KIP-1073
+CL-4   Version 2: include_fenced_brokers adds the nodes that were stopped.      KIP-1073
 Not done: -
 """
 
@@ -48,8 +48,9 @@ def describe_cluster(ctx: RequestContext, request: DescribeClusterRequest) -> Ou
         cluster_id=cluster.cluster_id,
         controller_id=cluster.controller_id,
         brokers=[
-            DescribeClusterBroker(node.node_id, node.host, node.port, node.rack)
-            for node in cluster.seen_from(ctx.listener)
+            DescribeClusterBroker(node.node_id, node.host, node.port, node.rack, fenced)
+            for fenced in ((False, True) if request.include_fenced_brokers else (False,))
+            for node in cluster.seen_from(ctx.listener, alive=not fenced)
         ],
     )
     if request.include_cluster_authorized_operations:

@@ -8,8 +8,8 @@ TP-4   A cursor: topics before it are left out, its topic begins at its partitio
 TP-5   A cursor with a negative partition, or on a topic that is not among those asked for: every topic INVALID_REQUEST.
 TP-6   Operations are always told; internal topics are flagged, existing or not.
 TP-7   An empty topic name without a cursor: every topic UNKNOWN_SERVER_ERROR, as 4.3.1 does.
-TP-8   A partition without leader LEADER_NOT_AVAILABLE, one whose leader the client's listener does not have
-       LISTENER_NOT_FOUND; replicas of stopped nodes are offline, eligible leader replicas are told.    KIP-966
+TP-8   A partition without leader, or whose leader the client's listener does not have, tells leader -1 and no error;
+       replicas of stopped nodes are offline; eligible leader replicas, and who led last, are told.    KIP-966
 Not done: -
 """
 
@@ -92,25 +92,19 @@ def _existing(ctx: RequestContext, topic: Topic, first: int, most: int) -> Descr
     cluster = ctx.state.cluster
     reachable = {node.node_id for node in cluster.seen_from(ctx.listener)}
 
-    def error(leader: int) -> ErrorCode:
-        if leader in reachable:
-            return ErrorCode.NONE
-        return ErrorCode.LISTENER_NOT_FOUND if leader in cluster.nodes else ErrorCode.LEADER_NOT_AVAILABLE
-
     return DescribeTopicPartitionsResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.internal,
         partitions=[
             DescribeTopicPartitionsResponsePartition(
-                error_code=error(partition.leader),
                 partition_index=partition.index,
                 leader_id=partition.leader if partition.leader in reachable else -1,
                 leader_epoch=partition.leader_epoch,
                 replica_nodes=partition.replicas,
                 isr_nodes=partition.isr,
                 eligible_leader_replicas=partition.elr,
-                last_known_elr=(),
+                last_known_elr=partition.last_leader,
                 offline_replicas=[node_id for node_id in partition.replicas if node_id not in reachable],
             )
             for partition in topic.partitions[first : first + most]

@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 Now = tuple[int, int]
 
 
-def min_isr(state: BrokerState, topic: Topic) -> int:
-    """How many replicas must be in sync for acks=all, at most as many as there are."""
-    wanted: int = topic_settings(state.config.log_defaults, topic.configs)["min.insync.replicas"]
-    return min(wanted, topic.replication_factor)
+def rules_of(state: BrokerState, topic: Topic) -> leaders.Rules:
+    """What the topic's configuration says of its leaders."""
+    settings = topic_settings(state.config.log_defaults, topic.configs)
+    wanted: int = settings["min.insync.replicas"]
+    return leaders.Rules(min(wanted, topic.replication_factor), settings["unclean.leader.election.enable"])
 
 
 def check_in_sync(state: BrokerState, topic: Topic, partition: PartitionState) -> None:
     """Raises NOT_ENOUGH_REPLICAS where acks=all cannot be had (Kafka: Partition.appendRecordsToLeader)."""
-    if len(partition.isr) < min(min_isr(state, topic), len(partition.replicas)):
+    wanted: int = topic_settings(state.config.log_defaults, topic.configs)["min.insync.replicas"]
+    if len(partition.isr) < min(wanted, len(partition.replicas)):
         raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
 
 
@@ -59,10 +61,20 @@ def _coordinators_moved(state: BrokerState, topic: Topic, indexes: set[int], now
     settle(state, state.coordinator.reload(moved, *now), batch_per_group=True)
 
 
-def lead(state: BrokerState, topic: Topic, partition: PartitionState, node_id: int, now: Now) -> None:
-    """Make a living replica the leader."""
-    leaders.lead(partition, node_id)
-    leaders_changed(state, [(topic, partition)], now)
+def elect(
+    state: BrokerState,
+    topic: Topic,
+    partition: PartitionState,
+    now: Now,
+    *,
+    preferred: bool = False,
+    unclean: bool = False,
+) -> bool:
+    """Hold an election; whether it has brought another leader."""
+    before = partition.leader
+    if leaders.elect(state.cluster, partition, rules_of(state, topic), preferred=preferred, unclean=unclean):
+        leaders_changed(state, [(topic, partition)], now)
+    return partition.leader != before
 
 
 def node_stopped(state: BrokerState, node_id: int, now: Now) -> None:
@@ -71,7 +83,8 @@ def node_stopped(state: BrokerState, node_id: int, now: Now) -> None:
     cluster.nodes[node_id].alive = False
     if cluster.controller_id == node_id:
         cluster.controller_id = next((node.node_id for node in cluster.nodes.values() if node.alive), node_id)
-    leaders_changed(state, list(leaders.leave(cluster, node_id, lambda topic: min_isr(state, topic))), now)
+    state.fetch_waits.node_stopped(node_id)
+    leaders_changed(state, list(leaders.leave(cluster, node_id, lambda topic: rules_of(state, topic))), now)
 
 
 def node_started(state: BrokerState, node_id: int, now: Now) -> None:
@@ -80,7 +93,7 @@ def node_started(state: BrokerState, node_id: int, now: Now) -> None:
     cluster.nodes[node_id].alive = True
     if not cluster.is_alive(cluster.controller_id):
         cluster.controller_id = node_id
-    leaders_changed(state, list(leaders.come(cluster, node_id, lambda topic: min_isr(state, topic))), now)
+    leaders_changed(state, list(leaders.come(cluster, node_id, lambda topic: rules_of(state, topic))), now)
 
 
 def node_added(state: BrokerState, node: Node) -> None:
@@ -88,12 +101,19 @@ def node_added(state: BrokerState, node: Node) -> None:
     state.cluster.nodes[node.node_id] = node
 
 
-def reassigned(state: BrokerState, topic: Topic, partition: PartitionState, replicas: Sequence[int], now: Now) -> None:
-    """Other replicas for a partition; they have everything at once."""
-    if leaders.reassign(state.cluster, partition, replicas):
-        leaders_changed(state, [(topic, partition)], now)
+def reassign(
+    state: BrokerState, topic: Topic, partition: PartitionState, replicas: Sequence[int] | None, now: Now
+) -> None:
+    """Other replicas for a partition, or none: the reassignment that is under way is cancelled.
+
+    Raises ValueError where that cannot be.
+    """
+    rules, cluster = rules_of(state, topic), state.cluster
+    if replicas is None:
+        changed = leaders.cancel(cluster, partition, rules)
     else:
-        state.changed()
+        changed = leaders.reassign(cluster, partition, replicas, rules)
+    leaders_changed(state, [(topic, partition)] if changed else [], now)
 
 
 def settle_leaders(state: BrokerState, now: Now) -> None:
@@ -103,17 +123,9 @@ def settle_leaders(state: BrokerState, now: Now) -> None:
     changed: list[tuple[Topic, PartitionState]] = []
     for node_id in sorted(replicas):
         follow = leaders.come if cluster.is_alive(node_id) else leaders.leave
-        changed += follow(cluster, node_id, lambda topic: min_isr(state, topic))
+        changed += follow(cluster, node_id, lambda topic: rules_of(state, topic))
     if changed:
         leaders_changed(state, changed, now)
-
-
-def place_replica(state: BrokerState, topic: Topic, partition: PartitionState, node_id: int, now: Now) -> None:
-    """Give a node a replica where it has none: it takes the place of the leader's, or of the first."""
-    if node_id not in partition.replicas:
-        gives_way = partition.leader if partition.leader in partition.replicas else partition.replicas[0]
-        replicas = [node_id if one == gives_way else one for one in partition.replicas]
-        reassigned(state, topic, partition, replicas, now)
 
 
 def move_leader(state: BrokerState, topic: Topic, index: int, node_id: int, now: Now) -> None:
@@ -122,7 +134,6 @@ def move_leader(state: BrokerState, topic: Topic, index: int, node_id: int, now:
         living = ", ".join(str(node.node_id) for node in state.cluster.nodes.values() if node.alive)
         raise ValueError(f"node {node_id} cannot lead {topic.name}-{index}: running are the nodes {living or 'none'}")
     partition = topic.partitions[index]
-    place_replica(state, topic, partition, node_id, now)
-    leaders.rejoin(partition, node_id)
     if partition.leader != node_id:
-        lead(state, topic, partition, node_id, now)
+        leaders.put(state.cluster, partition, node_id)
+        leaders_changed(state, [(topic, partition)], now)

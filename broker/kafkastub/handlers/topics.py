@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkastub.config import InvalidValue, UnknownTopicConfig, topic_settings, validate_topic_configs
-from kafkastub.metadata import CONSUMER_OFFSETS, Cluster, Topic, invalid_topic_name
+from kafkastub.metadata import CLUSTER_METADATA, CONSUMER_OFFSETS, Cluster, Topic, invalid_topic_name
 from kafkastub.storage import LogSettings
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -134,6 +134,16 @@ def check_replicas(cluster: Cluster, replicas: Sequence[int], expected: int | No
         raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
 
 
+def check_alive(cluster: Cluster, index: int, replicas: Sequence[int]) -> None:
+    """Raises KafkaError where nobody could lead the new partition."""
+    if not any(cluster.is_alive(node_id) for node_id in replicas):
+        message = (
+            f"All brokers specified in the manual partition assignment for partition {index} are fenced or in "
+            "controlled shutdown."
+        )
+        raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+
+
 def _check_assignments(cluster: Cluster, assignments: Sequence[tuple[int, Sequence[int]]]) -> list[Sequence[int]]:
     placed: dict[int, Sequence[int]] = {}
     expected: int | None = None
@@ -142,6 +152,7 @@ def _check_assignments(cluster: Cluster, assignments: Sequence[tuple[int, Sequen
             message = f"Found multiple manual partition assignments for partition {index}"
             raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
         check_replicas(cluster, replicas, expected)
+        check_alive(cluster, index, replicas)
         expected = len(replicas)
         placed[index] = replicas
     if any(index not in placed for index in range(len(placed))):
@@ -265,6 +276,8 @@ def auto_create(state: BrokerState, name: str) -> Topic | None:
     """
     if name in _INTERNAL:
         return _create_internal(state, name)
+    if name == CLUSTER_METADATA:
+        return None
     try:
         return create_topic(state, name)
     except KafkaError:

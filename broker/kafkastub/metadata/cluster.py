@@ -69,6 +69,12 @@ class PartitionState:
     isr: list[int] = field(default_factory=list)
     elr: list[int] = field(default_factory=list)
     """Eligible leader replicas: out of the ISR, and yet with everything in their logs (KIP-966)."""
+    adding: list[int] = field(default_factory=list)
+    """Of a reassignment under way: the replicas that have to come into the ISR before it is complete (KIP-455)."""
+    removing: list[int] = field(default_factory=list)
+    """Of a reassignment under way: the replicas that go when it is complete."""
+    last_leader: list[int] = field(default_factory=list)
+    """Of a partition without ISR: who led last (Kafka: the last known ELR)."""
 
 
 @dataclass(slots=True)
@@ -120,9 +126,10 @@ class Cluster:
         """The names of the topics that were deleted last."""
         self._collisions: dict[str, set[str]] = {}
 
-    def seen_from(self, listener: str) -> list[Endpoint]:
-        """The living nodes that clients of a listener can connect to."""
-        return [seen for node in self.nodes.values() if node.alive and (seen := node.seen_from(listener)) is not None]
+    def seen_from(self, listener: str, *, alive: bool = True) -> list[Endpoint]:
+        """The living nodes that clients of a listener can connect to; or those that could, if they lived."""
+        nodes = self.nodes.values()
+        return [seen for node in nodes if node.alive is alive and (seen := node.seen_from(listener)) is not None]
 
     def is_alive(self, node_id: int) -> bool:
         node = self.nodes.get(node_id)

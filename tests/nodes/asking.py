@@ -1,0 +1,33 @@
+"""One request on a connection of its own, and waiting for a cluster to settle."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+from kafkawire.codec import decode, encode
+from kafkawire.messages import RESPONSES
+from kafkawire.schema import Message
+from tests.rawclient import RawClient
+
+SECONDS = 60
+
+
+def ask(servers: str, request: Message, version: int) -> Any:
+    """The answer, decoded."""
+    key = int(request.API_KEY)
+    module, name, _ = RESPONSES[key]
+    with RawClient(servers, SECONDS) as client:
+        answer = client.exchange(key, version, encode(request, version))
+    return decode(getattr(importlib.import_module(module), name), version, answer)
+
+
+def until(condition: Callable[[], Any]) -> Any:
+    """What the condition gives once it is true."""
+    deadline = time.monotonic() + SECONDS
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "the cluster does not settle"
+        time.sleep(0.05)
+    return found
