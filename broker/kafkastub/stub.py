@@ -22,6 +22,7 @@ from kafkastub.stub_clock import StubClock
 from kafkastub.stub_control import StubControl
 from kafkastub.stub_nodes import StubNodes
 from kafkastub.stub_observed import GroupTimeout, StubObserved
+from kafkastub.stub_quotas import StubQuotas
 from kafkastub.stub_tls import StubTls
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -45,7 +46,7 @@ class TopicError(ValueError):
         self.code = code
 
 
-class KafkaStub(StubNodes, StubTls, StubControl, StubObserved):
+class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
     """A Kafka broker for a test, in a thread and on an event loop of its own.
 
         with KafkaStub(topics={"orders": 3}, config={"offsets.retention.minutes": 60}) as stub:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from kafkastub.security import CLUSTER_NAME, Acl, Operation, PatternType, Permission, ResourceType
 from kafkawire.api import ApiKey
+from kafkawire.messages.alter_client_quotas_request import AlterClientQuotasRequest, EntityData, EntryData, OpData
 from kafkawire.messages.alter_configs_request import AlterableConfig, AlterConfigsRequest, AlterConfigsResource
 from kafkawire.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
@@ -31,6 +32,7 @@ from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.delete_records_request import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from kafkawire.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from kafkawire.messages.describe_acls_request import DescribeAclsRequest
+from kafkawire.messages.describe_client_quotas_request import ComponentData, DescribeClientQuotasRequest
 from kafkawire.messages.describe_cluster_request import DescribeClusterRequest
 from kafkawire.messages.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
@@ -285,6 +287,10 @@ def _cluster() -> Iterator[Cell]:
     yield Cell("users", ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, users)
     changes = AlterUserScramCredentialsRequest([ScramCredentialDeletion("nobody", 1)])
     yield Cell("change users", ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, changes)
+    filters = [ComponentData("user", 0, "nobody")]
+    yield Cell("quotas", ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, DescribeClientQuotasRequest(filters, True))
+    unchanged = EntryData([EntityData("user", "nobody")], [OpData("producer_byte_rate", 0.0, True)])
+    yield Cell("change quotas", ApiKey.ALTER_CLIENT_QUOTAS, 1, AlterClientQuotasRequest([unchanged], False))
     elected = [TopicPartitions(SEEN, [0]), TopicPartitions(GONE, [0])]
     yield Cell("elect leaders", ApiKey.ELECT_LEADERS, 2, ElectLeadersRequest(0, elected, 10000))
     moved = [ReassignableTopic(SEEN, [ReassignablePartition(0, None)])]

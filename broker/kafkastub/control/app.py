@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from kafkastub import __version__
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import OUR_FAULT, Problem, of_validation
-from kafkastub.control.routes import broker, clock, faults, groups, health, journal, nodes, topics
+from kafkastub.control.routes import broker, clock, faults, groups, health, journal, nodes, quotas, topics
 
 _ABOUT: Final = """A Kafka broker for tests, held from outside: its clock, faults, journal, topics, groups and nodes.
 
@@ -45,7 +45,7 @@ def make_app(hosted: Hosted) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _not_served)
     app.add_exception_handler(Exception, _not_foreseen)
-    for subject in (clock, faults, journal, topics, groups, nodes, broker):
+    for subject in (clock, faults, journal, topics, groups, quotas, nodes, broker):
         app.include_router(subject.routes(hosted), prefix="/v1", responses=_FAILURES)
     app.include_router(health.routes(hosted))
     described = app.openapi

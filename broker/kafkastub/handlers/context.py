@@ -8,9 +8,26 @@ from kafkawire.api import ApiKey
 from kafkawire.codec.reader import text_as_java
 
 if TYPE_CHECKING:
+    from kafkastub.handlers.outcome import Deferred
     from kafkastub.handlers.state import BrokerState
     from kafkastub.security.session import SaslSession
     from kafkawire.schema import Message
+
+
+class Usage:
+    """What the request at hand of one connection uses. Only while there are quotas."""
+
+    __slots__ = ("began", "rest", "size", "took")
+
+    def __init__(self) -> None:
+        self.size = 0
+        """Bytes of its frame, without the size."""
+        self.began = 0
+        """When its handler began, in nanoseconds of any clock."""
+        self.took = 0
+        """Nanoseconds, -1 as long as the handler runs."""
+        self.rest: Deferred | None = None
+        """After its answer the connection is not listened to until this is complete."""
 
 
 class ConnectionInfo:
@@ -18,7 +35,7 @@ class ConnectionInfo:
 
     __slots__ = (
         "client_host", "client_id", "client_id_bytes", "id", "listener", "node_id", "peer", "principal", "said", "sasl",
-        "software_name", "software_version",
+        "software_name", "software_version", "usage",
     )  # fmt: skip
 
     def __init__(self, id: int, client_host: str, peer: str, listener: str = "PLAINTEXT", node_id: int = 1) -> None:
@@ -43,6 +60,8 @@ class ConnectionInfo:
         self.software_name = "unknown"
         """From ApiVersions v3+ (KIP-511)."""
         self.software_version = "unknown"
+        self.usage: Usage | None = None
+        """Where there are quotas."""
 
     def remember_client_id(self, raw: bytes) -> None:
         """The client id of the request at hand, as its bytes."""

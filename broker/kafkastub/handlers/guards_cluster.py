@@ -159,6 +159,8 @@ GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: _whole(Operation.ALTER),
     ApiKey.LIST_PARTITION_REASSIGNMENTS: _whole(Operation.DESCRIBE),
     ApiKey.DESCRIBE_CLUSTER: _describe_cluster,
+    ApiKey.DESCRIBE_CLIENT_QUOTAS: _whole(Operation.DESCRIBE_CONFIGS),
+    ApiKey.ALTER_CLIENT_QUOTAS: _whole(Operation.ALTER_CONFIGS),
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: _whole(Operation.DESCRIBE),
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _whole(Operation.ALTER),
     ApiKey.LIST_CONFIG_RESOURCES: _whole(Operation.DESCRIBE_CONFIGS),

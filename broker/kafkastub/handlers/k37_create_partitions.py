@@ -10,21 +10,26 @@ CP-5   validate_only checks all of this and adds nothing.
 CP-6   A timeout of 0 or less: every topic REQUEST_TIMED_OUT, nothing grows.
 CP-7   More than 10,000 new partitions: every topic UNKNOWN_SERVER_ERROR without a text, nothing grows.
                                                                    Kafka: QuorumController (BoundedListTooLongException)
-Not done: quotas (KIP-599).
+CP-8   Under a controller_mutation_rate the new partitions of each topic are counted, of validate_only too. Version 3: a
+       topic for which too many were counted before answers THROTTLING_QUOTA_EXCEEDED; older ones only wait.   KIP-599
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.handlers.topics import add_partitions, check_batch, check_replicas
+from kafkastub.handlers.topics import add_partitions, check_alive, check_batch, check_replicas
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.create_partitions_request import CreatePartitionsRequest, CreatePartitionsTopic
 from kafkawire.messages.create_partitions_response import CreatePartitionsResponse, CreatePartitionsTopicResult
+
+if TYPE_CHECKING:
+    from kafkastub.handlers.throttling import Mutations
 
 
 def error_response(request: CreatePartitionsRequest, code: ErrorCode, version: int) -> CreatePartitionsResponse:
@@ -48,16 +53,17 @@ def create_partitions(ctx: RequestContext, request: CreatePartitionsRequest) -> 
         for name, times in counts.items()
         if times > 1
     ]
+    counted = None if ctx.state.throttle is None else ctx.state.throttle.mutations(ctx)
     for topic in request.topics:
         if counts[topic.name] > 1:
             continue
         code, text = ErrorCode.NONE, None
         try:
-            _grow(ctx, topic, request.validate_only)
+            _grow(ctx, topic, request.validate_only, counted)
         except KafkaError as error:
             code, text = error.code, error.message
         results.append(CreatePartitionsTopicResult(topic.name, code, text))
-    return CreatePartitionsResponse(results=results)
+    return CreatePartitionsResponse(throttle_time_ms=counted.ms if counted is not None else 0, results=results)
 
 
 def _additional(ctx: RequestContext, asked: CreatePartitionsTopic) -> int:
@@ -65,7 +71,7 @@ def _additional(ctx: RequestContext, asked: CreatePartitionsTopic) -> int:
     return 0 if topic is None else max(0, asked.count - len(topic.partitions))
 
 
-def _grow(ctx: RequestContext, asked: CreatePartitionsTopic, validate_only: bool) -> None:
+def _grow(ctx: RequestContext, asked: CreatePartitionsTopic, validate_only: bool, counted: Mutations | None) -> None:
     cluster = ctx.state.cluster
     topic = cluster.topic(asked.name)
     if topic is None:
@@ -86,7 +92,11 @@ def _grow(ctx: RequestContext, asked: CreatePartitionsTopic, validate_only: bool
             message = f"Attempted to add {additional} additional partition(s), but only {len(assignments)} "
             message += "assignment(s) were specified."
             raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
-        for replicas in assignments:
+    if counted is not None:
+        counted.count(additional)
+    if assignments is not None:
+        for index, replicas in enumerate(assignments, present):
             check_replicas(cluster, replicas, topic.replication_factor)
+            check_alive(cluster, index, replicas)
     if not validate_only:
         add_partitions(ctx.state, asked.name, additional, assignments)

@@ -1,8 +1,8 @@
 """The broker's state beside its records: written to the data directory as one JSON document, and read at the start.
 
 Topics with their ids, partitions and configurations; dynamic configurations of broker, groups and client metrics;
-producer ids; how far the clock was moved. What the logs hold is not in here: producers' sequences, groups and offsets
-come back from the records.
+producer ids; quotas; how far the clock was moved. What the logs hold is not in here: producers' sequences, groups and
+offsets come back from the records.
 """
 
 from __future__ import annotations
@@ -111,6 +111,7 @@ class Persistence:
             "group_configs": state.cluster.group_configs,
             "client_metrics_configs": state.cluster.client_metrics_configs,
             "scram": state.scram_users.document(),
+            "quotas": state.quotas.document() if state.has_quotas else [],
             "acls": [] if state.authorizer is None else state.authorizer.all(),
             "topics": [self._topic(topic) for topic in state.cluster.topics.values()],
         }
@@ -127,6 +128,9 @@ class Persistence:
                     "leader_epoch": one.leader_epoch,
                     "replicas": one.replicas,
                     "isr": one.isr,
+                    "elr": one.elr,
+                    "adding": one.adding,
+                    "removing": one.removing,
                     "log_start_offset": self._log_start_offset(topic, one.index),
                 }
                 for one in topic.partitions
@@ -178,6 +182,8 @@ class Persistence:
         self._restore_acls(whole.get("acls", ()))
         if scram := whole.get("scram"):
             state.scram_users.restore(scram)
+        if quotas := whole.get("quotas"):
+            state.quotas.restore(quotas)
         for one in whole["topics"]:
             self._restore_topic(one)
 
@@ -198,7 +204,12 @@ class Persistence:
             topic_id=uuid_bytes(one["id"]),
         )
         topic.partitions[:] = [
-            PartitionState(index, p["leader"], p["leader_epoch"], list(p["replicas"]), list(p["isr"]))
+            PartitionState(
+                index,
+                p["leader"],
+                p["leader_epoch"],
+                *(list(p.get(name, ())) for name in ("replicas", "isr", "elr", "adding", "removing")),
+            )
             for index, p in enumerate(partitions)
         ]
         create_logs(state, topic)

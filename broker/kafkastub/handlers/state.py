@@ -21,8 +21,10 @@ from kafkawire.errors import ErrorCode
 if TYPE_CHECKING:
     from kafkastub.handlers.loading import Loading
     from kafkastub.handlers.persistence import Persistence
+    from kafkastub.handlers.throttling import Rests, Throttle
     from kafkastub.security import Authorizer
     from kafkastub.security.credentials import ScramUsers
+    from kafkastub.security.quotas import Quotas
     from kafkastub.storage.disk import Disk
 
 
@@ -67,6 +69,15 @@ class BrokerState:
         else:
             self._be_durable(wall_ms, disk)
         self._scram_users: ScramUsers | None = None
+        self._quotas: Quotas | None = None
+        self.quotas_changed: Callable[[], None] = _nothing
+        """Called after each change of a quota, by whoever changes it."""
+        self.broker_changed: Callable[[], None] = _nothing
+        """Called after each change of the broker's dynamic configuration, by whoever changes it."""
+        self.throttle: Throttle | None = None
+        """What is used of the quotas of users and client ids, while there are any."""
+        self.rests: Rests | None = None
+        """Connections that are not listened to for a while, from the first such quota on."""
         self.stirred = True
         """Set where the next deadline may have come nearer; whoever keeps a timer for it looks again and clears it."""
         self.fetch_waits = FetchWaits(self.stir, config["max.incremental.fetch.session.cache.slots"])
@@ -97,6 +108,20 @@ class BrokerState:
             self._scram_users = ScramUsers(self.config)
         return self._scram_users
 
+    @property
+    def quotas(self) -> Quotas:
+        """The quotas of users, client ids and addresses; loaded with the first who asks."""
+        if self._quotas is None:
+            from kafkastub.security.quotas import Quotas
+
+            self._quotas = Quotas()
+        return self._quotas
+
+    @property
+    def has_quotas(self) -> bool:
+        """Whether there are any."""
+        return bool(self._quotas)
+
     def stir(self) -> None:
         """The next deadline may have come nearer."""
         self.stirred = True
@@ -126,8 +151,9 @@ class BrokerState:
         """Timer time (ms) at which something falls due that somebody waits for, None where nobody waits."""
         groups, fetches = self.coordinator.next_deadline(), self.fetch_waits.next_deadline()
         if groups is None or (fetches is not None and fetches < groups):
-            return fetches
-        return groups
+            groups = fetches
+        rests = None if self.rests is None else self.rests.next_deadline()
+        return groups if rests is None or (groups is not None and groups < rests) else rests
 
     def next_deadline(self) -> int | None:
         """The same with the regular rounds, which look for what is due by broker time."""
@@ -142,6 +168,8 @@ class BrokerState:
         """Do what is due at `timer_ms`."""
         settle(self, self.coordinator.expire(broker_ms, timer_ms), batch_per_group=True)
         self.fetch_waits.expire(timer_ms)
+        if self.rests is not None:
+            self.rests.expire(timer_ms)
         if self._sweep_at is not None and timer_ms >= self._sweep_at:
             self._sweep_at = timer_ms + self._sweep_every
             self.expire_offsets(broker_ms)
@@ -162,3 +190,7 @@ class BrokerState:
     def expire_offsets(self, broker_ms: int) -> None:
         """Sweep now: what is due at `broker_ms` is gone afterwards."""
         settle(self, self.coordinator.expire_offsets(broker_ms))
+
+
+def _nothing() -> None:
+    """Nobody needs to know."""

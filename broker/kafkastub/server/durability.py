@@ -39,6 +39,7 @@ _REFUSED: Final = frozenset(
         ApiKey.ELECT_LEADERS,
         ApiKey.INCREMENTAL_ALTER_CONFIGS,
         ApiKey.OFFSET_DELETE,
+        ApiKey.ALTER_CLIENT_QUOTAS,
     }
 )
 """What is answered with KAFKA_STORAGE_ERROR at once when the disk has failed. Produce is refused by its logs."""

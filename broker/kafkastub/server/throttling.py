@@ -1,0 +1,48 @@
+"""Quotas come and go: requests are measured while users or client ids have any, and only then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter_ns
+from typing import TYPE_CHECKING
+
+from kafkastub.handlers.context import ConnectionInfo, Usage
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.throttling import Throttle
+from kafkastub.server.clock import Clock
+from kafkastub.server.dispatch import Dispatcher, Exchange
+from kafkawire.codec import Parts
+
+if TYPE_CHECKING:
+    Serve = Callable[[bytes, int, int, ConnectionInfo, int, int, Parts], tuple[Exchange, Outcome] | None]
+
+
+def switch(dispatcher: Dispatcher, clock: Clock) -> None:
+    """Take the measuring into the way of requests, or out of it, as there are quotas now or none.
+
+    Connections that have to wait wait to the end.
+    """
+    state, own = dispatcher.state, vars(dispatcher)
+    if state.quotas.of_clients == (state.throttle is not None):
+        return
+    if state.throttle is None:
+        state.throttle = Throttle(state, clock.timer_ms, perf_counter_ns)
+        own["serve"] = _measured(dispatcher)
+    else:
+        state.throttle = None
+        del own["serve"]
+    dispatcher.forget_routes()
+
+
+def _measured(dispatcher: Dispatcher) -> Serve:
+    """The dispatcher's `serve`, which tells handlers how large requests are."""
+
+    def serve(
+        data: bytes, start: int, end: int, info: ConnectionInfo, broker_ms: int, timer_ms: int, out: Parts
+    ) -> tuple[Exchange, Outcome] | None:
+        if info.usage is None:
+            info.usage = Usage()
+        info.usage.size = end - start
+        return Dispatcher.serve(dispatcher, data, start, end, info, broker_ms, timer_ms, out)
+
+    return serve

@@ -1,0 +1,80 @@
+"""Client quotas of a `KafkaStub`, set without a client."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from kafkawire.errors import KafkaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kafkastub.server.broker import Broker
+
+T = TypeVar("T")
+
+_TYPES: Final = {"user": "user", "client_id": "client-id", "ip": "ip"}
+_SAYS: Final = "a name, or '' for the default of all others"
+
+
+class StubQuotas:
+    """Mixed into `KafkaStub`."""
+
+    if TYPE_CHECKING:
+
+        def _running(self) -> Broker: ...
+
+        def _call(self, work: Callable[[], T]) -> T: ...
+
+    def set_quota(
+        self,
+        *,
+        user: str | None = None,
+        client_id: str | None = None,
+        ip: str | None = None,
+        **quotas: float | None,
+    ) -> None:
+        """Limit what clients may use; from then on they are told throttle_time_ms, and wait (docs/quotas.md).
+
+            stub.set_quota(client_id="loader", producer_byte_rate=1_000_000)
+
+        Args:
+            user, client_id, ip: whose quota: a user's, a client id's, that of both together, or an address's; "" is
+                the default for all that have none of their own.
+            quotas: producer_byte_rate and consumer_byte_rate (bytes a second), request_percentage,
+                controller_mutation_rate (partitions a second), of an address connection_creation_rate (connections a
+                second). None removes one; what is not named stays.
+
+        Raises ValueError for what Kafka would refuse, TypeError.
+        """
+        given = {"user": user, "client_id": client_id, "ip": ip}
+        for name, value in given.items():
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"{name}={value!r} is refused: {_SAYS}")
+        changes: list[tuple[str, float | None]] = []
+        for name, amount in quotas.items():
+            if amount is not None and (isinstance(amount, bool) or not isinstance(amount, int | float)):
+                raise TypeError(f"{name}={amount!r} is refused: a number, or None to remove the quota")
+            changes.append((name, None if amount is None else float(amount)))
+        parts = [(_TYPES[name], value or None) for name, value in given.items() if value is not None]
+        state = self._running().state
+
+        def alter() -> Any:
+            from kafkastub.security.quotas import CONNECTION_CREATION_RATE, OF_CLIENTS, entity
+
+            for name in quotas:
+                if name not in (*OF_CLIENTS, CONNECTION_CREATION_RATE):
+                    known = ", ".join((*OF_CLIENTS, CONNECTION_CREATION_RATE))
+                    raise ValueError(f"{name} is refused: there are {known}")
+            try:
+                ((_, refusal),) = state.quotas.alter([(entity(parts), changes)])
+            except KafkaError as error:
+                raise ValueError(error.message or error.code.name) from None
+            if refusal is None:
+                state.changed()
+                state.quotas_changed()
+            return refusal
+
+        refusal = self._call(alter)
+        if refusal is not None:
+            raise ValueError(refusal[1])

@@ -1,0 +1,1 @@
+"""Client quotas: what is kept, what is counted, and who waits."""
