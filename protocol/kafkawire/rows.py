@@ -117,6 +117,10 @@ class Run(Rows[S]):
         self._raw = raw
         self._read = read
 
+    def with_rows(self, raw: bytes) -> Run[S]:
+        """The same rows with other numbers behind the first field, as the caller has made sure."""
+        return Run(self.cls, self.size, raw, self.first, self._read, self.constants)
+
     def same_rows(self, other: Run[S]) -> bool:
         """Whether the other one has the same first fields."""
         return self.first == other.first and self.size == other.size

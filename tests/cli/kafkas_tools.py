@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import io
-from itertools import pairwise
 from pathlib import Path
 
 from kafkastub.cli import main
-from kafkastub.client import Client, topics
-from tests.clients.client import until
 from tests.clients.jvm import Finished, Jvm
 from tests.clients.tools import MAIN_CLASSES, Terminal
 
@@ -38,17 +35,7 @@ class OurTools(Jvm):
         (action,) = [arg for arg in args if arg in ACTIONS]
         name = action.removeprefix("--")
         rest = [arg for arg in args if arg != action]
-        finished = run(command, name, *rest, *LIKE_KAFKA.get(name, []))
-        if command == "topics" and name in ("create", "delete") and finished.status == 0:
-            _until_known(rest, name == "create")
-        return finished
-
-
-def _until_known(args: list[str], there: bool) -> None:
-    """Until the broker has learnt of what its controller did: Kafka's tools take so long to start that it has."""
-    said = dict(pairwise(args))
-    with Client(said["--bootstrap-server"]) as client:
-        until(lambda: (said["--topic"] in topics.names(client)) is there, f"topic {said['--topic']}, there: {there}")
+        return run(command, name, *rest, *LIKE_KAFKA.get(name, []))
 
 
 class OurTerminal(Terminal):

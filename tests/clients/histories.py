@@ -146,4 +146,36 @@ def reset(terminal: Terminal) -> None:
     terminal.run("kafka-consumer-groups --list")
 
 
-HISTORIES: dict[str, History] = {history.__name__: history for history in (console, groups, nobody, reset)}
+def quotas(terminal: Terminal) -> None:
+    """Client quotas, set, read and removed."""
+    alter = "kafka-configs --alter"
+    terminal.run(f"{alter} --entity-type clients --entity-name loader --add-config producer_byte_rate=1048576")
+    terminal.run(f"{alter} --entity-type users --entity-name carol --add-config consumer_byte_rate=2097152")
+    both = "--entity-type users --entity-name carol --entity-type clients"
+    terminal.run(f"{alter} {both} --entity-name loader --add-config producer_byte_rate=1024,request_percentage=12.5")
+    terminal.run(f"{alter} {both} --entity-default --add-config controller_mutation_rate=10")
+    terminal.run(f"{alter} --entity-type clients --entity-default --add-config request_percentage=200")
+    terminal.run(f"{alter} --entity-type ips --entity-name 10.0.0.1 --add-config connection_creation_rate=100")
+    terminal.run(f"{alter} --entity-type ips --entity-default --add-config connection_creation_rate=1000")
+    for refused in ("producer_byte_rate=0", "producer_byte_rate=many", "connection_creation_rate=5", "no_such=5"):
+        terminal.run(f"{alter} --entity-type clients --entity-name loader --add-config {refused}")
+    terminal.run(f"{alter} --entity-type ips --entity-name 10.0.0.256 --add-config connection_creation_rate=100")
+    for asked in (
+        "clients --entity-name loader",
+        "clients --entity-default",
+        "clients --entity-name nobody",
+        "users --entity-name carol",
+        "users --entity-name carol --entity-type clients --entity-name loader",
+        "users --entity-name carol --entity-type clients",
+        "ips --entity-name 10.0.0.1",
+        "ips --entity-default",
+    ):
+        terminal.run(f"kafka-configs --describe --entity-type {asked}")
+    terminal.run(f"{alter} --entity-type clients --entity-name loader --delete-config producer_byte_rate")
+    terminal.run(f"{alter} --entity-type ips --entity-name 10.0.0.1 --delete-config connection_creation_rate")
+    terminal.run(f"{alter} --entity-type users --entity-name bob --delete-config producer_byte_rate")
+    terminal.run("kafka-configs --describe --entity-type clients --entity-name loader")
+    terminal.run("kafka-configs --describe --entity-type ips --entity-name 10.0.0.1")
+
+
+HISTORIES: dict[str, History] = {history.__name__: history for history in (console, groups, nobody, quotas, reset)}

@@ -36,7 +36,7 @@ def test_the_perf_tools_send_and_read_everything(
         return sum(broker.speaker.offset(topic, index, LATEST) for index in range(3)) == RECORDS
 
     until(arrived, f"{RECORDS} records")
-    read = jvm.tool(CONSUMER, *common, "--group", unique("readers"), "--timeout", "10000")
+    read = jvm.tool(CONSUMER, *common, "--group", unique("readers"), "--timeout", "60000")
     assert (read.status, read.err) == (0, "")
     head, numbers = (line.split(", ") for line in read.out.splitlines()[-2:])
     told = dict(zip(head, numbers, strict=True))

@@ -8,21 +8,27 @@ and topic ids, times of day) is replaced by what it is, in the same width.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
+from kafkastub.client import Client, topics
 from tests.clients.client import until
 from tests.clients.jvm import Jvm
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
 MAIN_CLASSES = {
+    "kafka-configs": "kafka.admin.ConfigCommand",
     "kafka-console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
     "kafka-console-producer": "org.apache.kafka.tools.ConsoleProducer",
     "kafka-consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
     "kafka-get-offsets": "org.apache.kafka.tools.GetOffsetShell",
     "kafka-topics": "org.apache.kafka.tools.TopicCommand",
 }
+
+PATIENCE_MS = "60000"
+"""By default kafka-consumer-groups gives up after 5 s: a busy machine needs longer."""
 
 MEMBER_ID = re.compile(r"\b(one|two|console-consumer)-[0-9a-f-]{36}\b")
 TOPIC_ID = re.compile(r"(TopicId: )\S{22}")
@@ -50,7 +56,11 @@ class Terminal:
         """Run one tool; `command` is as typed in a shell, without the bootstrap server and without quoting."""
         name, *args = command.split()
         found = [str(self.folder / arg) if (self.folder / arg).is_file() else arg for arg in args]
+        if name == "kafka-consumer-groups" and "--timeout" not in found:
+            found += ["--timeout", PATIENCE_MS]
         done = self.jvm.tool(MAIN_CLASSES[name], "--bootstrap-server", self.servers, *found, stdin=stdin)
+        if name == "kafka-topics" and not done.status:
+            _until_known(self.servers, found)
         self._transcript += ["", f"$ {command}"]
         self._transcript += [f"< {line}" for line in stdin.splitlines()]
         self._transcript += self._lines(done.out)
@@ -87,6 +97,19 @@ class Terminal:
             else:
                 lines.append(line)
         return [line.rstrip() for line in lines[: len(output.splitlines())] if not line.startswith("\tat ")]
+
+
+def _until_known(servers: str, args: Sequence[str]) -> None:
+    """Until the broker has learnt of what its controller did: tools in a JVM that runs already start within that."""
+    said = dict(pairwise(args))
+    topic = said.get("--topic", "")
+    with Client(servers) as client:
+        if "--create" in args or ("--delete" in args and "--if-exists" not in args):
+            there = "--create" in args
+            until(lambda: (topic in topics.names(client)) is there, f"topic {topic}, there: {there}")
+        elif "--alter" in args and "--if-exists" not in args:
+            count = int(said["--partitions"])
+            until(lambda: len(topics.describe(client, [topic])[topic].partitions) == count, f"{topic} with {count}")
 
 
 class Members:

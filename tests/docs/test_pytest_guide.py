@@ -8,6 +8,7 @@ from dataclasses import fields
 import pytest
 
 from kafkastub.pytest_plugin.options import Wanted
+from tests.conftest import OF_A_USER
 from tests.docs.generated import DOCS
 
 GUIDE = (DOCS / "pytest.md").read_text()
@@ -19,13 +20,13 @@ def test_a_test_of_the_guide_passes(pytester: pytest.Pytester, monkeypatch: pyte
     monkeypatch.delenv("KAFKA_STUB_BOOTSTRAP", raising=False)
     pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
     pytester.makepyfile(**{name: BLOCKS[name]})
-    pytester.runpytest_subprocess("-W", "error").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess(*OF_A_USER, "-W", "error").assert_outcomes(passed=1)
 
 
 def test_the_tables_name_every_keyword_fixture_and_option(pytester: pytest.Pytester):
     named = set(re.findall(r"^\| `(\w+)` \|", GUIDE, re.MULTILINE))
-    plugin = pytester.runpytest_subprocess("--fixtures").stdout.str()
+    plugin = pytester.runpytest_subprocess(*OF_A_USER, "--fixtures").stdout.str()
     fixtures = set(re.findall(r"^(kafka_\w+)", plugin, re.MULTILINE))
     assert named == {each.name for each in fields(Wanted)} | fixtures
-    options = pytester.runpytest_subprocess("--help").stdout.str()
+    options = pytester.runpytest_subprocess(*OF_A_USER, "--help").stdout.str()
     assert set(re.findall(r"--kafka-stub-[a-z-]+", GUIDE)) == set(re.findall(r"--kafka-stub-[a-z-]+", options))

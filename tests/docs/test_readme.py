@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import OF_A_USER
+
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
 SNIPPETS = re.findall(r"```python\n# (test_\w+\.py)\n(.*?)```", README, re.DOTALL)
@@ -22,7 +24,7 @@ def test_a_snippet_runs_as_it_is(tmp_path: Path, name: str, text: str):
     (tmp_path / name).write_text(text)
     (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_mode = auto\n")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *OF_A_USER, name],
         cwd=tmp_path,
         capture_output=True,
         text=True,

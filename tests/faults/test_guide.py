@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafkastub.faults import load_rules
+from tests.conftest import OF_A_USER
 from tests.faults.test_on_the_wire import commit
 from tests.rawclient import RawClient
 
@@ -21,7 +22,7 @@ PROGRAMS = re.findall(r"```python\n# (test_\w+\.py)\n(.*?)```", GUIDE, re.DOTALL
 @pytest.mark.parametrize(("name", "text"), PROGRAMS, ids=[name for name, _ in PROGRAMS])
 def test_a_program_runs_as_it_is(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *OF_A_USER, name]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _BLANK = " \t\f"
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
@@ -18,7 +21,8 @@ def load_properties(path: str | Path) -> dict[str, str]:
     where the file can't be read or has a broken escape.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8", errors="replace")
+        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - pathlib is a slow import
+            text = file.read()
     except OSError as error:
         raise ConfigError(f"configuration file {path} can't be read: {error.strerror}") from error
     try:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from kafkastub.coordinator.classic.group import ClassicGroup
 from kafkastub.coordinator.classic.states import State
-from kafkastub.coordinator.records import NO_TIMESTAMP, CommittedPartition, OffsetCommit, PackedRun, Partitions
+from kafkastub.coordinator.records import (
+    NO_TIMESTAMP,
+    CommittedPartition,
+    OffsetCommit,
+    PackedRun,
+    Partitions,
+    RequestedRun,
+)
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.offset_commit_request import OffsetCommitRequest
@@ -77,10 +84,41 @@ def commit_offsets(
     coordinator.meters.offset_commits += committed
     if created and not committed:
         coordinator.index.touch(group, now)
+        coordinator.unseen.add(group_id)
     emptied = group.protocol_type is not None and group.state is _EMPTY
     if now + coordinator.expiry.retention_ms < group.check_at or emptied or value_version == 1:
         _touch(coordinator, group, now, expiry)
     return turn
+
+
+def commit_run(
+    coordinator: GroupCoordinator,
+    request: OffsetCommitRequest,
+    topic: str,
+    topic_id: bytes,
+    run: RequestedRun,
+    broker_ms: int,
+    timer_ms: int,
+) -> OffsetCommit | None:
+    """The same for neighbours of one topic, in a group that exists: what most commits are, with less ado.
+
+    The record, which is applied and has to be written. None, and nothing has happened: there is no such group.
+    """
+    group = coordinator.groups.get(request.group_id)
+    if group is None:
+        return None
+    group.validate_offset_commit(request.member_id, request.group_instance_id, request.generation_id_or_member_epoch)
+    if group.state is not _EMPTY:
+        member = group.members[request.member_id]
+        coordinator.deadlines.arm(member.session, timer_ms + member.session_timeout_ms)
+    record = OffsetCommit(group.group_id, topic, run, broker_ms, NO_TIMESTAMP, topic_id)
+    coordinator.hard.offsets.apply_commit(record)
+    coordinator.meters.offset_commits += run.size
+    if broker_ms + coordinator.expiry.retention_ms < group.check_at or (
+        group.state is _EMPTY and group.protocol_type is not None
+    ):
+        _touch(coordinator, group, broker_ms, NO_TIMESTAMP)
+    return record
 
 
 def _without_large(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkastub.coordinator import GroupCoordinator, Turn
+from kafkastub.coordinator import GroupCoordinator, Turn, partition_for
 from kafkastub.handlers.outcome import Deferred
 from kafkastub.handlers.topics import ensure_offsets_topic
 from kafkawire.errors import ErrorCode, KafkaError
@@ -51,15 +51,29 @@ def settle(state: BrokerState, turn: Turn, *, batch_per_group: bool = False) -> 
     offsets_topic = state.offsets_topic
     if turn.records:
         offsets_topic.write(turn, batch_per_group)
+        if state.coordinator.unseen:
+            _let_be_seen(state, turn)
     for token, response in turn.completions:
         deferred: Deferred = token
         deferred.complete(response)
-    if offsets_topic.watched:
-        _wake(state)
-    if state.group_watchers:
-        for watcher in tuple(state.group_watchers):
-            watcher()
+    if offsets_topic.watched or state.group_watchers:
+        tell_watchers(state)
     return turn
+
+
+def tell_watchers(state: BrokerState) -> None:
+    """Something was written, or may have changed in a group."""
+    if state.offsets_topic.watched:
+        _wake(state)
+    for watcher in tuple(state.group_watchers):
+        watcher()
+
+
+def _let_be_seen(state: BrokerState, turn: Turn) -> None:
+    """Groups without a record can be read once there is another one behind them in their partition."""
+    count, unseen = group_partitions(state), state.coordinator.unseen
+    written = {partition_for(record.group_id, count) for record in turn.records}
+    unseen.difference_update([group_id for group_id in unseen if partition_for(group_id, count) in written])
 
 
 def _wake(state: BrokerState) -> None:

@@ -37,7 +37,9 @@ PR-21  compression.type of the topic other than producer: the batch is recompres
 PR-22  An append wakes fetches that wait for it.
 PR-23  With acks=-1 and fewer replicas in sync than min.insync.replicas (or than there are, if these are fewer):
        NOT_ENOUGH_REPLICAS.    Partition.appendRecordsToLeader
-Not done: transactions; quotas. Kafka unpacks every compressed batch; here one that nothing needs unpacked is taken as
+PR-24  Under a producer_byte_rate: throttle_time_ms by the sizes of requests, and the connection waits for so long; with
+       acks=0, which is not answered, too.    ClientQuotaManager, KIP-219
+Not done: transactions. Kafka unpacks every compressed batch; here one that nothing needs unpacked is taken as
 its header says: a payload that does not unpack (UNKNOWN_SERVER_ERROR there) or holds other records than declared
 (INVALID_RECORD) is accepted, and a wrong max timestamp is not put right, which ListOffsets by time then goes by.
 Null records are taken for an empty field (Kafka never answers them).
@@ -97,7 +99,9 @@ def error_response(request: ProduceRequest, code: ErrorCode, version: int) -> Pr
 
 
 # What producers send every day goes the straight way, and never comes here: see `produce_straight`.
-@handles(ApiKey.PRODUCE, 3, 13, error_response=error_response, advertised_first=0, straight=straight_way)
+@handles(
+    ApiKey.PRODUCE, 3, 13, error_response=error_response, advertised_first=0, straight=straight_way, straight_alike=True
+)
 def produce(ctx: RequestContext, request: ProduceRequest) -> Outcome:
     try:
         response = _produce(ctx, request)

@@ -30,6 +30,7 @@ from functools import lru_cache
 
 from kafkastub.coordinator import Refused, TopicCommit
 from kafkastub.coordinator.records import PackedRun, Partitions
+from kafkastub.handlers.commit_straight import straight_way
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.groups import coordinator_of, settle
 from kafkastub.handlers.outcome import Outcome
@@ -64,7 +65,8 @@ def error_response(request: OffsetCommitRequest, code: ErrorCode, version: int) 
     return OffsetCommitResponse(topics=_failed([(t.name, t.topic_id, t.partitions) for t in request.topics], code))
 
 
-@handles(ApiKey.OFFSET_COMMIT, 2, 10, error_response=error_response)
+# What consumers commit over and over goes the straight way, and never comes here: see `commit_straight`.
+@handles(ApiKey.OFFSET_COMMIT, 2, 10, error_response=error_response, straight=straight_way)
 def offset_commit(ctx: RequestContext, request: OffsetCommitRequest) -> Outcome:
     unknown: dict[_Key, OffsetCommitResponseTopic] = {}
     known: list[TopicCommit] = []

@@ -131,10 +131,7 @@ class OffsetsTopic:
         records = turn.records
         first = records[0]
         if type(first) is OffsetCommit and len(records) == 1:
-            self._fresh.append(first)
-            self._count = count = self._count + len(first.partitions)
-            if count > self._trigger:
-                self._trim()
+            self.write_commit(first, len(first.partitions))
             return
         self._count += sum(map(_size, records))
         if batch_per_group:
@@ -145,6 +142,13 @@ class OffsetsTopic:
         else:
             self._fresh.append((turn.broker_ms, records))
         if self._count > self._trigger:
+            self._trim()
+
+    def write_commit(self, commit: OffsetCommit, records: int) -> None:
+        """Append a turn of one commit, which is applied and stands for so many records."""
+        self._fresh.append(commit)
+        self._count = count = self._count + records
+        if count > self._trigger:
             self._trim()
 
     def catch_up(self) -> None:
@@ -188,13 +192,13 @@ class OffsetsTopic:
         while count > limit and fresh:
             written = fresh.popleft()
             if isinstance(written, OffsetCommit):
-                group_id = written.group_id
+                group_id, partitions = written.group_id, written.partitions
                 log = of_group.get(group_id) or self.log_of(group_id)
                 columns = topic_of(group_id, written.topic)
                 if columns is not None:
                     columns.placed(written, log.end)
-                log.passed = written, len(written.partitions), written.commit_timestamp
-                records = len(written.partitions)
+                records = len(partitions)
+                log.passed = written, records, written.commit_timestamp
                 log.end += records
                 count -= records
                 continue

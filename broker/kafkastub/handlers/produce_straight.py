@@ -54,7 +54,7 @@ def straight_way(state: BrokerState, version: int) -> Straight:
     tail = b"\0\0\0" if flexible else b""
     told = Struct(">qqq" if version >= LOG_START_FROM else ">qq").pack
 
-    def produce(node_id: int, data: bytes, body: int, end: int, broker_ms: int) -> bytes | None:
+    def produce(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
         if end - body < _LEAST:
             return None
         # Where the size of the records is, if the request begins as one for one partition does.

@@ -28,10 +28,10 @@ Handler = Callable[[RequestContext, Any], Outcome]
 ErrorResponse = Callable[[Any, ErrorCode, int], Message]
 """(request, code, version) -> the answer with that code at the level where the API has one."""
 
-Straight = Callable[[int, bytes, int, int, int], bytes | None]
-"""(node id, buffer, where the body begins, where the frame ends, broker time) -> the answer's body.
+Straight = Callable[[int, bytes, int, int, int, int], bytes | None]
+"""(node id, buffer, where the body begins, where the frame ends, broker time, timer time) -> the answer's body.
 
-None, and nothing has happened: the request is for the handler. All answers of one have the same error codes.
+None, and nothing has happened: the request is for the handler.
 """
 
 
@@ -48,8 +48,10 @@ class Registration:
     """What ApiVersions says; below `first` the connection is closed (Kafka advertises Produce from 0, KAFKA-18659)."""
     advertised: bool
     """Whether ApiVersions lists it; a client that asks nevertheless is answered."""
-    straight: Callable[[BrokerState, int], Straight] | None = None
+    straight: Callable[[BrokerState, int], Straight | None] | None = None
     """Makes, for one version, the straight way past decoder, handler and encoder, for requests that come every day."""
+    straight_alike: bool = False
+    """Whether all answers of a straight way have the same error codes. Else those have that are the same object."""
     passed: Handler | None = None
     """The handler that the straight way passes by. Whoever puts another one in its place, a guard or a wait for the
     disk, closes the straight way with it.
@@ -79,7 +81,8 @@ def handles(
     error_response: ErrorResponse,
     advertised_first: int | None = None,
     advertised: bool = True,
-    straight: Callable[[BrokerState, int], Straight] | None = None,
+    straight: Callable[[BrokerState, int], Straight | None] | None = None,
+    straight_alike: bool = False,
 ) -> Callable[[F], F]:
     """Register the decorated `(ctx, request) -> Outcome` for versions `first` to `last`, both included.
 
@@ -102,6 +105,7 @@ def handles(
             lowest,
             advertised,
             straight,
+            straight_alike,
             passed=cast(Handler, handler),
         )
         return handler

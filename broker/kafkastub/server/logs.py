@@ -58,8 +58,7 @@ def process_logger(form: str, level: str) -> Logger:
         if form == "json":
             tail: list[Any] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         else:
-            plain = structlog.dev.plain_traceback
-            tail = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]
+            tail = [_console(colors=sys.stderr.isatty())]
         stamps: list[Any] = [
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -73,6 +72,13 @@ def process_logger(form: str, level: str) -> Logger:
     return Logger(LEVELS[level], make)
 
 
+def _console(**options: Any) -> Any:
+    """Lines for humans. Tracebacks are Python's own: rich, where it is installed, takes 0.3 s for one, and boxes it."""
+    import structlog
+
+    return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback, **options)
+
+
 def library_logger() -> Logger:
     """Into `logging.getLogger("kafkastub")`, for a stub inside a test process; that logger's level decides."""
 
@@ -83,7 +89,7 @@ def library_logger() -> Logger:
             logging.getLogger("kafkastub"),
             # The fields become part of the text: as attributes of a LogRecord few would see them, and a field that is
             # called like one of its own is an error.
-            processors=[structlog.stdlib.filter_by_level, structlog.dev.ConsoleRenderer(colors=False, pad_event_to=0)],
+            processors=[structlog.stdlib.filter_by_level, _console(colors=False, pad_event_to=0)],
             wrapper_class=structlog.stdlib.BoundLogger,
         )
 

@@ -1,8 +1,8 @@
 """Counters of requests: how many, of which version, with which errors, how long they took. No format for them here.
 
 Errors are counted as Kafka counts them (`ErrorsPerSec`): every error code in an answer, NONE included. Handlers give
-the same answer object again where nothing has changed, so that most answers are counted by looking at one object; all
-answers of a straight way have the same errors, so that one of them is looked at.
+the same answer object again where nothing has changed, so that most answers are counted by looking at one object; so do
+straight ways, or all answers of one have the same errors, so that one of them is looked at.
 
 Requests are counted one by one in front of their handlers; how long they took is learnt for all that were read
 together, behind them: it belongs to those that were counted and not timed.
@@ -55,7 +55,7 @@ class Meter:
         self._errors: Counter[int] = Counter()
         self.buckets = [0] * BUCKETS
         self.total_ns = 0
-        self.last: Message | Straight | None = None
+        self.last: Message | bytes | Straight | None = None
         """The last answer, where it may come again, or the straight way that gave it."""
         self._codes: dict[int, int] = {}
         """The errors of the last answer, and of all that are not settled."""
@@ -156,15 +156,17 @@ class Metrics:
     def counted_straight(self, route: Route, inner: Straight) -> Straight:
         """The route's straight way, with its answers counted."""
         meter, response_class, version = self.meter(route), route.api.response_class(), route.version
+        alike = route.api.straight_alike
 
-        def straight(node_id: int, data: bytes, body: int, end: int, broker_ms: int) -> bytes | None:
-            found = inner(node_id, data, body, end, broker_ms)
+        def straight(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
+            found = inner(node_id, data, body, end, broker_ms, timer_ms)
             if found is not None:
-                if meter.last is inner:
+                answer = inner if alike else found
+                if meter.last is answer:
                     meter.requests += 1
                 else:
                     meter.change(decode_from(response_class, version, found, 0)[0])
-                    meter.last = inner
+                    meter.last = answer
             return found
 
         straight.inner = inner  # type: ignore[attr-defined]

@@ -11,12 +11,13 @@ import dataclasses
 import sys
 import threading
 from collections.abc import Callable
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kafkawire.codec.layout import FIXED, LONGEST_STRING, FieldLayout, StructLayout
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
 
 WORTH_IT = 8
 """Elements from which the call pays."""
@@ -133,7 +134,7 @@ def _kio() -> _Kio:
     return _loaded
 
 
-class _Without(MetaPathFinder):
+class _Without:
     """Hides a module from imports of this thread: kio imports hypothesis (0.3 to 2 s) wherever it is installed."""
 
     def __init__(self, name: str) -> None:

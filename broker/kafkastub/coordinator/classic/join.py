@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from random import Random
 from typing import NamedTuple
-from uuid import UUID
 
 from kafkastub.coordinator.classic.group import ClassicGroup
 from kafkastub.coordinator.classic.member import ClassicMember, Protocols
@@ -88,7 +87,7 @@ class Joins:
     def _new_member(self, group: ClassicGroup, join: Join, turn: Turn) -> None:
         instance_id = join.request.group_instance_id
         prefix = join.client_id if instance_id is None else instance_id
-        member_id = f"{prefix}-{UUID(int=self.random.getrandbits(128), version=4)}"
+        member_id = f"{prefix}-{_uuid(self.random)}"
         if instance_id is not None:
             existing = group.static_members.get(instance_id)
             if existing is not None:
@@ -204,3 +203,10 @@ class Joins:
             response.members = leader_view(group)
             response.skip_assignment = True
         return response
+
+
+def _uuid(random: Random) -> str:
+    """A version 4 uuid as Java prints it. The module `uuid` takes as long to import as all of this package."""
+    bits = random.getrandbits(128) & ~(0xF000 << 64 | 0xC000 << 48) | 0x4000 << 64 | 0x8000 << 48
+    text = f"{bits:032x}"
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))

@@ -1,0 +1,35 @@
+"""What a broker starts without: start-up is counted in milliseconds, and each of these takes some."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+SLOW = {
+    "encodings.idna", "importlib.resources", "kio", "pathlib", "platform", "rich", "structlog", "tempfile", "urllib",
+    "uuid", "yaml",
+}  # fmt: skip
+
+START = """
+import asyncio, sys
+import kafkastub.cli.serve
+from kafkastub.config import BrokerConfig, Profile
+from kafkastub.server.broker import Broker
+
+async def run():
+    broker = Broker(BrokerConfig({}, Profile.named("kips")), None)
+    await broker.start(topics={"orders": 1})
+    print(*sys.modules)
+    await broker.stop()
+
+asyncio.run(run())
+"""
+
+
+def test_a_broker_starts_without_what_is_slow_to_import() -> None:
+    # -S: what is installed in the environment may load things at every start of Python
+    path = [one for one in sys.path if one]
+    code = f"import sys; sys.path[:] = {path!r}\n{START}"
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert not done.returncode, done.stderr
+    assert sorted(SLOW & set(done.stdout.split())) == []
