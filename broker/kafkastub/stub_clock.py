@@ -36,6 +36,12 @@ class StubClock:
         broker = self._broker()
         return int(self._call(broker.clock.broker_ms))
 
+    @property
+    def frozen(self) -> bool:
+        """Whether broker time stands still."""
+        broker = self._broker()
+        return bool(self._call(lambda: broker.clock.frozen))
+
     def freeze(self) -> None:
         """Let broker time stand still until `unfreeze`; `advance` and `set` still move it."""
         broker = self._broker()

@@ -31,6 +31,10 @@ class FrameSplitter:
         self._need = 4
         """Bytes from the start of the pending frame at which it is worth looking again."""
 
+    def allow(self, limit: int) -> None:
+        """Accept sizes up to `limit` from now on."""
+        self._limit = limit
+
     def feed(self, data: bytes) -> Iterator[Frame]:
         """The frames that `data` completes.
 

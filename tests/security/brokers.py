@@ -60,20 +60,25 @@ class _SaslKafka(ApacheKafka):
 
 
 @contextlib.contextmanager
-def stub() -> Iterator[Addresses]:
+def stub(**changes: object) -> Iterator[Addresses]:
     listeners = "PLAINTEXT://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0"
-    with KafkaStub(config={**CONFIG, "listeners": listeners}, topics={"t": 1}) as running:
+    with KafkaStub(config={**CONFIG, **_named(changes), "listeners": listeners}, topics={"t": 1}) as running:
         addresses = Addresses(running.bootstrap_servers_of("PLAINTEXT"), running.bootstrap_servers_of("SASL_PLAINTEXT"))
         _add_scram_user(addresses)
         yield addresses
 
 
 @contextlib.contextmanager
-def kafka() -> Iterator[Addresses]:
-    with _SaslKafka(config=CONFIG) as running:
+def kafka(**changes: object) -> Iterator[Addresses]:
+    with _SaslKafka(config={**CONFIG, **_named(changes)}) as running:
         addresses = Addresses(running.bootstrap_servers, f"127.0.0.1:{running.sasl_port}")
         _add_scram_user(addresses)
         yield addresses
+
+
+def _named(changes: dict[str, object]) -> dict[str, object]:
+    """Configuration as keyword arguments: an underscore is a dot."""
+    return {name.replace("_", "."): value for name, value in changes.items()}
 
 
 def _add_scram_user(addresses: Addresses) -> None:

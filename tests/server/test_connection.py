@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
+import sys
 
 import pytest
 
@@ -80,6 +81,15 @@ def test_a_deferred_reply_holds_later_requests_back(bench: Bench):
     assert ids(bench.sent()) == [4, 5, 6]
     assert not bench.connection.muted
     assert bench.connection.pending == 0
+
+
+def test_frames_without_a_byte_count_too_while_they_wait(bench: Bench):
+    """A client that sent nothing else could have had any number of them kept."""
+    bench.receive(heartbeat(1, DEFER), *[frame(b"")] * 1000)
+    assert bench.connection.queued >= 1000 * sys.getsizeof(b"")
+    bench.deferred[0].complete(0)
+    assert ids(bench.sent()) == [1]
+    assert bench.connection.closing
 
 
 def test_a_deferred_reply_that_is_there_holds_nothing_back(bench: Bench):

@@ -108,31 +108,6 @@ def test_a_client_whose_answer_is_not_there_yet_is_not_read_for_ever():
         assert received + answered(client, 1) == list(range(1, last))
 
 
-def test_a_connection_that_is_idle_is_closed_and_one_at_work_is_not():
-    with (
-        KafkaStub(topics={"orders": 1}, config={"connections.max.idle.ms": 1000}) as stub,
-        RawClient(stub.bootstrap_servers) as idle,
-        RawClient(stub.bootstrap_servers) as half,
-        RawClient(stub.bootstrap_servers) as waiting,
-        RawClient(stub.bootstrap_servers) as busy,
-    ):
-        idle.socket.sendall(heartbeat(1))
-        assert answered(idle, 1) == [1]
-        half.socket.sendall(heartbeat(1)[:9])
-        waiting.socket.sendall(long_poll(1, wait_ms=2500))
-        open_ones, number = {idle, half}, 0
-        while open_ones:
-            number += 1
-            busy.socket.sendall(heartbeat(number))
-            assert answered(busy, 1) == [number]
-            readable, _, _ = select.select([client.socket for client in open_ones], [], [], 0.02)
-            for client in list(open_ones):
-                if client.socket in readable:
-                    assert client.receive() is None
-                    open_ones.discard(client)
-        assert answered(waiting, 1) == [1]
-
-
 def test_a_connection_that_ends_is_one_line_with_who_sent_what(caplog: pytest.LogCaptureFixture):
     with (
         caplog.at_level(logging.INFO, "kafkastub"),

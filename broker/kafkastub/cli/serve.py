@@ -8,7 +8,6 @@ import gc
 import os
 import signal
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkastub.cli.common import refuse
@@ -133,6 +132,7 @@ def _data_dir(text: str) -> str:
 
 def _serve(arguments: argparse.Namespace) -> int:
     from kafkastub.config import BrokerConfig, ConfigError, Profile
+    from kafkastub.server.descriptors import raise_limit
     from kafkastub.server.loops import new_event_loop
     from kafkastub.server.server import ListenError
     from kafkastub.storage import DataDirError
@@ -146,6 +146,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         _load_control(arguments.control_port)
     except (ConfigError, ValueError) as error:
         return refuse(str(error))
+    raise_limit()
     loop = new_event_loop()
     # What is loaded now stays: the collector need not look at it again with every sweep.
     gc.freeze()
@@ -265,6 +266,8 @@ def _rules(file: str | None) -> list[FaultRule]:
     """Raises ValueError."""
     if file is None:
         return []
+    from pathlib import Path
+
     from kafkastub.faults import load_rules
 
     return load_rules(Path(file))
@@ -290,7 +293,7 @@ def overrides(arguments: argparse.Namespace) -> dict[str, object]:
     found: dict[str, object] = {}
     if arguments.config_file:
         try:
-            found.update(load_properties(Path(arguments.config_file)))
+            found.update(load_properties(arguments.config_file))
         except OSError as error:
             raise ValueError(f"cannot read {arguments.config_file}: {error.strerror}") from None
     for pair in arguments.config:

@@ -2,7 +2,7 @@
 
 from .broker import STUB_DEFAULTS, BrokerConfig, synonyms
 from .errors import ConfigError, InvalidValue, UnknownTopicConfig
-from .ignored import misleading
+from .ignored import RACK_AWARE, misleading
 from .listeners import (
     TLS_PROTOCOLS,
     Address,
@@ -19,6 +19,7 @@ from .topic import topic_settings, validate_topic_configs
 
 __all__ = [
     "PROFILES",
+    "RACK_AWARE",
     "STUB_DEFAULTS",
     "TLS_PROTOCOLS",
     "Address",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from . import definition
+from .connection_limits import check_connection_limits
 from .errors import ConfigError, InvalidValue
 from .kafka_table import BROKER, TOPIC, TOPIC_SYNONYMS, Row
 from .own import OWN, PROFILE, check_name, profile_with
@@ -92,6 +93,7 @@ class BrokerConfig:
         # KIP-966: with eligible leader replicas the cluster has its own minimum from the start
         self.dynamic_default["min.insync.replicas"] = str(self._values["min.insync.replicas"])
         _check_together(self._values, self.static)
+        check_connection_limits(self.static)
         self.log_defaults: dict[str, Any] = _log_defaults(self._values, set(self.static))
 
     def __getitem__(self, name: str) -> Any:

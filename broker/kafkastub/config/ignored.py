@@ -8,10 +8,9 @@ from typing import Final
 from .broker import BrokerConfig
 
 _MISLEADING: Final = {
-    "authorizer.class.name": "everybody may do everything",
     "alter.config.policy.class.name": "configurations are not checked by a policy",
     "create.topic.policy.class.name": "topics are not checked by a policy",
-    "client.quota.callback.class": "clients have no quotas",
+    "client.quota.callback.class": "quotas are those of users, client ids and addresses",
     "early.start.listeners": "all listeners open at once",
     "log.dirs": "records are kept in memory, or where --data-dir (data_dir=) says",
     "log.dir": "records are kept in memory, or where --data-dir (data_dir=) says",
@@ -22,10 +21,12 @@ _MISLEADING: Final = {
     "ssl.cipher.suites": "the cipher suites of Python's ssl module are offered",
     "ssl.engine.factory.class": "TLS is that of Python's ssl module",
 }
+RACK_AWARE: Final = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+"""The one `replica.selector.class` that Kafka brings along, and that has an effect here."""
 
 
 def misleading(config: BrokerConfig) -> Iterator[tuple[str, str]]:
     """(name, what holds instead) of what was set and has no effect that a user would look for."""
     for name, instead in _MISLEADING.items():
-        if config.static.get(name, "").strip() not in ("", "false"):
+        if config.static.get(name, "").strip() not in ("", "false", RACK_AWARE):
             yield name, instead

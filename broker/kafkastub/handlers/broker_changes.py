@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from kafkastub.config import ConfigError, InvalidValue
+from kafkastub.config.connection_limits import OF_LISTENERS, OVERRIDES, BadOverrides, per_ip_overrides
 from kafkastub.config.definition import check, parse, to_text
 from kafkastub.config.kafka_table import BROKER
 from kafkastub.handlers.context import RequestContext
@@ -15,7 +16,6 @@ from kafkawire.errors import ErrorCode, KafkaError
 
 _SET, _DELETE, _APPEND, _SUBTRACT = range(4)
 _MIN_ISR: Final = "min.insync.replicas"
-_RATE: Final = "max.connection.creation.rate"
 _LISTENER_OVERRIDE: Final = re.compile(r"listener\.name\.[^.]*\.(.*)")
 # Kafka: DynamicThreadPool, LogCleaner
 _THREAD_COUNTS: Final = (
@@ -43,7 +43,7 @@ def change_broker(
     texts = _changed(current, changes, replace)
     _check_dynamic(texts, per_broker=bool(name))
     _check_threads(ctx, texts)
-    _check_connection_rate(texts)
+    _check_connections(ctx, texts)
     _check_minimum(name, current, texts, changes)
     before = (config.dynamic_broker, config.dynamic_default)
     try:
@@ -57,6 +57,7 @@ def change_broker(
     for topic in ctx.state.cluster.topics.values():
         reconfigure_logs(ctx.state, topic)
     ctx.state.changed()
+    ctx.state.broker_changed()
 
 
 def _check_node(ctx: RequestContext, name: str) -> None:
@@ -123,7 +124,7 @@ def _check_dynamic(texts: Mapping[str, str], *, per_broker: bool) -> None:
 def _is_per_broker(name: str) -> bool:
     override = _LISTENER_OVERRIDE.fullmatch(name)
     if override:
-        return override[1] not in ("max.connections", "max.connection.creation.rate", "num.network.threads")
+        return override[1] not in (*OF_LISTENERS, "num.network.threads")
     return name in BROKER and BROKER[name][4] == "per-broker"
 
 
@@ -150,10 +151,18 @@ def _check_threads(ctx: RequestContext, texts: Mapping[str, str]) -> None:
         raise _invalid(f"Dynamic thread count update validation failed for {name}={new}, {rule}")
 
 
-def _check_connection_rate(texts: Mapping[str, str]) -> None:
+def _check_connections(ctx: RequestContext, texts: Mapping[str, str]) -> None:
     """Kafka: SocketServer, ConnectionQuotas."""
-    if _RATE in texts and int(texts[_RATE]) <= 0:
-        raise _invalid(f"Invalid {_RATE} {int(texts[_RATE])}")
+    try:
+        per_ip_overrides(texts.get(OVERRIDES, ""))
+    except BadOverrides as error:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from None
+    prefixes = ["", *(f"listener.name.{name.lower()}." for name in ctx.state.cluster.nodes[ctx.node_id].endpoints)]
+    for prefix in prefixes:
+        for name in OF_LISTENERS:
+            text = texts.get(prefix + name)
+            if text is not None and int(text) <= 0:
+                raise _invalid(f"Invalid {name} {int(text)}")
 
 
 def _invalid(problem: str) -> KafkaError:

@@ -68,7 +68,7 @@ def create_acls(ctx: RequestContext, request: CreateAclsRequest) -> Outcome:
                     one.permission_type,
                 )
             )
-        results.append(AclCreationResult(ErrorCode.NONE if why is None else ErrorCode.INVALID_REQUEST, why))
+        results.append(AclCreationResult(ErrorCode.NONE if why is None else ErrorCode.INVALID_REQUEST, why or ""))
     acls_changed(ctx.state)
     return CreateAclsResponse(results=results)
 

@@ -13,7 +13,9 @@ SA-7  Another principal in re-authentication: SASL_AUTHENTICATION_FAILED.       
 SA-8  Without SASL, and after success: ILLEGAL_SASL_STATE.                            KafkaApis
 SA-9  Before success, any other request than ApiVersions and SaslHandshake closes the connection; between SaslHandshake
       and success it answers ILLEGAL_SASL_STATE first.
-Not done: GSSAPI; delegation tokens; Kafka's pause before a failure is told (connection.failed.authentication.delay.ms).
+SA-10 A failure is told, and the connection closed, after connection.failed.authentication.delay.ms; so is a frame
+      that is too long for sasl.server.max.receive.size. Frames that are none close it at once.  KIP-306
+Not done: GSSAPI; delegation tokens.
 """
 
 from __future__ import annotations

@@ -45,6 +45,9 @@ class SaslSession:
         raw: whether tokens come without a header.
         principal: as Kafka prints it, from the first success on.
         failure: what was wrong, where the client was heard and refused.
+        ends_at_once: whether a failure is none that the client is kept waiting for
+            (`connection.failed.authentication.delay.ms`).
+        opened: called when the client is who it says, if anybody wants to know.
     """
 
     def __init__(self, listener: ListenerSasl, scram: ScramUsers) -> None:
@@ -53,6 +56,8 @@ class SaslSession:
         self.raw = False
         self.principal: str | None = None
         self.failure: Failure | None = None
+        self.ends_at_once = False
+        self.opened: Callable[[], None] | None = None
         self._scram = scram
         self._name = ""
         self._mechanism: Mechanism | None = None
@@ -78,10 +83,11 @@ class SaslSession:
 
     def begin(self, name: str, version: int, timer_ms: int, now_ms: Callable[[], int]) -> bool:
         """A SaslHandshake; whether its mechanism is enabled."""
+        again = self.principal is not None
         if name not in self.listener.mechanisms:
             self.state = State.FAILED
+            self.ends_at_once = again
             return False
-        again = self.principal is not None
         if again:
             self._began_at = timer_ms
             if name != self._name:
@@ -117,8 +123,11 @@ class SaslSession:
         except SaslError as error:
             self.state = State.FAILED
             self.failure = Failure(error.told or self._in_general(again), f"{self._name}: {error}")
+            self.ends_at_once = self.raw and not error.told
             return None
         self.principal, self._mechanism, self.state = principal, None, State.OPEN
+        if self.opened is not None:
+            self.opened()
         length = self._length(mechanism.expires_ms, now_ms)
         self._ends_at = None if length is None else timer_ms + length
         return answer, length or 0

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from kafkastub.handlers.context import ConnectionInfo
+from kafkastub.handlers.context import ConnectionInfo, Usage
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
 from kafkastub.server.dispatch import Dispatcher, Exchange, Refused
 from kafkawire.codec import Parts
@@ -27,7 +27,11 @@ _TLS_HELLO = b"\x16\x03"
 """How a client begins that speaks TLS; as a frame's size it is more than 352 MB."""
 NO_TLS_HERE = "the client speaks TLS, and this listener does not: set the client's security.protocol, or the listener's"
 _TURN = 128
-"""Requests that one connection has served in a row before the others have their turn."""
+"""Requests that one connection has served in a row before the others have their turn; a reply of 1 KB counts as one."""
+
+
+_KEPT = 48
+"""Bytes that a frame takes beside its own while it waits."""
 
 
 class Connection:
@@ -39,7 +43,7 @@ class Connection:
 
     __slots__ = (
         "_broken", "_dispatcher", "_frames", "_left", "_limit", "_now", "_queue", "_waiting", "_wake", "_yielded",
-        "active_ms", "blocked", "closing", "info", "out", "queued", "reason",
+        "active_ms", "blocked", "closing", "info", "out", "queued", "reason", "unframed",
     )  # fmt: skip
 
     def __init__(
@@ -63,8 +67,9 @@ class Connection:
         self.out: Parts = []
         self._queue: deque[bytes] = deque()
         self.queued = 0
-        """Bytes in frames that wait."""
-        self._waiting: tuple[Exchange, Deferred] | None = None
+        """Bytes that frames take that wait."""
+        self._waiting: tuple[Exchange | None, Deferred] | None = None
+        """The request whose reply is awaited; None where it has gone out and the client has to wait (KIP-219)."""
         self._broken: str | None = None
         """Why what follows the frames that wait is none. Noticed when its turn comes: Kafka reads one at a time."""
         self._left = _TURN
@@ -72,11 +77,13 @@ class Connection:
         self._yielded = False
         """Whether the turn is over: frames wait for the next one."""
         self.active_ms = 0
-        """Timer time of the last bytes."""
+        """Timer time of the last bytes, or of a reply that had to wait."""
         self.blocked = False
         self.closing = False
         self.reason: str | None = None
         """Why we close it, where that is the client's doing."""
+        self.unframed = False
+        """Whether that is a size of a frame that is none."""
 
     @property
     def muted(self) -> bool:
@@ -100,9 +107,11 @@ class Connection:
         broker_ms, timer_ms = self._now()
         self.active_ms = timer_ms
         position, length = 0, len(data)
-        self._left = _TURN
         if not (self._frames.pending or self._queue or self.blocked or self._yielded or self._waiting is not None):
             # Nothing is under way: whole frames are served where they lie.
+            if self._dispatcher.watch is None and 4 <= length <= self._limit and _size(data, 0)[0] == length - 4:
+                self._serve_the_only(data, length, broker_ms, timer_ms)
+                return
             serve, info, out, limit = self._dispatcher.serve, self.info, self.out, self._limit
             turns = _TURN
             watch = self._dispatcher.watch
@@ -126,6 +135,8 @@ class Connection:
                         first, sent = end, len(out)
                         if not going:
                             break
+                    else:
+                        turns -= len(out[-1]) >> 10
                     if position == length:
                         break
                     turns -= 1
@@ -141,7 +152,18 @@ class Connection:
                 count = before - sent + 1
                 watch.served(info, data, first, position, out, sent, len(out), count, broker_ms, began)
         if position < length and not self.closing:
+            self._left = _TURN
             self._receive_slowly(data[position:] if position else data, broker_ms, timer_ms)
+
+    def _serve_the_only(self, data: bytes, end: int, broker_ms: int, timer_ms: int) -> None:
+        """Most clients wait for an answer before they ask again: a frame that came alone, and nobody watches."""
+        try:
+            left = self._dispatcher.serve(data, 4, end, self.info, broker_ms, timer_ms, self.out)
+        except Refused as refused:
+            self._end(str(refused))
+            return
+        if left is not None:
+            self._settle(*left)
 
     def resume(self) -> None:
         """Send the deferred reply if it is there, then serve what waited behind it."""
@@ -150,16 +172,23 @@ class Connection:
             if deferred.reply is None:
                 return
             self._waiting = None
-            self._reply(exchange, deferred)
+            if exchange is not None:
+                self._reply(exchange, deferred)
         self._yielded = False
         self._left = _TURN
         broker_ms, timer_ms = self._now()
+        self.active_ms = timer_ms
         while self._queue and not (self.muted or self._yielded or self.closing):
             data = self._queue.popleft()
-            self.queued -= len(data)
+            self.queued -= len(data) + _KEPT
             self._serve(data, 0, len(data), broker_ms, timer_ms)
         if self._broken is not None and not (self._held or self.closing):
             self._end(self._broken)
+
+    def allow(self, limit: int) -> None:
+        """Accept frames of so many bytes from now on."""
+        self._limit = limit
+        self._frames.allow(limit)
 
     def lost(self) -> None:
         """The peer has gone: nobody waits for the deferred reply any more."""
@@ -170,7 +199,8 @@ class Connection:
             exchange, deferred = self._waiting
             deferred.abandoned = True
             self._waiting = None
-            self._dispatcher.forget(exchange)
+            if exchange is not None:
+                self._dispatcher.forget(exchange)
 
     def _receive_slowly(self, data: bytes, broker_ms: int, timer_ms: int) -> None:
         """Pieces of frames, frames that have to wait, sizes that are none."""
@@ -182,10 +212,11 @@ class Connection:
                     return
                 if self._held:
                     self._queue.append(buffer[start:end])
-                    self.queued += end - start
+                    self.queued += end - start + _KEPT
                 else:
                     self._serve(buffer, start, end, broker_ms, timer_ms)
         except MalformedMessage as error:
+            self.unframed = True
             why = NO_TLS_HERE if data.startswith(_TLS_HELLO) else str(error)
             if self._held:
                 self._broken = why
@@ -209,7 +240,7 @@ class Connection:
             self._settle(*left)
         elif watch is not None:
             watch.served_one(self.info, data, start, end, self.out[before:], broker_ms, began)
-        self._left -= 1
+        self._left -= 1 if left is not None else 1 + (len(self.out[-1]) >> 10)
         if self._left <= 0 or len(self.out) - before > 1:  # a reply is one buffer, unless it is long
             self._yield()
 
@@ -221,14 +252,14 @@ class Connection:
     def _settle(self, exchange: Exchange, outcome: Outcome) -> bool:
         """Deal with an outcome that is no reply; whether the next request may be served."""
         if outcome is NO_REPLY:
-            return True
+            return self.info.usage is None or not self._rests(self.info.usage)
         if outcome is CLOSE:
             self.closing = True
             return False
         assert isinstance(outcome, Deferred)
         if outcome.reply is not None:
             self._reply(exchange, outcome)
-            return not self.closing
+            return not (self.closing or self._waiting is not None)
         self._waiting = (exchange, outcome)
         outcome.when_done(lambda _: self._wake())
         return False
@@ -236,6 +267,17 @@ class Connection:
     def _reply(self, exchange: Exchange, deferred: Deferred) -> None:
         if not self._dispatcher.answer(exchange, deferred, self.out):
             self.closing = True
+        elif self.info.usage is not None:
+            self._rests(self.info.usage)
+
+    def _rests(self, usage: Usage) -> bool:
+        """Whether nothing more is served for a while: the client has used more than its quotas allow."""
+        rest, usage.rest = usage.rest, None
+        if rest is None:
+            return False
+        self._waiting = (None, rest)
+        rest.when_done(lambda _: self._wake())
+        return True
 
     def _end(self, reason: str) -> None:
         self.closing = True

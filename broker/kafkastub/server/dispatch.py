@@ -122,7 +122,7 @@ class Dispatcher:
                 body += 1
             straight = route.straight_way
             if straight is not None and route.handler is route.passed:
-                found = straight(info.node_id, data, body, end, broker_ms)
+                found = straight(info.node_id, data, body, end, broker_ms, timer_ms)
                 if found is not None:
                     head = _flexible_head if route.header_size == 5 else _head
                     out.append(head(len(found) + route.header_size, correlation_id) + found)
@@ -235,7 +235,7 @@ class Dispatcher:
         return route
 
     def forget_routes(self) -> None:
-        """There are several nodes now, or one: each request finds its handler anew."""
+        """There are several nodes now, or one, or quotas: each request finds its handler anew."""
         self._routes.clear()
 
     def _handler(self, api: Registration) -> Handler:
@@ -252,7 +252,11 @@ class Dispatcher:
         if persistence is not None:
             from kafkastub.server.durability import held_back
 
-            handler = held_back(api, persistence.disk)
+            api = replace(api, handler=(handler := held_back(api, persistence.disk)))
+        if self.state.throttle is not None:
+            from kafkastub.handlers.throttling import throttled
+
+            handler = throttled(api, self.state.throttle)
         return handler
 
     def _compile(self, api: Registration, version: int) -> Route:

@@ -5,7 +5,7 @@ What a listener's security protocol makes of a new connection is decided here, i
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import errno
 import os
 import socket
@@ -18,10 +18,9 @@ from kafkastub.handlers.context import ConnectionInfo
 if TYPE_CHECKING:
     from kafkastub.security.credentials import ListenerSasl
     from kafkastub.security.tls import ListenerTls
+    from kafkastub.server.acceptor import Acceptor
 
 _BACKLOG = 1024
-_TRIES = 100
-"""How often the system is asked for an address that was in use a moment ago."""
 
 
 class ListenError(OSError):
@@ -46,14 +45,13 @@ class Door:
         self.listener = listener
         self.host = listener.host
         self.port = listener.port
-        self._server: asyncio.Server | None = None
-        self._closed: list[asyncio.Server] = []
+        self._acceptor: Acceptor | None = None
         self._kept: socket.socket | None = None
         """Holds the address while the door is closed, so that nobody else gets it meanwhile."""
 
     @property
     def is_open(self) -> bool:
-        return self._server is not None
+        return self._acceptor is not None
 
     def admit(self, number: int, peer: tuple[str, int]) -> ConnectionInfo:
         """A new connection, as the listener's protocol sees it: on PLAINTEXT everybody is User:ANONYMOUS at once.
@@ -63,33 +61,33 @@ class Door:
         host, port = peer[:2]
         return ConnectionInfo(number, f"/{host}", f"{host}:{port}", self.listener.name, self.node_id)
 
-    async def open(self, loop: asyncio.AbstractEventLoop, protocol: Callable[[], asyncio.Protocol]) -> None:
+    def open(self, acceptor: Callable[[socket.socket], Acceptor]) -> None:
         """Bind, if the address is not held already, and accept. Raises ListenError."""
         try:
             sock = self._kept or _bound(self.host, self.port)
             self._kept = None
-            self._server = await loop.create_server(protocol, sock=sock, backlog=_BACKLOG)
+            try:
+                sock.listen(_BACKLOG)
+            except BaseException:
+                sock.close()
+                raise
         except OSError as error:
             raise ListenError(_why_not(self.host, self.port, error)) from error
+        self._acceptor = acceptor(sock)
         bound = sock.getsockname()
         self.host, self.port = str(bound[0]), int(bound[1])
 
     async def close(self, *, keep_address: bool = False) -> None:
         """Let nobody in any more; the address is held for the next `open` where asked for."""
-        server, self._server = self._server, None
-        if server is not None:
-            server.close()
-            self._closed.append(server)
+        acceptor, self._acceptor = self._acceptor, None
+        if acceptor is not None:
+            await acceptor.close()
         if self._kept is not None and not keep_address:
             self._kept.close()
             self._kept = None
-        if server is not None and keep_address:
-            self._kept = await _bound_again(self.host, self.port)
-
-    async def gone(self) -> None:
-        """Wait, once its connections are gone, until nothing of a closed door is left on the loop."""
-        while self._closed:
-            await self._closed.pop().wait_closed()
+        if acceptor is not None and keep_address:
+            with contextlib.suppress(OSError):  # somebody else was quicker
+                self._kept = _bound(self.host, self.port)
 
 
 def shown_host(host: str) -> str:
@@ -110,7 +108,10 @@ def _bound(host: str, port: int) -> socket.socket:
         except OSError as error:  # a kernel that knows IPv6 and has no address of that kind
             if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
                 raise
-    found = socket.getaddrinfo(host or "0.0.0.0", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    host = host or "0.0.0.0"
+    # As bytes, where it can be: for text Python loads its codec for names in other alphabets, a few ms.
+    name = host.encode() if host.isascii() else host
+    found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     # A name that has addresses of both kinds is its IPv4 one, as for Java.
     family, _, _, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
     return _bind(socket.socket(family, socket.SOCK_STREAM), address)
@@ -126,16 +127,6 @@ def _bind(sock: socket.socket, address: object) -> socket.socket:
         sock.close()
         raise
     return sock
-
-
-async def _bound_again(host: str, port: int) -> socket.socket | None:
-    """The address that a server of this loop has just left; None where somebody else was quicker."""
-    for _ in range(_TRIES):
-        try:
-            return _bound(host, port)
-        except OSError:
-            await asyncio.sleep(0)  # the loop closes the socket in its own time
-    return None
 
 
 def _why_not(host: str, port: int, error: OSError) -> str:

@@ -9,5 +9,5 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
     try:
         import uvloop
     except ImportError:
-        return asyncio.new_event_loop()
+        return asyncio.SelectorEventLoop()  # the one that tells when a listening socket is ready, everywhere
     return uvloop.new_event_loop()

@@ -81,7 +81,6 @@ class Nodes:
         """Forget a node whose doors are shut."""
         for door in self._nodes.pop(node_id).doors:
             await door.close()
-            await door.gone()
             server.doors.remove(door)
 
     async def restore(self, server: Server) -> None:

@@ -7,6 +7,7 @@ like all requests, so that journal, metrics and faults know them; the gate looks
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
@@ -20,6 +21,7 @@ from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.security.credentials import ListenerSasl
+    from kafkastub.server.connection import Connection
     from kafkastub.server.observed import Observer
 
 _key = struct.Struct(">h").unpack_from
@@ -29,13 +31,16 @@ _size = struct.Struct(">i").pack
 class Gate:
     """One connection's way to the dispatcher."""
 
-    __slots__ = ("_dispatcher", "_limit", "_said", "_session")
+    __slots__ = ("_dispatcher", "_said", "_session", "limit", "tells")
 
     def __init__(self, dispatcher: Dispatcher, session: SaslSession, said: Sparingly) -> None:
         self._dispatcher = dispatcher
         self._session = session
         self._said = said
-        self._limit: int = dispatcher.state.config["sasl.server.max.receive.size"]
+        self.limit: int = dispatcher.state.config["sasl.server.max.receive.size"]
+        """Bytes of a frame before authentication."""
+        self.tells = False
+        """Whether the last reply says that authentication has failed."""
 
     @property
     def watch(self) -> Observer | None:
@@ -52,8 +57,8 @@ class Gate:
             if session.has_ended(timer_ms) and _api(data, start, end) != ApiKey.SASL_HANDSHAKE:
                 raise Refused("the session is over (connections.max.reauth.ms), and the client did not renew it")
             return self._dispatcher.serve(data, start, end, info, broker_ms, timer_ms, out)
-        if end - start > self._limit:
-            raise Refused(f"a request of {end - start} bytes before authentication; {self._limit} are allowed")
+        if end - start > self.limit:
+            raise Refused(f"a request of {end - start} bytes before authentication; {self.limit} are allowed")
         if session.state is State.TOKENS:
             if session.raw:
                 return self._raw_token(data[start:end], info, broker_ms, timer_ms, out)
@@ -77,8 +82,20 @@ class Gate:
         goes_on = self._dispatcher.answer(exchange, deferred, out)
         if self._session.state is not State.FAILED:
             return goes_on
+        self.tells = goes_on
         self._say(exchange.context.connection, exchange.context.timer_ms)
         return False
+
+    def when_open(self, call: Callable[[], None]) -> None:
+        """Have `call` called when the client is who it says."""
+        self._session.opened = call
+
+    def ends_late(self, connection: Connection) -> bool:
+        """Whether the end of this connection is a failed authentication, which Kafka is slow to tell."""
+        session = self._session
+        if session.state is State.FAILED:
+            return not session.ends_at_once
+        return connection.unframed and session.state is not State.OPEN
 
     def forget(self, exchange: Exchange) -> None:
         self._dispatcher.forget(exchange)
@@ -108,6 +125,7 @@ class Gate:
         answer = route.api.error_response(request, ErrorCode.ILLEGAL_SASL_STATE, route.version)
         dispatcher.reply(route, correlation_id, answer, out)
         self._session.state = State.FAILED
+        self.tells = True
         return Exchange(route, context, request), CLOSE
 
     def _say(self, info: ConnectionInfo, timer_ms: int) -> None:

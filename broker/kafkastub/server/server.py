@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, cast
 
 from kafkastub.handlers.sparingly import Sparingly
 from kafkastub.handlers.state import BrokerState
+from kafkastub.server.acceptor import Acceptor, Made
 from kafkastub.server.clock import Clock
 from kafkastub.server.connection import NO_TLS_HERE, Connection
 from kafkastub.server.dispatch import Dispatcher
 from kafkastub.server.doors import Door, ListenError
+from kafkastub.server.idle import IdleWatch
+from kafkastub.server.limits import ConnectionLimits, Slot
+from kafkawire.codec import Parts
 
 if TYPE_CHECKING:
     from kafkastub.server.sasl import Gate
 
-_QUEUE_LIMIT = 1 << 20
+_QUEUE_LIMIT = 1 << 18
 """Bytes of waiting frames from which a muted connection is no longer read."""
 _JOIN_LIMIT = 1 << 16
 """Bytes of replies up to which joining them is cheaper than handing them over one by one."""
-_WRITE_LIMIT = 4 << 20
+_WRITE_LIMIT = 1 << 20
 """Bytes of unread replies from which a connection is no longer served."""
 _LAST_WORDS_SECONDS = 10
 """How long a client has to read what was answered before its connection was closed."""
@@ -36,13 +41,17 @@ class Server:
         self.dispatcher = Dispatcher(state)
         self.connections: set[BrokerProtocol] = set()
         self.request_limit = cast(int, state.config["socket.request.max.bytes"])
-        self._idle_ms = cast(int, state.config["connections.max.idle.ms"])
+        self.late_ms = cast(int, state.config["connection.failed.authentication.delay.ms"])
+        self.idle = IdleWatch(loop, clock, state.config["connections.max.idle.ms"], BrokerProtocol.end_idle)
         self.doors: list[Door] = []
+        self._limits: dict[int, ConnectionLimits] = {}
+        """By node."""
         self._next_id = 0
         self._said = Sparingly()
         self._armed_for: int | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._idle_timer: asyncio.TimerHandle | None = None
+        self._go_by_quotas()
+        state.broker_changed = self._broker_changed
 
     async def listen(self, door: Door) -> None:
         """Open a door. Raises ListenError, ConfigError."""
@@ -51,29 +60,35 @@ class Server:
 
             door.sasl = ListenerSasl(self.state.config, door.listener)
 
-        def made() -> BrokerProtocol:
-            return BrokerProtocol(self, door)
+        if door.node_id not in self._limits:
+            self._limits[door.node_id] = ConnectionLimits(self.state)
+        limits, name = self._limits[door.node_id], door.listener.name
+        limits.add_listener(name)
 
-        if door.tls is None:
-            await door.open(self.loop, made)
-        else:
+        def made(slot: Slot) -> BrokerProtocol:
+            protocol = BrokerProtocol(self, door, slot)
+            if limits.excess:
+                self.loop.call_soon(self._close_excess, door.node_id)
+            return protocol
+
+        protocols: Made = made
+        if door.tls is not None:
             from kafkastub.server.tls import behind_tls
 
-            await door.open(self.loop, behind_tls(self, door.tls, made))
+            protocols = behind_tls(self, door.tls, made)
+        door.open(lambda sock: Acceptor(self.loop, sock, name, limits, protocols, self._timer_ms, self.say))
         if door not in self.doors:
             self.doors.append(door)
 
     async def close(self) -> None:
         """Stop accepting, drop what waits, flush what was answered, and wait until every connection is gone."""
-        for timer in (self._timer, self._idle_timer):
-            if timer is not None:
-                timer.cancel()
-        self._timer = self._idle_timer = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self.idle.stop()
         for door in self.doors:
             await door.close()
         await self._drop(list(self.connections))
-        for door in self.doors:
-            await door.gone()
 
     async def shut_node(self, node_id: int) -> None:
         """Let nobody in to a node any more; its addresses are kept for it."""
@@ -102,8 +117,51 @@ class Server:
             self._timer.cancel()
         self._timer = self._armed_for = None
         self.state, self.clock, self.dispatcher = state, clock, Dispatcher(state)
+        self.idle.clock = clock
+        self._go_by_quotas()
+        state.broker_changed = self._broker_changed
+        self._broker_changed()
         self.rearm()
         await self._drop(list(self.connections))
+
+    def _go_by_quotas(self) -> None:
+        """Measure requests from the first quota of users or client ids on, as long as there are any."""
+        dispatcher, clock = self.dispatcher, self.clock
+
+        def changed() -> None:
+            from kafkastub.server.throttling import switch
+
+            switch(dispatcher, clock)
+
+        self.state.quotas_changed = changed
+        if self.state.has_quotas:
+            changed()
+
+    def _broker_changed(self) -> None:
+        """The broker's configuration is another one now: let in, and close, who is to be by it."""
+        for node_id, limits in self._limits.items():
+            limits.read(self.state)
+            if limits.excess:
+                self._close_excess(node_id)
+
+    def _close_excess(self, node_id: int) -> None:
+        """Close the connections of a node that were idle longest, as many as there are too many."""
+        limits = self._limits[node_id]
+        there = [one for one in self.connections if one.door.node_id == node_id]
+        ending = sum(one.transport.is_closing() for one in there)
+        may_go = [
+            one for one in there if not (one.transport.is_closing() or limits.is_protected(one.door.listener.name))
+        ]
+        may_go.sort(key=lambda one: (one.connection.active_ms, one.connection.info.id))
+        for protocol in may_go[: max(0, limits.excess - ending)]:
+            self.say(
+                ("excess", node_id),
+                "connection closed",
+                peer=protocol.connection.info.peer,
+                why="there are more than max.connections, and it was idle longest",
+            )
+            protocol.connection.lost()
+            protocol.abort()
 
     @property
     def connected(self) -> tuple[int, int]:
@@ -113,6 +171,14 @@ class Server:
     def next_connection_id(self) -> int:
         self._next_id += 1
         return self._next_id
+
+    def _timer_ms(self) -> int:
+        return self.clock.timer_ms()
+
+    def say(self, key: Hashable, text: str, **fields: object) -> None:
+        """A warning in the log, once in a while for each key."""
+        if self._said.passes(key, self.clock.timer_ms()):
+            self.state.log.warning(text, **fields)
 
     def say_closed(self, connection: Connection) -> None:
         """Say why we close a connection; of one that speaks TLS once in a while, since such a client tries again."""
@@ -144,40 +210,28 @@ class Server:
             self.state.log.exception("a timer failed")
         self.rearm()
 
-    def watch_idle(self) -> None:
-        """Arm the timer for the connection that is idle longest (`connections.max.idle.ms`)."""
-        if self._idle_timer is None and self._idle_ms > 0:
-            self._idle_timer = self.loop.call_later(self._idle_ms / 1000, self._close_idle)
-
-    def _close_idle(self) -> None:
-        self._idle_timer = None
-        now = self.clock.timer_ms()
-        oldest = now
-        for protocol in list(self.connections):
-            if protocol.connection.active_ms + self._idle_ms <= now and not protocol.connection.muted:
-                self.state.log.info("idle connection closed", peer=protocol.connection.info.peer)
-                protocol.shut()
-            elif not protocol.connection.muted:
-                oldest = min(oldest, protocol.connection.active_ms)
-        if self.connections:
-            wait = max(1, oldest + self._idle_ms - now)
-            self._idle_timer = self.loop.call_later(wait / 1000, self._close_idle)
-
 
 class BrokerProtocol(asyncio.Protocol):
     """Feeds a `Connection` and drains it; nothing else."""
 
-    def __init__(self, server: Server, door: Door) -> None:
+    def __init__(self, server: Server, door: Door, slot: Slot) -> None:
         # for its life
         self.server = server
         self.door = door
+        self._slot = slot
         self.gone: asyncio.Future[None] = server.loop.create_future()
         # from connection_made on
         self.transport: asyncio.Transport
         self.connection: Connection
+        self._gate: Gate | None = None
         # as it goes
+        self.idle_slot = 0
+        """Of the `IdleWatch`."""
+        self._unread = 0
+        """Bytes that the client had not read when nothing more was served, or when we looked last."""
         self._reading = True
-        self._given_up: asyncio.TimerHandle | None = None
+        self._later: asyncio.TimerHandle | None = None
+        """For what comes of it in the end."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
@@ -186,15 +240,18 @@ class BrokerProtocol(asyncio.Protocol):
         peer = self.transport.get_extra_info("peername") or ("unknown", 0)
         server = self.server
         info = self.door.admit(server.next_connection_id(), peer)
-        dispatcher: Dispatcher | Gate = server.dispatcher
+        limit = server.request_limit
         if self.door.sasl is not None:
             from kafkastub.server.sasl import gate
 
-            dispatcher = gate(server.dispatcher, self.door.sasl, info, server._said)
-        self.connection = Connection(dispatcher, info, server.request_limit, server.clock.both, self._woken)
+            self._gate = gate(server.dispatcher, self.door.sasl, info, server._said)
+            limit = min(limit, self._gate.limit)
+        self.connection = Connection(self._gate or server.dispatcher, info, limit, server.clock.both, self._woken)
+        if self._gate is not None:
+            self._gate.when_open(lambda: self.connection.allow(server.request_limit))
         self.connection.active_ms = server.clock.timer_ms()
         server.connections.add(self)
-        server.watch_idle()
+        server.idle.add(self)
 
     def data_received(self, data: bytes) -> None:
         self.connection.receive(data)
@@ -202,6 +259,7 @@ class BrokerProtocol(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self.connection.blocked = True
+        self._unread = self.transport.get_write_buffer_size()
 
     def resume_writing(self) -> None:
         self.connection.blocked = False
@@ -210,8 +268,10 @@ class BrokerProtocol(asyncio.Protocol):
     def connection_lost(self, exc: BaseException | None) -> None:
         self.connection.lost()
         self.server.connections.discard(self)
-        if self._given_up is not None:
-            self._given_up.cancel()
+        self.server.idle.discard(self)
+        self._slot.free()
+        if self._later is not None:
+            self._later.cancel()
         if not self.gone.done():
             self.gone.set_result(None)
 
@@ -223,11 +283,29 @@ class BrokerProtocol(asyncio.Protocol):
     def abort(self) -> None:
         self.transport.abort()
 
+    def moved(self, now: int) -> bool:
+        """Whether the client has read something since we looked last, of what is not sent yet. Then it is not idle."""
+        unread = self.transport.get_write_buffer_size()
+        if not unread or unread == self._unread:
+            return False
+        self._unread = unread
+        self.connection.active_ms = now
+        return True
+
+    def end_idle(self) -> None:
+        """Nothing has moved for too long."""
+        self.server.state.log.info("idle connection closed", peer=self.connection.info.peer)
+        self.connection.lost()
+        self.abort()  # what has not been read by now is not going to be
+
     def _close(self) -> None:
         """Close once what was answered is sent; what nobody reads is not kept for ever."""
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
         self.transport.close()
-        if self._given_up is None and self.transport.get_write_buffer_size():
-            self._given_up = self.server.loop.call_later(_LAST_WORDS_SECONDS, self.abort)
+        if self.transport.get_write_buffer_size():
+            self._later = self.server.loop.call_later(_LAST_WORDS_SECONDS, self.abort)
 
     def _woken(self) -> None:
         # A deferred reply was completed while another request is being served: leave that one in peace.
@@ -241,23 +319,48 @@ class BrokerProtocol(asyncio.Protocol):
 
     def _drain(self) -> None:
         connection, transport = self.connection, self.transport
-        out = connection.out
-        if out:
-            connection.out = []
-            if len(out) == 1:
-                transport.write(out[0])
-            elif sum(map(len, out)) <= _JOIN_LIMIT:
-                transport.write(b"".join(out))
-            else:
-                transport.writelines(out)
         if connection.closing:
-            if connection.reason is not None:
-                self.server.say_closed(connection)
-            self._close()
-        elif connection.queued or connection.blocked or not self._reading:
-            self._throttle(connection, transport)
+            self._finish()
+        else:
+            out = connection.out
+            if out:
+                connection.out = []
+                if len(out) == 1:
+                    transport.write(out[0])
+                else:
+                    self._write_all(out)
+            if connection.queued or connection.blocked or not self._reading:
+                self._throttle(connection, transport)
         if self.server.state.stirred:
             self.server.rearm()
+
+    def _write_all(self, out: Parts) -> None:
+        if not out:
+            return
+        if sum(map(len, out)) <= _JOIN_LIMIT:
+            self.transport.write(b"".join(out))
+        else:
+            self.transport.writelines(out)
+
+    def _finish(self) -> None:
+        """Send what there is to send, and close; who has failed to authenticate is kept waiting."""
+        if self._later is not None:
+            return
+        connection, gate = self.connection, self._gate
+        out, connection.out = connection.out, []
+        if connection.reason is not None:
+            self.server.say_closed(connection)
+        if gate is None or not self.server.late_ms or not gate.ends_late(connection):
+            self._write_all(out)
+            self._close()
+            return
+        told = 1 if gate.tells else 0
+        self._write_all(out[: len(out) - told])
+        self._later = self.server.loop.call_later(self.server.late_ms / 1000, self._finish_late, out[len(out) - told :])
+
+    def _finish_late(self, last_words: Parts) -> None:
+        self._write_all(last_words)
+        self._close()
 
     def _throttle(self, connection: Connection, transport: asyncio.Transport) -> None:
         if self._reading:

@@ -16,6 +16,8 @@ from kafkastub.handlers.sparingly import Sparingly
 from kafkastub.security.tls import ListenerTls, NoRuleApplies
 
 if TYPE_CHECKING:
+    from kafkastub.server.acceptor import Made
+    from kafkastub.server.limits import Slot
     from kafkastub.server.server import BrokerProtocol, Server
 
 _READ: Final = 1 << 18
@@ -34,10 +36,10 @@ _ALERTS: Final = {
 """What a client's alert says of our certificate, by the end of OpenSSL's name for it."""
 
 
-def behind_tls(server: Server, tls: ListenerTls, made: Callable[[], BrokerProtocol]) -> Any:
+def behind_tls(server: Server, tls: ListenerTls, made: Callable[[Slot], BrokerProtocol]) -> Made:
     """A factory of protocols for a listener that speaks TLS; `made` are those of one that does not."""
     said = Sparingly()
-    return lambda: TlsProtocol(server, tls, made(), said)
+    return lambda slot: TlsProtocol(server, tls, made(slot), said)
 
 
 class TlsProtocol(asyncio.Protocol):

@@ -1,0 +1,75 @@
+"""How many connections a broker takes, from whom and how fast, as configured (Kafka: ``ConnectionQuotas``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from . import definition
+from .errors import ConfigError, InvalidValue
+from .kafka_table import BROKER
+
+if TYPE_CHECKING:
+    from .broker import BrokerConfig
+
+MAX_CONNECTIONS: Final = "max.connections"
+CREATION_RATE: Final = "max.connection.creation.rate"
+PER_IP: Final = "max.connections.per.ip"
+OVERRIDES: Final = "max.connections.per.ip.overrides"
+OF_LISTENERS: Final = (MAX_CONNECTIONS, CREATION_RATE)
+"""What a listener may have for itself, as ``listener.name.<name>.max.connections``."""
+_OVERRIDE: Final = re.compile(r"listener\.name\.[^.]*\.(" + "|".join(map(re.escape, OF_LISTENERS)) + ")")
+_COMMA: Final = re.compile(r"\s*,\s*")
+_HOST: Final = re.compile(r"[0-9a-zA-Z\-%._:]*")
+_NUMBER: Final = re.compile(r"[+-]?\d+")
+
+
+class BadOverrides(ValueError):
+    """max.connections.per.ip.overrides cannot be read; ``str()`` is Kafka's text."""
+
+
+def per_ip_overrides(text: str) -> dict[str, int]:
+    """Host or address to its number of connections. Raises BadOverrides."""
+    found: dict[str, int] = {}
+    for part in _COMMA.split(text) if text else ():
+        if not part:
+            continue
+        host, colon, number = part.rpartition(":")
+        if not colon:
+            length = len(part)
+            raise BadOverrides(f"Error parsing configuration property '{OVERRIDES}': begin 0, end -1, length {length}")
+        number = number.strip()
+        if _NUMBER.fullmatch(number) is None or not -(1 << 31) <= int(number) < 1 << 31:
+            raise BadOverrides(f'For input string: "{number}"')
+        found[host.strip()] = int(number)
+    bad = [host for host in found if _HOST.fullmatch(host) is None]
+    if bad:
+        raise BadOverrides(f"{OVERRIDES} contains invalid addresses : {','.join(bad)}")
+    return found
+
+
+def of_listener(config: BrokerConfig, listener: str, name: str) -> int:
+    """The listener's own value of one of OF_LISTENERS, else the broker's."""
+    key = f"listener.name.{listener.lower()}.{name}"
+    for texts in (config.dynamic_broker, config.dynamic_default, config.static):
+        if key in texts:
+            return int(definition.parse(name, BROKER[name], texts[key]))
+    return int(config[name])
+
+
+def check_connection_limits(texts: Mapping[str, str]) -> None:
+    """Raises ConfigError (one sentence) for texts that a broker would not start with."""
+    for key, text in texts.items():
+        override = _OVERRIDE.fullmatch(key)
+        if override is not None:
+            row = BROKER[override[1]]
+            try:
+                definition.check(override[1], row, definition.parse(override[1], row, text))
+            except InvalidValue:
+                raise ConfigError(f"{key}={text} is refused: allowed is {definition.allowed(row)}") from None
+    try:
+        per_ip_overrides(texts.get(OVERRIDES, ""))
+    except BadOverrides:
+        rule = "allowed is a comma separated list of HOST:NUMBER, for example 127.0.0.1:100"
+        raise ConfigError(f"{OVERRIDES}={texts[OVERRIDES]} is refused: {rule}") from None
