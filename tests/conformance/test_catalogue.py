@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 import pytest
 
 from kafkastub import KafkaStub
+from kafkastub.conformance.broker import ALONE
+from kafkastub.conformance.cases.acls import MISSING, PRESENT
 from kafkastub.conformance.messages import KEYS
 from kafkastub.conformance.model import PROFILES, Outcome, Status
 from kafkastub.conformance.registry import catalogue, plan
+from kafkastub.conformance.release import LATEST
 from kafkastub.conformance.reports import text
 from kafkastub.conformance.running import conform
 from kafkastub.handlers.registry import registrations
+from tests.conformance.document import EXPIRING, OLDER, SECURED
+from tests.conformance.kfake_causes import CAUSES
 from tests.conformance.mutants import MUTANTS, ROOT
-from tests.conftest import CONFIG
+from tests.conftest import APACHE_CONFIG, CONFIG
+from tests.oracle.apache_cluster import ApacheCluster
 from tests.oracle.apache_kafka import ApacheKafka
 
-DUE_TO_THE_BROKER = 'the broker has a group "" of somebody else\'s'
+CLUSTERED = "Reassignments/ or ElectLeaders/ or DescribeCluster/"
+
+DUE_TO_THE_BROKER = {ALONE, MISSING}
+"""Why a stub of one node without an authorizer need not play a case; others here do."""
 
 
 def told(outcome: Outcome) -> str:
@@ -25,11 +36,26 @@ def told(outcome: Outcome) -> str:
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_stub_passes_every_case(profile: str):
     with KafkaStub(profile=profile, config=CONFIG) as stub:
-        outcome = conform(stub.bootstrap_servers, profile)
+        outcome = conform(stub.bootstrap_servers, profile, clock=stub.clock)
     assert not outcome.bad, told(outcome)
-    assert outcome.count(Status.PASSED) > 1000
-    assert [result.run.id for result in outcome.results if result.status is Status.SKIPPED] == []
+    assert outcome.count(Status.PASSED) > 2000
+    assert skipped(outcome).keys() <= DUE_TO_THE_BROKER
     assert outcome.left == []
+
+
+def test_a_stub_with_an_authorizer_passes_the_cases_that_ask_for_one():
+    with KafkaStub(profile="kafka", config={**CONFIG, **SECURED}) as stub:
+        outcome = conform(stub.bootstrap_servers, chosen="Acls/")
+    assert not outcome.bad, told(outcome)
+    assert skipped(outcome).keys() == {PRESENT}
+    assert outcome.left == []
+
+
+def test_a_cluster_passes_the_cases_that_ask_for_one():
+    with KafkaStub(profile="kafka", config=CONFIG, nodes=3) as stub:
+        outcome = conform(stub.bootstrap_servers.split(",")[1], chosen=CLUSTERED)
+    assert not outcome.bad, told(outcome)
+    assert skipped(outcome) == {}
 
 
 @pytest.mark.oracle
@@ -39,11 +65,47 @@ def test_apache_kafka_passes_every_case(apache_kafka: ApacheKafka):
     assert outcome.count(Status.PASSED) > 1000
 
 
+@pytest.mark.oracle
+def test_apache_kafka_with_an_authorizer_and_a_short_retention():
+    with ApacheKafka(config={**APACHE_CONFIG, **SECURED, **EXPIRING}) as kafka:
+        outcome = conform(kafka.bootstrap_servers, slow=True, chosen="Acls/ or OffsetCommit/expires")
+    assert not outcome.bad, told(outcome)
+    assert skipped(outcome).keys() == {PRESENT}
+
+
+@pytest.mark.oracle
+def test_a_cluster_of_apache_kafka():
+    with ApacheCluster(2, APACHE_CONFIG) as cluster:
+        outcome = conform(cluster.nodes[2].bootstrap_servers, chosen=CLUSTERED)
+    assert not outcome.bad, told(outcome)
+    assert skipped(outcome) == {}
+
+
+@pytest.mark.oracle
+def test_an_older_apache_kafka_departs_only_where_cases_say_so():
+    with ApacheKafka(config=APACHE_CONFIG, release=OLDER) as kafka:
+        outcome = conform(kafka.bootstrap_servers)
+        later = conform(kafka.bootstrap_servers, release=LATEST, timeout=2, select=lambda run: bool(run.case.since))
+    assert outcome.release == OLDER.rpartition(".")[0]
+    assert not outcome.bad, told(outcome)
+    assert {result.run.case.id for result in later.results} == {result.run.case.id for result in later.bad}
+
+
+def skipped(outcome: Outcome) -> dict[str, list[str]]:
+    """The runs that were skipped, by reason."""
+    found: dict[str, list[str]] = {}
+    for result in outcome.results:
+        if result.status is Status.SKIPPED:
+            found.setdefault(result.reason, []).append(result.run.id)
+    return found
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_stub_passes_the_slow_cases(profile: str):
-    with KafkaStub(profile=profile, config=CONFIG) as stub:
+    with KafkaStub(profile=profile, config={**CONFIG, **EXPIRING}) as stub:
         outcome = conform(stub.bootstrap_servers, profile, slow=True, select=lambda run: run.case.slow)
+    assert skipped(outcome) == {}
     assert outcome.results
     assert not outcome.bad, told(outcome)
 
@@ -52,21 +114,30 @@ def test_an_api_that_has_cases_has_one_for_every_version_that_the_stub_advertise
     covered = {case.api for case in catalogue()}
     served = {key.camel: (one.first, one.last) for key, one in registrations().items() if one.advertised}
     wanted = {(api, v) for api, (first, last) in served.items() if api in covered for v in range(first, last + 1)}
-    assert len(covered) >= 33
+    assert len(covered) >= 41
     assert wanted - {(run.case.api, run.version) for run in plan(served, "kafka")} == set()
 
 
 def test_every_case_says_what_it_shows_and_where_that_is_from():
+    planned = {one: {run.case.id for run in plan(None, one, slow=True, clock=True)} for one in PROFILES}
     for case in catalogue():
         assert case.shows.endswith("."), case.id
         assert case.source, case.id
         assert case.profile in ("both", *PROFILES), case.id
         assert set(case.also) <= set(KEYS), case.id
-        assert plan(None, "kafka" if case.profile == "both" else case.profile, slow=True, chosen=case.id), case.id
+        assert case.id in planned["kafka" if case.profile == "both" else case.profile], case.id
+        assert bool(case.since) == bool(case.before), case.id
+
+
+def test_every_cause_of_kfakes_failures_names_cases_that_there_are():
+    names = {case.id for case in catalogue()}
+    for cause in CAUSES:
+        for pattern in cause.cases:
+            assert any(fnmatchcase(name, pattern) for name in names), pattern
 
 
 def test_every_defect_of_make_mutants_can_still_be_planted():
-    assert len(MUTANTS) >= 40
+    assert len(MUTANTS) >= 90
     for mutant in MUTANTS:
         source = (ROOT / "broker" / "kafkastub" / mutant.file).read_text()
         assert mutant.old in source, f"{mutant.file} has no {mutant.old!r} any more: write this defect anew"

@@ -99,3 +99,50 @@ def test_a_choice_of_nothing_is_status_2(stub: KafkaStub):
     status, _, error = run("conform", "--bootstrap-servers", stub.bootstrap_servers, "-k", "nonsense")
     assert status == 2
     assert "--list" in error
+
+
+def test_a_broker_that_lets_groups_wait_is_told_of_once_and_nobody_else():
+    slow, quick = ({"group.initial.rebalance.delay.ms": delay} for delay in (2500, 0))
+    for config, times in ((slow, 1), (quick, 0)):
+        with KafkaStub(profile="kafka", config=config) as stub:
+            line = ("conform", "--bootstrap-servers", stub.bootstrap_servers, "-k", "Heartbeat/unknown-group")
+            status, _, error = run(*line)
+        assert status == 0
+        assert error.count("group.initial.rebalance.delay.ms of this broker is 2500") == times
+        assert ("=0" in error) == bool(times)
+
+
+def test_a_release_skips_what_came_later(stub: KafkaStub, tmp_path: Path):
+    report = tmp_path / "report.json"
+    line = ("conform", "--bootstrap-servers", stub.bootstrap_servers, "-k", "unknown-group-since")
+    status, out, error = run(*line, "--release", "3.9.1", "--report", str(report))
+    assert status == 0
+    assert "2 skipped" in out
+    assert "measured by Apache Kafka 3.9: 2 runs" in error
+    saved = json.loads(report.read_text())
+    assert saved["release"] == "3.9"
+    assert saved["results"][0]["reason"] == "since Apache Kafka 4.0; before: ILLEGAL_GENERATION at every version"
+    assert "2 passed" in run(*line)[1]  # by itself it is measured by the latest
+
+
+def test_a_stub_that_is_an_older_release_is_measured_by_that():
+    with KafkaStub(profile="kafka", config=CONFIG, as_version="3.9") as stub:
+        status, out, error = run(
+            "conform", "--bootstrap-servers", stub.bootstrap_servers, "-k", "ApiVersions/listed or Produce/too-old"
+        )
+    assert (status, "5 passed, 1 skipped" in out) == (0, True)
+    assert "measured by Apache Kafka 3.9" in error
+
+
+def test_expiry_through_the_control_port():
+    with KafkaStub(profile="kafka", config=CONFIG, control_port=0) as stub:
+        line = ("conform", "--bootstrap-servers", stub.bootstrap_servers, "-k", "expiry and v8")
+        before = stub.clock.now_ms()
+        status, out, _ = run(*line, "--control", stub.control_url)
+        assert status == 0
+        assert "7 passed" in out
+        assert stub.clock.now_ms() - before > 7 * 86_400_000
+        assert not stub.clock.frozen
+        status, _, error = run(*line, "--control", "http://127.0.0.1:1")
+        assert (status, "no control port answers" in error) == (2, True)
+        assert run(*line)[0] == 2  # without a clock there is no such case

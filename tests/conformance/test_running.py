@@ -9,10 +9,17 @@ import pytest
 from kafkastub import KafkaStub
 from kafkastub.client import Client, NotListening
 from kafkastub.client.topics import names
+from kafkastub.conformance import running
 from kafkastub.conformance.expression import condition
 from kafkastub.conformance.model import Result, Status
+from kafkastub.conformance.release import LATEST, known, measured_by, versions
 from kafkastub.conformance.running import conform
+from kafkawire.messages.describe_acls_request import DescribeAclsRequest
+from kafkawire.messages.describe_client_quotas_request import DescribeClientQuotasRequest
+from kafkawire.messages.describe_user_scram_credentials_request import DescribeUserScramCredentialsRequest
+from kafkawire.messages.list_config_resources_request import ListConfigResourcesRequest
 from kafkawire.messages.list_groups_request import ListGroupsRequest
+from tests.conformance.document import SECURED
 from tests.conftest import CONFIG
 
 
@@ -49,7 +56,8 @@ def test_a_broker_that_does_not_answer_fails_that_case_alone(stub: KafkaStub):
     assert "did not answer FindCoordinator v2 in time" in outcome.bad[0].reason
 
 
-def test_a_broker_that_is_gone_makes_errors_of_the_rest_and_no_hang():
+def test_a_broker_that_is_gone_makes_errors_of_the_rest_and_no_hang(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(running, "REVIVAL_SECONDS", 0.5)
     with KafkaStub(profile="kafka", config=CONFIG) as stub:
 
         def progress(result: Result, done: int, _: int) -> None:
@@ -61,6 +69,13 @@ def test_a_broker_that_is_gone_makes_errors_of_the_rest_and_no_hang():
     assert statuses[:5] == [Status.PASSED] * 5
     assert set(statuses[5:]) == {Status.ERROR}
     assert outcome.results[-1].reason == "the broker is gone"
+
+
+def test_a_broker_that_tells_nothing_of_its_configuration_is_run_all_the_same(stub: KafkaStub):
+    with stub.faults.add(api="DescribeConfigs", silent=True):
+        outcome = conform(stub.bootstrap_servers, chosen="metadata-at-its-limit and v8", timeout=0.5)
+    assert outcome.count(Status.PASSED) == 1
+    assert outcome.notes == []
 
 
 def test_one_node_of_several_is_asked_everything():
@@ -89,6 +104,31 @@ def test_what_the_suite_made_is_removed_and_nothing_else(stub: KafkaStub):
         assert outcome.left == []
         assert set(names(client)) - {"__consumer_offsets"} == before - {"__consumer_offsets"}
         assert list(client.ask(ListGroupsRequest()).groups) == []
+
+
+def test_users_quotas_entries_and_configurations_are_removed_as_well():
+    with KafkaStub(profile="kafka", config={**CONFIG, **SECURED}) as stub:
+        outcome = conform(stub.bootstrap_servers, chosen="Scram or Quotas or Acls/ or ListConfigResources or matched")
+        assert not outcome.bad
+        assert outcome.left == []
+        with Client(stub.bootstrap_servers) as client:
+            assert list(client.ask(DescribeUserScramCredentialsRequest(users=None)).results) == []
+            assert list(client.ask(DescribeClientQuotasRequest(components=[])).entries or ()) == []
+            everything = DescribeAclsRequest(1, None, 1, None, None, 1, 1)
+            assert list(client.ask(everything).resources) == []
+            configured = ListConfigResourcesRequest(resource_types=[16, 32])
+            assert list(client.ask(configured).config_resources) == []
+
+
+def test_the_release_that_a_broker_is_measured_by():
+    assert known("3.9.2") == "3.9"
+    with pytest.raises(ValueError, match="one of"):
+        known("5.0")
+    for release in ("2.1", "3.9", "4.0", LATEST):
+        assert measured_by(dict(versions(release))) == release
+    some = {api: between for api, between in versions("3.9").items() if api in ("Produce", "Fetch", "Metadata")}
+    assert measured_by(some) == "3.9"
+    assert measured_by({**versions("3.9"), "Fetch": (0, 999)}) == LATEST
 
 
 @pytest.mark.parametrize(

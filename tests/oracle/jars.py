@@ -57,23 +57,26 @@ def _jdk_program(name: str) -> str:
 
 
 @cache
-def class_path() -> str:
+def class_path(release: str = "") -> str:
     """The class path with every jar of the pom, resolved with Maven at the first call ever.
+
+    Args:
+        release: an Apache Kafka other than the pom's, "3.9.2".
 
     Raises OracleError where Maven is missing or cannot reach a repository.
     """
-    wanted = hashlib.sha256(POM.read_bytes()).hexdigest()
+    wanted = hashlib.sha256(POM.read_bytes() + release.encode()).hexdigest()
     folder = CACHE / f"jars-{wanted[:12]}"
     marker = folder / ".complete"
     if not marker.exists():
         with _only_one(CACHE / "resolve.lock"):
             if not marker.exists():
-                _resolve(folder)
+                _resolve(folder, release)
                 marker.write_text(wanted)
     return f"{folder}/*"
 
 
-def _resolve(folder: Path) -> None:
+def _resolve(folder: Path, release: str) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         raise OracleError("mvn is not on the PATH: Apache Kafka's jars are resolved with Maven 3.6.3 or later (maven)")
@@ -81,6 +84,8 @@ def _resolve(folder: Path) -> None:
     folder.mkdir(parents=True)
     command = [maven, "--batch-mode", "--quiet", "--file", str(POM), "dependency:copy-dependencies"]
     command += ["-DincludeScope=runtime", f"-DoutputDirectory={folder}"]
+    if release:  # those before 4.0 bring log4j 1 for slf4j, which would be a second one
+        command += [f"-Dkafka.version={release}", "-DexcludeArtifactIds=slf4j-reload4j"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=RESOLVE_SECONDS, check=False)
     except subprocess.TimeoutExpired:
@@ -99,20 +104,20 @@ def _only_one(path: Path) -> Iterator[None]:
         yield
 
 
-def compiled(source: Path) -> Path:
+def compiled(source: Path, release: str = "") -> Path:
     """Folder with the classes of a Java source file and of those beside it that it names, compiled against the jars.
 
     Kept while the sources of its folder are the same.
     """
     sources = b"".join(one.read_bytes() for one in sorted(source.parent.glob("*.java")))
-    digest = hashlib.sha256(sources + POM.read_bytes()).hexdigest()[:12]
+    digest = hashlib.sha256(sources + POM.read_bytes() + release.encode()).hexdigest()[:12]
     folder = CACHE / "classes" / f"{source.stem}-{digest}"
     marker = folder / ".complete"
     if not marker.exists():
         with _only_one(CACHE / "compile.lock"):
             if not marker.exists():
                 folder.mkdir(parents=True, exist_ok=True)
-                command = [javac(), "-encoding", "UTF-8", "-d", str(folder), "-cp", class_path()]
+                command = [javac(), "-encoding", "UTF-8", "-d", str(folder), "-cp", class_path(release)]
                 command += ["-sourcepath", str(source.parent), str(source)]
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
                 if done.returncode:
@@ -122,10 +127,15 @@ def compiled(source: Path) -> Path:
 
 
 def java_command(
-    main_class: str, *args: str, classes: Path | None = None, heap_mb: int = 256, log_level: str = "WARN"
+    main_class: str,
+    *args: str,
+    classes: Path | None = None,
+    heap_mb: int = 256,
+    log_level: str = "WARN",
+    release: str = "",
 ) -> list[str]:
     """Command line of one JVM with Kafka's jars; `classes` is put before them. Settings are for a quick start."""
-    path = class_path() if classes is None else f"{classes}{os.pathsep}{class_path()}"
+    path = class_path(release) if classes is None else f"{classes}{os.pathsep}{class_path(release)}"
     return [
         java(),
         f"-Xmx{heap_mb}m",

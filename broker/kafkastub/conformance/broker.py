@@ -18,6 +18,7 @@ from kafkawire.errors import ErrorCode
 MAIN = "conform"
 """The client id where a case has one client only."""
 
+ALONE = "the broker is the only one of its cluster"
 SESSION_MS = 30000
 REBALANCE_MS = 60000
 
@@ -101,13 +102,18 @@ class Broker:
         for api in apis:
             self.cluster.newest(api)
 
-    def in_time(self, condition: Callable[[], bool]) -> bool:
-        """Whether a condition comes true: for what a broker answers before all of it has heard of it."""
-        deadline = min(time.monotonic() + self.cluster.timeout, self._until)
+    def in_time(self, condition: Callable[[], bool], seconds: float | None = None, every: float = 0.01) -> bool:
+        """Whether a condition comes true: for what a broker answers before all of it has heard of it.
+
+        Args:
+            seconds: how long it may take; None is as long as an answer.
+            every: seconds between two looks.
+        """
+        deadline = min(time.monotonic() + (self.cluster.timeout if seconds is None else seconds), self._until)
         while not condition():
             if time.monotonic() > deadline:
                 return False
-            time.sleep(0.01)
+            time.sleep(every)
         return True
 
     # What a case has of its own
@@ -129,6 +135,14 @@ class Broker:
     def some_topic(self) -> Topic:
         """A topic of three partitions that others use as well: for its name, not for its records."""
         return self.cluster.shared()
+
+    def another_node(self) -> int:
+        """The id of a broker of the cluster other than the one under test. Raises Skipped."""
+        others = [row.node_id for row in self.cluster.ask("Metadata", topics=[]).brokers]
+        for node_id in others:
+            if node_id != self.cluster.node_id:
+                return int(node_id)
+        raise Skipped(ALONE)
 
     def empty_group_id(self) -> str:
         """The group id "", where nobody has such a group. Raises Skipped."""

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import uuid
 from dataclasses import dataclass
 from typing import Any
 
 from kafkastub.client import ClientError
+from kafkastub.conformance.cleaning import clean
 from kafkastub.conformance.expecting import Answer
 from kafkastub.conformance.link import Link, remembered
 from kafkastub.conformance.messages import KEYS
-from kafkastub.conformance.model import Skipped
+from kafkastub.conformance.model import Clock, Skipped
+from kafkastub.conformance.release import known, measured_by
 from kafkawire.errors import ErrorCode
 from kafkawire.messages import REQUESTS
 
 READY_SECONDS = 20.0
 POLL_SECONDS = 0.02
+PROBE_SECONDS = 5.0
 TRIES = 400
 """So many names are tried to find a group whose coordinator is the broker under test."""
 
+BROKER = 4
+"""The type of a broker's configuration."""
+
+TELEMETRY = ("GetTelemetrySubscriptions", "PushTelemetry")
 _BY_KEY = {int(key): name for name, key in KEYS.items()}
 
 
@@ -42,20 +50,48 @@ class Cluster:
 
     Args:
         timeout: seconds that one answer may take.
+        release: of Apache Kafka, that it is measured by; "" is the one whose versions it has.
+        clock: its time, where that can be moved.
+
+    Raises ValueError for a release that there is none of.
     """
 
-    def __init__(self, host: str, port: int, profile: str, timeout: float = 10.0) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        profile: str,
+        timeout: float = 10.0,
+        release: str = "",
+        clock: Clock | None = None,
+    ) -> None:
         self.host = host
         self.port = port
         self.profile = profile
         self.timeout = timeout
+        self.release = known(release) if release else ""
+        self.clock = clock
         self.prefix = f"conform-{uuid.uuid4().hex[:8]}"
         self.advertised: dict[str, tuple[int, int]] = {}
+        self.served: dict[str, tuple[int, int]] = {}
+        """What is advertised, and what is answered all the same."""
         self.node_id = -1
         self.nodes = 1
         self.groups: set[str] = set()
         self.topics: set[str] = set()
+        self.users: set[str] = set()
+        self.quotas: list[dict[str, str | None]] = []
+        """Entities, each as type to name, that may have quotas."""
+        self.principal = f"User:{self.prefix}"
+        self.has_acls = False
+        """Whether there may be entries for `principal`."""
+        self.resources: set[tuple[int, str]] = set()
+        """Configuration resources other than topics: (type, name)."""
         self._shared: dict[str, Topic] = {}
+        self._settings: dict[str, str] | None = None
+        self.sweeps = True
+        """Whether the deletion of a topic reaches the groups, as far as is known."""
+        self._coordinated: set[int] = set()
         self._names = 0
         self._admin: Link | None = None
 
@@ -63,6 +99,10 @@ class Cluster:
         """Learn what the broker has; wait for its coordinators. Raises ClientError, NotReady."""
         found = self.admin().negotiate()
         self.advertised = {_BY_KEY[key]: between for key, between in found.items() if key in _BY_KEY}
+        self.served = dict(self.advertised)
+        self.release = self.release or measured_by(self.advertised)
+        if TELEMETRY[0] not in self.advertised and self._answers_telemetry():
+            self.served |= dict.fromkeys(TELEMETRY, (0, 0))
         answer = self.ask("Metadata", topics=[])
         nodes = {broker.node_id: (broker.host, broker.port) for broker in answer.brokers}
         if not nodes:
@@ -103,9 +143,9 @@ class Cluster:
 
     def newest(self, api: str, most: int | None = None) -> int:
         """The highest version that the broker and we have, `most` at most. Raises Skipped."""
-        if api not in self.advertised:
+        if api not in self.served:
             raise Skipped(f"the broker does not have {api}")
-        ours, theirs = REQUESTS[KEYS[api]][2], self.advertised[api]
+        ours, theirs = REQUESTS[KEYS[api]][2], self.served[api]
         version = min(ours[1], theirs[1], ours[1] if most is None else most)
         if version < max(ours[0], theirs[0]):
             raise Skipped(f"the broker has {api} {theirs[0]} to {theirs[1]}")
@@ -118,6 +158,31 @@ class Cluster:
         except ClientError:
             self.forget_admin()
             raise
+
+    def setting(self, name: str) -> str:
+        """What the broker says that a setting of its own is, "" where it does not say."""
+        if self._settings is None:
+            self._settings = {}
+            row = {"resource_type": BROKER, "resource_name": str(self.node_id), "configuration_keys": None}
+            with contextlib.suppress(ClientError, Skipped):
+                found = self.ask("DescribeConfigs", resources=[row]).results
+                self._settings = {one.name: one.value or "" for result in found for one in result.configs}
+        return self._settings.get(name, "")
+
+    def number(self, name: str, otherwise: int) -> int:
+        """The same as a number; `otherwise` is Kafka's default."""
+        text = self.setting(name)
+        return int(text) if text.lstrip("-").isdigit() else otherwise
+
+    def _answers_telemetry(self) -> bool:
+        """Whether the API is answered, as Kafka does without a receiver for it, though it is not advertised."""
+        try:
+            with self.link("conform-telemetry", time.monotonic() + self.timeout) as link:
+                asked = link.request(TELEMETRY[0], 0, {"client_instance_id": uuid.uuid4().bytes})
+                asked.answer(min(self.timeout, PROBE_SECONDS))
+        except ClientError:
+            return False
+        return True
 
     def name(self) -> str:
         """A name that nobody has."""
@@ -132,6 +197,15 @@ class Cluster:
                 self.groups.add(name)
                 return name
         raise NotReady(f"broker {self.node_id} coordinates no group")
+
+    def transactional_id(self) -> str:
+        """A transactional id that nobody uses, coordinated by the broker under test. It stays: nothing removes one."""
+        self._await_coordinator(1)
+        for _ in range(TRIES):
+            name = self.name()
+            if self.nodes == 1 or self._coordinator(name, 1) == self.node_id:
+                return name
+        raise NotReady(f"broker {self.node_id} coordinates no transactional id")
 
     def topic(self, partitions: int = 1, **configs: str) -> Topic:
         """A new topic that the broker under test leads, ready to be used."""
@@ -176,38 +250,12 @@ class Cluster:
         return not any(row.error_code for topic in answer.topics for row in topic.partitions)
 
     def clean(self, *, shared: bool = False) -> list[str]:
-        """Remove the groups and topics of the cases so far; gives the names of what could not be removed."""
-        kept = set() if shared else {topic.name for topic in self._shared.values()}
-        left: list[str] = []
-        try:
-            left += self._remove_groups(sorted(self.groups))
-            left += self._remove_topics(sorted(self.topics - kept))
-        except (ClientError, Skipped):
-            left += sorted(self.groups | (self.topics - kept))
-        self.groups.clear()
-        self.topics &= kept
-        return left
+        """Remove what the cases so far have made; gives the names of what could not be removed.
 
-    def _remove_groups(self, names: list[str]) -> list[str]:
-        if not names:
-            return []
-        if "DescribeGroups" in self.advertised:
-            for group in self.ask("DescribeGroups", groups=names).groups:
-                for member in group.members:
-                    identity = {"member_id": member.member_id, "group_instance_id": None}
-                    self.ask("LeaveGroup", group_id=group.group_id, member_id=member.member_id, members=[identity])
-        results = self.ask("DeleteGroups", groups_names=names).results
-        fine = (ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.INVALID_GROUP_ID)
-        return [result.group_id for result in results if result.error_code not in fine]
-
-    def _remove_topics(self, names: list[str]) -> list[str]:
-        if not names:
-            return []
-        states = [{"name": name} for name in names]
-        body = {"topics": states, "topic_names": names, "timeout_ms": int(self.timeout * 1000)}
-        results = self.ask("DeleteTopics", **body).responses
-        fine = (ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        return [str(result.name) for result in results if result.error_code not in fine]
+        Args:
+            shared: also the topics that cases share.
+        """
+        return clean(self, set() if shared else {topic.name for topic in self._shared.values()})
 
     def _coordinator(self, key: str, key_type: int = 0) -> int:
         """The coordinator's node id, -1 while there is none."""
@@ -226,13 +274,18 @@ class Cluster:
             time.sleep(POLL_SECONDS)
 
     def _await_coordinator(self, key_type: int) -> None:
-        """Kafka makes __consumer_offsets when it is first asked for, and loads it then."""
+        """Kafka makes __consumer_offsets and __transaction_state when first asked for them, and loads them then."""
         if "FindCoordinator" not in self.advertised or "Heartbeat" not in self.advertised:
+            return
+        if key_type in self._coordinated:
             return
         deadline = time.monotonic() + READY_SECONDS
         while True:
             key = self.name()
             if self._coordinator(key, key_type) >= 0:
+                self._coordinated.add(key_type)
+                if key_type:
+                    return
                 heartbeat = self.ask("Heartbeat", group_id=key, member_id="nobody", generation_id=1)
                 if heartbeat.error_code not in (
                     ErrorCode.COORDINATOR_NOT_AVAILABLE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from kafkastub.conformance.broker import Broker
@@ -33,7 +33,9 @@ class Case:
     """One thing that a broker shall do.
 
     `versions` of the API `api` are those that it holds for; None is every version. `also` are further APIs that it
-    cannot do without. `profile` is "both", or the one profile whose letter it follows.
+    cannot do without. `profile` is "both", or the one profile whose letter it follows. `since` is the first release of
+    Apache Kafka that does so, "4.0", and `before` what earlier ones do. `clock` is whether it moves the broker's time,
+    as nothing can but the control port of kafkastub.
     """
 
     id: str
@@ -45,6 +47,9 @@ class Case:
     also: tuple[str, ...] = ()
     profile: str = "both"
     slow: bool = False
+    since: str = ""
+    before: str = ""
+    clock: bool = False
 
     def holds_for(self, profile: str) -> bool:
         """Whether it belongs to a profile."""
@@ -115,6 +120,10 @@ class Outcome:
     results: list[Result] = field(default_factory=list)
     seconds: float = 0.0
     interrupted: bool = False
+    release: str = ""
+    """The release of Apache Kafka, "4.3", that the broker was measured by."""
+    notes: list[str] = field(default_factory=list)
+    """What whoever runs the suite should know of the broker's configuration."""
     left: list[str] = field(default_factory=list)
     """Groups and topics that could not be removed."""
 
@@ -124,6 +133,23 @@ class Outcome:
     @property
     def bad(self) -> list[Result]:
         return [result for result in self.results if result.bad]
+
+
+class Clock(Protocol):
+    """The broker's time in the hands of the suite: `KafkaStub.clock`, or the control port of one."""
+
+    @property
+    def frozen(self) -> bool:
+        """Whether it stands still."""
+
+    def freeze(self) -> None:
+        """Let it stand still."""
+
+    def unfreeze(self) -> None:
+        """Let it go on from where it stands."""
+
+    def advance(self, *, milliseconds: int) -> None:
+        """Move it forward; what falls due has happened when it returns."""
 
 
 class Mismatch(Exception):

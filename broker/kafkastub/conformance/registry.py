@@ -28,6 +28,9 @@ def case(
     also: Iterable[str] = (),
     profile: str = "both",
     slow: bool = False,
+    since: str = "",
+    before: str = "",
+    clock: bool = False,
     name: str = "",
 ) -> Callable[[Function], Function]:
     """Enter the decorated function as the case `<api>/<function's name>`. Raises ValueError for an id given twice."""
@@ -38,7 +41,9 @@ def case(
         identity = f"{api}/{(name or function.__name__).replace('_', '-')}"
         if identity in _cases:
             raise ValueError(f"there are two cases {identity}")
-        _cases[identity] = Case(identity, api, shows, source, function, versions, tuple(also), profile, slow)
+        _cases[identity] = Case(
+            identity, api, shows, source, function, versions, tuple(also), profile, slow, since, before, clock
+        )
         return function
 
     return enter
@@ -57,9 +62,18 @@ def catalogue() -> tuple[Case, ...]:
 
 
 def plan(
-    advertised: Mapping[str, tuple[int, int]] | None, profile: str, *, slow: bool = False, chosen: str = ""
+    advertised: Mapping[str, tuple[int, int]] | None,
+    profile: str,
+    *,
+    slow: bool = False,
+    clock: bool = False,
+    chosen: str = "",
 ) -> list[Run]:
-    """The runs for a broker that advertises these versions (None: any), in the catalogue's order.
+    """The runs for a broker that has these versions (None: any), in the catalogue's order.
+
+    Args:
+        slow: also the cases that wait for real seconds.
+        clock: also those that move the broker's time.
 
     Raises ValueError for a `chosen` that is no condition.
     """
@@ -67,7 +81,7 @@ def plan(
     runs = [
         Run(one, version)
         for one in catalogue()
-        if one.holds_for(profile) and (slow or not one.slow)
+        if one.holds_for(profile) and (slow or not one.slow) and (clock or not one.clock)
         for version in _versions(one, advertised)
     ]
     return [run for run in runs if wanted(run.id)]

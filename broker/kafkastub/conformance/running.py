@@ -10,8 +10,9 @@ from kafkastub.client import ClientError, NotListening
 from kafkastub.conformance.broker import Broker
 from kafkastub.conformance.cluster import Cluster, NotReady, address
 from kafkastub.conformance.link import remembered
-from kafkastub.conformance.model import CaseError, Mismatch, Outcome, Result, Run, Skipped, Status
+from kafkastub.conformance.model import CaseError, Clock, Mismatch, Outcome, Result, Run, Skipped, Status
 from kafkastub.conformance.registry import plan
+from kafkastub.conformance.release import LATEST, since
 
 CASE_SECONDS = 30.0
 SLOW_SECONDS = 180.0
@@ -22,6 +23,22 @@ REVIVAL_SECONDS = 5.0
 """So long a broker that does not answer is given to come back, once."""
 
 PROBE_SECONDS = 1.0
+GONE = "the broker is gone"
+
+DELAY = "group.initial.rebalance.delay.ms"
+FOUNDING = frozenset(
+    (
+        "DeleteGroups",
+        "DescribeGroups",
+        "Heartbeat",
+        "JoinGroup",
+        "LeaveGroup",
+        "OffsetCommit",
+        "OffsetDelete",
+        "SyncGroup",
+    )
+)
+"""The APIs whose cases found groups with members."""
 
 Progress = Callable[[Result, int, int], None]
 """(what came of a run, how many are done, how many there are)."""
@@ -37,24 +54,33 @@ def conform(
     name: str = "",
     progress: Progress | None = None,
     select: Callable[[Run], bool] | None = None,
+    release: str = "",
+    clock: Clock | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> Outcome:
     """Run the catalogue against the broker at `bootstrap` (HOST:PORT).
 
     Args:
         timeout: seconds that one answer may take.
         select: further choice among the runs.
+        release: the release of Apache Kafka that the broker is measured by, "3.9"; "" is the one whose versions it has.
+        clock: the broker's time, for the cases that move it.
+        note: is told, before the first run, what is to be known of the broker's configuration.
 
     Raises ValueError for what makes no sense, ClientError and NotReady where there is no broker to ask.
     """
-    cluster = Cluster(*address(bootstrap), profile, timeout)
+    cluster = Cluster(*address(bootstrap), profile, timeout, release, clock)
     began = datetime.now(UTC).isoformat(timespec="seconds")
     start = time.monotonic()
     try:
         cluster.prepare()
-        runs = [
-            run for run in plan(cluster.advertised, profile, slow=slow, chosen=chosen) if select is None or select(run)
-        ]
-        outcome = Outcome(name or bootstrap, profile, began, cluster.advertised)
+        planned = plan(cluster.served, profile, slow=slow, clock=clock is not None, chosen=chosen)
+        runs = [run for run in planned if select is None or select(run)]
+        outcome = Outcome(name or bootstrap, profile, began, cluster.advertised, release=cluster.release)
+        outcome.notes += notes(cluster, runs)
+        if note is not None:
+            for text in outcome.notes:
+                note(text)
         _play(cluster, runs, outcome, progress)
     finally:
         cluster.forget_admin()
@@ -62,12 +88,31 @@ def conform(
     return outcome
 
 
+def notes(cluster: Cluster, runs: Sequence[Run]) -> list[str]:
+    """What in the broker's configuration makes these runs slow or leaves some out; a sentence each."""
+    founding = sum(run.case.api in FOUNDING for run in runs)
+    delay = cluster.setting(DELAY) if founding else ""
+    told = []
+    if delay.isdigit() and int(delay):
+        told.append(
+            f"{DELAY} of this broker is {delay}: every group that a case founds waits that long. "
+            f"Set it to 0 for the time of the run (kafkastub serve --config {DELAY}=0)."
+        )
+    if cluster.release != LATEST:
+        later = sum(since(run.case, cluster.release) for run in runs)
+        told.append(
+            f"the broker is measured by Apache Kafka {cluster.release}: {later} runs about what came later are skipped "
+            f"(--release {LATEST} plays them)."
+        )
+    return told
+
+
 def _play(cluster: Cluster, runs: Sequence[Run], outcome: Outcome, progress: Progress | None) -> None:
     dead = False
     try:
         for number, run in enumerate(runs, 1):
             if dead and not cluster.alive(PROBE_SECONDS / 4):
-                result = Result(run, Status.ERROR, reason="the broker is gone")
+                result = Result(run, Status.ERROR, reason=GONE)
             else:
                 dead = False
                 result = play(cluster, run)
@@ -96,6 +141,8 @@ def play(cluster: Cluster, run: Run) -> Result:
     broker = Broker(cluster, run.case.api, run.version, until, frames)
     result = Result(run, Status.PASSED)
     try:
+        if since(run.case, cluster.release):
+            raise Skipped(f"since Apache Kafka {run.case.since}; before: {run.case.before}")
         for api in run.case.also:
             cluster.newest(api)
         run.case.run(broker)

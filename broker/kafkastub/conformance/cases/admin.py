@@ -323,59 +323,6 @@ def log_dirs(on: Broker) -> None:
     expect_that("lag and future", [(p.offset_lag, p.is_future_key) for p in found[0].partitions], [(0, False)])
 
 
-@case("ElectLeaders", "A partition that its first replica leads: ELECTION_NOT_NEEDED.", source="KIP-183, KIP-460")
-def not_needed(on: Broker) -> None:
-    topic = on.topic()
-    answer = on.ask("ElectLeaders", topic_partitions=[{"topic": topic.name, "partitions": [0]}], timeout_ms=10000)
-    row = {"partition_id": 0, "error_code": E.ELECTION_NOT_NEEDED}
-    expect(answer, error_code=E.NONE, replica_election_results=[{"topic": topic.name, "partition_result": [row]}])
-
-
-@case("ElectLeaders", "A missing partition: UNKNOWN_TOPIC_OR_PARTITION.", source="KIP-460")
-def elect_missing(on: Broker) -> None:
-    answer = on.ask("ElectLeaders", topic_partitions=[{"topic": on.topic().name, "partitions": [9]}], timeout_ms=10000)
-    row = {"partition_id": 9, "error_code": E.UNKNOWN_TOPIC_OR_PARTITION, "error_message": NOT_EMPTY}
-    expect(answer, error_code=E.NONE, replica_election_results=[{"partition_result": [row]}])
-
-
-def reassign(on: Broker, topic: Topic, index: int, replicas: list[int] | None) -> Answer:
-    rows = [{"name": topic.name, "partitions": [{"partition_index": index, "replicas": replicas}]}]
-    return on.ask("AlterPartitionReassignments", topics=rows, timeout_ms=10000)
-
-
-@case("AlterPartitionReassignments", "The replicas that it has: NONE.", source="KIP-455")
-def reassigned(on: Broker) -> None:
-    topic = on.topic()
-    rows = [{"name": topic.name, "partitions": [{"partition_index": 0, "error_code": E.NONE}]}]
-    expect(reassign(on, topic, 0, [on.cluster.node_id]), error_code=E.NONE, responses=rows)
-
-
-@case("AlterPartitionReassignments", "Replicas that cannot be: INVALID_REPLICA_ASSIGNMENT.", source="KIP-455")
-def reassigned_badly(on: Broker) -> None:
-    topic, node = on.topic(), on.cluster.node_id
-    for replicas in ([], [999999], [node, node]):
-        rows = [{"partitions": [{"error_code": E.INVALID_REPLICA_ASSIGNMENT}]}]
-        expect(reassign(on, topic, 0, replicas), error_code=E.NONE, responses=rows)
-
-
-@case("AlterPartitionReassignments", "Nothing to cancel: NO_REASSIGNMENT_IN_PROGRESS.", source="KIP-455")
-def nothing_to_cancel(on: Broker) -> None:
-    rows = [{"partitions": [{"error_code": E.NO_REASSIGNMENT_IN_PROGRESS}]}]
-    expect(reassign(on, on.topic(), 0, None), error_code=E.NONE, responses=rows)
-
-
-@case("AlterPartitionReassignments", "A missing partition: UNKNOWN_TOPIC_OR_PARTITION.", source="KIP-455")
-def reassign_missing(on: Broker) -> None:
-    rows = [{"partitions": [{"error_code": E.UNKNOWN_TOPIC_OR_PARTITION}]}]
-    expect(reassign(on, on.topic(), 9, [on.cluster.node_id]), error_code=E.NONE, responses=rows)
-
-
-@case("ListPartitionReassignments", "Nothing is under way.", source="KIP-455")
-def no_reassignments(on: Broker) -> None:
-    rows = [{"name": on.some_topic().name, "partition_indexes": [0]}]
-    expect(on.ask("ListPartitionReassignments", topics=rows, timeout_ms=10000), error_code=E.NONE, topics=[])
-
-
 @case("DescribeProducers", "An idempotent producer of a partition.", source="KIP-664", also=["InitProducerId"])
 def producers(on: Broker) -> None:
     topic, producer = on.topic(), producer_id(on)

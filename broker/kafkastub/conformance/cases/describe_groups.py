@@ -61,6 +61,15 @@ def unknown(on: Broker) -> None:
     expect(on.ask("DescribeGroups", groups=[group]), groups=[row | {"protocol_data": ""}])
 
 
+@case("DescribeGroups", "Hundreds of groups that do not exist are each answered.", source=SOURCE)
+def many_unknown(on: Broker) -> None:
+    names = [f"{on.cluster.prefix}-none-{number}" for number in range(300)]
+    answer = on.ask("DescribeGroups", groups=names)
+    code = E.GROUP_ID_NOT_FOUND if on.version >= 6 else E.NONE
+    rows = [(row.group_id, row.group_state, row.error_code, bool(row.error_message)) for row in answer.groups]
+    expect_that("groups, states and errors", sorted(rows), sorted((name, "Dead", code, bool(code)) for name in names))
+
+
 @case(
     "DescribeGroups",
     "A group that does not exist is Dead, with GROUP_ID_NOT_FOUND and a text.",

@@ -104,10 +104,11 @@ def pipelined(on: Broker) -> None:
     "Without heartbeats a member is out when its session timeout is over, and the group empty.",
     source=SOURCE,
     slow=True,
-    also=["JoinGroup"],
+    also=["JoinGroup", "OffsetCommit"],
 )
 def session_expires(on: Broker) -> None:
     member = on.member(session_ms=6000)
+    on.commit(member.group, [(on.some_topic(), 0, 1)], member=member)  # without offsets the next sweep takes the group
     link = on.link()
     expect_that("an answer before its time", link.arrives(6.5), False)
     on.await_state(member.group, "Empty")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafkastub.conformance.broker import MAIN, REBALANCE_MS, SESSION_MS, Broker, subscription
-from kafkastub.conformance.expecting import NOT_EMPTY, Answer, Matcher, expect, expect_that, unordered
+from kafkastub.conformance.expecting import NOT_EMPTY, Answer, Matcher, expect, expect_that, one_of, unordered
 from kafkastub.conformance.registry import case
 from kafkawire.errors import ErrorCode as E
 
@@ -89,9 +89,15 @@ def empty_group_id(on: Broker) -> None:
 
 @case("JoinGroup", "A session timeout out of bounds: INVALID_SESSION_TIMEOUT.", source="KIP-211, group.min/max.session")
 def session_timeout(on: Broker) -> None:
-    for timeout in (0, -1, 2**31 - 1):
+    least = on.cluster.number("group.min.session.timeout.ms", 6000)
+    most = on.cluster.number("group.max.session.timeout.ms", 1_800_000)
+    refused = {0, -1, least - 1, min(most + 1, 2**31 - 1)} - {least, most}
+    for timeout in sorted(refused):
         answer = join(on, on.group(), session_timeout_ms=timeout)
         expect(answer, error_code=E.INVALID_SESSION_TIMEOUT, generation_id=-1, members=[])
+    for timeout in (least, most):
+        answer = join(on, on.group(), session_timeout_ms=timeout)
+        expect(answer, error_code=one_of(E.NONE, E.MEMBER_ID_REQUIRED))
 
 
 @case("JoinGroup", "A member id in a group that does not exist: UNKNOWN_MEMBER_ID.", source=SOURCE)

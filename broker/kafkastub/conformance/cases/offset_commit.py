@@ -7,14 +7,24 @@ from typing import Any
 from kafkastub.config.profile import PROFILES
 from kafkastub.conformance.broker import Broker, as_generation, offsets_of
 from kafkastub.conformance.cluster import Topic
-from kafkastub.conformance.expecting import expect, expect_that
+from kafkastub.conformance.expecting import expect, expect_that, unordered
 from kafkastub.conformance.registry import case
 from kafkawire.errors import ErrorCode as E
 
 LAYERED = "Kafka: OffsetMetadataManager.commitOffset"
 CLASSIC = "Kafka: ClassicGroup.validateOffsetCommit"
-LONGEST = 4096
-"""offset.metadata.max.bytes, unless it was configured."""
+OLD_ORDER = "topics and partitions come in the order of a hash table"
+
+
+def longest(on: Broker) -> int:
+    """The broker's offset.metadata.max.bytes."""
+    return on.cluster.number("offset.metadata.max.bytes", 4096)
+
+
+def in_any_order(topic: Topic, *rows: tuple[int, int]) -> dict[str, Any]:
+    """As `told`, in whichever order."""
+    row = told(topic, *rows)
+    return row | {"partitions": unordered(*row["partitions"], by="partition_index")}
 
 
 def told(topic: Topic, *rows: tuple[int, int]) -> dict[str, Any]:
@@ -26,16 +36,38 @@ def told(topic: Topic, *rows: tuple[int, int]) -> dict[str, Any]:
 @case("OffsetCommit", "A commit without a generation is taken, and read back.", source=LAYERED, also=["OffsetFetch"])
 def simple(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
-    expect(on.commit(group, [(topic, 0, 42), (topic, 2, 7)]), topics=[told(topic, (0, E.NONE), (2, E.NONE))])
+    expect(on.commit(group, [(topic, 0, 42), (topic, 2, 7)]), topics=[in_any_order(topic, (0, E.NONE), (2, E.NONE))])
     expect_that("the offset of partition 0", on.committed(group, topic, 0), 42)
     expect_that("the offset of partition 2", on.committed(group, topic, 2), 7)
     expect_that("the offset of partition 1", on.committed(group, topic, 1), -1)
 
 
-@case("OffsetCommit", "Two topics are answered in the order in which they are named.", source=LAYERED)
+@case(
+    "OffsetCommit",
+    "Topics are answered in the order in which they are named.",
+    source=LAYERED,
+    since="4.0",
+    before=OLD_ORDER,
+)
 def two_topics(on: Broker) -> None:
-    group, one, other = on.group(), on.topic(), on.some_topic()
-    expect(on.commit(group, [(other, 0, 1), (one, 0, 2)]), topics=[told(other, (0, E.NONE)), told(one, (0, E.NONE))])
+    one, other = on.topic(), on.some_topic()
+    for first, second in ((other, one), (one, other)):
+        answer = on.commit(on.group(), [(first, 0, 1), (second, 0, 2)])
+        expect(answer, topics=[told(first, (0, E.NONE)), told(second, (0, E.NONE))])
+
+
+@case(
+    "OffsetCommit",
+    "Partitions are answered in the order in which they are named.",
+    source=LAYERED,
+    since="4.0",
+    before=OLD_ORDER,
+)
+def order_of_partitions(on: Broker) -> None:
+    group, topic = on.group(), on.some_topic()
+    for rows in ((2, 0, 1), (0, 2, 1)):
+        answer = on.commit(group, [(topic, index, 1) for index in rows])
+        expect(answer, topics=[told(topic, *((index, E.NONE) for index in rows))])
 
 
 @case(
@@ -104,14 +136,28 @@ def member_that_left(on: Broker) -> None:
 
 @case(
     "OffsetCommit",
-    "A generation in a group that does not exist: ILLEGAL_GENERATION, from version 9 on GROUP_ID_NOT_FOUND.",
-    source="Kafka: OffsetMetadataManager.validateOffsetCommit, KIP-848",
+    "A generation in a group that does not exist: ILLEGAL_GENERATION below version 9.",
+    source="Kafka: OffsetMetadataManager.validateOffsetCommit",
+    versions=(2, 8),
 )
 def unknown_group(on: Broker) -> None:
     topic = on.some_topic()
     answer = on.commit(on.group(), [(topic, 0, 1)], member_id="nobody", generation_id_or_member_epoch=1)
-    code = E.GROUP_ID_NOT_FOUND if on.version >= 9 else E.ILLEGAL_GENERATION
-    expect(answer, topics=[told(topic, (0, code))])
+    expect(answer, topics=[told(topic, (0, E.ILLEGAL_GENERATION))])
+
+
+@case(
+    "OffsetCommit",
+    "A generation in a group that does not exist: GROUP_ID_NOT_FOUND from version 9 on.",
+    source="Kafka: OffsetMetadataManager.validateOffsetCommit, KIP-848",
+    versions=(9, 10),
+    since="4.0",
+    before="ILLEGAL_GENERATION at every version",
+)
+def unknown_group_since(on: Broker) -> None:
+    topic = on.some_topic()
+    answer = on.commit(on.group(), [(topic, 0, 1)], member_id="nobody", generation_id_or_member_epoch=1)
+    expect(answer, topics=[told(topic, (0, E.GROUP_ID_NOT_FOUND))])
 
 
 @case(
@@ -200,23 +246,23 @@ def unknown_topic_id(on: Broker) -> None:
 
 @case(
     "OffsetCommit",
-    "Metadata of 4096 characters is kept; of 4097: OFFSET_METADATA_TOO_LARGE, and the neighbour is committed.",
+    "Metadata as long as allowed is kept; one more: OFFSET_METADATA_TOO_LARGE, and the neighbour is committed.",
     source="Kafka: offset.metadata.max.bytes",
     also=["OffsetFetch"],
 )
 def metadata_at_its_limit(on: Broker) -> None:
-    group, topic = on.group(), on.some_topic()
-    expect(on.commit(group, [(topic, 0, 1)], metadata="x" * LONGEST), topics=[told(topic, (0, E.NONE))])
+    group, topic, limit = on.group(), on.some_topic(), longest(on)
+    expect(on.commit(group, [(topic, 0, 1)], metadata="x" * limit), topics=[told(topic, (0, E.NONE))])
     rows = [
-        {"partition_index": 1, "committed_offset": 5, "committed_metadata": "x" * (LONGEST + 1)},
+        {"partition_index": 1, "committed_offset": 5, "committed_metadata": "x" * (limit + 1)},
         {"partition_index": 2, "committed_offset": 6, "committed_metadata": "y"},
     ]
     body: dict[str, Any] = {"topics": [{"name": topic.name, "topic_id": topic.id, "partitions": rows}]}
     answer = on.ask("OffsetCommit", group_id=group, **body)
-    expect(answer, topics=[told(topic, (1, E.OFFSET_METADATA_TOO_LARGE), (2, E.NONE))])
+    expect(answer, topics=[in_any_order(topic, (1, E.OFFSET_METADATA_TOO_LARGE), (2, E.NONE))])
     found = offsets_of(on.fetch(group, {topic: [0, 1, 2]}))[0].partitions
     got = {row.partition_index: (row.committed_offset, len(row.metadata)) for row in found}
-    expect_that("offsets and lengths of metadata", got, {0: (1, LONGEST), 1: (-1, 0), 2: (6, 1)})
+    expect_that("offsets and lengths of metadata", got, {0: (1, limit), 1: (-1, 0), 2: (6, 1)})
 
 
 @case(
@@ -225,10 +271,10 @@ def metadata_at_its_limit(on: Broker) -> None:
     source="Kafka: OffsetMetadataManager (String.length)",
 )
 def metadata_beyond_ascii(on: Broker) -> None:
-    group, topic = on.group(), on.some_topic()
-    expect(on.commit(group, [(topic, 0, 1)], metadata="ä" * LONGEST), topics=[told(topic, (0, E.NONE))])
-    expect(on.commit(group, [(topic, 0, 1)], metadata="𝄞" * (LONGEST // 2)), topics=[told(topic, (0, E.NONE))])
-    answer = on.commit(group, [(topic, 0, 1)], metadata="𝄞" * (LONGEST // 2) + "x")
+    group, topic, limit = on.group(), on.some_topic(), longest(on)
+    expect(on.commit(group, [(topic, 0, 1)], metadata="ä" * limit), topics=[told(topic, (0, E.NONE))])
+    expect(on.commit(group, [(topic, 0, 1)], metadata="𝄞" * (limit // 2)), topics=[told(topic, (0, E.NONE))])
+    answer = on.commit(group, [(topic, 0, 1)], metadata="𝄞" * (limit // 2) + "xx")
     expect(answer, topics=[told(topic, (0, E.OFFSET_METADATA_TOO_LARGE))])
 
 
@@ -263,7 +309,14 @@ def leader_epoch(on: Broker) -> None:
         expect_that("the leader epoch", offsets_of(answer)[0].partitions[0].committed_leader_epoch, 17)
 
 
-@case("OffsetCommit", "Of a partition named twice the last offset counts.", source=LAYERED, also=["OffsetFetch"])
+@case(
+    "OffsetCommit",
+    "A partition named twice is answered twice, and the last offset counts.",
+    source=LAYERED,
+    also=["OffsetFetch"],
+    since="4.0",
+    before="it is answered once",
+)
 def partition_twice(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     answer = on.commit(group, [(topic, 0, 1), (topic, 0, 2)])
@@ -341,7 +394,7 @@ def pipelined(on: Broker) -> None:
 def many_partitions(on: Broker) -> None:
     group, topic = on.group(), on.topic(60)
     answer = on.commit(group, [(topic, index, index * 3) for index in range(60)])
-    expect(answer, topics=[told(topic, *((index, E.NONE) for index in range(60)))])
+    expect(answer, topics=[in_any_order(topic, *((index, E.NONE) for index in range(60)))])
     found = offsets_of(on.fetch(group, {topic: range(60)}))[0].partitions
     got = {row.partition_index: row.committed_offset for row in found}
     expect_that("the offsets", got, {index: index * 3 for index in range(60)})

@@ -114,7 +114,14 @@ def missing_topic(on: Broker) -> None:
     expect_topics(answer, group, told(missing, row(0, -1)), told(topic, row(99, -1)))
 
 
-@case("OffsetFetch", "A partition asked for twice is answered twice.", source=SOURCE, also=["OffsetCommit"])
+@case(
+    "OffsetFetch",
+    "A partition asked for twice is answered twice.",
+    source=SOURCE,
+    also=["OffsetCommit"],
+    since="4.0",
+    before="it is answered once",
+)
 def partition_twice(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     on.commit(group, [(topic, 0, 5)])
@@ -141,7 +148,14 @@ def many_groups(on: Broker) -> None:
     expect_that("the offsets", got, [1, -1, 2])
 
 
-@case("OffsetFetch", "No groups is an empty answer.", source="KIP-709", versions=(8, 10))
+@case(
+    "OffsetFetch",
+    "No groups is an empty answer.",
+    source="KIP-709",
+    versions=(8, 10),
+    since="4.0",
+    before="there is no answer at all, and the connection is stuck",
+)
 def no_groups(on: Broker) -> None:
     expect(on.ask("OffsetFetch", groups=[]), groups=[])
 

@@ -270,6 +270,8 @@ def nothing(on: Broker) -> None:
     "Versions 0 to 2 are advertised, if at all, and close the connection.",
     source="KAFKA-18659",
     versions=(3, 3),
+    since="4.0",
+    before="they are served (KIP-896)",
 )
 def too_old(on: Broker) -> None:
     link = on.link()

@@ -8,9 +8,9 @@ from kafkastub.conformance.broker import Broker
 from kafkastub.conformance.expecting import NOT_EMPTY, Answer, containing, expect, expect_that
 from kafkastub.conformance.messages import KEYS
 from kafkastub.conformance.registry import case
+from kafkastub.conformance.release import versions
 from kafkawire.codec import decode
 from kafkawire.errors import ErrorCode as E
-from kafkawire.messages import REQUESTS
 from kafkawire.messages.api_versions_response import ApiVersionsResponse
 
 SOURCE = "KIP-35, KIP-511"
@@ -106,6 +106,7 @@ def unknown_api(on: Broker) -> None:
         on.link().send_raw(key, 0, b"")
         closes(on)
         on.hang_up()
+        heartbeat(on)  # the connection alone has ended
 
 
 @case(
@@ -119,6 +120,7 @@ def unknown_version(on: Broker) -> None:
         on.link().send_raw(KEYS["Heartbeat"], version, BODY)
         closes(on)
         on.hang_up()
+        heartbeat(on)
 
 
 @case("ApiVersions", "Half a body ends the connection.", source="Kafka: RequestContext", versions=(0, 0))
@@ -187,20 +189,16 @@ def endpoint_types(on: Broker) -> None:
         expect(on.ask("DescribeCluster", endpoint_type=kind), error_code=code, brokers=[])
 
 
-UNSTABLE = {"InitProducerId": 6}
-"""Versions that the messages have and no release of Kafka offers yet begin here."""
-
-
 @case(
     "ApiVersions",
-    "An API that is listed has every version of Apache Kafka 4.3.",
+    "An API that is listed has every version of the release of Apache Kafka that the broker is measured by.",
     source="Kafka: ApiKeys",
     versions=(0, 0),
 )
 def complete(on: Broker) -> None:
     missing = []
+    of_release = versions(on.cluster.release)
     for name, (first, last) in on.cluster.advertised.items():
-        low, high = REQUESTS[KEYS[name]][2]
-        high = min(high, UNSTABLE.get(name, high + 1) - 1)
+        low, high = of_release.get(name, (first, last))
         missing += [f"{name} v{version}" for version in range(low, high + 1) if not first <= version <= last]
     expect_that("versions that are missing", missing, [])

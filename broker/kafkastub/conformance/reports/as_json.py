@@ -18,6 +18,8 @@ def document(outcome: Outcome) -> dict[str, Any]:
     return {
         "broker": outcome.broker,
         "profile": outcome.profile,
+        "release": outcome.release,
+        "notes": outcome.notes,
         "began": outcome.began,
         "seconds": round(outcome.seconds, 3),
         "interrupted": outcome.interrupted,

@@ -1,0 +1,491 @@
+"""Why kfake fails what it fails: each cause was looked up in its source, beside the frames of a failing run.
+
+A case may have several causes; the first that names it counts. `make conformance` fails where a failure has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One way in which kfake departs. `cases` are ids, with `*` for any text."""
+
+    kafka: str
+    kfake: str
+    where: str
+    cases: tuple[str, ...]
+
+
+CAUSES = (
+    # Groups
+    Cause(
+        "A group that does not exist: UNKNOWN_MEMBER_ID.",
+        "GROUP_ID_NOT_FOUND.",
+        "12_heartbeat.go, 13_leave_group.go, 14_sync_group.go",
+        ("Heartbeat/unknown-group", "SyncGroup/unknown-group", "LeaveGroup/unknown-group", "DeleteGroups/afterwards"),
+    ),
+    Cause(
+        "OffsetFetch of a group that does not exist: offset -1 without an error for what is asked.",
+        "GROUP_ID_NOT_FOUND and no topics.",
+        "groups.go: handleOffsetFetch",
+        (
+            "OffsetFetch/unknown-group",
+            "OffsetFetch/everything-of-nobody",
+            "OffsetFetch/missing-topic",
+            "OffsetFetch/many-groups",
+            "OffsetFetch/unknown-topic-id",
+            "OffsetFetch/empty-group-id",
+            "DeleteGroups/simple",
+        ),
+    ),
+    Cause(
+        'The group id "": INVALID_GROUP_ID.',
+        "GROUP_ID_NOT_FOUND: where there is no such group the id is not looked at.",
+        "groups.go: handleHijack, before validateGroup",
+        (
+            "Heartbeat/empty-group-id",
+            "SyncGroup/empty-group-id",
+            "LeaveGroup/empty-group-id",
+            "OffsetDelete/empty-group-id",
+        ),
+    ),
+    Cause(
+        "DeleteGroups answers an id that is named twice once.",
+        "Twice: NONE, then GROUP_ID_NOT_FOUND.",
+        "groups.go: handleDelete",
+        ("DeleteGroups/named-twice",),
+    ),
+    Cause(
+        "A member's metadata that is no subscription of its version protects every topic (none parsed) or is read as "
+        "version 0 (any version, damaged behind it): the offset stays, GROUP_SUBSCRIBED_TO_TOPIC.",
+        "Metadata that kmsg cannot decode is passed over, and the subscribed topic's offset is deleted. Bytes behind a "
+        "whole subscription do no harm in this version of kfake.",
+        "groups.go: classicSubscribedTopics",
+        ("OffsetDelete/later-versions-damaged", "OffsetDelete/versions-of-the-future", "OffsetDelete/unparseable"),
+    ),
+    Cause(
+        "OffsetDelete of a partition that does not exist: UNKNOWN_TOPIC_OR_PARTITION.",
+        "NONE.",
+        "groups.go: handleOffsetDelete",
+        ("OffsetDelete/missing",),
+    ),
+    Cause(
+        "Version 0 of JoinGroup has no rebalance timeout: the session timeout takes its place.",
+        "It is -1 then, the rebalance is over at once, and who has not joined again by then is out.",
+        "groups.go: maxRebalanceTimeoutMs",
+        tuple(
+            f"JoinGroup/{name}"
+            for name in (
+                "other-protocol-type",
+                "no-common-protocol",
+                "second-member",
+                "metadata-of-members",
+                "votes",
+                "leader-again",
+                "follower-again",
+                "follower-changed",
+                "again-before-sync",
+                "held-back",
+            )
+        ),
+    ),
+    Cause(
+        "A refused JoinGroup names the member that asked.",
+        'The member id is "". (In version 0 the cause above comes first.)',
+        "groups.go: handleJoin",
+        ("JoinGroup/unknown-group", "JoinGroup/unknown-member"),
+    ),
+    Cause(
+        "A static leader that comes back below version 9 is told the old leader's id, and no members.",
+        "Its own new id, and the members, as from version 9 on (KIP-814).",
+        "groups.go: handleJoin",
+        ("JoinGroup/static-leader-back-before",),
+    ),
+    Cause(
+        "LeaveGroup answers with the member id that was sent, and a static member's old id is FENCED_INSTANCE_ID.",
+        "The instance alone counts: the id is replaced by the present one, in the answer too.",
+        "groups.go: handleLeave",
+        ("LeaveGroup/by-instance", "LeaveGroup/fenced"),
+    ),
+    Cause(
+        "A member that leaves while its join is parked gets UNKNOWN_MEMBER_ID for the join.",
+        "The parked join is never answered.",
+        "groups.go: handleLeave, updateMemberAndRebalance",
+        ("LeaveGroup/parked-join",),
+    ),
+    Cause(
+        "SyncGroup 5 without protocol type or name: INCONSISTENT_GROUP_PROTOCOL (KIP-559).",
+        "NONE: what is null is not compared.",
+        "groups.go: handleSync",
+        ("SyncGroup/no-protocol",),
+    ),
+    Cause(
+        "A host in DescribeGroups begins with a slash; GROUP_ID_NOT_FOUND comes with a text (version 6).",
+        "No slash, no text.",
+        "groups.go: handleDescribe",
+        ("DescribeGroups/host", "DescribeGroups/unknown-told", "DescribeGroups/many-unknown"),
+    ),
+    Cause(
+        "ListGroups filters states and types whatever the case of their letters.",
+        "Only as Kafka itself writes them.",
+        "groups.go: handleList",
+        ("ListGroups/list-states", "ListGroups/list-types"),
+    ),
+    Cause(
+        "Who is no member of the group any more: UNKNOWN_MEMBER_ID.",
+        "In an empty group any generation is ILLEGAL_GENERATION.",
+        "groups.go: handleOffsetCommit",
+        ("OffsetCommit/member-that-left",),
+    ),
+    Cause(
+        "A generation in a group that does not exist, OffsetCommit 9 and later: GROUP_ID_NOT_FOUND.",
+        "ILLEGAL_GENERATION in every version.",
+        "groups.go: handleOffsetCommit",
+        ("OffsetCommit/unknown-group-since",),
+    ),
+    Cause(
+        "Missing partitions and topic ids are found before the coordinator sees the request, and come first.",
+        "They come last; where there are no others the coordinator is asked all the same.",
+        "08_offset_commit.go, groups.go: dispatchOffsetCommit",
+        (
+            "OffsetCommit/missing-partitions",
+            "OffsetCommit/negative-partition",
+            "OffsetCommit/only-missing-partitions",
+            "OffsetCommit/unknown-topic-id",
+        ),
+    ),
+    Cause(
+        "offset.metadata.max.bytes: OFFSET_METADATA_TOO_LARGE.",
+        "No limit.",
+        "groups.go: fillOffsetCommitWithACL",
+        ("OffsetCommit/metadata-at-its-limit", "OffsetCommit/metadata-beyond-ascii"),
+    ),
+    Cause(
+        'An offset that is not there, and one committed with null metadata, has the metadata "".',
+        "Null.",
+        "groups.go: handleOffsetFetch",
+        ("OffsetCommit/null-metadata", "OffsetFetch/order", "OffsetFetch/no-leader-epoch", "OffsetFetch/deleted-topic"),
+    ),
+    Cause(
+        'FindCoordinator 1 to 3 has the text "NONE" where there is no error; with an error node and port are -1.',
+        "Null; node and port are 0.",
+        "10_find_coordinator.go",
+        ("FindCoordinator/*",),
+    ),
+    # Records
+    Cause(
+        "Nothing was written: base offset -1 beside every error.",
+        "Base offset 0. The error code is the same.",
+        "00_produce.go: donep",
+        tuple(
+            f"Produce/{name}"
+            for name in (
+                "wrong-acks",
+                "unknown-topic",
+                "unknown-topic-id",
+                "wrong-crc",
+                "control-batch",
+                "too-large",
+                "sequence-gap",
+                "old-epoch",
+                "new-epoch",
+            )
+        ),
+    ),
+    Cause(
+        "A batch that is not as it should be: INVALID_RECORD.",
+        "CORRUPT_MESSAGE.",
+        "00_produce.go",
+        ("Produce/two-batches", "Produce/no-batch", "Produce/base-offset", "Produce/wrong-count"),
+    ),
+    Cause("A compacted topic takes no record without a key.", "It does.", "00_produce.go", ("Produce/keyless",)),
+    Cause(
+        "message.timestamp.type=LogAppendTime: the broker's time is in the answer.",
+        "-1: only what the client's batch says counts, not the topic's setting.",
+        "00_produce.go",
+        ("Produce/log-append-time",),
+    ),
+    Cause(
+        "acks=0 that fails ends the connection.",
+        "It goes on, and the client never learns of it.",
+        "00_produce.go",
+        ("Produce/no-acks-failing",),
+    ),
+    Cause(
+        "Watermarks are -1 beside an error.",
+        "Those of the partition, or 0.",
+        "01_fetch.go: donep",
+        ("Fetch/out-of-range", "Fetch/unknown-topic"),
+    ),
+    Cause(
+        "partition_max_bytes cuts the records within a batch.",
+        "Whole batches only.",
+        "01_fetch.go",
+        ("Fetch/partition-limit",),
+    ),
+    Cause(
+        "A fetch of no partition is answered at once.",
+        "It waits for max_wait_ms.",
+        "01_fetch.go",
+        ("Fetch/nothing",),
+    ),
+    Cause(
+        "A low watermark of -1 beside an error of DeleteRecords.",
+        "0.",
+        "21_delete_records.go",
+        tuple(f"DeleteRecords/records-{name}" for name in ("out-of-range", "missing", "missing-topic", "neighbours")),
+    ),
+    Cause(
+        "An offset below the log's start moves nothing: NONE, and the start as it is.",
+        "OFFSET_OUT_OF_RANGE.",
+        "21_delete_records.go",
+        ("DeleteRecords/records-deleted",),
+    ),
+    Cause(
+        "A compacted topic: POLICY_VIOLATION; an internal one: INVALID_TOPIC_EXCEPTION.",
+        "Records are deleted; there is no internal topic.",
+        "21_delete_records.go",
+        ("DeleteRecords/records-compacted", "DeleteRecords/records-internal"),
+    ),
+    Cause(
+        "An unknown leader epoch has the end offset -1.",
+        "0.",
+        "23_offset_for_leader_epoch.go",
+        ("OffsetForLeaderEpoch/epoch-unknown",),
+    ),
+    Cause(
+        "An error of InitProducerId comes with the epoch -1.",
+        "0.",
+        "txns.go: doInitProducerID",
+        ("InitProducerId/empty-transactional-id", "InitProducerId/bad-timeouts"),
+    ),
+    Cause(
+        "A producer id without its epoch is refused; the same id and epoch again are answered alike; an old epoch is "
+        "fenced (KIP-360).",
+        "One without the other is not looked at; an old epoch is taken, too, and the epoch rises each time.",
+        "txns.go: doInitProducerID",
+        ("InitProducerId/half-known", "InitProducerId/bumped", "InitProducerId/fenced-producer"),
+    ),
+    Cause(
+        "DescribeProducers tells every idempotent producer.",
+        "Only those in a transaction.",
+        "txns.go: txnProducers",
+        ("DescribeProducers/producers", "DescribeProducers/several-producers"),
+    ),
+    # Topics and configuration
+    Cause(
+        "A topic name that cannot be: INVALID_TOPIC_EXCEPTION.",
+        "Names are not looked at: such topics are made, described and configured.",
+        "19_create_topics.go, 03_metadata.go, 32_describe_configs.go",
+        (
+            "CreateTopics/bad-names",
+            "Metadata/invalid-names",
+            "DescribeConfigs/describe-missing",
+            "DescribeProducers/producers-bad-name",
+            "DescribeTopicPartitions/partitions-bad-name",
+        ),
+    ),
+    Cause(
+        "An empty list of topics in Metadata 0 means all of them.",
+        "None of them.",
+        "03_metadata.go",
+        ("Metadata/all-topics-of-old",),
+    ),
+    Cause(
+        "__consumer_offsets is a topic, and flagged as internal.",
+        "It does not exist.",
+        "03_metadata.go",
+        ("Metadata/internal",),
+    ),
+    Cause(
+        "Impossible counts, factors and assignments are refused.",
+        "-2 is the default, a factor of 0 and brokers that there are not are taken, a count may stay as it is.",
+        "19_create_topics.go, 37_create_partitions.go",
+        (
+            "CreateTopics/bad-counts",
+            "CreateTopics/bad-factors",
+            "CreateTopics/bad-assignments",
+            "CreatePartitions/not-grown",
+            "CreatePartitions/grow-assigned",
+        ),
+    ),
+    Cause(
+        "Settings are checked: names, values, what is a list, what is dynamic.",
+        "A topic's are kept as they come; of a broker's only whether a number is one is looked at.",
+        "data.go: setTopicConfig, validateBrokerConfig",
+        (
+            "CreateTopics/bad-settings",
+            "AlterConfigs/alter-badly",
+            "AlterConfigs/alter-not-dynamic",
+            "AlterConfigs/alter-neighbours",
+            "IncrementalAlterConfigs/incremental-neighbours",
+            "IncrementalAlterConfigs/bad-values",
+            "IncrementalAlterConfigs/bad-rows",
+            "IncrementalAlterConfigs/not-dynamic",
+        ),
+    ),
+    Cause(
+        "APPEND begins with the setting's default where nothing was set.",
+        "With nothing.",
+        "44_incremental_alter_configs.go",
+        ("IncrementalAlterConfigs/append-and-subtract",),
+    ),
+    Cause(
+        "Settings tell their source, and synonyms, all of them, where asked for.",
+        "The source is missing in CreateTopics; the default is always told as a synonym and the topic's own never.",
+        "19_create_topics.go, 32_describe_configs.go",
+        ("CreateTopics/settings", "DescribeConfigs/topic-settings", "DescribeConfigs/synonyms"),
+    ),
+    Cause(
+        "Settings come with their documentation where asked for.",
+        "Without.",
+        "32_describe_configs.go",
+        ("DescribeConfigs/documented",),
+    ),
+    Cause(
+        "A name given twice in CreateTopics is answered once, and its neighbours are made.",
+        "Every topic of the request is refused.",
+        "19_create_topics.go",
+        ("CreateTopics/doubled",),
+    ),
+    Cause(
+        "A topic given twice in DeleteTopics stays; neither name nor id is INVALID_REQUEST; an unknown id has no name.",
+        "It is deleted; UNKNOWN_TOPIC_ID; the name is empty.",
+        "20_delete_topics.go",
+        ("DeleteTopics/delete-doubled", "DeleteTopics/delete-ambiguous", "DeleteTopics/delete-by-id"),
+    ),
+    Cause(
+        "No time to do it in: REQUEST_TIMED_OUT, and nothing is done.",
+        "The timeout is not looked at.",
+        "19, 20, 37, 43 and 45",
+        (
+            "CreateTopics/no-time",
+            "DeleteTopics/delete-no-time",
+            "CreatePartitions/grow-no-time",
+            "ElectLeaders/elect-no-time",
+            "AlterPartitionReassignments/reassign-no-time",
+        ),
+    ),
+    Cause(
+        "Errors come with a text.",
+        "The code is the same; there is no text.",
+        "19, 36, 43, 45, 50 and 51",
+        (
+            "CreateTopics/exists-already",
+            "ElectLeaders/elect-missing",
+            "AlterPartitionReassignments/reassign-missing",
+            "DescribeUserScramCredentials/describe-missing",
+            "AlterUserScramCredentials/*",
+            "SaslAuthenticate/no-authentication",
+            "IncrementalAlterConfigs/incremental-unknown-type",
+        ),
+    ),
+    # The cluster
+    Cause(
+        "A partition that its first replica leads needs no election; other election types than 0 and 1 do not exist.",
+        "Every election moves the leader on to the next broker, whatever the type.",
+        "43_elect_leaders.go: elect",
+        ("ElectLeaders/*",),
+    ),
+    Cause(
+        "Replicas that cannot be are refused.",
+        "Any are taken.",
+        "45_alter_partition_assignments.go",
+        ("AlterPartitionReassignments/reassigned-badly", "AlterPartitionReassignments/reassign-in-order"),
+    ),
+    Cause(
+        "DescribeLogDirs without topics tells the directories.",
+        "Nothing: a directory is told with a log in it.",
+        "35_describe_log_dirs.go",
+        ("DescribeLogDirs/no-logs",),
+    ),
+    Cause(
+        "A broker is no endpoint of a controller: MISMATCHED_ENDPOINT_TYPE; other types do not exist.",
+        "The endpoint type is not looked at.",
+        "60_describe_cluster.go",
+        ("DescribeCluster/endpoint-types",),
+    ),
+    Cause(
+        "A group is listed while it has a configuration.",
+        "For ever, once it had one.",
+        "74_list_config_resources.go",
+        ("ListConfigResources/configured-group",),
+    ),
+    Cause(
+        "A cursor that makes no sense: INVALID_REQUEST for every topic.",
+        "The connection is closed.",
+        "75_describe_topic_partitions.go",
+        ("DescribeTopicPartitions/bad-cursor", "DescribeTopicPartitions/stray-cursor"),
+    ),
+    Cause(
+        "Without an authorizer ACLs are SECURITY_DISABLED; UNKNOWN (0) in a filter or an entry ends the connection.",
+        "Entries are kept whether or not they are looked at; 0 is taken.",
+        "29_describe_acls.go, 30_create_acls.go, 31_delete_acls.go",
+        ("DescribeAcls/*", "CreateAcls/*", "DeleteAcls/*"),
+    ),
+    Cause(
+        "On a listener without SASL: ILLEGAL_SASL_STATE, and the connection goes on.",
+        "SaslHandshake 1 is answered with NONE, and SaslAuthenticate after it ends the connection.",
+        "17_sasl_handshake.go, 36_sasl_authenticate.go",
+        ("SaslHandshake/*", "SaslAuthenticate/*"),
+    ),
+    Cause(
+        "An empty list of users is all users, as null is.",
+        "None.",
+        "50_describe_user_scram_credentials.go",
+        ("DescribeUserScramCredentials/all-users",),
+    ),
+    Cause(
+        "Subscriptions to client metrics have an effect, intervals and limits are kept, what is pushed is looked at.",
+        "There are no subscriptions to follow; only the subscription id is looked at. The codecs told are other ones.",
+        "71_get_telemetry_subscriptions.go, 72_push_telemetry.go",
+        ("GetTelemetrySubscriptions/*", "PushTelemetry/*"),
+    ),
+    Cause(
+        "Quotas are looked at: names, values, entities, filters. What is not found is no entries.",
+        "Anything is kept, any filter is taken. What is not found is null, and the text is null, not empty.",
+        "48_describe_client_quotas.go, 49_alter_client_quotas.go",
+        ("DescribeClientQuotas/*", "AlterClientQuotas/*"),
+    ),
+    # Connections
+    Cause(
+        "Every version of 4.3 of an API that is listed.",
+        "ListOffsets 11, SaslHandshake 0 and OffsetForLeaderEpoch 2 are missing.",
+        "02_list_offsets.go, 17_sasl_handshake.go, 23_offset_for_leader_epoch.go",
+        ("ApiVersions/complete",),
+    ),
+    Cause(
+        "An API or a version that does not exist ends that connection.",
+        "The whole process dies: kmsg.RequestForKey has no such request, and its nil is used.",
+        "client_conn.go: read",
+        ("ApiVersions/unknown-api", "ApiVersions/unknown-version"),
+    ),
+    Cause(
+        "ApiVersions at a version that does not exist is answered in version 0, with its own range.",
+        "Below 0 the connection is closed.",
+        "client_conn.go, 18_api_versions.go",
+        ("ApiVersions/version-of-the-future",),
+    ),
+    Cause(
+        "A size below 0 or beyond socket.request.max.bytes ends the connection.",
+        "It is taken for an unsigned number, and that much memory is made ready.",
+        "client_conn.go: read",
+        ("ApiVersions/bad-sizes",),
+    ),
+)
+"""In the order in which they are told."""
+
+
+def cause_of(case_id: str) -> Cause | None:
+    """The first cause that names a case."""
+    found = (cause for cause in CAUSES if any(fnmatchcase(case_id, name) for name in cause.cases))
+    return next(found, None)
+
+
+def unexplained(case_ids: Iterable[str]) -> list[str]:
+    """The cases that no cause names."""
+    return [name for name in dict.fromkeys(case_ids) if cause_of(name) is None]
