@@ -75,6 +75,8 @@ class Histories(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.numbers = count(1)
+        self.unseen: set[str] = set()
+        """Groups that a refused commit made, and nobody has seen since."""
 
     @initialize(profile=st.sampled_from(["kips", "kafka"]), minutes=st.sampled_from([1, 60, 10_080, 10_080, -1]))
     def start(self, profile: str, minutes: int) -> None:
@@ -248,6 +250,8 @@ class Histories(RuleBasedStateMachine):
     def somebody_commits_too_much(self, group: str) -> None:
         """Nothing of it is stored, but a group that was not there is made."""
         live = group in self.model.groups and self.model.groups[group].state != "Empty"
+        if group not in self.model.groups:
+            self.unseen.add(group)
         (code,) = self.context.commit(group, {LARGE: {0: 1}}, metadata="x" * 4_097).values()
         assert code == (ErrorCode.UNKNOWN_MEMBER_ID if live else ErrorCode.OFFSET_METADATA_TOO_LARGE)
         self.model.commit(group, [], (0, 0, ""), -1, 9)
@@ -334,7 +338,12 @@ class Histories(RuleBasedStateMachine):
             group = model.groups.get(name)
             fetched = context.fetch(name)
             assert fetched == ({} if group is None else {place: o.value for place, o in group.offsets.items()})
-            assert context.group_state(name) == ("Dead" if group is None else group.state)
+            state = context.group_state(name)
+            if group is None or state == group.state:
+                assert state == ("Dead" if group is None else group.state)
+                self.unseen.discard(name)
+            else:  # there is no record of it yet: see `coordinator.readable`
+                assert (state, name in self.unseen) == ("Dead", True), group.state
         assert dict(+model.meters) == {name: n for name, n in context.state.meters().items() if n}
 
     @invariant()
