@@ -1,12 +1,13 @@
 """Figures of the PySpark pipeline over a long history: `make bench-pipeline`.
 
-Five million records of 20,000 groups, as Parquet of raw records (made once, kept under .cache/). Three questions:
+Five million records of 20,000 groups, made once and kept under .cache/ as Parquet of raw records. Four questions:
 
-1. Decoding and `offset_current`, beside merely reading and counting the same records in the same session, in turns;
-   the median of each.
-2. The same with 1 % of the records damaged.
-3. Whole runs of `kafkastub-pipeline run` over one, two and five million records, each in a process of its own: time,
-   and the largest memory of the driver, its JVM and its Python workers together.
+1. saved: decoding, and the offsets that `offset_current` has, beside merely reading and counting the same records in
+   the same session, in turns; the median of the ratios. They are made by the functions that `run` makes them by.
+2. bad: the same with 1 % of the records damaged.
+3. kafka: the same as the first through Spark's Kafka source, from a topic of the stub.
+4. runs: whole runs of `kafkastub-pipeline run` over one, two and five million records, each in a process of its own:
+   time, and the largest memory of the driver, its JVM and its Python workers together.
 
 CPU seconds are of the whole tree of processes: on a machine that others use too they are what to look at.
 """
@@ -22,17 +23,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from offsets_log import GROUPS, log_of
+from contestants import process_that_says_ready, stub_command
+from offsets_log import GROUPS, LOG_PARTITIONS, log_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+Source = Callable[["SparkSession"], "DataFrame"]
 CACHE = Path(__file__).resolve().parent.parent / ".cache" / "bench-pipeline"
 RECORDS = (1_000_000, 2_000_000, 5_000_000)
 QUICK = (100_000, 200_000, 500_000)
@@ -44,6 +47,10 @@ LINEAR_BUDGET = 1.25
 """Cost a record of the longest history beside that of the shortest."""
 MEMORY_BUDGET = 1.35
 """Peak memory, likewise."""
+PARTS = ("saved", "bad", "kafka", "runs")
+COPY = "offsets-copy"
+COUNT, OFFSETS, EVERYTHING = "read and count", "decode and offset_current", "decode, all columns handed back"
+DAMAGED, DAMAGED_EVERYTHING = "decode and offset_current, 1 % damaged", "decode, all columns, 1 % damaged"
 SETTINGS = (("spark.ui.enabled", "false"), ("spark.log.level", "ERROR"), ("spark.driver.host", "127.0.0.1"))
 _TICK = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -61,54 +68,97 @@ class Cost:
         return f"{name:<44}{wall:9.2f}{min(self.wall):9.2f}{cpu:9.2f}{wall * 1e6 / records:10.2f}"
 
 
-def session() -> SparkSession:
+def session(kafka: bool = False) -> SparkSession:
     """As the command starts one."""
     from kafkastub_pipeline.session import spark_session
 
-    return spark_session(conf=SETTINGS, kafka=False)
+    return spark_session(conf=SETTINGS, kafka=kafka)
 
 
-def counted(spark: SparkSession, path: Path) -> None:
-    """Merely read and count: every byte of every record comes off the disk, as lengths tell."""
-    from kafkastub_pipeline.sources import read_raw
+def saved(path: Path) -> Source:
+    """Records from Parquet."""
 
+    def read(spark: SparkSession) -> DataFrame:
+        from kafkastub_pipeline.sources import read_raw
+
+        return read_raw(spark, str(path))
+
+    return read
+
+
+def served(servers: str) -> Source:
+    """Records from a topic of the stub, as `run` reads `__consumer_offsets`."""
+
+    def read(spark: SparkSession) -> DataFrame:
+        from kafkastub_pipeline.sources import read_kafka
+
+        return read_kafka(spark, servers, LOG_PARTITIONS, topic=COPY)
+
+    return read
+
+
+def counted(spark: SparkSession, raw: Source) -> None:
+    """Merely read and count: every byte of every record is read, as lengths tell."""
     lengths = "count(*)", "sum(length(key))", "sum(length(value))", "max(partition)", "max(offset)", "max(timestamp)"
-    read_raw(spark, str(path)).selectExpr(*lengths).collect()
+    raw(spark).selectExpr(*lengths).collect()
 
 
-def current(spark: SparkSession, path: Path) -> None:
+def current(spark: SparkSession, raw: Source) -> None:
     """Every record decoded, and what is left of each offset."""
     from kafkastub_pipeline.decode.latest import current_of_raw
-    from kafkastub_pipeline.sources import read_raw
 
-    _done(current_of_raw(read_raw(spark, str(path))))
+    _done(current_of_raw(raw(spark)))
 
 
-def everything(spark: SparkSession, path: Path) -> None:
-    """Every record decoded, and every column of every one handed back to Spark."""
-    from kafkastub_pipeline.decode import decoded
-    from kafkastub_pipeline.sources import read_raw
+def everything(spark: SparkSession, raw: Source) -> None:
+    """Every record decoded, and every column of every one handed back to Spark, with the candidates: `run` does it."""
+    from kafkastub_pipeline.decode.latest import decoded_with_candidates
 
-    _done(decoded(read_raw(spark, str(path))))
+    _done(decoded_with_candidates(raw(spark)))
 
 
 def _done(frame: DataFrame) -> None:
     frame.write.format("noop").mode("overwrite").save()
 
 
-def compared(spark: SparkSession, path: Path, bad: Path, rounds: int) -> dict[str, Cost]:
+@contextmanager
+def stub_with(path: Path, records: int) -> Iterator[str]:
+    """HOST:PORT of a stub with a copy of saved records in a topic; it takes as long as producing them does."""
+    import pyarrow.parquet as pq
+    from confluent_kafka import Producer
+
+    command = [*stub_command(), "--topic", f"{COPY}:{LOG_PARTITIONS}"]
+    with process_that_says_ready("kafkastub", command) as stub:
+        producer = Producer(
+            {
+                "bootstrap.servers": f"{stub.host}:{stub.port}",
+                "linger.ms": 50,
+                "batch.size": 500_000,
+                "queue.buffering.max.messages": 500_000,
+                "queue.buffering.max.kbytes": 500_000,
+            }
+        )
+        for file in sorted(path.glob("*.parquet")):
+            for batch in pq.ParquetFile(file).iter_batches(50_000, columns=["key", "value", "partition", "timestamp"]):
+                times = batch.column("timestamp").cast("int64").to_pylist()
+                columns = (batch.column(name).to_pylist() for name in ("key", "value", "partition"))
+                for key, value, partition, at in zip(*columns, times, strict=True):
+                    producer.produce(COPY, value, key, partition, timestamp=at)
+                while len(producer) > 200_000:
+                    producer.poll(0.1)
+        if producer.flush(600):
+            raise SystemExit(f"the stub did not take {records:,} records")
+        yield f"{stub.host}:{stub.port}"
+
+
+def compared(spark: SparkSession, things: dict[str, Callable[[], None]], rounds: int) -> dict[str, Cost]:
     """The things in turns, after one round that warms the JVM up."""
-    things: dict[str, Callable[[], None]] = {
-        "read and count": lambda: counted(spark, path),
-        "decode and offset_current": lambda: current(spark, path),
-        "the same, 1 % of the records damaged": lambda: current(spark, bad),
-        "decode, all columns handed back": lambda: everything(spark, path),
-    }
     costs = {name: Cost() for name in things}
     for number in range(rounds + 1):
         for name, act in things.items():
             with _timed(costs[name], keep=number > 0):
                 act()
+            print(f"round {number}: {name}", file=sys.stderr, flush=True)
     return costs
 
 
@@ -192,10 +242,10 @@ def main() -> int:
     rounds = 2 if options.quick else options.rounds
     print(f"records are made under {CACHE} where they are not there", file=sys.stderr)
     logs = {size: log_of(CACHE, size) for size in sizes}
-    bad = log_of(CACHE, sizes[-1], BAD)
     missed: list[str] = []
-    if "compare" in options.parts:
-        _compare(logs[sizes[-1]], bad, sizes[-1], rounds, missed)
+    longest = sizes[-1]
+    if not {"saved", "bad", "kafka"}.isdisjoint(options.parts):
+        _compare(options.parts, logs[longest], longest, rounds, missed)
     if "runs" in options.parts:
         _runs(logs, missed)
     for text in missed:
@@ -205,26 +255,58 @@ def main() -> int:
     return 1 if missed and not options.quick else 0
 
 
-def _compare(path: Path, bad: Path, records: int, rounds: int, missed: list[str]) -> None:
-    spark = session()
-    try:
-        costs = compared(spark, path, bad, rounds)
-    finally:
-        spark.stop()
+def _compare(parts: Sequence[str], path: Path, records: int, rounds: int, missed: list[str]) -> None:
     print(f"\n{records:,} records of {GROUPS:,} groups, {os.cpu_count()} cores, {rounds} rounds in turns")
     print(f"{'seconds':<44}{'median':>9}{'best':>9}{'cpu':>9}{'us/record':>10}")
+    spark = session("kafka" in parts)
+    try:
+        if not {"saved", "bad"}.isdisjoint(parts):
+            _compare_saved(spark, parts, path, records, rounds, missed)
+        if "kafka" in parts:
+            with stub_with(path, records) as servers:
+                things = {
+                    COUNT: lambda: counted(spark, served(servers)),
+                    OFFSETS: lambda: current(spark, served(servers)),
+                }
+                costs = compared(spark, things, rounds)
+            _shown(costs, records, " (kafka)")
+            _judged("kafka", costs[OFFSETS], costs[COUNT], RATIO_BUDGET, missed)
+    finally:
+        spark.stop()
+
+
+def _compare_saved(
+    spark: SparkSession, parts: Sequence[str], path: Path, records: int, rounds: int, missed: list[str]
+) -> None:
+    things = {
+        COUNT: lambda: counted(spark, saved(path)),
+        OFFSETS: lambda: current(spark, saved(path)),
+        EVERYTHING: lambda: everything(spark, saved(path)),
+    }
+    if "bad" in parts:
+        damaged = log_of(CACHE, records, BAD)
+        things[DAMAGED] = lambda: current(spark, saved(damaged))
+        things[DAMAGED_EVERYTHING] = lambda: everything(spark, saved(damaged))
+    costs = compared(spark, things, rounds)
+    _shown(costs, records)
+    _judged("saved", costs[OFFSETS], costs[COUNT], RATIO_BUDGET, missed)
+    if "bad" in parts:
+        _judged("1 % damaged", costs[DAMAGED], costs[OFFSETS], BAD_BUDGET, missed)
+        _judged("1 % damaged, all columns", costs[DAMAGED_EVERYTHING], costs[EVERYTHING], BAD_BUDGET, missed)
+
+
+def _shown(costs: dict[str, Cost], records: int, note: str = "") -> None:
     for name, cost in costs.items():
-        print(cost.line(name, records))
-    names = list(costs)
-    for what, a, b, budget in (
-        ("decode and offset_current : read and count", names[1], names[0], RATIO_BUDGET),
-        ("1 % damaged : none", names[2], names[1], BAD_BUDGET),
-    ):
-        wall = statistics.median(x / y for x, y in zip(costs[a].wall, costs[b].wall, strict=True))
-        cpu = statistics.median(x / y for x, y in zip(costs[a].cpu, costs[b].cpu, strict=True))
-        print(f"{what:<44}{wall:8.2f}x  cpu {cpu:.2f}x  budget {budget:.2f}x")
-        if wall > budget:
-            missed.append(f"{what} is {wall:.2f}, budget {budget:.2f}")
+        print(cost.line(name + note, records), flush=True)
+
+
+def _judged(what: str, cost: Cost, base: Cost, budget: float, missed: list[str]) -> None:
+    """The median of the ratios of each round."""
+    wall = statistics.median(x / y for x, y in zip(cost.wall, base.wall, strict=True))
+    cpu = statistics.median(x / y for x, y in zip(cost.cpu, base.cpu, strict=True))
+    print(f"{what + ', ratio':<44}{wall:8.2f}x  cpu {cpu:.2f}x  budget {budget:.2f}x", flush=True)
+    if wall > budget:
+        missed.append(f"{what}: {wall:.2f} times, budget {budget:.2f}")
 
 
 def _runs(logs: dict[int, Path], missed: list[str]) -> None:
@@ -250,7 +332,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Figures of the PySpark pipeline over a long history.")
     parser.add_argument("--quick", action="store_true", help="a tenth of the records and two rounds: does it run?")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"of the comparison (default {ROUNDS})")
-    parser.add_argument("--parts", nargs="+", choices=("compare", "runs"), default=("compare", "runs"))
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="which questions (default all)")
     parser.add_argument("--whole-run", metavar="DIR", help=argparse.SUPPRESS)
     parser.add_argument("--out", metavar="DIR", help=argparse.SUPPRESS)
     return parser.parse_args()

@@ -85,9 +85,14 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         "--check-interval-ms", metavar="MS", type=_positive, default=600_000, help="offsets.retention.check.interval.ms"
     )
     command.add_argument(
-        "--probes", metavar="N", type=_natural, default=1000, help="read so many next records for lag in seconds"
+        "--probes",
+        metavar="N",
+        type=_natural,
+        default=1000,
+        help="ask the broker for the first unread record of so many partitions, for lag in seconds, and for so many"
+        " groups' open transactions, where there are any (default 1000; 0 asks for nothing)",
     )
-    command.add_argument("--keep-records", action="store_true", help="leave the decoded records in DIR/_records")
+    command.add_argument("--keep-records", action="store_true", help="leave DIR/decoded_records for --records")
     command.set_defaults(act=_run)
 
 

@@ -77,6 +77,7 @@ def reached(bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), tim
             f"no broker answers at {bootstrap_servers}: {error.args[0].str()}; check --bootstrap-servers"
         ) from error
     _check_topic(metadata, bootstrap_servers)
+    _check_permission(admin, bootstrap_servers, timeout)
     return admin, metadata
 
 
@@ -192,6 +193,25 @@ def _check_topic(metadata: Any, bootstrap_servers: str) -> None:
         )
     if topic.error is not None:
         raise PipelineError(f"{TOPIC} on {bootstrap_servers} cannot be read: {topic.error.str()}")
+
+
+def _check_permission(admin: Any, bootstrap_servers: str, timeout: float) -> None:
+    """Who may describe the log and not read it is told before Spark starts. Brokers without permissions say nothing."""
+    from confluent_kafka import KafkaException, TopicCollection
+    from confluent_kafka.admin import AclOperation
+
+    asked = admin.describe_topics(
+        TopicCollection([TOPIC]), include_authorized_operations=True, request_timeout=timeout
+    )[TOPIC]
+    try:
+        allowed = asked.result().authorized_operations
+    except KafkaException:  # a broker that does not know the question
+        return
+    if allowed and AclOperation.READ not in allowed:
+        raise PipelineError(
+            f"{TOPIC} on {bootstrap_servers} may not be read: this user needs the permission Read on the topic, and has"
+            f" {', '.join(sorted(one.name.capitalize() for one in allowed))}"
+        )
 
 
 def next_record_times(

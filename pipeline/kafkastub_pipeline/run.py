@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.cluster import Snapshot, snapshot
-from kafkastub_pipeline.decode import decoded
+from kafkastub_pipeline.decode.latest import CANDIDATE, decoded_with_candidates
 from kafkastub_pipeline.errors import PipelineError
 from kafkastub_pipeline.rules import LAST_MS
 from kafkastub_pipeline.sources import read_journal, read_kafka, read_raw
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("kafkastub_pipeline")
 
 RECORDS = "decoded_records"
-"""The decoded records, while a run needs them."""
+"""The decoded records, and the candidates for current offsets behind them, while a run needs them."""
 
 
 @dataclass
@@ -61,6 +61,7 @@ class Run:
 
     Attributes:
         records: decoded records, stored.
+        candidates: what `decode.latest` has found for the current offsets; None where only decoded records are there.
         now_ms: the moment that the tables are about.
         complete: `log_partition` and `complete_ms`, for partitions whose log does not begin at its beginning.
         cluster: None without a broker.
@@ -70,6 +71,7 @@ class Run:
     settings: Settings
     store: Store
     records: DataFrame
+    candidates: DataFrame | None
     now_ms: int
     complete_ms: int | None
     cluster: Snapshot | None
@@ -100,18 +102,25 @@ def run(spark: SparkSession, settings: Settings) -> list[str]:
         cluster = snapshot(settings.bootstrap_servers, settings.options)
     journal = None if settings.journal is None else read_journal(spark, settings.journal)
     if settings.records is not None:
-        records = _saved_records(spark, settings.records)
+        stored = _saved_records(spark, settings.records)
     else:
-        raw = _raw(spark, settings, cluster)
-        records = staging.write(RECORDS, decoded(raw))
+        stored = staging.write(RECORDS, decoded_with_candidates(_raw(spark, settings, cluster)))
     try:
+        records, candidates = _parted(stored)
         now_ms = _now(records, settings.now)
-        made = Run(spark, settings, store, records, now_ms, complete_since(records), cluster, journal)
+        made = Run(spark, settings, store, records, candidates, now_ms, complete_since(records), cluster, journal)
         all_tables.write_all(made)
     finally:
         if settings.records is None and not settings.keep_records:
             staging.remove(RECORDS)
     return made.written
+
+
+def _parted(stored: DataFrame) -> tuple[DataFrame, DataFrame | None]:
+    """The decoded records, and the candidates where there are any: `stream` writes none."""
+    if "place" not in stored.columns:
+        return stored, None
+    return stored.where("place is null").drop("place"), stored.where("place is not null").select(*CANDIDATE.names)
 
 
 def _raw(spark: SparkSession, settings: Settings, cluster: Snapshot | None) -> DataFrame:

@@ -33,14 +33,16 @@ JOURNAL_COLUMNS: Final = (
 """What is read of the journal; it may have more."""
 
 
-def kafka_options(bootstrap_servers: str, partitions: int, options: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
+def kafka_options(
+    bootstrap_servers: str, partitions: int, options: Sequence[tuple[str, str]] = (), topic: str = TOPIC
+) -> dict[str, str]:
     """Options of Spark's Kafka source. `options` are a client's, such as `security.protocol`.
 
     Partitions are assigned: a subscription would make a consumer group of Spark's own, on the very log that is read.
     """
     return {
         "kafka.bootstrap.servers": bootstrap_servers,
-        "assign": json.dumps({TOPIC: list(range(partitions))}),
+        "assign": json.dumps({topic: list(range(partitions))}),
         "startingOffsets": "earliest",
         "kafka.isolation.level": "read_committed",
         "failOnDataLoss": "false",  # the topic is compacted: records go while they are read
@@ -49,11 +51,15 @@ def kafka_options(bootstrap_servers: str, partitions: int, options: Sequence[tup
 
 
 def read_kafka(
-    spark: SparkSession, bootstrap_servers: str, partitions: int, options: Sequence[tuple[str, str]] = ()
+    spark: SparkSession,
+    bootstrap_servers: str,
+    partitions: int,
+    options: Sequence[tuple[str, str]] = (),
+    topic: str = TOPIC,
 ) -> DataFrame:
-    """All records of `__consumer_offsets` that are there now."""
+    """All records of `__consumer_offsets`, or of a copy of it, that are there now."""
     _internal_topics(spark)
-    reader = spark.read.format("kafka").options(**kafka_options(bootstrap_servers, partitions, options))
+    reader = spark.read.format("kafka").options(**kafka_options(bootstrap_servers, partitions, options, topic))
     try:
         return reader.load().select(*RAW_COLUMNS)
     except Exception as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -47,6 +48,12 @@ COMMITS: Final = {
 """What is left of what is committed."""
 REFUSED: Final = {("workers", "orders", 0): "actively subscribed", ("connect", "audit", 0): "not empty"}
 """Offsets that are in use, and what OffsetDelete says of them."""
+PATIENT: Final = ("--timeout", "60000")
+"""Kafka's tool waits five seconds for each answer, which is short on a busy machine."""
+OPEN_MS: Final = 3_600_000
+"""A transaction stays open for as long as these tests take."""
+DEADLINE: Final = 120
+"""Seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +63,7 @@ def kafka(jvm: Jvm) -> Iterator[str]:
         "offsets.topic.num.partitions": 1,
         "transaction.state.log.num.partitions": 1,
         "log.retention.ms": -1,
+        "transaction.max.timeout.ms": OPEN_MS,
     }
     with ApacheKafka(config=config) as broker, Wire(broker.bootstrap_servers) as wire:
         servers = broker.bootstrap_servers
@@ -71,7 +79,7 @@ def _history(servers: str, wire: Wire) -> None:
     producer = Producer({"bootstrap.servers": servers})
     for _ in range(10):
         producer.produce("orders", b"x", partition=0)
-    assert producer.flush(60) == 0
+    assert producer.flush(DEADLINE) == 0
     wire.commit("simple", {("orders", 0): 3, ("audit", 0): 0})
     wire.commit("simple", {("orders", 0): 4, ("audit", 1): 0})
     wire.commit("simple", {("orders", 1): 0}, own=10**11, version=4)
@@ -90,15 +98,15 @@ def _open_transaction(servers: str) -> Iterator[None]:
     """One that has committed an offset of `pending`, and does not end: everything behind it is not to be read."""
     from confluent_kafka import Consumer, Producer, TopicPartition
 
-    settings = {"transactional.id": "open", "transaction.timeout.ms": 900_000, "log_level": 0}
+    settings = {"transactional.id": "open", "transaction.timeout.ms": OPEN_MS, "log_level": 0}
     producer = Producer({"bootstrap.servers": servers, **settings})
-    producer.init_transactions(120)
+    producer.init_transactions(DEADLINE)
     producer.begin_transaction()
     with closing(Consumer({"bootstrap.servers": servers, "group.id": "pending"})) as consumer:
         metadata = consumer.consumer_group_metadata()
-        producer.send_offsets_to_transaction([TopicPartition("orders", 1, 0)], metadata, 120)
+        producer.send_offsets_to_transaction([TopicPartition("orders", 1, 0)], metadata, DEADLINE)
     yield
-    producer.abort_transaction(120)
+    producer.abort_transaction(DEADLINE)
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +116,19 @@ def out(spark: SparkSession, kafka: str, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("tables")
     run(spark, Settings(out=str(folder), bootstrap_servers=kafka, retention_minutes=(10080,), profile="kafka"))
     return folder
+
+
+Described = dict[str, list[tuple[str, int, int, int, int]]]
+"""Of each group: topic, partition, committed offset, log end offset, lag."""
+
+
+@pytest.fixture(scope="module")
+def described(kafka: str, jvm: Jvm) -> Described:
+    """What Kafka's tool says of the groups, asked while they have all their offsets.
+
+    Tests run in any order, and one of them deletes offsets: it needs this fixture, too.
+    """
+    return {group: _described(jvm, kafka, group) for group in ("simple", "workers")}  # consumer groups are all it knows
 
 
 def test_offsets_are_what_kafkas_formatter_says(spark: SparkSession, kafka: str, out: Path, jvm: Jvm) -> None:
@@ -130,11 +151,10 @@ def test_offsets_are_what_kafkas_formatter_says(spark: SparkSession, kafka: str,
     assert 1 in {row.schema_version for row in events}
 
 
-def test_lag_is_what_kafkas_tool_says(spark: SparkSession, kafka: str, out: Path, jvm: Jvm) -> None:
+def test_lag_is_what_kafkas_tool_says(spark: SparkSession, out: Path, described: Described) -> None:
     lag = {(r.group_id, r.topic, r.partition): r for r in rows(spark, out, "lag")}
     assert {place: row.committed_offset for place, row in lag.items()} == COMMITS
-    for group in ("simple", "workers"):  # Kafka's tool describes consumer groups alone
-        told = _described(jvm, kafka, group)
+    for group, told in described.items():
         assert {(group, topic, partition) for topic, partition, _, _, _ in told} == {
             p for p in COMMITS if p[0] == group
         }
@@ -165,6 +185,7 @@ def test_a_topic_is_known_by_its_id(spark: SparkSession, kafka: str, out: Path) 
     assert known == {"orders": ids["orders"], "audit": ids["audit"]}  # Kafka writes them since 4.1
 
 
+@pytest.mark.usefixtures("described")
 def test_the_commands_do_as_predicted(spark: SparkSession, kafka: str, out: Path, jvm: Jvm) -> None:
     stale = {(r.group_id, r.topic, r.partition): r for r in rows(spark, out, "stale_offsets")}
     assert set(stale) == set(COMMITS) - set(REFUSED)
@@ -200,16 +221,23 @@ def _formatted(jvm: Jvm, servers: str, records: int) -> list[Any]:
 
 
 def _described(jvm: Jvm, servers: str, group: str) -> list[tuple[str, int, int, int, int]]:
-    """Topic, partition, committed offset, log end offset, lag."""
-    done = jvm.tool(CONSUMER_GROUPS, "--bootstrap-server", servers, "--describe", "--group", group)
+    """Topic, partition, committed offset, log end offset, lag: of all that the group has committed, once it is told.
+
+    On a busy machine the tool gives up on its own requests; it then says so, or leaves rows out.
+    """
+    wanted = sum(place[0] == group for place in COMMITS)
     line = rf"^{re.escape(group)}\s+(\S+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(-?\d+)"
-    found = re.findall(line, done.out, re.MULTILINE)
-    assert found, done.out + done.err
-    return [(topic, int(partition), int(offset), int(end), int(lag)) for topic, partition, offset, end, lag in found]
+    deadline = time.monotonic() + DEADLINE
+    while True:
+        done = jvm.tool(CONSUMER_GROUPS, "--bootstrap-server", servers, "--describe", "--group", group, *PATIENT)
+        found = re.findall(line, done.out, re.MULTILINE)
+        if len(found) == wanted:
+            return [(topic, int(p), int(offset), int(end), int(lag)) for topic, p, offset, end, lag in found]
+        assert time.monotonic() < deadline, done.out + done.err
 
 
 def _command(jvm: Jvm, command: str) -> str:
     name, *arguments = shlex.split(command)
     assert name == "kafka-consumer-groups.sh"
-    done = jvm.tool(CONSUMER_GROUPS, *arguments)
+    done = jvm.tool(CONSUMER_GROUPS, *arguments, *PATIENT)
     return done.out + done.err

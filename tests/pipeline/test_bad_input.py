@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kafkastub import KafkaStub
+from tests.expiry.wire import Wire
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,6 +32,41 @@ def test_a_cluster_without_the_topic(capsys: pytest.CaptureFixture[str], tmp_pat
         where = "--bootstrap-servers", stub.bootstrap_servers, "--out", str(tmp_path / "out")
         assert command("run", *where, "--retention-minutes", "60") == 2
     assert "there is no topic __consumer_offsets" in sentence(capsys)
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_permission(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """To describe the log is not to read it; who may not even describe it does not see it."""
+    from confluent_kafka.admin import (
+        AclBinding,
+        AclOperation,
+        AclPermissionType,
+        AdminClient,
+        ResourcePatternType,
+        ResourceType,
+    )
+
+    config: dict[str, object] = {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "allow.everyone.if.no.acl.found": "true",
+    }
+
+    def allowed(user: str) -> None:
+        pattern = ResourceType.TOPIC, "__consumer_offsets", ResourcePatternType.LITERAL
+        entry = AclBinding(*pattern, f"User:{user}", "*", AclOperation.DESCRIBE, AclPermissionType.ALLOW)
+        for answer in admin.create_acls([entry]).values():
+            answer.result(60)
+
+    with KafkaStub(config=config, topics={"orders": 1}) as stub, Wire(stub.bootstrap_servers) as wire:
+        wire.commit("group", {("orders", 0): 0})
+        admin = AdminClient({"bootstrap.servers": stub.bootstrap_servers, "log_level": 0})
+        where = "--bootstrap-servers", stub.bootstrap_servers, "--out", str(tmp_path / "out")
+        allowed("somebody else")
+        assert command("run", *where, "--retention-minutes", "60") == 2
+        assert "there is no topic __consumer_offsets" in sentence(capsys)
+        allowed("ANONYMOUS")
+        assert command("run", *where, "--retention-minutes", "60") == 2
+        assert "needs the permission Read on the topic, and has Describe" in sentence(capsys)
     assert not (tmp_path / "out").exists()
 
 

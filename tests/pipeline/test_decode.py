@@ -109,7 +109,31 @@ def test_tags_of_the_future_are_passed_over() -> None:
     assert [row["topic_id"] for row in rows] == [None, "00010203-0405-0607-0809-0a0b0c0d0e0f", None]
 
 
-whole = offsets.map(lambda one: (one[0], encode_value(one[1], one[2])))
+members = st.builds(
+    MemberMetadata,
+    st.text(max_size=5),
+    st.none() | st.text(max_size=5),
+    st.text(max_size=5),
+    st.text(max_size=5),
+    st.integers(-(2**31), 2**31 - 1),
+    st.integers(-(2**31), 2**31 - 1),
+    st.binary(max_size=8) | st.sampled_from([subscription("b", "a"), subscription("é")]),
+    st.binary(max_size=8),
+)
+generations = st.builds(
+    GroupMetadataValue,
+    st.sampled_from(["consumer", "", "connect"]) | st.text(max_size=5),
+    st.integers(-(2**31), 2**31 - 1),
+    st.none() | st.text(max_size=5),
+    st.none() | st.text(max_size=5),
+    int64,
+    st.lists(members, max_size=4),
+)
+groups = st.tuples(
+    st.text(max_size=5).map(group_key),
+    st.tuples(generations, st.integers(*GroupMetadataValue.VERSIONS)).map(lambda one: encode_value(*one)),
+)
+whole = offsets.map(lambda one: (one[0], encode_value(one[1], one[2]))) | groups
 damaged = st.one_of(
     whole,
     whole.map(lambda pair: (pair[0], None)),
@@ -118,6 +142,8 @@ damaged = st.one_of(
     whole.map(lambda pair: (pair[0], pair[1] + b"more")),
     st.tuples(st.none() | st.binary(max_size=30), st.none() | st.binary(max_size=30)),
     st.tuples(st.just(offset_key("g", "t", 1)), st.binary(max_size=40)),
+    st.tuples(st.just(group_key("g")), st.binary(max_size=40)),
+    st.tuples(st.just(group_key("g")), st.binary(max_size=40).map(lambda b: b"\0\3\0\1c" + b)),
     st.tuples(st.binary(max_size=12).map(lambda b: b"\0\1" + b), st.none()),
 )
 

@@ -1,15 +1,18 @@
-"""Two ways to what is left of each offset: folded while records are decoded, and picked from decoded records."""
+"""What is left of each offset: found while records are decoded, or picked from decoded records."""
 
 from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kafkawire.messages.offset_commit_value import OffsetCommitValue
 from kafkawire.offsets_topic import encode_value, group_key, offset_key
+from tests.pipeline.test_decode import damaged
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: make test-pipeline installs it")
 
@@ -29,7 +32,10 @@ def raw_log(seed: int, length: int) -> list[Raw]:
         number = rnd.randrange(30)
         group, topic, partition = f"group {number}", rnd.choice(("a", "b")), rnd.randrange(4)
         key, kind = offset_key(group, topic, partition), rnd.random()
+        if rnd.random() < 0.05:  # the same offset by another key: before Kafka 0.9, or of the future
+            key = rnd.choice((b"\0\0" + key[2:], key + b"more"))
         version = rnd.randint(*OffsetCommitValue.VERSIONS)
+        version = 0 if key[1] == 0 else version
         value: bytes | None = encode_value(OffsetCommitValue(offset, metadata="m" * rnd.choice((0, 127, 200))), version)
         if kind < 0.15:
             value = None
@@ -76,20 +82,41 @@ def test_the_fold_keeps_each_keys_last_record(monkeypatch: pytest.MonkeyPatch, f
             "log_ms": pa.array([r[3] for r in part], pa.int64()),
         }
         batches.append(pa.record_batch(columns))
-    handed = [row for one in latest.fold_batches(batches) for row in one.to_pylist()]
-    last: dict[Any, dict[str, Any]] = {}
-    for row in sorted(handed, key=lambda r: r["log_offset"]):
-        last[row["group_id"], row["topic"], row["partition"]] = row
-    told = {k: None if r["tombstone"] else (r["log_offset"], r["committed_offset"]) for k, r in last.items()}
-    assert told == left(raw)
+    handed = [row for one in latest.candidates(batches) for row in one.to_pylist()]
+    ordered = sorted(handed, key=lambda row: (row["place"], row["log_offset"]))
+    parts = [ordered[at : at + 40] for at in range(0, len(ordered), 40)]
+    sorted_batches = [pa.RecordBatch.from_pylist(part, schema=latest.CANDIDATE) for part in parts]
+    rows = [row for one in latest._decoded_last(sorted_batches) for row in one.to_pylist()]
+    told = {(r["group_id"], r["topic"], r["partition"]): (r["log_offset"], r["committed_offset"]) for r in rows}
+    assert len(told) == len(rows)
+    assert told == {place: at for place, at in left(raw).items() if at is not None}
     if min(fold_at, hand_on_at) > 1500:
-        assert len(handed) == len(last)
+        assert len(handed) == len(left(raw))
 
 
-def test_both_ways_agree(spark: SparkSession, tmp_path: Path) -> None:
-    """`kafkastub-pipeline run` picks from decoded records; `current_of_raw` needs raw ones alone."""
-    from kafkastub_pipeline.decode import decoded
-    from kafkastub_pipeline.decode.latest import current_of_raw
+@given(st.lists(damaged, min_size=1, max_size=20))
+def test_what_is_kept_is_what_can_be_decoded(pairs: list[tuple[bytes | None, bytes | None]]) -> None:
+    """Whatever the bytes: the quick look and the decoder agree, and so do places and decoded keys."""
+    from kafkastub_pipeline.decode import latest
+    from kafkastub_pipeline.decode.rows import decoded_row
+
+    columns = [pa.array([0] * len(pairs), pa.int32()), *[pa.array(range(len(pairs)), pa.int64())] * 2]
+    columns += [pa.array([pair[at] for pair in pairs], pa.binary()) for at in (0, 1)]
+    names = ["log_partition", "log_offset", "log_ms", "key", "value"]
+    looked, counts = latest.looked_through(pa.RecordBatch.from_arrays(columns, names))
+    wanted = {}
+    for at, pair in enumerate(pairs):
+        row = decoded_row(*pair)
+        if "error" not in row and row.get("topic") is not None:
+            wanted[at] = offset_key(row["group_id"], row["topic"], row["partition"])
+    assert {at: row["place"] for at, row in enumerate(looked.to_pylist()) if counts[at]} == wanted
+    for at, row in enumerate(looked.to_pylist()):
+        assert not counts[at] or (row["key"] or row["place"], row["value"]) == pairs[at]
+
+
+def test_every_way_agrees(spark: SparkSession, tmp_path: Path) -> None:
+    """From raw records alone; beside every decoded record, as `run` does it; and from decoded records alone."""
+    from kafkastub_pipeline.decode.latest import current_of, current_of_raw, decoded_with_candidates
     from kafkastub_pipeline.session import local_table
     from kafkastub_pipeline.tables.current import live_offsets
 
@@ -97,11 +124,12 @@ def test_both_ways_agree(spark: SparkSession, tmp_path: Path) -> None:
     ddl = "key binary, value binary, `partition` int, `offset` bigint, ms bigint"
     rows = [(*one, 1_800_000_000_000 + one[3]) for one in raw]
     frame = local_table(spark, rows, ddl).selectExpr("*", "timestamp_millis(ms) as timestamp").repartition(3)
-    decoded(frame).write.parquet(str(tmp_path / "records"))
-    picked = live_offsets(spark.read.parquet(str(tmp_path / "records"))).drop("group", "topics", "key", "value")
-    folded = current_of_raw(frame).select(*picked.columns)
+    decoded_with_candidates(frame).write.parquet(str(tmp_path / "records"))
+    stored = spark.read.parquet(str(tmp_path / "records"))
+    picked = live_offsets(stored.where("place is null")).drop("group", "topics", "key", "value", "place")
     told = {tuple(r): r for r in picked.collect()}
-    assert told == {tuple(r): r for r in folded.collect()}
+    for other in (current_of_raw(frame), current_of(stored.where("place is not null"))):
+        assert told == {tuple(r): r for r in other.select(*picked.columns).collect()}
     expected = {place: at for place, at in left(raw).items() if at is not None}
     assert {(r.group_id, r.topic, r.partition): (r.log_offset, r.committed_offset) for r in told.values()} == expected
     assert len(expected) > 100

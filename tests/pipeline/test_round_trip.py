@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from tests.pipeline.script import RETENTION, Played, Tombstone, played, steps
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+SEED = 3
 GROUPS = 240
 LENGTH = 1800
 OTHER_RETENTIONS = (45, 1500)
@@ -65,36 +67,49 @@ def offsets_only(found: list[Tombstone]) -> list[Tombstone]:
     return sorted((t for t in found if t[1] is not None), key=str)
 
 
-@pytest.mark.parametrize(("profile", "seed"), [("kips", 1), ("kafka", 2)])
-def test_the_forecast_is_what_the_stub_then_deletes(
-    spark: SparkSession, tmp_path: Path, profile: str, seed: int
-) -> None:
-    with played(steps(seed, GROUPS, LENGTH), profile=profile) as on:
-        now = on.stub.clock.now_ms()
-        with_journal = profile == "kips"
-        tables(spark, on, tmp_path, (RETENTION, *OTHER_RETENTIONS), profile, with_journal)
-        forecast = rows(spark, tmp_path, "expiry_forecast")
-        on.stub.clock.advance(days=400)
-        happened = offsets_only([t for t in on.tombstones(now) if (t[0], t[3]) not in on.administered])
-        after = [t for t in happened if t[3] > now]
-        due = [t for t in happened if t[3] == now]
+@pytest.fixture(scope="module")
+def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Played, Path]]:
+    """A stub behind a history, and the tables of it, with the journal. One test moves the stub's clock."""
+    out = tmp_path_factory.mktemp("told")
+    with played(steps(SEED, GROUPS, LENGTH)) as on:
+        tables(spark, on, out, (RETENTION, *OTHER_RETENTIONS), journal=True)
+        yield on, out
 
-        foreseen = [r for r in forecast if r.expires_at is not None]
-        told = sorted(
-            ((r.group_id, r.topic, r.partition, r.expires_at) for r in foreseen if r.expires_at > now), key=str
-        )
-        assert after == told
-        assert len(after) > 60
-        overdue = {(r.group_id, r.topic, r.partition) for r in foreseen if r.expires_at <= now}
-        assert overdue <= {t[:3] for t in due}
-        kept = {(r.group_id, r.topic, r.partition) for r in forecast if r.expires_at is None}
-        left = {(group, *place) for group in {k[0] for k in kept} for place in on.wire.committed(group)}
-        assert left == kept
-        assert all(r.blocked_by for r in forecast if r.expires_at is None)
-        assert {r.rule for r in forecast} == {"explicit", "simple", "empty", "unsubscribed", "none"}
-        _audit_explains(spark, tmp_path, on, now)
-        if with_journal:
-            _audit_is_what_the_journal_says(spark, tmp_path, on, now)
+
+def test_the_forecast_is_what_the_stub_then_deletes(spark: SparkSession, told: tuple[Played, Path]) -> None:
+    on, out = told
+    now = on.stub.clock.now_ms()
+    _then_deletes(spark, on, out, now)
+    _audit_is_what_the_journal_says(spark, out, on, now)
+
+
+def test_the_forecast_in_kafkas_profile(spark: SparkSession, tmp_path: Path) -> None:
+    with played(steps(2, GROUPS, LENGTH), profile="kafka") as on:
+        now = on.stub.clock.now_ms()
+        tables(spark, on, tmp_path, (RETENTION,), "kafka")
+        _then_deletes(spark, on, tmp_path, now)
+
+
+def _then_deletes(spark: SparkSession, on: Played, out: Path, now: int) -> None:
+    """Moves the clock on, to the end of everything that expires."""
+    forecast = rows(spark, out, "expiry_forecast")
+    on.stub.clock.advance(days=400)
+    happened = offsets_only([t for t in on.tombstones(now) if (t[0], t[3]) not in on.administered])
+    after = [t for t in happened if t[3] > now]
+    due = [t for t in happened if t[3] == now]
+
+    foreseen = [r for r in forecast if r.expires_at is not None]
+    said = sorted(((r.group_id, r.topic, r.partition, r.expires_at) for r in foreseen if r.expires_at > now), key=str)
+    assert after == said
+    assert len(after) > 60
+    overdue = {(r.group_id, r.topic, r.partition) for r in foreseen if r.expires_at <= now}
+    assert overdue <= {t[:3] for t in due}
+    kept = {(r.group_id, r.topic, r.partition) for r in forecast if r.expires_at is None}
+    left = {(group, *place) for group in {k[0] for k in kept} for place in on.wire.committed(group)}
+    assert left == kept
+    assert all(r.blocked_by for r in forecast if r.expires_at is None)
+    assert {r.rule for r in forecast} == {"explicit", "simple", "empty", "unsubscribed", "none"}
+    _audit_explains(spark, out, on, now)
 
 
 def _audit_explains(spark: SparkSession, out: Path, on: Played, now: int) -> None:
@@ -157,18 +172,16 @@ def _precedes(event: Any, stone: Any) -> bool:
 
 
 @pytest.mark.parametrize("retention", OTHER_RETENTIONS)
-def test_another_retention_does_what_the_table_says(spark: SparkSession, tmp_path: Path, retention: int) -> None:
-    history = steps(3, GROUPS, LENGTH)
-    with played(history) as on:
-        now = on.stub.clock.now_ms()
-        tables(spark, on, tmp_path, (RETENTION, retention), journal=True)
-    whatif = [r for r in rows(spark, tmp_path, "retention_whatif") if r.retention_minutes == retention]
-    with played(history, retention) as fresh:
-        assert fresh.stub.clock.now_ms() == now
+def test_another_retention_does_what_the_table_says(
+    spark: SparkSession, told: tuple[Played, Path], retention: int
+) -> None:
+    _, out = told
+    whatif = [r for r in rows(spark, out, "retention_whatif") if r.retention_minutes == retention]
+    with played(steps(SEED, GROUPS, LENGTH), retention) as fresh:
         past = offsets_only([t for t in fresh.tombstones() if (t[0], t[3]) not in fresh.administered])
         fresh.stub.clock.advance(days=400)
         every = offsets_only([t for t in fresh.tombstones() if (t[0], t[3]) not in fresh.administered])
-    told = sorted(((r.group_id, r.topic, r.partition, r.deleted_at) for r in whatif), key=str)
-    assert told == every
+    said = sorted(((r.group_id, r.topic, r.partition, r.deleted_at) for r in whatif), key=str)
+    assert said == every
     assert len(past) > 10
     assert any(r.came_back for r in whatif)

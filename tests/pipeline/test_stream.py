@@ -18,7 +18,7 @@ from tests.pipeline.script import played, steps
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SECONDS = 120
+SECONDS = 600
 
 
 def until(condition: Callable[[], bool], what: str, process: subprocess.Popen[bytes]) -> None:

@@ -1,8 +1,8 @@
 """`__consumer_offsets` as Spark columns.
 
 `decoded` turns raw records (key, value, partition, offset, timestamp) into one row each, whatever they are: nothing is
-dropped and nothing is fatal. Offsets are decoded column by column over Arrow (`decode.offsets`); what is rare or
-damaged, row by row (`decode.rows`).
+dropped and nothing is fatal. Offsets and classic groups are decoded column by column over Arrow (`decode.offsets`,
+`decode.groups`); what is rare or damaged, row by row (`decode.rows`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafkastub_pipeline.decode.buffers import mask, scattered
 from kafkastub_pipeline.decode.columns import RECORD, RECORD_DDL
+from kafkastub_pipeline.decode.groups import group_columns
 from kafkastub_pipeline.decode.offsets import Offsets, key_types
 from kafkastub_pipeline.decode.rows import decoded_row
+from kafkawire.offsets_topic import RecordType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -32,16 +35,20 @@ def decoded(raw: DataFrame) -> DataFrame:
     Args:
         raw: at least `key`, `value`, `partition`, `offset`, `timestamp`, as Spark's Kafka source has them.
     """
+    return plain(raw).mapInArrow(decode_batches, RECORD_DDL)
+
+
+def plain(raw: DataFrame) -> DataFrame:
+    """Of raw records what a worker needs: key, value, log_partition, log_offset, log_ms."""
     from pyspark.sql import functions as f
 
-    plain = raw.select(
+    return raw.select(
         f.col("key").cast("binary"),
         f.col("value").cast("binary"),
         f.col("partition").cast("int").alias("log_partition"),
         f.col("offset").cast("bigint").alias("log_offset"),
         f.expr("unix_millis(timestamp)").alias("log_ms"),
     )
-    return plain.mapInArrow(decode_batches, RECORD_DDL)
 
 
 def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -52,14 +59,20 @@ def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 
 def decode_batch(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """One Arrow batch decoded: one batch, more where it is very large."""
+    for part in halves(batch):
+        yield _decode(part)
+
+
+def halves(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """A batch in parts that are small enough; none of an empty one."""
     if batch.num_rows == 0:
         return
     if batch.nbytes > _CHUNK_BYTES and batch.num_rows > 1:
         half = batch.num_rows // 2
-        yield from decode_batch(batch.slice(0, half))
-        yield from decode_batch(batch.slice(half))
+        yield from halves(batch.slice(0, half))
+        yield from halves(batch.slice(half))
         return
-    yield _decode(batch)
+    yield batch
 
 
 def _decode(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -67,8 +80,13 @@ def _decode(batch: pa.RecordBatch) -> pa.RecordBatch:
     count = batch.num_rows
     types = key_types(keys)
     offsets = Offsets(keys, values, np.flatnonzero((types == 0) | (types == 1)), types == 0)
-    columns = {name: batch.column(name) for name in _PLACE}
-    columns.update(offsets.columns)
+    found, odd = offsets.columns()
+    columns = {name: batch.column(name) for name in _PLACE} | found
+    generations = np.flatnonzero(types == RecordType.GROUP_METADATA)
+    if len(generations):
+        told, odd_groups = group_columns(keys, values, generations)
+        odd |= odd_groups
+        columns |= {name: _either(columns.get(name), column) for name, column in told.items()}
     columns["record_type"] = pa.array(types, pa.int16(), mask=types < 0)
     columns["tombstone"] = values.is_null()
     full = [columns.get(field.name) for field in RECORD]
@@ -76,8 +94,13 @@ def _decode(batch: pa.RecordBatch) -> pa.RecordBatch:
         pa.nulls(count, field.type) if column is None else column.cast(field.type)
         for field, column in zip(RECORD, full, strict=True)
     ]
-    others = np.flatnonzero(((types != 0) & (types != 1)) | offsets.odd)
+    others = np.flatnonzero((types < 0) | (types > RecordType.GROUP_METADATA) | odd)
     return _replaced(pa.RecordBatch.from_arrays(arrays, schema=RECORD), others, keys, values)
+
+
+def _either(offsets: pa.Array | None, groups: pa.Array) -> pa.Array:
+    """A column that records of offsets and of groups have, each where the other's are null."""
+    return groups if offsets is None else pc.coalesce(offsets, groups)
 
 
 def _replaced(batch: pa.RecordBatch, at: np.ndarray, keys: pa.Array, values: pa.Array) -> pa.RecordBatch:

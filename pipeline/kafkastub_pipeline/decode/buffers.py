@@ -48,6 +48,14 @@ class Rows:
         self.end: Positions = starts[1:][chosen]
         self.odd: Mask = np.zeros(len(chosen), np.bool_)
 
+    def only(self, chosen: Positions) -> Rows:
+        """Cursors of their own for some of the rows, over the same bytes."""
+        some = Rows.__new__(Rows)
+        some._data = self._data
+        some.begin, some.at, some.end = self.begin[chosen], self.at[chosen], self.end[chosen]
+        some.odd = self.odd[chosen]
+        return some
+
     def _gather(self, dtype: str, size: int) -> npt.NDArray[Any]:
         """Big-endian numbers at the cursors, which move behind them."""
         after = self.at + size
@@ -115,6 +123,21 @@ class Rows:
             texts = [_utf8(one) for one in raw.to_pylist()]
             self.odd |= np.array([text is None for text in texts], np.bool_)
             return pa.array([text or "" for text in texts], pa.string())
+
+    def check_text(self, cut: tuple[Positions, Positions]) -> None:
+        """Makes rows odd whose cut is no UTF-8, and copies none out where everything is ASCII."""
+        start, end = cut
+        filled = np.flatnonzero(end > start)
+        if not len(filled) or self._is_ascii():
+            return
+        raw = self.bytes_of((start[filled], end[filled]))
+        try:
+            pc.cast(raw, pa.string())
+        except pa.ArrowInvalid:
+            self.odd[filled] |= np.array([_utf8(one) is None for one in raw.to_pylist()], np.bool_)
+
+    def _is_ascii(self) -> bool:
+        return int(self._data.max()) < 0x80
 
 
 def _utf8(raw: bytes) -> str | None:

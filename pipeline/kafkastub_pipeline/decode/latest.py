@@ -1,10 +1,15 @@
-"""Each key's last record, folded where records are decoded: only what is left travels back to Spark.
+"""What is left of each offset: its last record, found where records are decoded.
 
-A worker keeps the last offsets of its share in an Arrow table, and hands them on when there are too many: memory stays
-flat, and Spark does the rest.
+A worker looks through its share of the log and keeps of each offset the last record that can be decoded, as the bytes
+that it is: a *candidate*. Candidates alone travel back to Spark, which sorts them by the offset's place, and the last
+of each place is decoded. Every field of every record is read; columns are made of those records alone that are left.
 
-This is for who wants the current offsets alone. `kafkastub-pipeline run` stores every decoded record, which its other
-tables need, and picks the newest from those (`tables.current.live_offsets`); a test holds the two against each other.
+    current_of_raw(raw)          the current offsets alone
+    decoded_with_candidates(raw) every record decoded, and the candidates behind them: one pass for who needs both
+    current_of(candidates)       what both end in
+
+A place is the key that brokers since Kafka 0.9 write: nearly every record's own. Where it is, a candidate's `key` is
+null.
 """
 
 from __future__ import annotations
@@ -16,73 +21,207 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafkastub_pipeline.decode import decode_batch
+from kafkastub_pipeline.decode import decode_batch, halves, plain
+from kafkastub_pipeline.decode.buffers import Mask, scattered
 from kafkastub_pipeline.decode.columns import RECORD, RECORD_DDL
+from kafkastub_pipeline.decode.offsets import Offsets, key_types
+from kafkastub_pipeline.decode.rows import decoded_row
+from kafkawire.offsets_topic import offset_key
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-KEY: Final = ("group_id", "topic", "partition")
-_FOLD_AT: Final = 200_000
+CANDIDATE_DDL: Final = "log_partition int, log_offset bigint, log_ms bigint, key binary, value binary, place binary"
+CANDIDATE: Final = pa.schema(
+    [
+        ("log_partition", pa.int32()),
+        ("log_offset", pa.int64()),
+        ("log_ms", pa.int64()),
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+        ("place", pa.binary()),
+    ]
+)
+WITH_CANDIDATES: Final = RECORD.append(pa.field("place", pa.binary()))
+"""`place` is null in decoded records; candidates have the columns of `CANDIDATE` and no other."""
+WITH_CANDIDATES_DDL: Final = f"{RECORD_DDL}, place binary"
+
 _ROWS: Final = 10_000
+_FOLD_AT: Final = 500_000
 _HAND_ON_AT: Final = 500_000
-_HELD: Final = RECORD.append(pa.field("raw_key", pa.binary()))
+_FOLD_AT_BYTES: Final = 2**26
+_HAND_ON_AT_BYTES: Final = 2**27
+"""Records that a worker looks through before it lets the superseded go, and those that it keeps at most."""
 
 
 def current_of_raw(raw: DataFrame) -> DataFrame:
-    """The decoded records that `offset_current` is made of, straight from raw records; tombstones are gone."""
-    from pyspark.sql import functions as f
+    """The decoded records that `offset_current` is made of, straight from raw records.
 
-    plain = raw.select(
-        f.col("key").cast("binary"),
-        f.col("value").cast("binary"),
-        f.col("partition").cast("int").alias("log_partition"),
-        f.col("offset").cast("bigint").alias("log_offset"),
-        f.expr("unix_millis(timestamp)").alias("log_ms"),
-    )
-    folded = plain.mapInArrow(fold_batches, RECORD_DDL)
-    rest = ", ".join(
-        name if name not in ("group", "partition") else f"`{name}`" for name in RECORD.names if name not in KEY
-    )
-    last = folded.groupBy(*KEY).agg(f.expr(f"max_by(struct({rest}), log_offset)").alias("last"))
-    return last.select(*KEY, "last.*").where("not tombstone")
+    Few tasks, each with much of the log, find more superseded records than many.
+    """
+    narrow = plain(raw).coalesce(raw.sparkSession.sparkContext.defaultParallelism)
+    return current_of(narrow.mapInArrow(candidates, CANDIDATE_DDL))
 
 
-def fold_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Decoded offsets, of each key the last that this worker sees."""
-    last = _HELD.empty_table()
-    fresh: list[pa.RecordBatch] = []
-    rows = 0
+def decoded_with_candidates(raw: DataFrame) -> DataFrame:
+    """Raw records decoded, one row each, and then the candidates: `WITH_CANDIDATES_DDL`."""
+    return plain(raw).mapInArrow(_both, WITH_CANDIDATES_DDL)
+
+
+def current_of(found: DataFrame) -> DataFrame:
+    """Of the candidates of all workers the last of each place, decoded; tombstones are gone.
+
+    Args:
+        found: at least the columns of `CANDIDATE_DDL`.
+    """
+    ordered = found.select(*CANDIDATE.names).repartition("place").sortWithinPartitions("place", "log_offset")
+    return ordered.mapInArrow(_decoded_last, RECORD_DDL)
+
+
+def candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Runs in a worker over raw records."""
+    fold = Fold()
     for batch in batches:
-        found = list(decode_batch(batch))
-        keys = batch.column("key").cast(pa.binary())
-        at = 0
-        for one in found:
-            both = one.append_column("raw_key", keys.slice(at, one.num_rows))
-            at += one.num_rows
-            fresh.append(both.filter(pc.and_(pc.is_null(one.column("error")), pc.is_valid(one.column("topic")))))
-            rows += fresh[-1].num_rows
-        if rows >= _FOLD_AT:
-            last, fresh, rows = _last([*last.to_batches(), *fresh]), [], 0
-            if last.num_rows >= _HAND_ON_AT:
-                yield from _handed_on(last)
-                last = _HELD.empty_table()
-    yield from _handed_on(_last([*last.to_batches(), *fresh]))
+        yield from fold.add(batch)
+    yield from fold.rest()
 
 
-def _handed_on(last: pa.Table) -> Iterator[pa.RecordBatch]:
-    yield from last.drop_columns(["raw_key"]).to_batches(max_chunksize=_ROWS)
+def _both(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    fold = Fold()
+    for batch in batches:
+        for one in decode_batch(batch):
+            yield _widened(one)
+        yield from map(_widened, fold.add(batch))
+    yield from map(_widened, fold.rest())
 
 
-def _last(held: list[pa.RecordBatch]) -> pa.Table:
-    """Of each key the row with the highest offset: keys get numbers, and a number's slot keeps what is written last."""
-    table = pa.Table.from_batches(held, schema=_HELD).combine_chunks()
-    if not table.num_rows:
-        return table
-    keys = table.column("raw_key").chunk(0).dictionary_encode()
-    codes = keys.indices.to_numpy()
-    offsets = table.column("log_offset").to_numpy()
-    order = np.argsort(offsets, kind="stable")
-    slot = np.zeros(len(keys.dictionary), np.int64)
-    slot[codes[order]] = order
-    return table.take(pa.array(np.sort(slot)))
+def _widened(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """With all columns of `WITH_CANDIDATES`."""
+    names = set(batch.schema.names)
+    arrays = [
+        batch.column(field.name) if field.name in names else pa.nulls(batch.num_rows, field.type)
+        for field in WITH_CANDIDATES
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=WITH_CANDIDATES)
+
+
+class Fold:
+    """The candidates of one worker. Memory is bounded: what is too much is handed on, and Spark does the rest."""
+
+    def __init__(self) -> None:
+        self._last: list[pa.RecordBatch] = []
+        """Candidates of which each place has one."""
+        self._held = 0, 0
+        """Their number, and their bytes."""
+        self._fresh: list[tuple[pa.RecordBatch, Mask]] = []
+        """Records since, and which of them count."""
+        self._rows = self._bytes = 0
+
+    def add(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Look through raw records; what comes back is handed on."""
+        for part in halves(batch):
+            self._fresh.append(looked_through(part))
+            self._rows, self._bytes = self._rows + part.num_rows, self._bytes + part.nbytes
+            if self._rows >= max(_FOLD_AT, self._held[0]) or self._bytes >= max(_FOLD_AT_BYTES, self._held[1]):
+                self._let_go()
+                if self._held[0] >= _HAND_ON_AT or self._held[1] >= _HAND_ON_AT_BYTES:
+                    yield from self._last
+                    self._last, self._held = [], (0, 0)
+
+    def rest(self) -> Iterator[pa.RecordBatch]:
+        """What is left at the end."""
+        self._let_go()
+        yield from self._last
+
+    def _let_go(self) -> None:
+        """Keep of each place the last record, and let the superseded go."""
+        if not self._fresh:
+            return
+        held = [*((one, np.ones(one.num_rows, np.bool_)) for one in self._last), *self._fresh]
+        keep = _last_of_each(held)
+        edges = np.cumsum([0, *(one.num_rows for one, _ in held)])
+        kept = [
+            one.filter(pa.array(keep[start:end]))
+            for (one, _), start, end in zip(held, edges[:-1], edges[1:], strict=True)
+            if keep[start:end].any()
+        ]
+        self._last, self._fresh, self._rows, self._bytes = [], [], 0, 0
+        held.clear()  # what is superseded goes before what is left is put together
+        last = pa.Table.from_batches(kept, schema=CANDIDATE).combine_chunks()
+        self._last, self._held = last.to_batches(max_chunksize=_ROWS), (last.num_rows, last.nbytes)
+
+
+def _last_of_each(held: list[tuple[pa.RecordBatch, Mask]]) -> Mask:
+    """Of each place the record with the highest offset: places get numbers, and a number's slot keeps the last."""
+    places = pa.chunked_array([one.column("place") for one, _ in held]).dictionary_encode()
+    count = np.flatnonzero(np.concatenate([mask for _, mask in held]))
+    codes = np.concatenate([one.indices.fill_null(0).to_numpy() for one in places.chunks])[count]
+    offsets = np.concatenate([one.column("log_offset").to_numpy() for one, _ in held])[count]
+    slot = np.full(len(places.chunk(0).dictionary), -1, np.int64)
+    slot[codes] = np.arange(len(codes))
+    if (offsets > offsets[slot[codes]]).any():  # they did not come in the order of the log
+        order = np.argsort(offsets, kind="stable")
+        slot[codes[order]] = order
+    keep = np.zeros(sum(one.num_rows for one, _ in held), np.bool_)
+    keep[count[slot[slot >= 0]]] = True
+    return keep
+
+
+def looked_through(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Mask]:
+    """A batch of raw records as `CANDIDATE`, and which of them are offsets that can be decoded, tombstones included."""
+    keys, values = batch.column("key").cast(pa.binary()), batch.column("value").cast(pa.binary())
+    types = key_types(keys)
+    chosen = np.flatnonzero((types == 0) | (types == 1))
+    sound, unclear, own = Offsets(keys, values, chosen, types == 0).verdict()
+    placed = {int(row): _place(keys[row].as_py(), values[row].as_py()) for row in chosen[unclear | (sound & ~own)]}
+    written = {row: place for row, place in placed.items() if place is not None}
+    counts = np.zeros(batch.num_rows, np.bool_)
+    counts[chosen[sound & own]] = True
+    counts[list(written)] = True
+    columns = [batch.column("log_partition"), batch.column("log_offset"), batch.column("log_ms")]
+    columns += [_others(keys, written), values, _places(keys, written)]
+    return pa.RecordBatch.from_arrays(columns, schema=CANDIDATE), counts
+
+
+def _place(key: bytes, value: bytes | None) -> bytes | None:
+    """The place of a record that is decoded by itself; None where that cannot be done."""
+    found = decoded_row(key, value)
+    return None if "error" in found else bytes(offset_key(found["group_id"], found["topic"], found["partition"]))
+
+
+def _places(keys: pa.BinaryArray, written: dict[int, bytes]) -> pa.BinaryArray:
+    """The keys; where `written` knows better, that."""
+    if not written:
+        return keys
+    index = np.arange(len(keys))
+    index[list(written)] = len(keys) + np.arange(len(written))
+    return pa.concat_arrays([keys, pa.array(written.values(), pa.binary())]).take(pa.array(index))
+
+
+def _others(keys: pa.BinaryArray, written: dict[int, bytes]) -> pa.BinaryArray:
+    """The keys of which `written` knows better; the others, which are their places, are null."""
+    if not written:
+        return pa.nulls(len(keys), pa.binary())
+    at = np.array(list(written), np.int64)
+    return scattered(keys.take(pa.array(at)), at, len(keys))
+
+
+def _decoded_last(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Runs in a worker over candidates sorted by place and log offset: the last of each place, decoded."""
+    held: pa.RecordBatch | None = None
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        rows = batch if held is None else pa.concat_batches([held, batch])
+        places = rows.column("place")
+        ends = pc.not_equal(places.slice(0, rows.num_rows - 1), places.slice(1))
+        yield from _commits(rows.slice(0, rows.num_rows - 1).filter(ends))
+        held = rows.slice(rows.num_rows - 1)
+    if held is not None:
+        yield from _commits(held)
+
+
+def _commits(last: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    left = last.filter(pc.is_valid(last.column("value")))
+    keys = pc.coalesce(left.column("key"), left.column("place"))
+    yield from decode_batch(left.set_column(left.schema.get_field_index("key"), "key", keys))

@@ -26,6 +26,11 @@ from kafkawire.messages.offset_commit_value import OffsetCommitValue
 NEWEST: Final = OffsetCommitValue.VERSIONS[1]
 NO_TIMESTAMP: Final = -1
 _UUID_BYTES: Final = 16
+_LEAST_KEY_BYTES: Final = 2 + 2 + 2 + 4
+_NONE_IS_ENOUGH: Final = 2**40
+_LEAST_BYTES: Final = np.array([20, 28, 20, 24, 24, _NONE_IS_ENOUGH, _NONE_IS_ENOUGH])
+"""Of a value, by its version: with fewer bytes it cannot be whole. The last two are of versions above (5) and below
+(-1, counted from the end) those that there are."""
 
 
 def key_types(keys: pa.BinaryArray) -> npt.NDArray[np.int16]:
@@ -37,68 +42,84 @@ def key_types(keys: pa.BinaryArray) -> npt.NDArray[np.int16]:
 
 
 class Offsets:
-    """The offsets of a batch, decoded.
+    """The offsets of a batch: where their parts are, and whether these are sound. `columns` copies them out.
 
     Args:
         keys, values: columns of the whole batch.
         chosen: the rows that are offsets, by their record types.
         legacy: of the whole batch: rows of the record type before Kafka 0.9.
-
-    Attributes:
-        columns: by name, of the whole batch; null in rows that are none of `chosen`.
-        odd: of the whole batch: chosen rows that have to be decoded one by one.
     """
 
     def __init__(self, keys: pa.BinaryArray, values: pa.BinaryArray, chosen: Positions, legacy: Mask) -> None:
         self._count = len(keys)
         self._chosen = chosen
-        self.columns: dict[str, pa.Array] = {}
-        self.odd: Mask = np.zeros(self._count, np.bool_)
-        self._keys(keys)
-        self._values(values, legacy[chosen])
+        self._legacy = legacy[chosen]
+        self._present = mask(values)[chosen]
+        self._keys, self._values = Rows(keys, chosen), Rows(values, chosen)
+        self._read_keys()
+        self._read_values()
 
-    def _put(self, name: str, values: pa.Array) -> None:
-        self.columns[name] = scattered(values, self._chosen, self._count)
-
-    def _keys(self, keys: pa.BinaryArray) -> None:
-        rows = Rows(keys, self._chosen)
+    def _read_keys(self) -> None:
+        rows = self._keys
         rows.at += 2
-        group = rows.cut(rows.int16().astype(np.int64))
-        topic = rows.cut(rows.int16().astype(np.int64))
-        partition = rows.int32()
-        self._put("group_id", rows.text_of(group))
-        self._put("topic", rows.text_of(topic))
-        self._put("partition", pa.array(partition))
-        self.odd[self._chosen] |= rows.odd
+        self._group = rows.cut(rows.int16().astype(np.int64))
+        self._topic = rows.cut(rows.int16().astype(np.int64))
+        self._partition = rows.int32()
 
-    def _values(self, values: pa.BinaryArray, legacy: Mask) -> None:
-        present = mask(values)[self._chosen]
-        rows = Rows(values, self._chosen)
-        version = rows.int16()
-        offset = rows.int64()
+    def _read_values(self) -> None:
+        rows = self._values
+        self._version = version = rows.int16()
+        self._offset = rows.int64()
         with_epoch = version >= 3
         before_epoch = rows.at.copy()
-        epoch = np.where(with_epoch, rows.int32(), -1).astype(np.int32)
+        self._epoch = np.where(with_epoch, rows.int32(), -1).astype(np.int32)
         rows.odd &= with_epoch | (before_epoch > rows.end)
         rows.at = np.where(with_epoch, rows.at, before_epoch)
         size = _string_sizes(rows, version >= NEWEST)
-        metadata = rows.cut(size)
-        committed = rows.int64()
-        expires = _own_expiry(rows, version == 1)
-        rows.odd |= (version < 0) | (version > NEWEST) | (legacy & (version != 0))
-        topic_id, known = _topic_ids(rows, version >= NEWEST)
-        absent = ~present
+        self._metadata = rows.cut(size)
+        self._committed = rows.int64()
+        self._expires = _own_expiry(rows, version == 1)
+        rows.odd |= (version < 0) | (version > NEWEST) | (self._legacy & (version != 0))
+        self._topic_id, self._known = _topic_ids(rows, version >= NEWEST)
+        rows.odd &= self._present
 
-        self._put("schema_version", pa.array(version, mask=absent))
-        self._put("committed_offset", pa.array(offset, mask=absent))
-        self._put("leader_epoch", pa.array(epoch, mask=absent))
-        rows.odd &= present
-        text = rows.text_of(metadata)
-        self._put("metadata", pc.if_else(pa.array(present), text, pa.scalar(None, pa.string())))
-        self._put("commit_ms", pa.array(committed, mask=absent))
-        self._put("expire_ms", pa.array(expires, mask=absent))
-        self._put("topic_id", _as_uuids(rows.bytes_of(topic_id), known & present))
-        self.odd[self._chosen] |= rows.odd & present
+    def _odd(self) -> Mask:
+        return self._keys.odd | (self._values.odd & self._present)
+
+    def columns(self) -> tuple[dict[str, pa.Array], Mask]:
+        """The columns by name, and the rows that have to be decoded one by one; both of the whole batch.
+
+        Columns are null in rows that are none of the chosen.
+        """
+        absent = ~self._present
+        metadata = self._values.text_of(self._metadata)
+        found = {
+            "group_id": self._keys.text_of(self._group),
+            "topic": self._keys.text_of(self._topic),
+            "partition": pa.array(self._partition),
+            "schema_version": pa.array(self._version, mask=absent),
+            "committed_offset": pa.array(self._offset, mask=absent),
+            "leader_epoch": pa.array(self._epoch, mask=absent),
+            "metadata": pc.if_else(pa.array(self._present), metadata, pa.scalar(None, pa.string())),
+            "commit_ms": pa.array(self._committed, mask=absent),
+            "expire_ms": pa.array(self._expires, mask=absent),
+            "topic_id": _as_uuids(self._values.bytes_of(self._topic_id), self._known & self._present),
+        }
+        odd = np.zeros(self._count, np.bool_)
+        odd[self._chosen] = self._odd()
+        return {name: scattered(values, self._chosen, self._count) for name, values in found.items()}, odd
+
+    def verdict(self) -> tuple[Mask, Mask, Mask]:
+        """Of the chosen rows: those that are sound, those of which only decoding one by one can tell, and those whose
+        key is written as every broker since 0.9 writes it. Nothing is copied out but what is not plain ASCII.
+        """
+        for rows, cut in ((self._keys, self._group), (self._keys, self._topic), (self._values, self._metadata)):
+            rows.check_text(cut)
+        odd = self._odd()
+        least = _LEAST_BYTES[np.clip(self._version, -1, NEWEST + 1)]
+        hopeless = self._present & (self._values.end - self._values.begin < least)
+        hopeless |= self._keys.end - self._keys.begin < _LEAST_KEY_BYTES
+        return ~odd, odd & ~hopeless, ~self._legacy & (self._keys.at == self._keys.end)
 
 
 def _string_sizes(rows: Rows, compact: Mask) -> Positions:

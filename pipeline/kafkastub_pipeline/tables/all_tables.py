@@ -38,7 +38,7 @@ def write_all(run: Run) -> None:
 
 def _of_the_present(run: Run, marks: DataFrame) -> None:
     settings = run.settings
-    current = offset_current(run.records).persist()
+    current = offset_current(run.records, run.candidates).persist()
     try:
         run.table("offset_current", current)
         servers = settings.bootstrap_servers
