@@ -74,3 +74,10 @@ def test_quotas_are_there_after_a_restart(tmp_path: Path):
         client.set_quota({"user": "ANONYMOUS"}, producer_byte_rate=100.0)
     with KafkaStub(data_dir=tmp_path) as stub, Client(stub.bootstrap_servers, "loader") as client:
         assert client.produce("t", 5000).throttle_ms > 30_000
+
+
+def test_a_very_long_number_is_no_address():
+    with KafkaStub() as stub, Client(stub.bootstrap_servers) as client:
+        (answer,) = client.alter(([("ip", "9" * 5_000)], [("connection_creation_rate", 1.0)]))
+        assert answer[0] == ErrorCode.INVALID_REQUEST
+        assert answer[1].endswith("is not a valid IP or resolvable host.")

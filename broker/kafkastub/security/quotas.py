@@ -25,6 +25,8 @@ EXACT, DEFAULT, ANY = 0, 1, 2
 
 _ORDER: Final = {CLIENT_ID: 0, USER: 1, IP: 2}
 _MOST_ENTITIES: Final = 100_000
+_MOST_DIGITS: Final = 100
+"""Of a part of an address, leading zeros included: what is longer is none."""
 _MOST_CHANGES: Final = 10_000
 """Of one request (Kafka: MAX_RECORDS_PER_USER_OP)."""
 _LARGEST: Final = {
@@ -249,7 +251,7 @@ def _canonical(text: str) -> str | None:
     import ipaddress
 
     parts = text.split(".")
-    if len(parts) <= 4 and all(part.isascii() and part.isdigit() for part in parts):
+    if len(parts) <= 4 and all(part.isascii() and part.isdigit() and len(part) <= _MOST_DIGITS for part in parts):
         # the last part stands for all bytes that are left (Java: IPAddressUtil.textToNumericFormatV4)
         *first, last = map(int, parts)
         left = 4 - len(first)

@@ -73,7 +73,8 @@ class ConnectionLimits:
         self._by_listener: Counter[str] = Counter()
         self._by_ip: Counter[str] = Counter()
         self._total = 0
-        self._waiting: list[Callable[[], None]] = []
+        self._waiting: dict[Callable[[], None], None] = {}
+        """Whom to call, each once, first come first."""
         # as configured
         self._most = self._per_ip = _UNLIMITED
         self._overrides: dict[str, int] = {}
@@ -151,11 +152,11 @@ class ConnectionLimits:
         return max(0, self._total - self._most)
 
     def when_freed(self, call: Callable[[], None]) -> None:
-        """Have `call` called once, when there may be room."""
-        self._waiting.append(call)
+        """Have `call` called once, when there may be room, however often this is asked meanwhile."""
+        self._waiting[call] = None
 
     def _call_waiting(self) -> None:
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting = self._waiting, {}
         for call in waiting:
             call()
 
