@@ -198,7 +198,6 @@ def _check_topic(metadata: Any, bootstrap_servers: str) -> None:
 def _check_permission(admin: Any, bootstrap_servers: str, timeout: float) -> None:
     """Who may describe the log and not read it is told before Spark starts. Brokers without permissions say nothing."""
     from confluent_kafka import KafkaException, TopicCollection
-    from confluent_kafka.admin import AclOperation
 
     asked = admin.describe_topics(
         TopicCollection([TOPIC]), include_authorized_operations=True, request_timeout=timeout
@@ -207,10 +206,11 @@ def _check_permission(admin: Any, bootstrap_servers: str, timeout: float) -> Non
         allowed = asked.result().authorized_operations
     except KafkaException:  # a broker that does not know the question
         return
-    if allowed and AclOperation.READ not in allowed:
+    names = sorted(one.name.capitalize() for one in allowed or ())
+    if names and "Read" not in names:
         raise PipelineError(
             f"{TOPIC} on {bootstrap_servers} may not be read: this user needs the permission Read on the topic, and has"
-            f" {', '.join(sorted(one.name.capitalize() for one in allowed))}"
+            f" {', '.join(names)}"
         )
 
 
