@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -51,7 +52,9 @@ def everything(stub: KafkaStub) -> tuple[set[str], int]:
         ("--against nonsense", "HOST:PORT"),
         ("--against 127.0.0.1:1", "nobody listens"),
         ("--against 127.0.0.1:1 --slow", "--slow is for the suite"),
-        ("--against 127.0.0.1:1 --save nowhere", "there is no such folder"),
+        (f"--against 127.0.0.1:1 --save {__file__}", "cannot be made"),
+        ("--seed 5", "--seed is for comparing two brokers"),
+        ("--no-shrink", "--no-shrink is for comparing two brokers"),
         ("--scenario nowhere.json", "cannot be read"),
         (f"--scenario {__file__}", "is no scenario"),
     ],
@@ -61,6 +64,27 @@ def test_what_cannot_be_done_is_status_2_in_one_sentence(line: str, reason: str,
     assert (status, out) == (2, "")
     assert reason in error
     assert len(error.splitlines()) == 1
+
+
+def test_a_broker_is_not_compared_with_itself(good: KafkaStub):
+    status, _, error = against(good, good)
+    assert status == 2
+    assert "another one is wanted" in error
+
+
+@pytest.mark.parametrize("moment", ["CreateTopics", "SyncGroup"])
+@pytest.mark.parametrize("more", [[], ["--against"]])
+def test_whoever_is_ended_by_a_signal_cleans_up(more: list[str], moment: str, good: KafkaStub, faulty: KafkaStub):
+    command = [sys.executable, "-m", "kafkastub.cli", "conform", "--bootstrap-servers", good.bootstrap_servers]
+    more = [*more, faulty.bootstrap_servers] if more else more
+    with subprocess.Popen([*command, *more], stdout=subprocess.PIPE, text=True) as process:
+        good.journal.wait_for(api=moment, timeout=60)
+        process.send_signal(signal.SIGTERM)
+        said, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "interrupted" in said
+    assert everything(good) == (set(), 0)
+    assert everything(faulty) == ({"orders"}, 0)
 
 
 def test_a_saved_scenario_that_touches_others_is_not_played(good: KafkaStub, tmp_path: Path):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +45,30 @@ def add_broker_options(parser: argparse.ArgumentParser, timeout_ms: int = 30000)
     )
     parser.add_argument("--command-config", metavar="FILE", help="a properties file for the client: client.id")
     add_output_option(parser)
+
+
+@contextmanager
+def ended_as_by_ctrl_c() -> Iterator[None]:
+    """Whoever ends the command by SIGTERM or SIGHUP wants it to clean up, too: it is interrupted as by Ctrl-C, once."""
+
+    def interrupt(number: int, frame: object) -> None:
+        for one in before:
+            signal.signal(one, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = {}
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # there is no SIGHUP on Windows
+        if number is not None:
+            try:
+                before[number] = signal.signal(number, interrupt)
+            except ValueError:  # not the main thread, which alone is told of signals
+                break
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def positive(text: str) -> int:

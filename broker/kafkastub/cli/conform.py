@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafkastub.cli.broker import ADDRESS_VARIABLE, DEFAULT_ADDRESS, INTERRUPTED, positive
+from kafkastub.cli.broker import ADDRESS_VARIABLE, DEFAULT_ADDRESS, INTERRUPTED, ended_as_by_ctrl_c, positive
 from kafkastub.cli.common import FAILED, printing, refuse
-from kafkastub.cli.conform_against import add_options
+from kafkastub.cli.conform_against import add_options, refuse_without_another_broker
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -81,10 +81,18 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.against or arguments.scenario:
             from kafkastub.cli import conform_against
 
-            return conform_against.run(arguments, paths)
-        return _list(arguments) if arguments.list else _conform(arguments, paths)
+            with ended_as_by_ctrl_c():
+                return conform_against.run(arguments, paths)
+        refuse_without_another_broker(arguments)
+        if arguments.list:
+            return _list(arguments)
+        with ended_as_by_ctrl_c():
+            return _conform(arguments, paths)
     except ValueError as error:
         return refuse(str(error))
+    except KeyboardInterrupt:  # before the first case; later ones end with a summary
+        print("interrupted")
+        return INTERRUPTED
 
 
 def _list(arguments: argparse.Namespace) -> int:

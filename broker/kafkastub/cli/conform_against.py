@@ -21,7 +21,7 @@ MOST_SHOWN = 20
 """So many differences are told in full; reports tell all."""
 
 KINDS = {"groups": ["groups"], "data": ["data"], "all": ["groups", "data"]}
-SCENARIOS, STEPS = 100, 40
+SEED, SCENARIOS, STEPS, KIND = 1, 100, 40, "groups"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "as short as can be and printed as a test. Exit status: 1 where they differ.",
     )
     group.add_argument("--against", metavar="HOST:PORT", help="the broker whose answers are expected")
-    group.add_argument("--seed", metavar="N", type=positive, default=1, help="of the first scenario (default 1)")
+    group.add_argument(
+        "--seed", metavar="N", type=positive, default=SEED, help="of the first scenario (default %(default)s)"
+    )
     group.add_argument(
         "--scenarios",
         metavar="N",
@@ -46,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--kind",
         choices=list(KINDS),
-        default="groups",
+        default=KIND,
         help="what they are about: consumer groups, or topics and records; all is both (default %(default)s)",
     )
     group.add_argument(
@@ -69,6 +71,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-shrink", action="store_true", help="do not look for shorter scenarios")
 
 
+def refuse_without_another_broker(arguments: argparse.Namespace) -> None:
+    """Raises ValueError for options that say nothing where one broker is measured alone."""
+    for name, default in (
+        ("seed", SEED), ("scenarios", SCENARIOS), ("steps", STEPS), ("kind", KIND), ("ignore", []), ("save", None),
+        ("no_shrink", False),
+    ):  # fmt: skip
+        if getattr(arguments, name) != default:
+            raise ValueError(f"--{name.replace('_', '-')} is for comparing two brokers: --against HOST:PORT is wanted")
+
+
 def run(arguments: argparse.Namespace, paths: list[Path]) -> int:
     """Compare, tell, write the reports. Raises ValueError for what makes no sense."""
     from kafkastub.cli.conform import Bar
@@ -81,9 +93,14 @@ def run(arguments: argparse.Namespace, paths: list[Path]) -> int:
     for option in ("k", "slow", "list", "control", "release"):
         if getattr(arguments, option, None):
             raise ValueError(f"{'-k' if option == 'k' else f'--{option}'} is for the suite; leave it out")
+    if arguments.against == arguments.bootstrap_servers:
+        raise ValueError(f"--against {arguments.against} is the broker under test; another one is wanted")
     folder = Path(arguments.save) if arguments.save else None
-    if folder is not None and not folder.is_dir():
-        raise ValueError(f"--save {folder}: there is no such folder")
+    if folder is not None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"--save {folder} cannot be made: {error.strerror}") from None
     loaded = [_loaded(Path(name)) for name in arguments.scenario]
     try:
         with Bar(lambda result: str(result.name)) as bar:

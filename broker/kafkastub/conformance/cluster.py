@@ -249,6 +249,15 @@ class Cluster:
         answer = self.ask("ListOffsets", replica_id=-1, topics=[{"name": name, "partitions": rows}])
         return not any(row.error_code for topic in answer.topics for row in topic.partitions)
 
+    def take_stock(self) -> None:
+        """After an interruption: what was just being made is not in our books, and is known by its name."""
+        self.forget_admin()
+        with contextlib.suppress(ClientError, Skipped):
+            found = self.ask("Metadata", topics=None, allow_auto_topic_creation=False).topics
+            self.topics |= {topic.name for topic in found if topic.name.startswith(self.prefix)}
+            groups = self.ask("ListGroups").groups
+            self.groups |= {group.group_id for group in groups if group.group_id.startswith(self.prefix)}
+
     def clean(self, *, shared: bool = False) -> list[str]:
         """Remove what the cases so far have made; gives the names of what could not be removed.
 

@@ -128,6 +128,7 @@ def _play(cluster: Cluster, runs: Sequence[Run], outcome: Outcome, progress: Pro
                 outcome.left += cluster.clean()
     except KeyboardInterrupt:
         outcome.interrupted = True
+        cluster.take_stock()
     finally:
         if not dead:
             outcome.left += cluster.clean(shared=True)

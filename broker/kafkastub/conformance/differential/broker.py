@@ -160,6 +160,7 @@ class Broker:
     def leave(self) -> list[str]:
         """Remove what was there for all scenarios; the names of what could not be removed."""
         if self.cluster is not None:
+            self.cluster.take_stock()
             with contextlib.suppress(ClientError, Skipped):
                 self.cluster.topics |= {self.topics[name] for name in (*TOPICS, SETTLED) if name in self.topics}
                 self.left += self.cluster.clean()
