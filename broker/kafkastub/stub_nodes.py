@@ -75,6 +75,9 @@ class StubNodesView(Mapping[int, StubNode]):
     def __len__(self) -> int:
         return len(self._stub._running().state.cluster.nodes)
 
+    def __repr__(self) -> str:
+        return f"<nodes {', '.join(map(repr, self.values()))}>"
+
 
 class StubNodes:
     """Mixed into `KafkaStub`."""
@@ -93,7 +96,12 @@ class StubNodes:
         return StubNodesView(self)
 
     def add_node(self, rack: str | None = None) -> StubNode:
-        """One more node, with the next id. It has no replicas until a topic is created or leaders are moved to it."""
+        """One more node, with the next id. It has no replicas until a topic is created or leaders are moved to it.
+
+        Raises TypeError.
+        """
+        if rack is not None and not isinstance(rack, str):
+            raise TypeError(f"rack={rack!r} is refused: a name is wanted, or None")
         return self.nodes[self._await(lambda broker: broker.add_node(rack))]
 
     def remove_node(self, node: int) -> None:
@@ -120,11 +128,23 @@ class StubNodes:
         self._call(lambda: move_leader(broker.state, *self._coordinated(group), node, broker.clock.both()))
 
     def elect_leaders(self, topics: Sequence[str] | None = None, *, unclean: bool = False) -> None:
-        """Let the preferred leaders lead, where they run; with `unclean`, anybody where nobody does."""
+        """Let the preferred leaders lead, where they run; with `unclean`, anybody where nobody does.
+
+        Raises TypeError, KeyError for a topic that does not exist: nothing has happened then.
+        """
+        if isinstance(topics, str):
+            raise TypeError(f"topics={topics!r} is refused: a list of names is wanted, or None for all topics")
         from kafkastub.handlers.k43_elect_leaders import elect_all
 
-        broker = self._running()
-        self._call(lambda: elect_all(broker.state, topics, broker.clock.both(), unclean=unclean))
+        broker, names = self._running(), None if topics is None else list(topics)
+
+        def elect() -> None:
+            for name in names or ():
+                if broker.state.cluster.topic(name) is None:
+                    raise KeyError(f"there is no topic {name!r}")
+            elect_all(broker.state, names, broker.clock.both(), unclean=unclean)
+
+        self._call(elect)
 
     @property
     def ports(self) -> list[int]:
@@ -145,6 +165,8 @@ class StubNodes:
         self._call(lambda: broker.advertise(address, node))
 
     def _partition(self, name: str, index: int) -> tuple[Topic, int]:
+        if not isinstance(index, int) or isinstance(index, bool):
+            raise TypeError(f"partition={index!r} is refused: a number is wanted")
         topic = self._running().state.cluster.topic(name)
         if topic is None or not 0 <= index < len(topic.partitions):
             raise KeyError(f"there is no partition {index} of a topic {name!r}")

@@ -51,10 +51,14 @@ class StubQuotas:
         for name, value in given.items():
             if value is not None and not isinstance(value, str):
                 raise TypeError(f"{name}={value!r} is refused: {_SAYS}")
+        if not quotas:
+            raise ValueError("no quota is named, for example producer_byte_rate=1_000_000")
         changes: list[tuple[str, float | None]] = []
         for name, amount in quotas.items():
             if amount is not None and (isinstance(amount, bool) or not isinstance(amount, int | float)):
                 raise TypeError(f"{name}={amount!r} is refused: a number, or None to remove the quota")
+            if amount is not None and amount != amount:
+                raise ValueError(f"{name}=nan is refused: a number above 0, or None to remove the quota")
             changes.append((name, None if amount is None else float(amount)))
         parts = [(_TYPES[name], value or None) for name, value in given.items() if value is not None]
         state = self._running().state

@@ -26,6 +26,19 @@ def test_leaders_are_spread_and_coordinators_too():
         assert {stub.coordinator_of(f"group-{number}") for number in range(50)} == {1, 2, 3}
 
 
+def test_nodes_are_told_and_wrong_names_refused():
+    with KafkaStub(topics={"orders": 1}, nodes=2) as stub:
+        assert repr(stub.nodes) == f"<nodes {stub.nodes[1]!r}, {stub.nodes[2]!r}>"
+        with pytest.raises(TypeError, match="a list of names is wanted"):
+            stub.elect_leaders("orders")
+        with pytest.raises(KeyError, match="there is no topic 'orderz'"):
+            stub.elect_leaders(["orders", "orderz"])
+        with pytest.raises(TypeError, match="partition='0' is refused"):
+            stub.leader_of("orders", "0")  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="rack=5 is refused"):
+            stub.add_node(rack=5)  # type: ignore[arg-type]
+
+
 def test_a_node_stops_and_comes_back_where_it_was():
     with KafkaStub(topics={"orders": 3}, nodes=3, config=THREE) as stub:
         led = next(partition for partition in range(3) if stub.leader_of("orders", partition) == 2)

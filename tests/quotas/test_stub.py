@@ -31,6 +31,13 @@ def stub() -> Any:
         yield one
 
 
+def test_what_limits_nothing_is_refused(stub: KafkaStub):
+    with pytest.raises(ValueError, match="producer_byte_rate=nan is refused"):
+        stub.set_quota(client_id="loader", producer_byte_rate=float("nan"))
+    with pytest.raises(ValueError, match="no quota is named"):
+        stub.set_quota(client_id="loader")
+
+
 def overdraw(stub: KafkaStub, client: Client, acks: int = -1) -> int:
     """How long the client has to wait: more than a minute."""
     stub.set_quota(client_id="loader", producer_byte_rate=100)

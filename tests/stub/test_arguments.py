@@ -24,6 +24,11 @@ from kafkastub import KafkaStub, TopicError
         ({"topics": {"a": -1}}, ValueError, "topic 'a' is refused: it needs at least one partition"),
         ({"config": ["a"]}, TypeError, r"config=\['a'\] is refused: a mapping is wanted"),
         ({"config": {1: 2}}, TypeError, "1 is no name of a configuration"),
+        (
+            {"users": {"alice": "secret"}, "config": {"listeners": "PLAINTEXT://127.0.0.1:0"}},
+            ValueError,
+            "kafkastub.users is refused: no listener asks who comes in",
+        ),
         ({"host": 5}, TypeError, "host=5 is refused: a string is wanted"),
         ({"host": ""}, ValueError, "host='' is refused"),
         ({"port": "9092"}, TypeError, "port='9092' is refused: an int is wanted"),

@@ -25,6 +25,7 @@ _NOWHERE: Final = "0.0.0.0"
 LISTENERS: Final = "listeners"
 ADVERTISED: Final = "advertised.listeners"
 PROTOCOL_MAP: Final = "listener.security.protocol.map"
+USERS: Final = "kafkastub.users"
 _INTER_BROKER: Final = "inter.broker.listener.name"
 Refuse = Callable[[str], NoReturn]
 
@@ -282,6 +283,15 @@ def _shifted(port: int, by: int, name: str) -> int:
     if port + by > 65535:
         raise ConfigError(f"listener {name} has no port left for another node: {port} + {by} is above 65535")
     return port + by
+
+
+def check_users(config: BrokerConfig, listeners: Listeners) -> None:
+    """Raises ConfigError where there are users and no listener asks who comes in: somebody believes to be protected."""
+    if config[USERS] and not any(one.protocol.startswith("SASL_") for one in listeners.served):
+        raise ConfigError(
+            f"{USERS} is refused: no listener asks who comes in; give one the protocol SASL_PLAINTEXT or SASL_SSL, "
+            f"for example {LISTENERS}=SASL_PLAINTEXT://127.0.0.1:9092"
+        )
 
 
 def check_room(nodes: Iterable[Listeners]) -> None:

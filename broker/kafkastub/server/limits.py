@@ -131,7 +131,9 @@ class ConnectionLimits:
         if self._by_ip[ip] >= most:
             if not self._by_ip[ip]:
                 del self._by_ip[ip]
-            raise TooMany(f"{ip} has all the {most} connections that max.connections.per.ip allows it")
+            raise TooMany(
+                f"{ip} has all the {most} connections that {OVERRIDES if ip in self._overrides else PER_IP} allows it"
+            )
         self._by_ip[ip] += 1
         self._by_listener[listener] += 1
         self._total += 1
