@@ -115,7 +115,14 @@ class StubNodes:
 
     def coordinator_of(self, group: str) -> int:
         """The id of the node that coordinates a group, -1 where none does."""
-        return self._call(lambda: self._coordinated(group)[0].partitions[self._coordinated(group)[1]].leader)
+
+        def leader() -> int:
+            if not any(node.running for node in self.nodes.values()):
+                return -1  # __consumer_offsets could not be made now
+            topic, index = self._coordinated(group)
+            return topic.partitions[index].leader
+
+        return self._call(leader)
 
     def move_leader(self, topic: str, partition: int, node: int) -> None:
         """Let a running node lead a partition; one without a replica gets one. Raises KeyError, ValueError."""
@@ -175,7 +182,10 @@ class StubNodes:
     def _coordinated(self, group: str) -> tuple[Topic, int]:
         from kafkastub.coordinator import partition_for
 
-        topic = ensure_offsets_topic(self._running().state)
+        state = self._running().state
+        if not any(node.alive for node in state.cluster.nodes.values()):
+            raise ValueError("no node is running, and so nobody can coordinate a group: start one first")
+        topic = ensure_offsets_topic(state)
         return topic, partition_for(group, len(topic.partitions))
 
     def _await(self, work: Callable[[Broker], Coroutine[Any, Any, T]]) -> T:

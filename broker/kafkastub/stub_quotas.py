@@ -59,7 +59,10 @@ class StubQuotas:
                 raise TypeError(f"{name}={amount!r} is refused: a number, or None to remove the quota")
             if amount is not None and amount != amount:
                 raise ValueError(f"{name}=nan is refused: a number above 0, or None to remove the quota")
-            changes.append((name, None if amount is None else float(amount)))
+            try:
+                changes.append((name, None if amount is None else float(amount)))
+            except OverflowError:
+                raise ValueError(f"{name} is refused: the number is too large") from None
         parts = [(_TYPES[name], value or None) for name, value in given.items() if value is not None]
         state = self._running().state
 

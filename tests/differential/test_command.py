@@ -72,6 +72,17 @@ def test_a_broker_is_not_compared_with_itself(good: KafkaStub):
     assert "another one is wanted" in error
 
 
+@pytest.mark.parametrize("wrong", [{"api": "Nothing"}, {"version": 99}, {"body": {"group_id": 5}}, {"body": {"x": 1}}])
+def test_a_scenario_with_a_wrong_name_is_told(wrong: dict[str, object], good: KafkaStub, tmp_path: Path):
+    step = {"on": "c1", "api": "Heartbeat", "version": 3, "body": {}, "answers": [["c1", {}]]} | wrong
+    (tmp_path / "by-hand.json").write_text(json.dumps({"name": "by hand", "groups": [], "steps": [step]}))
+    status, out, error = run(
+        "conform", "--bootstrap-servers", good.bootstrap_servers, "--scenario", str(tmp_path / "by-hand.json")
+    )
+    assert (status, "Traceback" in out + error) == (1, False)
+    assert "it cannot be played" in out
+
+
 @pytest.mark.parametrize("moment", ["CreateTopics", "SyncGroup"])
 @pytest.mark.parametrize("more", [[], ["--against"]])
 def test_whoever_is_ended_by_a_signal_cleans_up(more: list[str], moment: str, good: KafkaStub, faulty: KafkaStub):

@@ -83,3 +83,11 @@ def test_such_a_group_can_be_deleted(desk: Desk):
     # its tombstone was a record of the other's partition
     assert listed(desk) == [second]
     assert desk.state.coordinator.unseen == set()
+
+
+def test_a_crowd_of_such_groups_is_shown_rather_than_looked_through_at_each_write(desk: Desk):
+    for number in range(150):
+        commit(desk, f"refused-{number}", TOO_LARGE)
+    commit(desk, "another")
+    assert len(listed(desk)) == 151
+    assert len(desk.state.coordinator.unseen) == 0

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from kafkastub import KafkaStub
+from kafkastub import KafkaStub, TopicError
 from kafkastub.config import ConfigError
+from kafkawire.errors import ErrorCode
 from kafkawire.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
+from kafkawire.messages.create_partitions_request import CreatePartitionsRequest, CreatePartitionsTopic
 from tests.nodes.asking import ask
 from tests.process.serving import Serving
 from tests.rawclient import RawClient
@@ -158,3 +160,22 @@ def test_a_process_of_three_nodes():
         assert [(node.node_id, node.rack) for node in brokers] == [(1, "a"), (2, "b"), (3, "a")]
         assert len({node.port for node in brokers}) == 3
         assert process.ready_line.count("127.0.0.1:") == 3
+
+
+def test_what_has_no_place_is_refused():
+    with KafkaStub(nodes=3, config=THREE, topics={"orders": 1}) as stub:
+        stub.remove_node(3)
+        more = CreatePartitionsRequest(topics=[CreatePartitionsTopic("orders", 2, None)], timeout_ms=1000)
+        (refused,) = ask(stub.nodes[1].bootstrap_servers, more, 3).results
+        assert refused.error_code == ErrorCode.INVALID_REPLICATION_FACTOR
+        assert "because only 2 broker(s) are registered" in refused.error_message
+        for node in stub.nodes.values():
+            node.stop()
+        assert stub.coordinator_of("g") == -1
+        with pytest.raises(ValueError, match="no node is running"):
+            stub.move_coordinator("g", 1)
+        with pytest.raises(TopicError, match="All brokers are currently fenced"):
+            stub.create_topic("late", 1)
+        stub.nodes[1].start()
+        stub.nodes[2].start()
+        assert stub.coordinator_of("g") in (1, 2)

@@ -34,6 +34,8 @@ def stub() -> Any:
 def test_what_limits_nothing_is_refused(stub: KafkaStub):
     with pytest.raises(ValueError, match="producer_byte_rate=nan is refused"):
         stub.set_quota(client_id="loader", producer_byte_rate=float("nan"))
+    with pytest.raises(ValueError, match="producer_byte_rate is refused: the number is too large"):
+        stub.set_quota(client_id="loader", producer_byte_rate=10**400)
     with pytest.raises(ValueError, match="no quota is named"):
         stub.set_quota(client_id="loader")
 

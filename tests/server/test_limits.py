@@ -320,3 +320,21 @@ def test_a_node_has_limits_of_its_own():
             stub.nodes[2].stop()
             one.close()
             assert more.receive() is not None
+
+
+def test_a_rate_of_one_listener_is_not_the_others():
+    config = CONFIG | {
+        "listeners": "PLAINTEXT://127.0.0.1:0,OUTER://127.0.0.1:0",
+        "listener.name.outer.max.connection.creation.rate": 50,
+    }
+    with KafkaStub(config=config) as stub:
+        for name in ("PLAINTEXT", "OUTER"):
+            with RawClient(stub.bootstrap_servers_of(name), 30) as client:
+                assert client.exchange(18, 0, b"")
+
+
+@pytest.mark.parametrize("host", ["a..b", "a" * 70])
+def test_a_name_that_cannot_be_one_is_left_out(host: str):
+    config: dict[str, object] = {"max.connections.per.ip.overrides": f"{host}:5,127.0.0.1:7"}
+    with KafkaStub(config=config) as stub, RawClient(stub.bootstrap_servers, 30) as client:
+        assert client.exchange(18, 0, b"")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkastub.coordinator import GroupCoordinator, Turn, partition_for
 from kafkastub.handlers.outcome import Deferred
@@ -69,9 +69,16 @@ def tell_watchers(state: BrokerState) -> None:
         watcher()
 
 
+_MOST_UNSEEN: Final = 100
+"""Groups without a record that cannot be read yet; with more of them, all are shown."""
+
+
 def _let_be_seen(state: BrokerState, turn: Turn) -> None:
     """Groups without a record can be read once there is another one behind them in their partition."""
     count, unseen = group_partitions(state), state.coordinator.unseen
+    if len(unseen) > _MOST_UNSEEN:  # they are looked through at each write: nobody is to slow the others down with them
+        unseen.clear()
+        return
     written = {partition_for(record.group_id, count) for record in turn.records}
     unseen.difference_update([group_id for group_id in unseen if partition_for(group_id, count) in written])
 

@@ -20,8 +20,8 @@ FE-12  max.incremental.fetch.session.cache.slots sessions on a node, in one cach
        a settled one that is no larger, makes room.    KIP-227
 FE-13  Isolation level 1 reads as 0 does (no transactions yet) and tells no aborted transactions instead of nothing,
        but where a first batch did not fit; any other is UNKNOWN_SERVER_ERROR.    UnifiedLog.read
-FE-14  A replica id: NOT_LEADER_OR_FOLLOWER, or UNKNOWN_LEADER_EPOCH where it names the epoch, as the only node has no
-       followers.    Partition.followerReplicaOrThrow
+FE-14  A replica id: NOT_LEADER_OR_FOLLOWER, or UNKNOWN_LEADER_EPOCH where it names the epoch, as no replica here
+       fetches from another.    Partition.followerReplicaOrThrow
 FE-15  From version 16 on, NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH come with leader and endpoint.    KIP-951
 FE-16  A partition named twice is answered once, as it was named last.
 FE-17  Errors of the whole request: from version 13 on at the top only, before with every partition as well.

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.handlers.topics import add_partitions, check_alive, check_batch, check_replicas
+from kafkastub.handlers.topics import add_partitions, check_alive, check_batch, check_placeable, check_replicas
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.create_partitions_request import CreatePartitionsRequest, CreatePartitionsTopic
@@ -98,5 +98,7 @@ def _grow(ctx: RequestContext, asked: CreatePartitionsTopic, validate_only: bool
         for index, replicas in enumerate(assignments, present):
             check_replicas(cluster, replicas, topic.replication_factor)
             check_alive(cluster, index, replicas)
+    else:
+        check_placeable(cluster, topic.replication_factor)
     if not validate_only:
         add_partitions(ctx.state, asked.name, additional, assignments)

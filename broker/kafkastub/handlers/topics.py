@@ -98,15 +98,24 @@ def plan_topic(
         partitions = state.config["num.partitions"]
     if replication_factor == DEFAULT_COUNT:
         replication_factor = state.config["default.replication.factor"]
-    brokers = len(state.cluster.nodes)
-    if replication_factor > brokers:
-        raise KafkaError(
-            ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"Unable to replicate the partition {replication_factor} time(s): The target replication factor of "
-            f"{replication_factor} cannot be reached because only {brokers} broker(s) are registered or some brokers "
-            "have all their log directories cordoned.",
-        )
+    check_placeable(state.cluster, replication_factor)
     return TopicPlan(name, partitions, replication_factor, overrides)
+
+
+def check_placeable(cluster: Cluster, replication_factor: int) -> None:
+    """Raises KafkaError where so many replicas have no place (Kafka: StripedReplicaPlacer)."""
+    brokers = len(cluster.nodes)
+    if not any(node.alive for node in cluster.nodes.values()):
+        reason = "All brokers are currently fenced, or have all their log directories cordoned."
+    elif replication_factor > brokers:
+        reason = (
+            f"The target replication factor of {replication_factor} cannot be reached because only {brokers} broker(s) "
+            "are registered or some brokers have all their log directories cordoned."
+        )
+    else:
+        return
+    message = f"Unable to replicate the partition {replication_factor} time(s): {reason}"
+    raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
 
 
 def check_replicas(cluster: Cluster, replicas: Sequence[int], expected: int | None) -> None:
@@ -297,6 +306,7 @@ _INTERNAL: Final = {
 def _create_internal(state: BrokerState, name: str) -> Topic:
     partitions, replication_factor = (state.config[key] for key in _INTERNAL[name])
     replicas = min(replication_factor, len(state.cluster.nodes))
+    check_placeable(state.cluster, replicas)
     plan = TopicPlan(name, partitions, replicas, _internal_configs(state, name))
     return create_planned(state, plan)
 

@@ -19,6 +19,8 @@ _AT_ONCE: Final = 16
 """Connections that are accepted before the others have their turn again."""
 _LOOK_AGAIN: Final = 1.0
 """Seconds after which we look whether there are file descriptors again: not only connections use them."""
+_LONGEST_WAIT_MS: Final = 3_600_000
+"""For the sake of rates; what is longer was measured by the clock of before a reset, which may stand far behind."""
 _SCARCE: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _MOST_KEPT: Final = 1_000
 """Connections that are too fast and not closed yet, beyond which they are closed at once."""
@@ -157,7 +159,7 @@ class Acceptor:
         if self._held is not None:
             sock, ip, until = self._held
             left = until - self._now()
-            if left > 0:
+            if 0 < left <= _LONGEST_WAIT_MS:
                 self._go_on_later(left / 1000)
                 return
             if not self._limits.has_room(self._listener):

@@ -78,6 +78,7 @@ class ConnectionLimits:
         # as configured
         self._most = self._per_ip = _UNLIMITED
         self._overrides: dict[str, int] = {}
+        self._overrides_text = ""
         self._of_listener: dict[str, int] = {}
         self._bounds: dict[str | None, int] = {}
         """Of connections a second: the node's (None) and its listeners', where there are any."""
@@ -86,9 +87,13 @@ class ConnectionLimits:
 
     def read(self, state: BrokerState) -> None:
         """Go by the configuration as it is now, and let in who may come in by it."""
+        if state is not self._state:  # after a reset, which has another clock
+            self._rates.clear()
         self._state, config = state, state.config
         self._most, self._per_ip = config[MAX_CONNECTIONS], config[PER_IP]
-        self._overrides = _resolved(config[OVERRIDES] or "", state.log)
+        overrides = config[OVERRIDES] or ""
+        if overrides != self._overrides_text:  # names are looked up, and everybody waits meanwhile
+            self._overrides_text, self._overrides = overrides, _resolved(overrides, state.log)
         bounds: dict[str | None, int] = {None: config[CREATION_RATE]}
         for name in self._listeners:
             self._of_listener[name] = of_listener(config, name, MAX_CONNECTIONS)
@@ -117,7 +122,8 @@ class ConnectionLimits:
         if not self._bounds:
             return 0
         names = (listener,) if self.is_protected(listener) else (None, listener)
-        return max(self._record("", name, self._bounds[name], now) for name in names if name in self._bounds)
+        waits = (self._record("", name, self._bounds[name], now) for name in names if name in self._bounds)
+        return max(waits, default=0)
 
     def take(self, listener: str, ip: str, now: int) -> Slot:
         """A place for a connection that may come in. Raises TooMany, TooFast."""
@@ -196,7 +202,8 @@ def _resolved(text: str, log: Any) -> dict[str, int]:
     found: dict[str, int] = {}
     for host, number in per_ip_overrides(text).items():
         try:
-            address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0]
+            # as bytes: some names cannot be encoded as a host's, which is no OSError
+            address = socket.getaddrinfo(host.encode(), None, type=socket.SOCK_STREAM)[0][4][0]
         except OSError as error:
             log.warning("an entry of max.connections.per.ip.overrides is left out", host=host, why=error.strerror)
             continue

@@ -63,7 +63,7 @@ def unknown(on: Broker) -> None:
 
 @case("DescribeGroups", "Hundreds of groups that do not exist are each answered.", source=SOURCE)
 def many_unknown(on: Broker) -> None:
-    names = [f"{on.cluster.prefix}-none-{number}" for number in range(300)]
+    names = [on.cluster.group() for _ in range(300)]
     answer = on.ask("DescribeGroups", groups=names)
     code = E.GROUP_ID_NOT_FOUND if on.version >= 6 else E.NONE
     rows = [(row.group_id, row.group_state, row.error_code, bool(row.error_message)) for row in answer.groups]

@@ -182,7 +182,8 @@ def _played(
                 result.status = Status.UNSTEADY
             else:
                 result.difference = again
-                result.like = known.setdefault(again.kind, result.name).removeprefix(result.name)
+                first = known.setdefault(again.kind, result.name)
+                result.like = "" if first == result.name else first
                 if shrinking and reference is not None and not result.like:
                     result.difference = shrunk(again, reference, tested, shrinking)
     except Lost as error:
@@ -191,6 +192,8 @@ def _played(
         result.reason = str(error)
     except NotThere as error:
         result.status, result.reason = Status.ERROR, f"it is not to be asked of these brokers: {error}"
+    except (LookupError, TypeError, ValueError) as error:  # a scenario written by hand, with a name or a type amiss
+        result.status, result.reason = Status.ERROR, f"it cannot be played: {type(error).__name__}: {error}"
     result.seconds = time.monotonic() - start
     return result
 

@@ -172,6 +172,8 @@ def routes(hosted: Hosted) -> APIRouter:
     @router.post("/coordinators", tags=["nodes"], summary="Let a running node coordinate a group, and its neighbours")
     async def coordinate(body: MoveCoordinator) -> Leads:
         broker = hosted.running()
+        if not any(node.alive for node in broker.state.cluster.nodes.values()):
+            raise Problem(409, "no node is running, and so nobody can coordinate a group: start one first")
         topic = ensure_offsets_topic(broker.state)
         index = partition_for(body.group, len(topic.partitions))
         _moved(hosted, lambda: move_leader(broker.state, topic, index, body.node, broker.clock.both()))
