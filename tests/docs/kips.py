@@ -123,14 +123,14 @@ TABLES: dict[str, tuple[Row, ...]] = {
         Row(
             "Proposed changes",
             "COORDINATOR_NOT_AVAILABLE.",
-            (),
-            "One node that is always there. It comes with several nodes, and a test can then ask for it.",
+            ("test_a_group_whose_only_node_has_stopped_has_no_coordinator",),
+            "FindCoordinator says it of a group whose node has stopped.",
         ),
         Row(
             "Proposed changes",
             "GROUP_AUTHORIZATION_FAILED, and the operation Delete on groups; All implies it, Read does not.",
-            (),
-            "Comes with security; the profile has the row `group_delete_implies_describe` already.",
+            ("test_the_table",),
+            "",
         ),
         Row(
             "Proposed changes",
