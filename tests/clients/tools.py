@@ -31,6 +31,7 @@ PATIENCE_MS = "60000"
 """By default kafka-consumer-groups gives up after 5 s: a busy machine needs longer."""
 
 MEMBER_ID = re.compile(r"\b(one|two|console-consumer)-[0-9a-f-]{36}\b")
+QUOTAS = "Quota configs for "
 TOPIC_ID = re.compile(r"(TopicId: )\S{22}")
 
 
@@ -77,9 +78,11 @@ class Terminal:
     def _lines(self, output: str) -> list[str]:
         """Lines with what differs from broker to broker replaced.
 
-        The rows of a table are in the order of their text (Kafka's follows the hashes of random ids), and a Java stack
-        trace is its first line.
+        The rows of a table and the quotas of several entities are in the order of their text (Kafka's follows the
+        hashes of random ids, or is another one in every run), and a Java stack trace is its first line.
         """
+        if all(line.startswith(QUOTAS) for line in output.splitlines()):
+            output = "\n".join(sorted(output.splitlines()))
         port = self.servers.rpartition(":")[2]
         output = MEMBER_ID.sub(rf"\1-{'id':.^36}", output)
         output = TOPIC_ID.sub(rf"\1{'id':.^22}", output)
