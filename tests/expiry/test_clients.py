@@ -98,7 +98,12 @@ def with_confluent(servers: str) -> Callable[[], None]:
 
 def with_kafka_python(servers: str) -> Callable[[], None]:
     consumer = kafka.KafkaConsumer(
-        "orders", bootstrap_servers=servers, group_id="g", enable_auto_commit=False, heartbeat_interval_ms=100
+        "orders",
+        bootstrap_servers=servers,
+        group_id="g",
+        enable_auto_commit=False,
+        heartbeat_interval_ms=100,
+        metadata_max_age_ms=500,  # on a busy machine it may assign nothing, as it does not know the topic yet
     )
     until(lambda: consumer.poll(timeout_ms=50) or consumer.assignment(), "an assignment")
     consumer.commit({kafka.TopicPartition("orders", 0): kafka.OffsetAndMetadata(42, "", -1)})
