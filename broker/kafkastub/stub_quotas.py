@@ -74,12 +74,9 @@ class StubQuotas:
                     known = ", ".join((*OF_CLIENTS, CONNECTION_CREATION_RATE))
                     raise ValueError(f"{name} is refused: there are {known}")
             try:
-                ((_, refusal),) = state.quotas.alter([(entity(parts), changes)])
+                ((_, refusal),) = state.alter_quotas([(entity(parts), changes)])
             except KafkaError as error:
                 raise ValueError(error.message or error.code.name) from None
-            if refusal is None:
-                state.changed()
-                state.quotas_changed()
             return refusal
 
         refusal = self._call(alter)

@@ -41,7 +41,6 @@ def error_response(request: AlterClientQuotasRequest, code: ErrorCode, version: 
 
 @handles(ApiKey.ALTER_CLIENT_QUOTAS, 0, 1, error_response=error_response)
 def alter_client_quotas(ctx: RequestContext, request: AlterClientQuotasRequest) -> Outcome:
-    state = ctx.state
     wanted = [
         (
             entity((one.entity_type, one.entity_name) for one in entry.entity),
@@ -49,11 +48,7 @@ def alter_client_quotas(ctx: RequestContext, request: AlterClientQuotasRequest) 
         )
         for entry in request.entries
     ]
-    before = state.quotas.version
-    results = state.quotas.alter(wanted, validate_only=request.validate_only)
-    if state.quotas.version != before:
-        state.changed()
-        state.quotas_changed()
+    results = ctx.state.alter_quotas(wanted, validate_only=request.validate_only)
     return AlterClientQuotasResponse(
         entries=[
             EntryData(*(refusal or (ErrorCode.NONE, None)), [EntityData(*part) for part in who])

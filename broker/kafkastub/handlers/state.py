@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kafkastub.handlers.throttling import Rests, Throttle
     from kafkastub.security import Authorizer
     from kafkastub.security.credentials import ScramUsers
-    from kafkastub.security.quotas import Quotas
+    from kafkastub.security.quotas import Changes, Entity, Quotas, Refusal
     from kafkastub.storage.disk import Disk
 
 
@@ -71,7 +71,7 @@ class BrokerState:
         self._scram_users: ScramUsers | None = None
         self._quotas: Quotas | None = None
         self.quotas_changed: Callable[[], None] = _nothing
-        """Called after each change of a quota, by whoever changes it."""
+        """Called after each change of a quota."""
         self.broker_changed: Callable[[], None] = _nothing
         """Called after each change of the broker's dynamic configuration, by whoever changes it."""
         self.throttle: Throttle | None = None
@@ -122,6 +122,17 @@ class BrokerState:
         """Whether there are any."""
         return bool(self._quotas)
 
+    def alter_quotas(
+        self, wanted: Iterable[tuple[Entity, Changes]], *, validate_only: bool = False
+    ) -> list[tuple[Entity, Refusal | None]]:
+        """As `Quotas.alter`; what has changed is kept, and counts from now on. Raises KafkaError."""
+        before = self.quotas.version
+        results = self.quotas.alter(wanted, validate_only=validate_only)
+        if self.quotas.version != before:
+            self.changed()
+            self.quotas_changed()
+        return results
+
     def stir(self) -> None:
         """The next deadline may have come nearer."""
         self.stirred = True
@@ -149,11 +160,14 @@ class BrokerState:
 
     def next_event(self) -> int | None:
         """Timer time (ms) at which something falls due that somebody waits for, None where nobody waits."""
-        groups, fetches = self.coordinator.next_deadline(), self.fetch_waits.next_deadline()
-        if groups is None or (fetches is not None and fetches < groups):
-            groups = fetches
-        rests = None if self.rests is None else self.rests.next_deadline()
-        return groups if rests is None or (groups is not None and groups < rests) else rests
+        first, fetches = self.coordinator.next_deadline(), self.fetch_waits.next_deadline()
+        if first is None or (fetches is not None and fetches < first):
+            first = fetches
+        if self.rests is not None:
+            rests = self.rests.next_deadline()
+            if first is None or (rests is not None and rests < first):
+                first = rests
+        return first
 
     def next_deadline(self) -> int | None:
         """The same with the regular rounds, which look for what is due by broker time."""

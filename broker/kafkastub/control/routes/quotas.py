@@ -72,12 +72,8 @@ def routes(hosted: Hosted) -> APIRouter:
         who = entity((kind, name or None) for kind, name in given if name is not None)
 
         def change() -> str | None:
-            ((_, refusal),) = state.quotas.alter([(who, list(body.quotas.items()))])
-            if refusal is not None:
-                return refusal[1]
-            state.changed()
-            state.quotas_changed()
-            return None
+            ((_, refusal),) = state.alter_quotas([(who, list(body.quotas.items()))])
+            return None if refusal is None else refusal[1]
 
         try:
             why = hosted.do(change)
