@@ -117,7 +117,7 @@ class StubNodes:
         """The id of the node that coordinates a group, -1 where none does."""
 
         def leader() -> int:
-            if not any(node.running for node in self.nodes.values()):
+            if not self._running().state.cluster.has_living_node:
                 return -1  # __consumer_offsets could not be made now
             topic, index = self._coordinated(group)
             return topic.partitions[index].leader
@@ -183,7 +183,7 @@ class StubNodes:
         from kafkastub.coordinator import partition_for
 
         state = self._running().state
-        if not any(node.alive for node in state.cluster.nodes.values()):
+        if not state.cluster.has_living_node:
             raise ValueError("no node is running, and so nobody can coordinate a group: start one first")
         topic = ensure_offsets_topic(state)
         return topic, partition_for(group, len(topic.partitions))

@@ -105,7 +105,7 @@ def plan_topic(
 def check_placeable(cluster: Cluster, replication_factor: int) -> None:
     """Raises KafkaError where so many replicas have no place (Kafka: StripedReplicaPlacer)."""
     brokers = len(cluster.nodes)
-    if not any(node.alive for node in cluster.nodes.values()):
+    if not cluster.has_living_node:
         reason = "All brokers are currently fenced, or have all their log directories cordoned."
     elif replication_factor > brokers:
         reason = (

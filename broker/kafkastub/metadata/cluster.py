@@ -131,6 +131,11 @@ class Cluster:
         nodes = self.nodes.values()
         return [seen for node in nodes if node.alive is alive and (seen := node.seen_from(listener)) is not None]
 
+    @property
+    def has_living_node(self) -> bool:
+        """Whether any node runs: without one nothing can be placed."""
+        return any(node.alive for node in self.nodes.values())
+
     def is_alive(self, node_id: int) -> bool:
         node = self.nodes.get(node_id)
         return node is not None and node.alive

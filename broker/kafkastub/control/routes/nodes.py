@@ -172,7 +172,7 @@ def routes(hosted: Hosted) -> APIRouter:
     @router.post("/coordinators", tags=["nodes"], summary="Let a running node coordinate a group, and its neighbours")
     async def coordinate(body: MoveCoordinator) -> Leads:
         broker = hosted.running()
-        if not any(node.alive for node in broker.state.cluster.nodes.values()):
+        if not broker.state.cluster.has_living_node:
             raise Problem(409, "no node is running, and so nobody can coordinate a group: start one first")
         topic = ensure_offsets_topic(broker.state)
         index = partition_for(body.group, len(topic.partitions))
