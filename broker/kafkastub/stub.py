@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from kafkastub import stub_arguments
-from kafkastub.config import BrokerConfig, Profile, check_users, plan_listeners
+from kafkastub.config import BrokerConfig, Profile, plan_listeners
 from kafkastub.handlers.topics import create_topic
 from kafkastub.server.broker import Broker
 from kafkastub.server.logs import library_logger
@@ -114,7 +114,6 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
             config, host, port = stub_arguments.with_users(users, config or {}, host, port), None, None
         self._config = BrokerConfig(config, Profile.named(profile))
         self._listeners = plan_listeners(self._config, host, port, advertised)
-        check_users(self._config, self._listeners)
         self._nodes = stub_arguments.nodes(nodes, racks)
         self._data_dir = data_dir
         self._thread: threading.Thread | None = None

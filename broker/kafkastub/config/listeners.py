@@ -80,6 +80,7 @@ def plain_listener(host: str, port: int, advertised: str | None, config: BrokerC
     Where neither ``advertised`` nor ``listeners`` is given, advertised.listeners counts.
     """
     plain = Listeners((Listener(PLAINTEXT, host, port),), {}, plain=True)
+    _check_users(config, plain.served)
     if advertised is not None:
         return advertise(plain, advertised)
     if ADVERTISED not in config.static or LISTENERS in config.static:
@@ -110,6 +111,7 @@ def configured_listeners(config: BrokerConfig, advertised: str | None = None) ->
     told = _advertised(config, served, protocols, controllers)
     listeners = Listeners(served, told if advertised is None else {})
     _check_protocols(served)
+    _check_users(config, served)
     if advertised is not None:
         return advertise(listeners, advertised)
     _check_advertised(config, told)
@@ -285,9 +287,9 @@ def _shifted(port: int, by: int, name: str) -> int:
     return port + by
 
 
-def check_users(config: BrokerConfig, listeners: Listeners) -> None:
+def _check_users(config: BrokerConfig, served: Iterable[Listener]) -> None:
     """Raises ConfigError where there are users and no listener asks who comes in: somebody believes to be protected."""
-    if config[USERS] and not any(one.protocol.startswith("SASL_") for one in listeners.served):
+    if config[USERS] and not any(one.protocol.startswith("SASL_") for one in served):
         raise ConfigError(
             f"{USERS} is refused: no listener asks who comes in; give one the protocol SASL_PLAINTEXT or SASL_SSL, "
             f"for example {LISTENERS}=SASL_PLAINTEXT://127.0.0.1:9092"

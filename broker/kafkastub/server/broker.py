@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kafkastub.config import BrokerConfig, Listeners, check_users, misleading, plan_listeners
+from kafkastub.config import BrokerConfig, Listeners, misleading, plan_listeners
 from kafkastub.handlers.leadership import node_added, node_started, node_stopped, settle_leaders
 from kafkastub.handlers.loading import load, unload
 from kafkastub.handlers.registry import registrations
@@ -61,9 +61,7 @@ class Broker:
         Raises ListenError, DataDirError, ConfigError, or KafkaError for a refused topic.
         """
         registrations()
-        listeners = listeners or plan_listeners(self.config)
-        check_users(self.config, listeners)
-        self._nodes = Nodes(self.config, listeners, nodes, racks)
+        self._nodes = Nodes(self.config, listeners or plan_listeners(self.config), nodes, racks)
         try:
             await self._start(topics or {})
         except BaseException:
