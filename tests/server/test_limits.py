@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from kafkastub import KafkaStub
@@ -292,6 +293,17 @@ def test_connections_are_made_no_faster_than_the_rate():
         assert time.monotonic() - begin > 0.8
         for client in clients:
             client.close()
+
+
+def test_after_a_reset_nobody_waits_by_the_clock_of_before():
+    config = {"max.connection.creation.rate": 1, "quota.window.num": 2, "quota.window.size.seconds": 5}
+    with KafkaStub(config=config, control_port=0) as stub:
+        stub.clock.advance(minutes=30, timers=True)
+        with contextlib.ExitStack() as stack:
+            clients = [stack.enter_context(Client(stub.bootstrap_servers)) for _ in range(8)]
+            assert not all([client.is_served() for client in clients])
+            httpx.post(f"{stub.control_url}/v1/reset").raise_for_status()
+            assert stack.enter_context(Client(stub.bootstrap_servers)).is_served(30)
 
 
 def test_an_address_that_makes_connections_too_fast_is_turned_away():

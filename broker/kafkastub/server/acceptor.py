@@ -19,8 +19,6 @@ _AT_ONCE: Final = 16
 """Connections that are accepted before the others have their turn again."""
 _LOOK_AGAIN: Final = 1.0
 """Seconds after which we look whether there are file descriptors again: not only connections use them."""
-_LONGEST_WAIT_MS: Final = 3_600_000
-"""For the sake of rates; what is longer was measured by the clock of before a reset, which may stand far behind."""
 _SCARCE: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _MOST_KEPT: Final = 1_000
 """Connections that are too fast and not closed yet, beyond which they are closed at once."""
@@ -159,7 +157,7 @@ class Acceptor:
         if self._held is not None:
             sock, ip, until = self._held
             left = until - self._now()
-            if 0 < left <= _LONGEST_WAIT_MS:
+            if left > 0:
                 self._go_on_later(left / 1000)
                 return
             if not self._limits.has_room(self._listener):
@@ -175,6 +173,13 @@ class Acceptor:
             self._timer.cancel()
             self._timer = None
         self._loop.add_reader(self._socket.fileno(), self._ready)
+
+    def renewed(self) -> None:
+        """There is another clock: what was to wait by the old one has waited."""
+        if self._held is not None:
+            sock, ip, _ = self._held
+            self._held = (sock, ip, self._now())
+            self._go_on()
 
     def _pause(self) -> None:
         if not self._paused:

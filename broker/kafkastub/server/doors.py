@@ -77,6 +77,11 @@ class Door:
         bound = sock.getsockname()
         self.host, self.port = str(bound[0]), int(bound[1])
 
+    def renewed(self) -> None:
+        """There is another clock."""
+        if self._acceptor is not None:
+            self._acceptor.renewed()
+
     async def close(self, *, keep_address: bool = False) -> None:
         """Let nobody in any more; the address is held for the next `open` where asked for."""
         acceptor, self._acceptor = self._acceptor, None

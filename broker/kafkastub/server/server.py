@@ -121,6 +121,8 @@ class Server:
         self._go_by_quotas()
         state.broker_changed = self._broker_changed
         self._broker_changed()
+        for door in self.doors:
+            door.renewed()
         self.rearm()
         await self._drop(list(self.connections))
 
