@@ -301,7 +301,7 @@ def test_after_a_reset_nobody_waits_by_the_clock_of_before():
         stub.clock.advance(minutes=30, timers=True)
         with contextlib.ExitStack() as stack:
             clients = [stack.enter_context(Client(stub.bootstrap_servers)) for _ in range(8)]
-            assert not all([client.is_served() for client in clients])
+            assert not all(client.is_served() for client in clients)
             httpx.post(f"{stub.control_url}/v1/reset").raise_for_status()
             assert stack.enter_context(Client(stub.bootstrap_servers)).is_served(30)
 
