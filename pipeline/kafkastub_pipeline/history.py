@@ -72,6 +72,8 @@ class World:
     offsets: dict[Place, Commit] = field(default_factory=dict)
     touched: int = -1
     """When the last thing happened to the group."""
+    quiet_until: int = LAST_MS
+    """No offset expires before this: a group is looked through when something may be due, and not at each event."""
 
     def expiry(self, topic: str, commit: Commit) -> Expiry:
         """`rules.with_expiry` for one offset."""
@@ -94,15 +96,26 @@ class World:
             return "unsubscribed", commit.at
         return "none", None
 
+    def _soonest(self, commit: Commit) -> int:
+        """No rule lets a commit expire before this."""
+        if self.retention_minutes < 0:
+            return LAST_MS
+        if commit.expires != -1:
+            return commit.expires
+        base = commit.at if self.since is None else min(commit.at, self.since)
+        return base + self.retention_minutes * MINUTE_MS
+
     def apply(self, event: Event) -> None:
         if event.kind == "commit":
             assert event.topic is not None
             assert event.partition is not None
             assert event.commit is not None
             self.offsets[event.topic, event.partition] = event.commit
+            self.quiet_until = min(self.quiet_until, self._soonest(event.commit))
         elif event.kind == "group":
             self.protocol_type, self.empty = event.protocol_type, event.empty
             self.since, self.subscribed = event.since, event.subscribed
+            self.quiet_until = -1  # by other rules now
         self.touched = event.at
 
     def administer(self, event: Event) -> None:
@@ -178,7 +191,8 @@ class GroupHistory:
     def see(self, event: Event) -> Iterator[Deletion | Explained]:
         """What an event tells: about itself, and about what another retention would have done before it."""
         for world in self.worlds:
-            self._sweep(world, event.at)
+            if event.at >= world.quiet_until:
+                self._sweep(world, event.at)
         if event.kind == "asked":
             for world in self.worlds:
                 world.administer(event)
@@ -217,21 +231,22 @@ class GroupHistory:
     def _sweep(self, world: World, until: int) -> None:
         if until <= world.touched:
             return  # the clock has not moved since
-        due: list[tuple[int, Place, Expiry]] = []
-        left = False
+        due: list[tuple[Place, Expiry, int]] = []
+        world.quiet_until = LAST_MS
         for place, commit in world.offsets.items():
             expiry = world.expiry(place[0], commit)
-            at = None if expiry.at is None else max(expiry.at, world.touched)
-            if at is not None and at <= until and at < LAST_MS:
-                due.append((at, place, expiry))
+            if expiry.at is None:
+                continue
+            if expiry.at <= until and expiry.at < LAST_MS:
+                due.append((place, expiry, max(expiry.at, world.touched)))
             else:
-                left = True
-        for at, place, expiry in due:
+                world.quiet_until = min(world.quiet_until, expiry.at)
+        for place, expiry, at in due:
             commit = world.offsets.pop(place)
             self._waiting[world.retention_minutes, place] = Deletion(
                 world.retention_minutes, *place, commit, expiry, at, None
             )
-        if due and not left and world.empty:
+        if due and not world.offsets and world.empty:
             world.forget_group()
 
     def _come_back(self, event: Event) -> Iterator[Deletion]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafkastub_pipeline.history import Commit, Deletion, Event, Explained, GroupHistory
 from kafkastub_pipeline.tables.columns import time_of
@@ -46,6 +47,13 @@ FINDING: Final = pa.schema(
         ("log_offset", pa.int64()),
     ]
 )
+_EVENT: Final = (
+    *("group_id", "log_partition", "record_type", "tombstone", "log_ms", "log_offset", "topic", "partition", "by"),
+    *("committed_offset", "commit_ms", "expire_ms"),
+)
+"""What a worker reads of every record."""
+_STATE: Final = ("protocol_type", "empty", "state_ms", "subscribed")
+"""And of a generation of a group."""
 _ROWS: Final = 10_000
 _CLOSE_MS: Final = 1000
 """A tombstone so soon after a request that deletes is its doing."""
@@ -180,38 +188,44 @@ class _Explorer:
         log_partition = -1
         history: GroupHistory | None = None
         for batch in batches:
-            for row in batch.to_pylist():
-                if history is None or row["group_id"] != group_id:
+            for of_group, event_partition, event in _events(batch):
+                if history is None or of_group != group_id:
                     if history is not None:
                         yield from (_shown(one, group_id, log_partition) for one in history.end())
-                    group_id = row["group_id"]
-                    history = GroupHistory(self._retentions, self._kips)
-                log_partition = -1 if row["log_partition"] is None else row["log_partition"]
-                yield from (_shown(one, group_id, log_partition) for one in history.see(_event(row)))
+                    group_id, history = of_group, GroupHistory(self._retentions, self._kips)
+                log_partition = event_partition
+                for one in history.see(event):
+                    yield _shown(one, group_id, log_partition)
         if history is not None:
             yield from (_shown(one, group_id, log_partition) for one in history.end())
 
 
-def _event(row: dict[str, Any]) -> Event:
-    if row["record_type"] is None:
-        return Event("asked", row["log_ms"], -1, row["topic"], row["partition"], by=row["by"])
-    about_offset = row["record_type"] in OFFSETS
-    if row["tombstone"]:
-        kind = "offset tombstone" if about_offset else "group tombstone"
-        return Event(kind, row["log_ms"], row["log_offset"], row["topic"], row["partition"], by=row["by"])
-    if about_offset:
-        commit = Commit(row["committed_offset"], row["commit_ms"], row["expire_ms"])
-        return Event("commit", row["log_ms"], row["log_offset"], row["topic"], row["partition"], commit)
-    subscribed = row["subscribed"]
-    return Event(
-        "group",
-        row["log_ms"],
-        row["log_offset"],
-        protocol_type=row["protocol_type"],
-        empty=bool(row["empty"]),
-        since=row["state_ms"],
-        subscribed=None if subscribed is None else frozenset(subscribed),
-    )
+def _events(batch: pa.RecordBatch) -> Iterator[tuple[str, int, Event]]:
+    """Group, partition of the log (-1 for a request) and event of each row."""
+    types, tombstones = batch.column("record_type"), batch.column("tombstone")
+    generations = pc.and_(pc.equal(types, int(RecordType.GROUP_METADATA)), pc.invert(tombstones))
+    states = _rows_of(batch.filter(pc.fill_null(generations, False)), _STATE)
+    for group, log_partition, type_, tombstone, at, log_offset, topic, partition, by, *commit in _rows_of(
+        batch, _EVENT
+    ):
+        if type_ is None:
+            yield group, -1, Event("asked", at, -1, topic, partition, by=by)
+        elif tombstone:
+            kind = "offset tombstone" if type_ in OFFSETS else "group tombstone"
+            yield group, log_partition, Event(kind, at, log_offset, topic, partition, by=by)
+        elif type_ in OFFSETS:
+            yield group, log_partition, Event("commit", at, log_offset, topic, partition, Commit(*commit))
+        else:
+            protocol_type, empty, since, topics = next(states)
+            subscribed = None if topics is None else frozenset(topics)
+            state = Event(
+                "group", at, log_offset, None, None, None, None, protocol_type, bool(empty), since, subscribed
+            )
+            yield group, log_partition, state
+
+
+def _rows_of(batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    return zip(*(batch.column(name).to_pylist() for name in names), strict=True)
 
 
 def _shown(one: Deletion | Explained, group_id: str | None, log_partition: int) -> dict[str, Any]:
