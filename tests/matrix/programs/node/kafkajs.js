@@ -1,10 +1,9 @@
 // kafkajs plays the scenario.
 import kafkajs from 'kafkajs'
-import { batch, bootstrap, committed, group, messages, middle, partitions, play, shared, tell, topic, until } from './telling.js'
+import { batch, bootstrap, group, messages, play, topic } from './telling.js'
 
 const kafka = new kafkajs.Kafka({ brokers: [bootstrap], logLevel: kafkajs.logLevel.NOTHING })
 
-/** A batch to each partition, from this number on; gives the offsets. */
 async function produce (first) {
   const producer = kafka.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner })
   await producer.connect()
@@ -39,44 +38,18 @@ class Member {
     await this.consumer.commitOffsets(this.assigned.map(partition => ({ topic, partition, offset: `${offset}` })))
   }
 
-  take () {
-    return this.rows.splice(0)
+  leave () {
+    return this.consumer.disconnect()
   }
 }
 
-play(async () => {
-  await tell('produce', { offsets: await produce(0) })
-
-  const first = await new Member().join()
-  await until('all records', () => first.rows.length >= batch * partitions.length)
-  await first.commit(batch)
-  await tell('consume', { records: first.take() })
-
-  const second = await new Member().join()
-  await until('both have partitions', () => shared(first.assigned, second.assigned))
-  await tell('rebalance', { members: [first.assigned, second.assigned] })
-  await produce(batch)
-  await until('the second batch', () => first.rows.length + second.rows.length >= batch * partitions.length)
-  await tell('share', { records: [first.take(), second.take()] })
-  await first.commit(middle)
-  await second.commit(middle)
-  await tell('commit', { committed })
-  await first.consumer.disconnect()
-  await second.consumer.disconnect()
-  await tell('leave')
-
-  const again = await new Member().join()
-  await until('what is left', () => again.rows.length >= (2 * batch - middle) * partitions.length)
-  await again.commit(2 * batch)
-  await again.consumer.disconnect()
-  await tell('resume', { records: again.take() })
-
-  await tell('delete_offsets', { cannot: 'its admin client has no call for it' })
+async function deleteGroup () {
   const admin = kafka.admin()
   await admin.connect()
   await admin.deleteGroups([group])
   const { groups } = await admin.listGroups()
   if (groups.some(one => one.groupId === group)) throw new Error('the deleted group is listed')
-  await tell('delete_group')
   await admin.disconnect()
-})
+}
+
+play({ produce, join: () => new Member().join(), deleteOffset: 'its admin client has no call for it', deleteGroup })

@@ -1,10 +1,9 @@
 // @platformatic/kafka plays the scenario.
 import { Admin, Consumer, ProduceAcks, Producer, stringDeserializers, stringSerializers } from '@platformatic/kafka'
-import { batch, bootstrap, committed, group, messages, middle, partitions, play, shared, tell, topic, until } from './telling.js'
+import { bootstrap, group, messages, play, topic } from './telling.js'
 
 const connection = { clientId: 'matrix', bootstrapBrokers: [bootstrap] }
 
-/** A batch to each partition, from this number on. */
 async function produce (first) {
   const producer = new Producer({ ...connection, serializers: stringSerializers })
   await producer.send({ messages: messages(first).map(one => ({ topic, ...one })), acks: ProduceAcks.ALL })
@@ -43,44 +42,19 @@ class Member {
     await this.stream.close()
     await this.consumer.close()
   }
-
-  take () {
-    return this.rows.splice(0)
-  }
 }
 
-play(async () => {
-  await produce(0)
-  await tell('produce')
-
-  const first = await new Member().join()
-  await until('all records', () => first.rows.length >= batch * partitions.length)
-  await first.commit(batch)
-  await tell('consume', { records: first.take() })
-
-  const second = await new Member().join()
-  await until('both have partitions', () => shared(first.assigned, second.assigned))
-  await tell('rebalance', { members: [first.assigned, second.assigned] })
-  await produce(batch)
-  await until('the second batch', () => first.rows.length + second.rows.length >= batch * partitions.length)
-  await tell('share', { records: [first.take(), second.take()] })
-  await first.commit(middle)
-  await second.commit(middle)
-  await tell('commit', { committed })
-  await first.leave()
-  await second.leave()
-  await tell('leave')
-
-  const again = await new Member().join()
-  await until('what is left', () => again.rows.length >= (2 * batch - middle) * partitions.length)
-  await again.commit(2 * batch)
-  await again.leave()
-  await tell('resume', { records: again.take() })
-
+async function administer (work) {
   const admin = new Admin(connection)
-  await admin.deleteConsumerGroupOffsets({ groupId: group, topics: [{ name: topic, partitionIndexes: [0] }] })
-  await tell('delete_offsets')
-  await admin.deleteGroups({ groups: [group] })
-  await tell('delete_group')
+  await work(admin)
   await admin.close()
+}
+
+const places = [{ name: topic, partitionIndexes: [0] }]
+
+play({
+  produce,
+  join: () => new Member().join(),
+  deleteOffset: () => administer(admin => admin.deleteConsumerGroupOffsets({ groupId: group, topics: places })),
+  deleteGroup: () => administer(admin => admin.deleteGroups({ groups: [group] }))
 })

@@ -1,13 +1,13 @@
-// What the Node.js programs share: the command line, and telling of a step.
+// What the Node.js programs share: the scenario, the command line, and telling of a step.
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 
 export const [bootstrap, topic, group] = process.argv.slice(2)
-export const partitions = [0, 1, 2, 3]
+const partitions = [0, 1, 2, 3]
 /** Records for each partition, the first time and the second. */
 export const batch = 10
 /** Where the members commit: in the middle of the second batch. */
-export const middle = 15
+const middle = 15
 const patience = 150_000
 
 const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
@@ -17,16 +17,13 @@ export const messages = first =>
   partitions.flatMap(partition =>
     Array.from({ length: batch }, (_, index) => ({ partition, value: `${partition}-${first + index}` })))
 
-/** What is told of commits at `middle`. */
-export const committed = Object.fromEntries(partitions.map(partition => [partition, middle]))
-
 /** Prints a line, and waits until the runner has looked at the broker. */
-export async function tell (step, seen = {}) {
+async function tell (step, seen = {}) {
   console.log(JSON.stringify({ step, ...seen }))
   if ((await answers.next()).done) throw new Error('the runner is gone')
 }
 
-export async function until (what, done) {
+async function until (what, done) {
   const deadline = Date.now() + patience
   while (!done()) {
     if (Date.now() > deadline) throw new Error(`not within ${patience} ms: ${what}`)
@@ -35,16 +32,61 @@ export async function until (what, done) {
 }
 
 /** Whether each has partitions and together they have all. */
-export const shared = (...parts) =>
+const shared = (...parts) =>
   parts.every(part => part.length) && parts.flat().sort().join() === partitions.join()
 
-/** Plays a program to its end. */
-export async function play (main) {
+/**
+ * Plays the scenario with a client and ends the program. What the client does its own way:
+ * - `produce(first)`, a batch to each partition, from this number on; gives the offsets, where the client tells them;
+ * - `join()` gives a member: it adds to its `rows` what it reads, has the partitions `assigned` in order, and can
+ *   `commit(offset)` in each of these and `leave()`;
+ * - `deleteOffset()`, the one committed in partition 0, and `deleteGroup()`; a text in the place of one tells why the
+ *   client cannot.
+ */
+export async function play (client) {
   try {
-    await main()
+    await scenario(client)
     process.exit(0)
   } catch (error) {
     console.error(error)
     process.exit(1)
   }
+}
+
+async function scenario (client) {
+  const all = batch * partitions.length
+  const take = member => member.rows.splice(0)
+  const administer = async (step, action) => {
+    if (typeof action === 'string') return tell(step, { cannot: action })
+    await action()
+    await tell(step)
+  }
+  await tell('produce', { offsets: await client.produce(0) })
+
+  const first = await client.join()
+  await until('all records', () => first.rows.length >= all)
+  await first.commit(batch)
+  await tell('consume', { records: take(first) })
+
+  const second = await client.join()
+  await until('both have partitions', () => shared(first.assigned, second.assigned))
+  await tell('rebalance', { members: [first.assigned, second.assigned] })
+  await client.produce(batch)
+  await until('the second batch', () => first.rows.length + second.rows.length >= all)
+  await tell('share', { records: [take(first), take(second)] })
+  await first.commit(middle)
+  await second.commit(middle)
+  await tell('commit', { committed: Object.fromEntries(partitions.map(partition => [partition, middle])) })
+  await first.leave()
+  await second.leave()
+  await tell('leave')
+
+  const again = await client.join()
+  await until('what is left', () => again.rows.length >= (2 * batch - middle) * partitions.length)
+  await again.commit(2 * batch)
+  await again.leave()
+  await tell('resume', { records: take(again) })
+
+  await administer('delete_offsets', client.deleteOffset)
+  await administer('delete_group', client.deleteGroup)
 }

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
-from telling import BATCH, BOOTSTRAP, GROUP, MIDDLE, PARTITIONS, SECONDS, TOPIC, Row, shared, tell, value
+from telling import BATCH, BOOTSTRAP, GROUP, PARTITIONS, SECONDS, TOPIC, Row, play, value
+
+T = TypeVar("T")
+NO_CALL = "its admin client has no call for it"
 
 
 async def produce(first: int) -> dict[int, list[int]]:
-    """A batch to each partition, from this number on; gives the offsets."""
     async with AIOKafkaProducer(bootstrap_servers=BOOTSTRAP, acks="all") as producer:
         offsets = {}
         for partition in PARTITIONS:
@@ -19,7 +23,7 @@ async def produce(first: int) -> dict[int, list[int]]:
         return offsets
 
 
-async def member() -> AIOKafkaConsumer:
+async def started() -> AIOKafkaConsumer:
     consumer = AIOKafkaConsumer(
         TOPIC,
         bootstrap_servers=BOOTSTRAP,
@@ -34,68 +38,34 @@ async def member() -> AIOKafkaConsumer:
     return consumer
 
 
-async def poll(consumer: AIOKafkaConsumer) -> list[Row]:
-    batches = (await consumer.getmany(timeout_ms=100)).values()
-    return [(one.partition, one.offset, one.value.decode()) for batch in batches for one in batch]
-
-
-async def read(consumers: list[AIOKafkaConsumer], count: int) -> list[list[Row]]:
-    """Poll all until they have so many records together."""
-    found: list[list[Row]] = [[] for _ in consumers]
-    async with asyncio.timeout(SECONDS):
-        while sum(map(len, found)) < count:
-            for rows, polled in zip(found, await asyncio.gather(*map(poll, consumers)), strict=True):
-                rows += polled
-    return found
-
-
-def assigned(consumer: AIOKafkaConsumer) -> list[int]:
-    return sorted(place.partition for place in consumer.assignment())
-
-
-async def settled(consumers: list[AIOKafkaConsumer]) -> list[list[int]]:
-    """Poll all until each has partitions and together they have all."""
-    async with asyncio.timeout(SECONDS):
-        while True:
-            parts = [assigned(consumer) for consumer in consumers]
-            if shared(parts):
-                return parts
-            if any(await asyncio.gather(*map(poll, consumers))):
-                raise RuntimeError("a record was delivered again")
-
-
-async def told(step: str, **seen: object) -> None:
-    """In a thread: the members have to send their heartbeats meanwhile."""
-    await asyncio.to_thread(tell, step, **seen)
-
-
 async def main() -> None:
-    await told("produce", offsets=await produce(0))
+    """The scenario waits in a thread: the members have to send their heartbeats meanwhile."""
+    loop = asyncio.get_running_loop()
 
-    first = await member()
-    (records,) = await read([first], BATCH * len(PARTITIONS))
-    await first.commit()
-    await told("consume", records=records)
+    def run(work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, loop).result(SECONDS)
 
-    members = [first, await member()]
-    await told("rebalance", members=await settled(members))
-    await produce(BATCH)
-    await told("share", records=await read(members, BATCH * len(PARTITIONS)))
-    for one in members:
-        await one.commit({TopicPartition(TOPIC, index): MIDDLE for index in assigned(one)})
-    await told("commit", committed=dict.fromkeys(PARTITIONS, MIDDLE))
-    for one in members:
-        await one.stop()
-    await told("leave")
+    class Member:
+        def __init__(self) -> None:
+            self._consumer = run(started())
 
-    again = await member()
-    (records,) = await read([again], (2 * BATCH - MIDDLE) * len(PARTITIONS))
-    await again.commit()
-    await again.stop()
-    await told("resume", records=records)
+        def poll(self) -> list[Row]:
+            batches = run(self._consumer.getmany(timeout_ms=100)).values()
+            return [(one.partition, one.offset, one.value.decode()) for batch in batches for one in batch]
 
-    await told("delete_offsets", cannot="its admin client has no call for it")
-    await told("delete_group", cannot="its admin client has no call for it")
+        def partitions(self) -> list[int]:
+            return sorted(place.partition for place in self._consumer.assignment())
+
+        def commit_read(self) -> None:
+            run(self._consumer.commit())
+
+        def commit(self, offset: int) -> None:
+            run(self._consumer.commit({TopicPartition(TOPIC, index): offset for index in self.partitions()}))
+
+        def leave(self) -> None:
+            run(self._consumer.stop())
+
+    await asyncio.to_thread(play, lambda first: run(produce(first)), Member, NO_CALL, NO_CALL)
 
 
 asyncio.run(main())

@@ -10,10 +10,8 @@ import re
 import signal
 import subprocess
 import threading
-import time
-from collections.abc import Callable
 
-from telling import BATCH, BOOTSTRAP, GROUP, PARTITIONS, SECONDS, TOPIC, Row, shared, tell, value
+from telling import BATCH, BOOTSTRAP, GROUP, PARTITIONS, SECONDS, TOPIC, Row, shared, tell, until, value
 
 NO_CALL = "kcat has no administration"
 
@@ -64,14 +62,6 @@ class Member:
             if "rebalanced" in line:
                 now = line.partition(" assigned:")[2]
                 self.assigned = sorted(map(int, re.findall(r"\[(\d+)\]", now)))
-
-
-def until(done: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not done():
-        if time.monotonic() > deadline:
-            raise TimeoutError(what)
-        threading.Event().wait(0.02)
 
 
 def main() -> None:

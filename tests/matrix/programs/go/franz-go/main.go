@@ -16,20 +16,22 @@ import (
 
 var ctx = context.Background()
 
-// produce a batch to each partition, from this number on; gives the offsets.
-func produce(first int) map[int][]int64 {
-	client, err := kgo.NewClient(kgo.SeedBrokers(Brokers()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+type client struct{}
+
+func connect(options ...kgo.Opt) *kgo.Client {
+	connected, err := kgo.NewClient(append(options, kgo.SeedBrokers(Brokers()...))...)
 	Check(err)
-	defer client.Close()
+	return connected
+}
+
+func (client) Produce(first int) map[int][]int64 {
+	producer := connect(kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	defer producer.Close()
 	var records []*kgo.Record
-	for number := first; number < first+Batch; number++ {
-		for partition := range Partitions {
-			records = append(records, &kgo.Record{
-				Topic: Topic, Partition: int32(partition), Value: Value(partition, number),
-			})
-		}
+	for partition, value := range Values(first) {
+		records = append(records, &kgo.Record{Topic: Topic, Partition: int32(partition), Value: value})
 	}
-	Check(client.ProduceSync(ctx, records...).FirstErr())
+	Check(producer.ProduceSync(ctx, records...).FirstErr())
 	offsets := map[int][]int64{}
 	for _, record := range records {
 		offsets[int(record.Partition)] = append(offsets[int(record.Partition)], record.Offset)
@@ -45,7 +47,7 @@ type member struct {
 	stopped  chan struct{}
 }
 
-func join() *member {
+func (client) Join() Member {
 	m := &member{stopped: make(chan struct{})}
 	gained := func(_ context.Context, _ *kgo.Client, topics map[string][]int32) {
 		m.lock.Lock()
@@ -59,8 +61,7 @@ func join() *member {
 		defer m.lock.Unlock()
 		m.assigned = slices.DeleteFunc(m.assigned, func(one int) bool { return slices.Contains(topics[Topic], int32(one)) })
 	}
-	client, err := kgo.NewClient(
-		kgo.SeedBrokers(Brokers()...),
+	m.Client = connect(
 		kgo.ConsumerGroup(Group),
 		kgo.ConsumeTopics(Topic),
 		kgo.DisableAutoCommit(),
@@ -70,12 +71,10 @@ func join() *member {
 		kgo.OnPartitionsRevoked(lost),
 		kgo.OnPartitionsLost(lost),
 	)
-	Check(err)
-	m.Client = client
 	go func() {
 		defer close(m.stopped)
 		for {
-			fetches := client.PollFetches(ctx)
+			fetches := m.PollFetches(ctx)
 			if fetches.IsClientClosed() {
 				return
 			}
@@ -86,15 +85,19 @@ func join() *member {
 	return m
 }
 
-func (m *member) partitions() []int {
+func (m *member) Partitions() []int {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	return slices.Sorted(slices.Values(m.assigned))
 }
 
-func (m *member) commit(offset int64) {
+func (m *member) CommitRead(int64) {
+	Check(m.CommitUncommittedOffsets(ctx))
+}
+
+func (m *member) Commit(offset int64) {
 	offsets := map[int32]kgo.EpochOffset{}
-	for _, partition := range m.partitions() {
+	for _, partition := range m.Partitions() {
 		offsets[int32(partition)] = kgo.EpochOffset{Epoch: -1, Offset: offset}
 	}
 	var failed error
@@ -105,49 +108,28 @@ func (m *member) commit(offset int64) {
 	Check(failed)
 }
 
-func (m *member) leave() {
+func (m *member) Leave() {
 	m.Close()
 	<-m.stopped
 }
 
-func main() {
-	Tell("produce", map[string]any{"offsets": produce(0)})
-
-	first := join()
-	Until("all records", func() bool { return first.Len() >= Batch*Partitions })
-	Check(first.CommitUncommittedOffsets(ctx))
-	Tell("consume", map[string]any{"records": first.Take()})
-
-	second := join()
-	Until("both have partitions", func() bool { return Shared(first.partitions(), second.partitions()) })
-	Tell("rebalance", map[string]any{"members": [][]int{first.partitions(), second.partitions()}})
-	produce(Batch)
-	Until("the second batch", func() bool { return first.Len()+second.Len() >= Batch*Partitions })
-	Tell("share", map[string]any{"records": []any{first.Take(), second.Take()}})
-	first.commit(Middle)
-	second.commit(Middle)
-	Tell("commit", map[string]any{"committed": Committed()})
-	first.leave()
-	second.leave()
-	Tell("leave", nil)
-
-	again := join()
-	Until("what is left", func() bool { return again.Len() >= (2*Batch-Middle)*Partitions })
-	Check(again.CommitUncommittedOffsets(ctx))
-	again.leave()
-	Tell("resume", map[string]any{"records": again.Take()})
-
-	client, err := kgo.NewClient(kgo.SeedBrokers(Brokers()...))
-	Check(err)
-	defer client.Close()
-	admin := kadm.NewClient(client)
+func (client) DeleteOffset() {
+	admin := kadm.NewClient(connect())
+	defer admin.Close()
 	place := kadm.TopicsSet{}
 	place.Add(Topic, 0)
 	deleted, err := admin.DeleteOffsets(ctx, Group, place)
 	Check(err)
 	Check(deleted.Error())
-	Tell("delete_offsets", nil)
-	_, err = admin.DeleteGroup(ctx, Group)
+}
+
+func (client) DeleteGroup() {
+	admin := kadm.NewClient(connect())
+	defer admin.Close()
+	_, err := admin.DeleteGroup(ctx, Group)
 	Check(err)
-	Tell("delete_group", nil)
+}
+
+func main() {
+	Play(client{}, nil)
 }

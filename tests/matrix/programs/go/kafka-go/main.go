@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -15,16 +16,19 @@ import (
 )
 
 var (
-	ctx    = context.Background()
-	client = &kafka.Client{Addr: kafka.TCP(Brokers()...), Timeout: Patience}
+	ctx     = context.Background()
+	cluster = &kafka.Client{Addr: kafka.TCP(Brokers()...), Timeout: Patience}
 )
 
-// produce a batch to each partition, from this number on; gives the offsets.
-func produce(first int) map[int][]int64 {
+type client struct {
+	joined int
+}
+
+func (*client) Produce(first int) map[int][]int64 {
 	offsets := map[int][]int64{}
 	var lock sync.Mutex
 	writer := &kafka.Writer{
-		Addr:         client.Addr,
+		Addr:         cluster.Addr,
 		Topic:        Topic,
 		RequiredAcks: kafka.RequireAll,
 		BatchTimeout: 5 * time.Millisecond,
@@ -40,10 +44,8 @@ func produce(first int) map[int][]int64 {
 		},
 	}
 	var messages []kafka.Message
-	for number := first; number < first+Batch; number++ {
-		for partition := range Partitions {
-			messages = append(messages, kafka.Message{Value: Value(partition, number)})
-		}
+	for _, value := range Values(first) {
+		messages = append(messages, kafka.Message{Value: value})
 	}
 	Check(writer.WriteMessages(ctx, messages...))
 	Check(writer.Close())
@@ -52,16 +54,17 @@ func produce(first int) map[int][]int64 {
 
 type member struct {
 	Rows
+	id      string
 	reader  *kafka.Reader
-	lock    sync.Mutex
-	owned   map[int]bool
 	stopped chan struct{}
 }
 
-func join() *member {
-	m := &member{owned: map[int]bool{}, stopped: make(chan struct{})}
+func (c *client) Join() Member {
+	c.joined++
+	m := &member{id: fmt.Sprintf("matrix-%d", c.joined), stopped: make(chan struct{})}
 	m.reader = kafka.NewReader(kafka.ReaderConfig{
 		Brokers:           Brokers(),
+		Dialer:            &kafka.Dialer{ClientID: m.id, Timeout: Patience},
 		GroupID:           Group,
 		Topic:             Topic,
 		StartOffset:       kafka.FirstOffset,
@@ -78,87 +81,58 @@ func join() *member {
 				return
 			}
 			Check(err)
-			m.lock.Lock()
-			m.owned[message.Partition] = true
-			m.lock.Unlock()
 			m.Add(message.Partition, message.Offset, message.Value)
 		}
 	}()
 	return m
 }
 
-// commit in the partitions that it has read.
-func (m *member) commit(offset int64) {
-	m.lock.Lock()
-	defer m.lock.Unlock()
+// Partitions as the broker describes them: a Reader does not tell its own.
+func (m *member) Partitions() []int {
+	described, err := cluster.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{Group}})
+	Check(err)
+	for _, one := range described.Groups[0].Members {
+		if one.ClientID == m.id {
+			for _, topic := range one.MemberAssignments.Topics {
+				return slices.Sorted(slices.Values(topic.Partitions))
+			}
+		}
+	}
+	return nil
+}
+
+func (m *member) CommitRead(end int64) {
+	m.Commit(end)
+}
+
+func (m *member) Commit(offset int64) {
 	var messages []kafka.Message
-	for partition := range m.owned {
+	for _, partition := range m.Partitions() {
 		messages = append(messages, kafka.Message{Topic: Topic, Partition: partition, Offset: offset - 1})
 	}
 	Check(m.reader.CommitMessages(ctx, messages...))
 }
 
-func (m *member) forget() {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	clear(m.owned)
-}
-
-func (m *member) leave() {
+func (m *member) Leave() {
 	Check(m.reader.Close())
 	<-m.stopped
 }
 
-// partitions of the members, as the client describes the group: a Reader does not tell its own.
-func partitions() [][]int {
-	described, err := client.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{Group}})
-	Check(err)
-	var parts [][]int
-	for _, one := range described.Groups[0].Members {
-		for _, topic := range one.MemberAssignments.Topics {
-			parts = append(parts, slices.Sorted(slices.Values(topic.Partitions)))
-		}
-	}
-	return parts
-}
-
-func main() {
-	Tell("produce", map[string]any{"offsets": produce(0)})
-
-	first := join()
-	Until("all records", func() bool { return first.Len() >= Batch*Partitions })
-	first.commit(Batch)
-	first.forget()
-	Tell("consume", map[string]any{"records": first.Take()})
-
-	second := join()
-	Until("both have partitions", func() bool { return len(partitions()) == 2 && Shared(partitions()...) })
-	Tell("rebalance", map[string]any{"members": partitions(), "note": "by its DescribeGroups: a Reader tells no assignment"})
-	produce(Batch)
-	Until("the second batch", func() bool { return first.Len()+second.Len() >= Batch*Partitions })
-	Tell("share", map[string]any{"records": []any{first.Take(), second.Take()}})
-	first.commit(Middle)
-	second.commit(Middle)
-	Tell("commit", map[string]any{"committed": Committed()})
-	first.leave()
-	second.leave()
-	Tell("leave", nil)
-
-	again := join()
-	Until("what is left", func() bool { return again.Len() >= (2*Batch-Middle)*Partitions })
-	again.commit(2 * Batch)
-	again.leave()
-	Tell("resume", map[string]any{"records": again.Take()})
-
-	deleted, err := client.OffsetDelete(ctx, &kafka.OffsetDeleteRequest{GroupID: Group, Topics: map[string][]int{Topic: {0}}})
+func (*client) DeleteOffset() {
+	deleted, err := cluster.OffsetDelete(ctx, &kafka.OffsetDeleteRequest{GroupID: Group, Topics: map[string][]int{Topic: {0}}})
 	Check(err)
 	Check(deleted.Error)
 	for _, one := range deleted.Topics[Topic] {
 		Check(one.Error)
 	}
-	Tell("delete_offsets", nil)
-	gone, err := client.DeleteGroups(ctx, &kafka.DeleteGroupsRequest{GroupIDs: []string{Group}})
+}
+
+func (*client) DeleteGroup() {
+	gone, err := cluster.DeleteGroups(ctx, &kafka.DeleteGroupsRequest{GroupIDs: []string{Group}})
 	Check(err)
 	Check(gone.Errors[Group])
-	Tell("delete_group", nil)
+}
+
+func main() {
+	Play(&client{}, Notes{"rebalance": "by its DescribeGroups: a Reader tells no assignment"})
 }

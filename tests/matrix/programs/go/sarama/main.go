@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -27,18 +26,17 @@ func config() *sarama.Config {
 	return config
 }
 
-// produce a batch to each partition, from this number on; gives the offsets.
-func produce(first int) map[int][]int64 {
+type client struct{}
+
+func (client) Produce(first int) map[int][]int64 {
 	producer, err := sarama.NewSyncProducer(Brokers(), config())
 	Check(err)
 	defer producer.Close()
 	var messages []*sarama.ProducerMessage
-	for number := first; number < first+Batch; number++ {
-		for partition := range Partitions {
-			messages = append(messages, &sarama.ProducerMessage{
-				Topic: Topic, Partition: int32(partition), Value: sarama.ByteEncoder(Value(partition, number)),
-			})
-		}
+	for partition, value := range Values(first) {
+		messages = append(messages, &sarama.ProducerMessage{
+			Topic: Topic, Partition: int32(partition), Value: sarama.ByteEncoder(value),
+		})
 	}
 	Check(producer.SendMessages(messages))
 	offsets := map[int][]int64{}
@@ -56,7 +54,7 @@ type member struct {
 	stopped chan struct{}
 }
 
-func join() *member {
+func (client) Join() Member {
 	group, err := sarama.NewConsumerGroup(Brokers(), Group, config())
 	Check(err)
 	m := &member{group: group, stopped: make(chan struct{})}
@@ -94,7 +92,7 @@ func (m *member) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.
 	return nil
 }
 
-func (m *member) partitions() []int {
+func (m *member) Partitions() []int {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	var found []int
@@ -106,55 +104,45 @@ func (m *member) partitions() []int {
 	return slices.Sorted(slices.Values(found))
 }
 
-func (m *member) commit(offset int64) {
-	for _, partition := range m.partitions() {
+func (m *member) CommitRead(end int64) {
+	m.Commit(end)
+}
+
+func (m *member) Commit(offset int64) {
+	for _, partition := range m.Partitions() {
 		m.session.MarkOffset(Topic, int32(partition), offset, "")
 	}
 	m.session.Commit()
 }
 
-func (m *member) leave() {
+func (m *member) Leave() {
 	Check(m.group.Close())
 	<-m.stopped
 }
 
-func main() {
-	Tell("produce", map[string]any{"offsets": produce(0)})
-
-	first := join()
-	Until("all records", func() bool { return first.Len() >= Batch*Partitions })
-	first.commit(Batch)
-	Tell("consume", map[string]any{"records": first.Take()})
-
-	second := join()
-	Until("both have partitions", func() bool { return Shared(first.partitions(), second.partitions()) })
-	Tell("rebalance", map[string]any{"members": [][]int{first.partitions(), second.partitions()}})
-	produce(Batch)
-	Until("the second batch", func() bool { return first.Len()+second.Len() >= Batch*Partitions })
-	Tell("share", map[string]any{"records": []any{first.Take(), second.Take()}})
-	first.commit(Middle)
-	second.commit(Middle)
-	Tell("commit", map[string]any{"committed": Committed()})
-	first.leave()
-	second.leave()
-	Tell("leave", nil)
-
-	again := join()
-	Until("what is left", func() bool { return again.Len() >= (2*Batch-Middle)*Partitions })
-	again.commit(2 * Batch)
-	again.leave()
-	Tell("resume", map[string]any{"records": again.Take()})
-
+func administer() sarama.ClusterAdmin {
 	admin, err := sarama.NewClusterAdmin(Brokers(), config())
 	Check(err)
+	return admin
+}
+
+func (client) DeleteOffset() {
+	admin := administer()
 	defer admin.Close()
 	Check(admin.DeleteConsumerGroupOffset(Group, Topic, 0))
-	Tell("delete_offsets", nil)
+}
+
+func (client) DeleteGroup() {
+	admin := administer()
+	defer admin.Close()
 	Check(admin.DeleteConsumerGroup(Group))
 	groups, err := admin.ListConsumerGroups()
 	Check(err)
-	if slices.Contains(slices.Collect(maps.Keys(groups)), Group) {
+	if _, listed := groups[Group]; listed {
 		panic("the deleted group is listed")
 	}
-	Tell("delete_group", nil)
+}
+
+func main() {
+	Play(client{}, nil)
 }

@@ -1,10 +1,11 @@
-// Package telling is what the Go programs share: the command line, and telling of a step.
+// Package telling is what the Go programs share: the scenario, the command line, and telling of a step.
 package telling
 
 import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"os"
 	"sort"
 	"strings"
@@ -29,9 +30,17 @@ var (
 	input     = bufio.NewReader(os.Stdin)
 )
 
-// Value is that of the record which gets this offset.
-func Value(partition, number int) []byte {
-	return fmt.Appendf(nil, "%d-%d", partition, number)
+// Values of a batch to each partition, from this number on: that of the record which gets the offset is PARTITION-OFFSET.
+func Values(first int) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		for number := first; number < first+Batch; number++ {
+			for partition := range Partitions {
+				if !yield(partition, fmt.Appendf(nil, "%d-%d", partition, number)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // PartitionOf a value.
@@ -41,13 +50,10 @@ func PartitionOf(value []byte) int {
 	return partition
 }
 
-// Tell prints a line and waits until the runner has looked at the broker.
-func Tell(step string, seen map[string]any) {
-	line := map[string]any{"step": step}
-	for name, value := range seen {
-		line[name] = value
-	}
-	Check(json.NewEncoder(os.Stdout).Encode(line))
+// tell prints a line and waits until the runner has looked at the broker.
+func tell(step string, seen map[string]any) {
+	seen["step"] = step
+	Check(json.NewEncoder(os.Stdout).Encode(seen))
 	if _, err := input.ReadString('\n'); err != nil {
 		Check(fmt.Errorf("the runner is gone: %w", err))
 	}
@@ -61,8 +67,8 @@ func Check(err error) {
 	}
 }
 
-// Until waits for a condition.
-func Until(what string, done func() bool) {
+// until waits for a condition.
+func until(what string, done func() bool) {
 	for deadline := time.Now().Add(Patience); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			Check(fmt.Errorf("not within %s: %s", Patience, what))
@@ -70,8 +76,8 @@ func Until(what string, done func() bool) {
 	}
 }
 
-// Shared says whether each has partitions and together they have all.
-func Shared(parts ...[]int) bool {
+// shared says whether each has partitions and together they have all.
+func shared(parts [][]int) bool {
 	var all []int
 	for _, part := range parts {
 		if len(part) == 0 {
@@ -81,15 +87,6 @@ func Shared(parts ...[]int) bool {
 	}
 	sort.Ints(all)
 	return fmt.Sprint(all) == "[0 1 2 3]"
-}
-
-// Committed is what is told of commits at Middle.
-func Committed() map[int]int {
-	committed := map[int]int{}
-	for partition := range Partitions {
-		committed[partition] = Middle
-	}
-	return committed
 }
 
 // Rows are the records that one member has read. It is safe for use by several goroutines.
