@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kafkastub.handlers.commit_straight import straight_way
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import Deferred
-from kafkastub.server.dispatch import Dispatcher, Refused, Route
+from kafkastub.server.dispatch import Dispatcher, Refused
 from kafkastub.server.observed_metrics import Metrics
 from kafkawire.api import ApiKey
 from kafkawire.codec import Parts, decode, encode
@@ -28,19 +28,11 @@ from kafkawire.messages.offset_commit_request import (
 from kafkawire.messages.offset_commit_response import OffsetCommitResponse
 from kafkawire.messages.sync_group_request import SyncGroupRequest
 from tests.handlers.desk import START_MS, Desk
+from tests.server.careful import CarefulDispatcher
 
 TOPICS = {"orders": 3, "many": 200, "one": 1}
 GROUPS = ("g", "a-group", "x" * 126, "x" * 127, "größe", "")
 SUBSCRIPTION = b"\0\0\0\0\0\1\0\6orders\xff\xff\xff\xff"
-
-
-class CarefulDispatcher(Dispatcher):
-    """Goes by every step."""
-
-    def _compile(self, api: Any, version: int) -> Route:
-        route = super()._compile(api, version)
-        route.straight_way = None
-        return route
 
 
 class Broker:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kafkastub.conformance.differential.data_batches import T0, Batches
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.produce_straight import straight_way
-from kafkastub.server.dispatch import Dispatcher, Refused, Route
+from kafkastub.server.dispatch import Dispatcher, Refused
 from kafkastub.storage import LogSettings, PartitionLog
 from kafkawire.api import ApiKey
 from kafkawire.codec import Parts, encode
@@ -22,6 +22,7 @@ from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequ
 from kafkawire.messages.produce_response import ProduceResponse
 from kafkawire.records import NewRecord, build_batch
 from tests.handlers.desk import Desk, batch, produce_request
+from tests.server.careful import CarefulDispatcher
 
 VERSIONS = range(3, 14)
 TOPICS: dict[str, dict[str, str]] = {
@@ -42,15 +43,6 @@ class CarefulLog(PartitionLog):
 
     def append_ordinary(self, *where: Any) -> int | None:
         return None
-
-
-class CarefulDispatcher(Dispatcher):
-    """Goes by every step."""
-
-    def _compile(self, api: Any, version: int) -> Route:
-        route = super()._compile(api, version)
-        route.straight_way = None
-        return route
 
 
 class Broker:
