@@ -16,6 +16,8 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 
+from tests.waiting import until
+
 pytestmark = pytest.mark.docker
 
 ROOT = Path(__file__).parent.parent.parent
@@ -50,12 +52,6 @@ def free_port() -> int:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])
-
-
-def wait_until(condition: object, what: str, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < deadline, f"not within {seconds:g} s: {what}"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -130,7 +126,7 @@ def test_compose_up_and_clients_inside_and_outside():
 def test_an_environment_for_the_apache_image(run):
     environment = {**AS_MANY_SET_IT, "KAFKA_CREATE_TOPICS": "orders:3,payments:1:1"}
     container, port = run(**environment)
-    wait_until(lambda: health(container) == "healthy", "healthy")
+    until(lambda: health(container) == "healthy", "healthy")
     assert topics(port) == {"orders": 3, "payments": 1}
     assert "does not exist" not in docker("logs", container)
     nodes = AdminClient({"bootstrap.servers": f"localhost:{port}"}).list_topics(timeout=30).brokers
@@ -142,7 +138,7 @@ def test_options_of_serve_follow_the_image(run):
         "--topic", "more:2", KAFKA_LISTENERS="PLAINTEXT://:9092", KAFKA_INTER_BROKER_LISTENER_NAME="PLAINTEXT",
         KAFKA_LISTENER_SECURITY_PROTOCOL_MAP="PLAINTEXT:PLAINTEXT", KAFKASTUB_PROFILE="kafka",
     )  # fmt: skip
-    wait_until(lambda: health(container) == "healthy", "healthy")
+    until(lambda: health(container) == "healthy", "healthy")
     assert topics(port) == {"more": 2}
     assert "(profile kafka)" in docker("logs", container)
 
@@ -155,7 +151,7 @@ def test_the_guides_commands_are_those_tried_here():
     assert run[:3] == ["run", "-p", "29092:9092"]
     container = docker(*run[:1], "-d", *run[1:])
     try:
-        wait_until(lambda: health(container) == "healthy", "healthy")
+        until(lambda: health(container) == "healthy", "healthy")
         assert topics(29092) == {}
     finally:
         docker("rm", "-f", container)
@@ -163,7 +159,7 @@ def test_the_guides_commands_are_those_tried_here():
 
 def test_sigterm_ends_it_within_a_second(run):
     container, _ = run(KAFKA_ADVERTISED_LISTENERS="HOST://localhost:9092,NETWORK://:19092")
-    wait_until(lambda: health(container) == "healthy", "healthy")
+    until(lambda: health(container) == "healthy", "healthy")
     began = time.monotonic()
     docker("stop", container)
     assert time.monotonic() - began < 1

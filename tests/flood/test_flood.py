@@ -8,7 +8,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from kafkawire.messages.heartbeat_request import HeartbeatRequest
 from tests.flood.load import TOPIC
 from tests.process.serving import Serving
 from tests.rawclient import RawClient
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 TRIES = 4
@@ -132,13 +133,6 @@ def write_records(servers: str) -> None:
     assert producer.flush(PATIENCE) == 0
 
 
-def wait_for(what: Callable[[], bool], why: Callable[[], str], seconds: float = PATIENCE) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, why()
-        time.sleep(0.02)
-
-
 def is_flooded(sizes: Sizes) -> None:
     with (
         Serving("--topic", f"{TOPIC}:1", "--log-level", "error") as serving,
@@ -148,9 +142,9 @@ def is_flooded(sizes: Sizes) -> None:
         write_records(serving.servers)
         for _ in range(2):  # what is taken once is kept by the allocator and is no growth of the second time
             descriptors, memory = _once(broker, honest, sizes)
-        wait_for(lambda: broker.descriptors <= descriptors, lambda: f"{broker.descriptors} descriptors are left")
+        until(lambda: broker.descriptors <= descriptors, lambda: f"{broker.descriptors} descriptors are left", PATIENCE)
         p99(honest, 100)
-        wait_for(lambda: broker.memory - memory < LEFT_OVER, lambda: f"{broker.memory - memory} bytes are left")
+        until(lambda: broker.memory - memory < LEFT_OVER, lambda: f"{broker.memory - memory} bytes are left", PATIENCE)
         assert serving.stderr == ""
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import time
-from collections.abc import Callable
 from typing import Any
 
 from kafkawire.codec import decode, encode
@@ -22,12 +20,3 @@ def ask(servers: str, request: Message, version: int) -> Any:
     with RawClient(servers, SECONDS) as client:
         answer = client.exchange(key, version, encode(request, version))
     return decode(getattr(importlib.import_module(module), name), version, answer)
-
-
-def until(condition: Callable[[], Any]) -> Any:
-    """What the condition gives once it is true."""
-    deadline = time.monotonic() + SECONDS
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "the cluster does not settle"
-        time.sleep(0.05)
-    return found

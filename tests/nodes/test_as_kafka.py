@@ -23,10 +23,11 @@ from kafkawire.messages.offset_delete_request import (
 from kafkawire.messages.offset_fetch_request import OffsetFetchRequest, OffsetFetchRequestGroup
 from kafkawire.messages.sync_group_request import SyncGroupRequest
 from kafkawire.schema import Message
-from tests.nodes.asking import ask, until
+from tests.nodes.asking import ask
 from tests.nodes.conftest import CONFIG
 from tests.nodes.test_wrong_node import commit, epoch_end, fetch, join, list_offsets, produce
 from tests.oracle.apache_cluster import ApacheCluster
+from tests.waiting import until
 
 EPOCHS = (-1, 0, 1)
 """Unknown, the present one, one to come."""
@@ -41,12 +42,13 @@ def answers(nodes: Mapping[int, str]) -> dict[str, Any]:
     """What a node says that leads nothing, follows, or does not coordinate."""
     topics = [CreatableTopic("orders", 1, 1), CreatableTopic("wide", 1, 3)]
     ask(nodes[1], CreateTopicsRequest(topics=topics, timeout_ms=10_000), 5)
-    until(lambda: all({"orders", "wide"} <= leaders(one).keys() for one in nodes.values()))
+    until(lambda: all({"orders", "wide"} <= leaders(one).keys() for one in nodes.values()), "the leaders")
     led = leaders(nodes[1])
     coordinator = until(
-        lambda: (one := ask(nodes[1], FindCoordinatorRequest(key="g"), 3)).error_code == 0 and one.node_id
+        lambda: (one := ask(nodes[1], FindCoordinatorRequest(key="g"), 3)).error_code == 0 and one.node_id,
+        "a coordinator",
     )
-    until(lambda: ask(nodes[coordinator], HeartbeatRequest("g", 1, "m"), 3).error_code == 25)
+    until(lambda: ask(nodes[coordinator], HeartbeatRequest("g", 1, "m"), 3).error_code == 25, "its offsets are loaded")
     stranger, follower, elsewhere = (
         next(servers for node_id, servers in nodes.items() if node_id != owner)
         for owner in (led["orders"], led["wide"], coordinator)

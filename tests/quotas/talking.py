@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
 from kafkawire import catalogue
@@ -25,11 +25,11 @@ from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequ
 from kafkawire.records import NewRecord, build_batch
 from kafkawire.schema import Message
 from tests.rawclient import RawClient
+from tests.waiting import until
 
 PRODUCE_VERSION = 9
 FETCH_VERSION = 12
 TIMEOUT_SECONDS = 60
-_DEADLINE_SECONDS = 30
 _STAMP = 1_700_000_000_000
 Entity = Mapping[str, str | None]
 """Type -> name, None for the default."""
@@ -125,7 +125,7 @@ class Client:
             found = dict(entries[0][1]) if entries else {}
             return wanted.items() <= found.items() and not gone & found.keys()
 
-        until(known)
+        until(known, f"the quotas of {entity}")
 
     def create(self, *topics: tuple[str, int], version: int = 7, validate_only: bool = False) -> Told:
         asked = [CreatableTopic(name, partitions, 1) for name, partitions in topics]
@@ -135,8 +135,8 @@ class Client:
         """A topic of one partition that has a leader."""
         self.create((name, 1))
         asked = MetadataRequest([MetadataRequestTopic(name=name)], False)
-        until(lambda: not self.ask(ApiKey.METADATA, 9, asked).answer.topics[0].error_code)
-        until(lambda: not self.fetch(name, 0).answer.responses[0].partitions[0].error_code)
+        until(lambda: not self.ask(ApiKey.METADATA, 9, asked).answer.topics[0].error_code, f"topic {name}")
+        until(lambda: not self.fetch(name, 0).answer.responses[0].partitions[0].error_code, f"a leader of {name}")
 
     def produce(self, topic: str, size: int, acks: int = -1, version: int = PRODUCE_VERSION) -> Told:
         """One record of so many bytes."""
@@ -173,13 +173,6 @@ def fetch_request(
         session_epoch=session[1],
         topics=[FetchTopic(topic=topic, partitions=[partition])] if session[1] < 1 else [],
     )
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _DEADLINE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "the broker does not get there"
-        time.sleep(0.01)
 
 
 def records(told: Told) -> int:

@@ -14,8 +14,9 @@ from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.metadata_request import MetadataRequest
 from kafkawire.messages.produce_response import ProduceResponse
-from tests.quotas.talking import PRODUCE_VERSION, Client, produce_request, until
+from tests.quotas.talking import PRODUCE_VERSION, Client, produce_request
 from tests.security.talk import Talk
+from tests.waiting import until
 
 LONG_MS = 100_000
 
@@ -101,7 +102,7 @@ def test_who_leaves_while_he_waits_leaves_nothing_behind(stub: KafkaStub):
         overdraw(stub, loader)
         rests = stub._running().state.rests
         assert rests is not None
-        until(lambda: len(rests._ends) < 100)
+        until(lambda: len(rests._ends) < 100, "most of the ends are forgotten")
 
 
 def test_the_last_quota_gone_nothing_is_measured_any_more(stub: KafkaStub):
@@ -234,10 +235,13 @@ def test_windows_are_as_configured():
     ("given", "why"),
     [
         ({"user": "alice", "producer_byte_rate": 0}, "Quota producer_byte_rate must be greater than 0"),
-        ({"user": "alice", "byte_rate": 1}, "byte_rate is refused: there are producer_byte_rate"),
+        ({"user": "alice", "byte_rate": 1}, "byte_rate is refused: a user or client id has producer_byte_rate"),
         ({"producer_byte_rate": 1}, "Invalid empty client quota entity"),
         ({"ip": "nowhere", "connection_creation_rate": 1}, "nowhere is not a valid IP or resolvable host."),
-        ({"ip": "10.0.0.1", "producer_byte_rate": 1}, "Invalid configuration key producer_byte_rate"),
+        (
+            {"ip": "10.0.0.1", "producer_byte_rate": 1},
+            "producer_byte_rate is refused: an address has connection_creation_rate",
+        ),
     ],
 )
 def test_what_kafka_refuses_is_refused(stub: KafkaStub, given: dict[str, Any], why: str):

@@ -18,7 +18,8 @@ from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.messages.create_partitions_request import CreatePartitionsRequest, CreatePartitionsTopic
 from kafkawire.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from tests.quotas.talking import FETCH_VERSION, PRODUCE_VERSION, Client, fetch_request, produce_request, records, until
+from tests.quotas.talking import FETCH_VERSION, PRODUCE_VERSION, Client, fetch_request, produce_request, records
+from tests.waiting import until
 
 EXCEEDED = ErrorCode.THROTTLING_QUOTA_EXCEEDED
 BURST_MS = 10_000
@@ -48,7 +49,8 @@ class Lab:
         self._probes += 1
         probe = f"probe{self._probes}"
         self.admin.set_quota({"client-id": self.unique(probe)}, request_percentage=1e-6)
-        until(lambda: self.client(probe).ask(ApiKey.METADATA, 9, MetadataRequest([])).throttle_ms > 0)
+        asked = MetadataRequest([])
+        until(lambda: self.client(probe).ask(ApiKey.METADATA, 9, asked).throttle_ms > 0, "the meters know the quota")
 
     def topic(self) -> str:
         name = self.unique("topic")
@@ -126,9 +128,9 @@ def test_a_quota_that_is_raised_or_removed_lets_go(lab: Lab):
     lab.quota("loader", producer_byte_rate=1000.0)
     assert lab.client("loader").produce(topic, 50_000).throttle_ms > 30_000
     lab.quota("loader", producer_byte_rate=1e9)
-    until(lambda: not lab.client("loader").produce(topic, 10).throttle_ms)
+    until(lambda: not lab.client("loader").produce(topic, 10).throttle_ms, "nothing holds it back")
     lab.quota("loader", producer_byte_rate=None)
-    until(lambda: not lab.client("loader").produce(topic, 10).throttle_ms)
+    until(lambda: not lab.client("loader").produce(topic, 10).throttle_ms, "nothing holds it back")
 
 
 @pytest.mark.behaviour("FE-22")
@@ -157,7 +159,7 @@ def test_nobody_is_given_more_at_once_than_all_windows_allow(lab: Lab):
     told = lab.client("reader").fetch(topic, 1_000_000)
     assert 0 < told.throttle_ms < 200  # the records are 10,000 bytes, and what is around them is above the quota
     lab.quota("reader", consumer_byte_rate=1_000_000.0)
-    until(lambda: records(lab.client("reader").fetch(topic, 1_000_000)) > 30_000)
+    until(lambda: records(lab.client("reader").fetch(topic, 1_000_000)) > 30_000, "all records at once")
 
 
 @pytest.mark.behaviour("FE-22")
@@ -272,7 +274,7 @@ def test_no_topic_is_made_by_asking_for_it_when_too_many_were_made(lab: Lab):
     for _ in range(3):
         told = lab.client("maker").ask(ApiKey.METADATA, 9, asked)
         assert (told.answer.topics[0].error_code, told.throttle_ms) == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, 0)
-    until(lambda: not lab.client("other").ask(ApiKey.METADATA, 9, asked).answer.topics[0].error_code)
+    until(lambda: not lab.client("other").ask(ApiKey.METADATA, 9, asked).answer.topics[0].error_code, "a topic")
 
 
 def test_the_time_of_requests_is_a_quota_too(lab: Lab):

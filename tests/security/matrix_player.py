@@ -10,8 +10,6 @@ import contextlib
 import importlib
 import json
 import socket
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +35,7 @@ from kafkawire.schema import Message, Struct
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.rawclient import RawClient
 from tests.security.matrix import ADMIN, OTHER, SEEN, SUBJECT, TEAM, TX, acl_sets, admin_acls, cells
+from tests.waiting import until
 
 RECORDED = Path(__file__).with_name("acl_matrix.json")
 CONFIG: dict[str, object] = {
@@ -49,7 +48,6 @@ CONFIG: dict[str, object] = {
 """Everybody may do everything until the first entry is made: by then the admin has its own."""
 _PETS = ("victim", "pet", "pet2")
 """Topics that the requests delete, where they may; "auto" is made by one of them."""
-_DEADLINE_SECONDS = 20
 Answers = dict[str, dict[str, list[str]]]
 """Request -> answer as JSON -> names of the sets."""
 
@@ -94,19 +92,20 @@ class Player:
             ApiKey.CREATE_TOPICS, 7, CreateTopicsRequest([CreatableTopic(one, 1, 1) for one in (SEEN, OTHER)], 10000)
         )
         for kind, key in enumerate((TEAM, TX, "team:AAECAwQFBgcICQoLDA0ODw:0")):
-            self._until(
+            until(
                 lambda kind=kind, key=key: (
                     not self._admin_ask(  # type: ignore[misc]
                         ApiKey.FIND_COORDINATOR, 6, FindCoordinatorRequest(key_type=kind, coordinator_keys=[key])
                     )
                     .coordinators[0]
                     .error_code
-                )
+                ),
+                f"a coordinator of {key}",
             )
         for group in (TEAM, "others"):
             for topic in (SEEN, OTHER):
                 asked = [OffsetCommitRequestTopic(topic, partitions=[OffsetCommitRequestPartition(0, 5)])]
-                self._until(
+                until(
                     lambda group=group, asked=asked: (
                         not self._admin_ask(  # type: ignore[misc]
                             ApiKey.OFFSET_COMMIT, 9, OffsetCommitRequest(group, topics=asked)
@@ -114,9 +113,11 @@ class Player:
                         .topics[0]
                         .partitions[0]
                         .error_code
-                    )
+                    ),
+                    f"a commit of {group} to {topic}",
                 )
-        self._until(lambda: not self._admin_ask(ApiKey.INIT_PRODUCER_ID, 5, InitProducerIdRequest(TX, 1000)).error_code)
+        started = InitProducerIdRequest(TX, 1000)
+        until(lambda: not self._admin_ask(ApiKey.INIT_PRODUCER_ID, 5, started).error_code, f"transactional id {TX}")
 
     def _give(self, acls: list[Acl]) -> None:
         """The subject has these entries, and no others."""
@@ -129,7 +130,7 @@ class Player:
             self._admin_ask(ApiKey.DELETE_ACLS, 3, DeleteAclsRequest(filters))
         if add:
             self._admin_ask(ApiKey.CREATE_ACLS, 3, CreateAclsRequest([AclCreation(*one) for one in add]))
-        self._until(lambda: self._has(add) and not any(self._has([one]) for one in drop))
+        until(lambda: self._has(add) and not any(self._has([one]) for one in drop), "the entries")
 
     def _has(self, acls: list[Acl]) -> bool:
         wanted = (ResourceType.ANY, None, PatternType.ANY, None, None, Operation.ANY, Permission.ANY)
@@ -158,7 +159,7 @@ class Player:
             ready = {t.name for t in topics if t.partitions and not any(p.error_code for p in t.partitions)}
             return ready == {*_PETS, SEEN, OTHER}
 
-        self._until(settled)
+        until(settled, "topics with leaders")
 
     def _topics(self, names: list[str]) -> list[Any]:
         request = MetadataRequest([MetadataRequestTopic(name=name) for name in names], False)
@@ -176,11 +177,6 @@ class Player:
             self._subject = RawClient(self._servers, source=SUBJECT)
             return "closed"
         return _simple(key, _plain(answer), {value: name for name, value in self._ids.items()})
-
-    def _until(self, condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + _DEADLINE_SECONDS
-        while not condition():
-            assert time.monotonic() < deadline, "the broker does not come to what it was told"
 
 
 def _decoded(key: ApiKey, version: int, body: bytes) -> Any:

@@ -19,6 +19,7 @@ from kafkawire.messages.alter_user_scram_credentials_request import (
 )
 from kafkawire.messages.describe_user_scram_credentials_request import DescribeUserScramCredentialsRequest, UserName
 from tests.security.talk import Talk
+from tests.waiting import until
 
 NONE, MISSING, TWICE = ErrorCode.NONE, ErrorCode.RESOURCE_NOT_FOUND, ErrorCode.DUPLICATE_RESOURCE
 BAD = ErrorCode.UNACCEPTABLE_CREDENTIAL
@@ -54,20 +55,21 @@ def describe(talk: Talk, *names: str) -> dict[str, tuple[int, str | None, list[t
 
 
 @pytest.mark.behaviour("AU-1", "AU-2", "DU-1", "DU-2")
-def test_a_user_comes_and_goes(talk: Talk, unique: Callable[[str], str], eventually: Callable[..., None]):
+def test_a_user_comes_and_goes(talk: Talk, unique: Callable[[str], str]):
+    """Kafka's broker learns of a change a moment after its controller."""
     user, other = unique("user"), unique("other")
     assert alter(talk, upsertion(user, 1, 5000)) == {user: (NONE, None)}
     assert alter(talk, upsertion(user, 2)) == {user: (NONE, None)}
-    eventually(lambda: describe(talk, user)[user][2] == [(1, 5000), (2, 4096)])
+    until(lambda: describe(talk, user)[user][2] == [(1, 5000), (2, 4096)], "both")
     missing = f"Attempt to describe a user credential that does not exist: {other}"
     assert describe(talk, other) == {other: (MISSING, missing, [])}
     twice = f"Cannot describe SCRAM credentials for the same user twice in a single request: {user}"
     assert describe(talk, user, user) == {user: (TWICE, twice, [])}
     assert describe(talk)[user][0] == NONE
     assert alter(talk, ScramCredentialDeletion(user, 1)) == {user: (NONE, None)}
-    eventually(lambda: describe(talk, user)[user][2] == [(2, 4096)])
+    until(lambda: describe(talk, user)[user][2] == [(2, 4096)], "the second only")
     alter(talk, ScramCredentialDeletion(user, 2))
-    eventually(lambda: describe(talk, user)[user][0] == MISSING)
+    until(lambda: describe(talk, user)[user][0] == MISSING, "neither")
 
 
 @pytest.mark.behaviour("AU-2", "AU-3")
@@ -90,19 +92,6 @@ def test_what_is_refused(talk: Talk, unique: Callable[[str], str]):
         user: (BAD, "Too few iterations"),
         other: (BAD, "Too many iterations"),
     }
-
-
-@pytest.fixture
-def eventually() -> Callable[[Callable[[], bool]], None]:
-    """Waits until a condition holds: Kafka's broker learns of a change a moment after its controller."""
-    import time
-
-    def wait(condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 10
-        while not condition():
-            assert time.monotonic() < deadline
-
-    return wait
 
 
 def test_they_outlive_the_process_and_count_at_once(tmp_path: Path):

@@ -6,7 +6,6 @@ import logging
 import os
 import socket
 import ssl
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from kafkastub.config import ConfigError
 from tests.process.serving import Serving
 from tests.rawclient import RawClient
 from tests.security.tls_raw import API_VERSIONS, asked, connected, context, everything, exactly
+from tests.waiting import until
 
 TWO = {
     "listeners": "TLS://localhost:0,PLAIN://localhost:0",
@@ -33,9 +33,11 @@ def lines(caplog: pytest.LogCaptureFixture, word: str) -> list[str]:
 
 def wait_until_gone(stub: KafkaStub, came: int) -> None:
     """Until so many clients were there, and none is."""
-    deadline = time.monotonic() + 10
-    while (there := stub._call(lambda: stub._running().connections)) != (0, came):
-        assert time.monotonic() < deadline, there
+
+    def there() -> tuple[int, int]:
+        return stub._call(lambda: stub._running().connections)
+
+    until(lambda: there() == (0, came), lambda: f"now and in all: {there()}")
 
 
 def test_records_of_many_megabytes_come_back_as_they_went():
