@@ -82,6 +82,8 @@ BY_DEFAULT = MemberOptions()
 class Member(ABC):
     """A consumer that subscribes topics in a group, from the earliest offset where nothing is committed."""
 
+    _open = True
+
     @abstractmethod
     def poll(self, seconds: float = 0.05) -> list[Record]:
         """Take part in the group, and give the records that are there within `seconds`."""
@@ -97,15 +99,21 @@ class Member(ABC):
     def seek_to_time(self, ms: int) -> None:
         """Go, in every assigned partition, to the first record of this time or later; without one, to the end."""
 
-    @abstractmethod
     def close(self) -> None:
-        """Leave the group."""
+        """Leave the group, once."""
+        if self._open:
+            self._open = False
+            self._leave()
+
+    @abstractmethod
+    def _leave(self) -> None: ...
 
 
 class Client(ABC):
     """One library, connected to one broker. A method that the library has not raises NotImplementedError."""
 
-    members: list[Member]
+    def __init__(self) -> None:
+        self.members: list[Member] = []
 
     @abstractmethod
     def produce(self, topic: str, messages: Iterable[Message], codec: str = "none") -> list[tuple[int, int]]:
@@ -148,8 +156,10 @@ class Client(ABC):
     def delete_offset(self, group: str, place: Place) -> None:
         raise NotImplementedError
 
-    @abstractmethod
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close what was opened."""
+        for member in self.members:
+            member.close()
 
 
 def until(condition: Callable[[], T], what: str, seconds: float = DEADLINE_SECONDS) -> T:

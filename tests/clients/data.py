@@ -97,6 +97,9 @@ class DataClient(ABC):
     knows_invalid_record = True
     """Whether it has a name for Kafka's error 87."""
 
+    def __init__(self) -> None:
+        self._readers: list[Reader] = []
+
     @abstractmethod
     def send(self, topic: str, entries: Sequence[Entry], sending: Sending = BY_DEFAULT) -> list[int]:
         """Send, wait until all are acknowledged, and give the offsets; kcat, which is not told them, gives none.
@@ -104,11 +107,18 @@ class DataClient(ABC):
         Raises Refused with the name of Kafka's error where the broker says no.
         """
 
-    @abstractmethod
-    def reader(self, topic: str, partitions: Sequence[int] = (0,)) -> Reader: ...
+    def reader(self, topic: str, partitions: Sequence[int] = (0,)) -> Reader:
+        """One that is closed with the client."""
+        reader = self._opened(topic, partitions)
+        self._readers.append(reader)
+        return reader
 
     @abstractmethod
-    def close(self) -> None: ...
+    def _opened(self, topic: str, partitions: Sequence[int]) -> Reader: ...
+
+    def close(self) -> None:
+        for reader in self._readers:
+            reader.close()
 
     def __enter__(self) -> Self:
         return self

@@ -32,8 +32,17 @@ def stub() -> Iterator[KafkaStub]:
         yield running
 
 
-def token() -> str:
-    return unsecured_token(sub="alice", exp=time.time() + 3600)
+def shown_token(right: bool) -> str:
+    """The wrong one is over."""
+    return unsecured_token(sub="alice", exp=time.time() + 3600 if right else 1)
+
+
+def in_python(mechanism: str, tokens: object, right: bool) -> dict[str, Any]:
+    """The settings of aiokafka and kafka-python, which are the same."""
+    settings: dict[str, Any] = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": mechanism}
+    if mechanism == "OAUTHBEARER":
+        return {**settings, "sasl_oauth_token_provider": tokens}
+    return {**settings, "sasl_plain_username": "alice", "sasl_plain_password": "secret" if right else "wrong"}
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -51,7 +60,7 @@ def test_confluent_kafka(stub: KafkaStub, mechanism: str, right: bool):
         "log_level": 0,
     }
     if mechanism == "OAUTHBEARER":
-        told = token() if right else unsecured_token(sub="alice", exp=1)
+        told = shown_token(right)
         settings["oauth_cb"] = lambda _: (told, time.time() + 3600, "alice", {})
     else:
         settings |= {"sasl.username": "alice", "sasl.password": "secret" if right else "wrong"}
@@ -75,13 +84,9 @@ async def test_aiokafka(stub: KafkaStub, mechanism: str, right: bool):
 
     class Tokens(AbstractTokenProvider):
         async def token(self) -> str:
-            return token() if right else unsecured_token(sub="alice", exp=1)
+            return shown_token(right)
 
-    settings: dict[str, Any] = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": mechanism}
-    if mechanism == "OAUTHBEARER":
-        settings["sasl_oauth_token_provider"] = Tokens()
-    else:
-        settings |= {"sasl_plain_username": "alice", "sasl_plain_password": "secret" if right else "wrong"}
+    settings = in_python(mechanism, Tokens(), right)
     producer = AIOKafkaProducer(bootstrap_servers=stub.bootstrap_servers, **settings)
     try:
         if right:
@@ -109,13 +114,9 @@ def test_kafka_python(stub: KafkaStub, mechanism: str, right: bool):
             pass
 
         def token(self) -> str:
-            return token() if right else unsecured_token(sub="alice", exp=1)
+            return shown_token(right)
 
-    settings: dict[str, Any] = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": mechanism}
-    if mechanism == "OAUTHBEARER":
-        settings["sasl_oauth_token_provider"] = Tokens()
-    else:
-        settings |= {"sasl_plain_username": "alice", "sasl_plain_password": "secret" if right else "wrong"}
+    settings = in_python(mechanism, Tokens(), right)
     if right:
         admin = KafkaAdminClient(bootstrap_servers=stub.bootstrap_servers, **settings)
         assert "t" in admin.list_topics()

@@ -66,9 +66,9 @@ class AiokafkaData(DataClient):
     knows_invalid_record = False
 
     def __init__(self, servers: str) -> None:
+        super().__init__()
         self._servers = servers
         self._thread = LoopThread()
-        self._readers: list[Reader] = []
 
     def send(self, topic: str, entries: Sequence[Entry], sending: Sending = BY_DEFAULT) -> list[int]:
         async def send() -> list[int]:
@@ -96,7 +96,7 @@ class AiokafkaData(DataClient):
 
         return self._thread.run(send())
 
-    def reader(self, topic: str, partitions: Sequence[int] = (0,)) -> Reader:
+    def _opened(self, topic: str, partitions: Sequence[int]) -> Reader:
         async def start() -> AIOKafkaConsumer:
             consumer = AIOKafkaConsumer(
                 bootstrap_servers=self._servers, auto_offset_reset="earliest", fetch_max_wait_ms=FETCH_WAIT_MS
@@ -105,11 +105,8 @@ class AiokafkaData(DataClient):
             consumer.assign([TopicPartition(topic, index) for index in partitions])
             return consumer
 
-        reader = AiokafkaReader(self._thread, self._thread.run(start()), topic)
-        self._readers.append(reader)
-        return reader
+        return AiokafkaReader(self._thread, self._thread.run(start()), topic)
 
     def close(self) -> None:
-        for reader in self._readers:
-            reader.close()
+        super().close()
         self._thread.close()

@@ -53,8 +53,8 @@ class ConfluentReader(Reader):
 
 class ConfluentData(DataClient):
     def __init__(self, servers: str) -> None:
+        super().__init__()
         self._servers = servers
-        self._readers: list[Reader] = []
 
     def send(self, topic: str, entries: Sequence[Entry], sending: Sending = BY_DEFAULT) -> list[int]:
         config: dict[str, Any] = {
@@ -88,7 +88,7 @@ class ConfluentData(DataClient):
                 raise Refused(ErrorCode(outcome.code()).name)
         return [outcomes[index] for index in range(len(entries))]
 
-    def reader(self, topic: str, partitions: Sequence[int] = (0,)) -> Reader:
+    def _opened(self, topic: str, partitions: Sequence[int]) -> Reader:
         consumer = Consumer(
             {
                 "bootstrap.servers": self._servers,
@@ -101,13 +101,7 @@ class ConfluentData(DataClient):
             topic, DEADLINE_SECONDS
         )  # else it asks too early for offsets, and again after half a second
         consumer.assign([TopicPartition(topic, index, OFFSET_BEGINNING) for index in partitions])
-        reader = ConfluentReader(consumer, topic)
-        self._readers.append(reader)
-        return reader
-
-    def close(self) -> None:
-        for reader in self._readers:
-            reader.close()
+        return ConfluentReader(consumer, topic)
 
 
 def _kept(outcomes: dict[int, Any], index: int) -> Callable[[Any, Any], None]:

@@ -62,9 +62,9 @@ class JavaReader(Reader):
 
 class JavaData(DataClient):
     def __init__(self, servers: str, jvm: Jvm) -> None:
+        super().__init__()
         self._servers = servers
         self._jvm = jvm
-        self._readers: list[Reader] = []
 
     def send(self, topic: str, entries: Sequence[Entry], sending: Sending = BY_DEFAULT) -> list[int]:
         config = {
@@ -88,7 +88,7 @@ class JavaData(DataClient):
         offsets: list[int] = self._jvm.ask("data_send", config=config, topic=topic, records=records)
         return offsets
 
-    def reader(self, topic: str, partitions: Sequence[int] = (0,)) -> Reader:
+    def _opened(self, topic: str, partitions: Sequence[int]) -> Reader:
         name = f"reader-{next(_NAMES)}"
         config = {
             "bootstrap.servers": self._servers,
@@ -97,13 +97,7 @@ class JavaData(DataClient):
             "enable.auto.commit": "false",
         }
         self._jvm.ask("data_open", consumer=name, config=config, topic=topic, partitions=list(partitions))
-        reader = JavaReader(self._jvm, topic, name)
-        self._readers.append(reader)
-        return reader
-
-    def close(self) -> None:
-        for reader in self._readers:
-            reader.close()
+        return JavaReader(self._jvm, topic, name)
 
 
 def _text(content: bytes | None) -> str | None:

@@ -57,8 +57,8 @@ class KafkaPythonData(DataClient):
     empty_records = False
 
     def __init__(self, servers: str) -> None:
+        super().__init__()
         self._servers = servers
-        self._readers: list[Reader] = []
 
     def send(self, topic: str, entries: Sequence[Entry], sending: Sending = BY_DEFAULT) -> list[int]:
         producer = KafkaProducer(
@@ -88,7 +88,7 @@ class KafkaPythonData(DataClient):
         finally:
             producer.close()
 
-    def reader(self, topic: str, partitions: Sequence[int] = (0,)) -> Reader:
+    def _opened(self, topic: str, partitions: Sequence[int]) -> Reader:
         consumer = KafkaConsumer(
             bootstrap_servers=self._servers,
             group_id=None,
@@ -96,10 +96,4 @@ class KafkaPythonData(DataClient):
             fetch_max_wait_ms=FETCH_WAIT_MS,
         )
         consumer.assign([TopicPartition(topic, index) for index in partitions])
-        reader = KafkaPythonReader(consumer, topic)
-        self._readers.append(reader)
-        return reader
-
-    def close(self) -> None:
-        for reader in self._readers:
-            reader.close()
+        return KafkaPythonReader(consumer, topic)

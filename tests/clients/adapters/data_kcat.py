@@ -63,6 +63,7 @@ class KcatReader(Reader):
 
 class KcatData(DataClient):
     def __init__(self, servers: str) -> None:
+        super().__init__()
         self._servers = servers
         program = kcat()
         assert program is not None
@@ -88,7 +89,7 @@ class KcatData(DataClient):
             self.run(args, RECORD_END.join(map(_typed, same)))
         return []
 
-    def reader(self, topic: str, partitions: Sequence[int] = (0,)) -> Reader:
+    def _opened(self, topic: str, partitions: Sequence[int]) -> Reader:
         return KcatReader(self, topic, partitions)
 
     def run(self, args: Sequence[str], stdin: str = "") -> str:
@@ -101,9 +102,6 @@ class KcatData(DataClient):
                 raise Refused(ErrorCode.MESSAGE_TOO_LARGE.name)
             raise AssertionError(f"{' '.join(command)} ended with {done.returncode}: {said}")
         return done.stdout.decode()
-
-    def close(self) -> None:
-        pass
 
 
 def _run_of(entry: Entry) -> tuple[int, Headers, bool, bool]:

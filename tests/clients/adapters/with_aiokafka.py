@@ -62,7 +62,6 @@ class AiokafkaMember(Member):
         self._started = started
         self._polling: asyncio.Task[list[Record]] | None = None
         """What takes longer than a poll may: a rebalance, for which other members may have to be polled meanwhile."""
-        self._open = True
 
     def poll(self, seconds: float = 0.05) -> list[Record]:
         async def poll() -> list[Record]:
@@ -93,10 +92,8 @@ class AiokafkaMember(Member):
 
         self._thread.run(seek())
 
-    def close(self) -> None:
-        if self._open:
-            self._open = False
-            self._thread.run(self._stop())
+    def _leave(self) -> None:
+        self._thread.run(self._stop())
 
     async def _records(self, seconds: float) -> list[Record]:
         await self._started
@@ -113,10 +110,10 @@ class AiokafkaMember(Member):
 
 class AiokafkaClient(Client):
     def __init__(self, servers: str) -> None:
+        super().__init__()
         self._servers = servers
         self._thread = LoopThread()
         self._admin: AIOKafkaAdminClient | None = None
-        self.members = []
 
     def produce(self, topic: str, messages: Iterable[Message], codec: str = "none") -> list[tuple[int, int]]:
         async def send() -> list[tuple[int, int]]:
@@ -203,8 +200,7 @@ class AiokafkaClient(Client):
         return {(place.topic, place.partition): offset.offset for place, offset in found.items()}
 
     def close(self) -> None:
-        for member in self.members:
-            member.close()
+        super().close()
         if self._admin is not None:
             self._thread.run(self._admin.close())
         self._thread.close()

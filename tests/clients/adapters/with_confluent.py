@@ -42,7 +42,6 @@ from tests.clients.client import (
 class ConfluentMember(Member):
     def __init__(self, consumer: Consumer) -> None:
         self._consumer = consumer
-        self._open = True
 
     def poll(self, seconds: float = 0.05) -> list[Record]:
         delivered = self._consumer.consume(500, seconds)
@@ -65,17 +64,15 @@ class ConfluentMember(Member):
                 _, found.offset = self._consumer.get_watermark_offsets(found, DEADLINE_SECONDS)
             self._consumer.seek(found)
 
-    def close(self) -> None:
-        if self._open:
-            self._open = False
-            self._consumer.close()
+    def _leave(self) -> None:
+        self._consumer.close()
 
 
 class ConfluentClient(Client):
     def __init__(self, servers: str) -> None:
+        super().__init__()
         self._servers = servers
         self._admin_client: AdminClient | None = None
-        self.members = []
 
     def produce(self, topic: str, messages: Iterable[Message], codec: str = "none") -> list[tuple[int, int]]:
         producer = Producer(
@@ -162,8 +159,7 @@ class ConfluentClient(Client):
         _one(self._admin.delete_consumer_groups([group], request_timeout=DEADLINE_SECONDS))
 
     def close(self) -> None:
-        for member in self.members:
-            member.close()
+        super().close()
         self._admin_client = None  # it has no close(): it ends with the last reference
 
     @property

@@ -31,7 +31,6 @@ class JavaMember(Member):
     def __init__(self, jvm: Jvm, name: str) -> None:
         self._jvm = jvm
         self._name = name
-        self._open = True
 
     def poll(self, seconds: float = 0.05) -> list[Record]:
         return [Record(*fields) for fields in self._jvm.ask("poll", consumer=self._name, ms=int(seconds * 1000))]
@@ -45,17 +44,15 @@ class JavaMember(Member):
     def seek_to_time(self, ms: int) -> None:
         self._jvm.ask("seek_to_time", consumer=self._name, ms=ms)
 
-    def close(self) -> None:
-        if self._open:
-            self._open = False
-            self._jvm.ask("close", consumer=self._name)
+    def _leave(self) -> None:
+        self._jvm.ask("close", consumer=self._name)
 
 
 class JavaClient(Client):
     def __init__(self, servers: str, jvm: Jvm) -> None:
+        super().__init__()
         self._servers = servers
         self._jvm = jvm
-        self.members = []
 
     def produce(self, topic: str, messages: Iterable[Message], codec: str = "none") -> list[tuple[int, int]]:
         config = {"bootstrap.servers": self._servers, "compression.type": codec}
@@ -118,8 +115,7 @@ class JavaClient(Client):
         self._admin("delete_offset", name=group, topic=place[0], partition=place[1])
 
     def close(self) -> None:
-        for member in self.members:
-            member.close()
+        super().close()
         self._jvm.ask("close_admin", servers=self._servers)
 
     def _admin(self, what: str, **fields: Any) -> Any:

@@ -36,7 +36,6 @@ ASSIGNORS = {"range": RangePartitionAssignor, "cooperative-sticky": CooperativeS
 class KafkaPythonMember(Member):
     def __init__(self, consumer: KafkaConsumer) -> None:
         self._consumer = consumer
-        self._open = True
 
     def poll(self, seconds: float = 0.05) -> list[Record]:
         batches = self._consumer.poll(timeout_ms=seconds * 1000)
@@ -57,17 +56,15 @@ class KafkaPythonMember(Member):
             else:
                 self._consumer.seek(place, found.offset)
 
-    def close(self) -> None:
-        if self._open:
-            self._open = False
-            self._consumer.close()
+    def _leave(self) -> None:
+        self._consumer.close()
 
 
 class KafkaPythonClient(Client):
     def __init__(self, servers: str) -> None:
+        super().__init__()
         self._servers = servers
         self._admin_client: KafkaAdminClient | None = None
-        self.members = []
 
     def produce(self, topic: str, messages: Iterable[Message], codec: str = "none") -> list[tuple[int, int]]:
         if codec != "none" and not getattr(kafka_codec, f"has_{codec}")():
@@ -161,8 +158,7 @@ class KafkaPythonClient(Client):
             raise _refused(outcome)
 
     def close(self) -> None:
-        for member in self.members:
-            member.close()
+        super().close()
         if self._admin_client is not None:
             self._admin_client.close()
 
