@@ -67,7 +67,7 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
         data_dir: where everything is kept for the next stub that is given it: topics, records, groups, offsets and the
             clock. One stub at a time. `topics` that are there already are left as they are.
         nodes: how many nodes the cluster has; `stub.nodes` stops and starts them.
-        racks: their racks, dealt out in turn.
+        racks: their racks, dealt out in turn; no more than there are nodes.
         as_version: an Apache Kafka release from "2.1" to "4.3": only its APIs and versions are advertised and accepted.
         journal: whether requests and answers are kept, the newest of them, to be read from `stub.journal`; a new
             directory: there all of them are kept, too (docs/journal.md).

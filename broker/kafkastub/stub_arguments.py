@@ -87,14 +87,17 @@ def with_users(users: object, config: Mapping[str, object], host: str | None, po
     return {**named, **config}
 
 
-def nodes(count: object, racks: object) -> tuple[int, list[str]]:
-    """How many nodes, and their racks. Raises TypeError, ValueError."""
+def nodes(count: object, racks: object, of: str = "") -> tuple[int, list[str]]:
+    """How many nodes, and their racks; `of` is what the arguments' names begin with. Raises TypeError, ValueError."""
     if not isinstance(count, int) or isinstance(count, bool):
-        raise TypeError(f"nodes={count!r} is refused: an int is wanted, for example 3")
+        raise TypeError(f"{of}nodes={count!r} is refused: an int is wanted, for example 3")
     if not 1 <= count <= MOST_NODES:
-        raise ValueError(f"nodes={count} is refused: 1 to {MOST_NODES} is allowed")
+        raise ValueError(f"{of}nodes={count} is refused: 1 to {MOST_NODES} is allowed")
     if isinstance(racks, str) or not isinstance(racks, Sequence) or not all(isinstance(one, str) for one in racks):
-        raise TypeError(f'racks={racks!r} is refused: a list of names is wanted, for example ["a", "b"]')
+        raise TypeError(f'{of}racks={racks!r} is refused: a list of names is wanted, for example ["a", "b"]')
+    if len(racks) > count:
+        most = f"at most {count} {'is' if count == 1 else 'are'} allowed, one for each node"
+        raise ValueError(f"{of}racks names {len(racks)} racks: {most}; leave some out, or raise {of}nodes")
     return count, list(racks)
 
 

@@ -67,14 +67,14 @@ class StubQuotas:
         state = self._running().state
 
         def alter() -> Any:
-            from kafkastub.security.quotas import CONNECTION_CREATION_RATE, OF_CLIENTS, entity
+            from kafkastub.security.quotas import entity, no_such_quota
 
-            for name in quotas:
-                if name not in (*OF_CLIENTS, CONNECTION_CREATION_RATE):
-                    known = ", ".join((*OF_CLIENTS, CONNECTION_CREATION_RATE))
-                    raise ValueError(f"{name} is refused: there are {known}")
+            who = entity(parts)
+            unknown = no_such_quota(who, quotas)
+            if unknown is not None:
+                raise ValueError(unknown)
             try:
-                ((_, refusal),) = state.alter_quotas([(entity(parts), changes)])
+                ((_, refusal),) = state.alter_quotas([(who, changes)])
             except KafkaError as error:
                 raise ValueError(error.message or error.code.name) from None
             return refusal

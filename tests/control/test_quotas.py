@@ -40,7 +40,17 @@ def test_quotas_are_listed_whoever_has_set_them(stub: KafkaStub, http: Http):
     [
         ({"quotas": {"producer_byte_rate": 1}}, "Invalid empty client quota entity"),
         ({"user": "u", "quotas": {"producer_byte_rate": 0}}, "producer_byte_rate must be greater than 0"),
-        ({"user": "u", "quotas": {"no_such": 1}}, "Invalid configuration key no_such"),
+        (
+            {"user": "u", "quotas": {"no_such": 1}},
+            "quotas.no_such is refused: a user or client id has producer_byte_rate, consumer_byte_rate, "
+            "controller_mutation_rate, request_percentage",
+        ),
+        ({"user": "u", "quotas": {"no_such": None}}, "quotas.no_such is refused: a user or client id has"),
+        (
+            {"ip": "10.0.0.1", "quotas": {"producer_byte_rate": 1}},
+            "quotas.producer_byte_rate is refused: an address has connection_creation_rate",
+        ),
+        ({"user": "u", "ip": "10.0.0.1", "quotas": {"no_such": 1}}, "IP entity"),
         ({"user": "u", "ip": "10.0.0.1", "quotas": {}}, "IP entity"),
         ({"user": "u", "quotas": {"producer_byte_rate": "1"}}, "quotas.producer_byte_rate='1'"),
         ({"user": "u"}, "quotas is missing"),

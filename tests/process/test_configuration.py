@@ -168,6 +168,11 @@ def test_a_topic_given_twice_is_refused() -> None:
     assert refused("--topic", "a:1", "b:1", "a:2") == (2, "kafkastub: --topic 'a' is given twice: a:1 and a:2\n")
 
 
+def test_more_racks_than_nodes_are_refused() -> None:
+    why = "--racks names 3 racks: at most 2 are allowed, one for each node; leave some out, or raise --nodes"
+    assert refused("--nodes", "2", "--racks", "a", "b", "c", "--port", "0") == (2, f"kafkastub: {why}\n")
+
+
 @pytest.mark.parametrize("option", ["--host", "--data-dir"])
 def test_an_empty_value_is_refused(option: str) -> None:
     status, said = refused(option, "")

@@ -34,6 +34,11 @@ from kafkastub import KafkaStub, TopicError
         ({"port": "9092"}, TypeError, "port='9092' is refused: an int is wanted"),
         ({"port": 70000}, ValueError, "port=70000 is refused: 0 to 65535 is allowed"),
         ({"advertised": 9092}, TypeError, "advertised=9092 is refused: a string is wanted"),
+        (
+            {"nodes": 2, "racks": ["a", "b", "c"]},
+            ValueError,
+            "racks names 3 racks: at most 2 are allowed, one for each node; leave some out, or raise nodes",
+        ),
         ({"data_dir": ""}, ValueError, "data_dir='' is refused: name a folder"),
         ({"data_dir": 5}, TypeError, "data_dir=5 is refused: a path is wanted"),
     ],

@@ -255,6 +255,16 @@ def test_a_key_that_kafka_has_not_is_one_warning_and_ignored(
     assert "no.such.key" in record.getMessage()
 
 
+@pytest.mark.parametrize("key", ["max.connections", "listener.name.plaintext.max.connections"])
+def test_a_limit_that_lets_nobody_in_is_one_warning(
+    nothing_left: None, caplog: pytest.LogCaptureFixture, key: str
+) -> None:
+    with caplog.at_level(logging.WARNING, "kafkastub"), KafkaStub(config={key: 0}):
+        [record] = [record for record in caplog.records if record.name == "kafkastub"]
+    assert record.levelname == "WARNING"
+    assert f"{key}=0 lets nobody in: raise it, or leave it out" in record.getMessage()
+
+
 def test_infinite_retention_is_a_matter_of_the_profile() -> None:
     forever = {"offsets.retention.minutes": -1}
     KafkaStub(config=forever, profile="kips")

@@ -118,6 +118,14 @@ def _nodes(text: str) -> int:
     return int(text)
 
 
+def _check_racks(nodes: int, racks: list[str]) -> None:
+    """Raises ValueError for more racks than nodes."""
+    if racks:
+        from kafkastub import stub_arguments
+
+        stub_arguments.nodes(nodes, racks, "--")
+
+
 def _host(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("it is empty: 127.0.0.1 is this machine alone, 0.0.0.0 all of its addresses")
@@ -141,6 +149,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     try:
         config = BrokerConfig(overrides(arguments), Profile.named(arguments.profile))
         topics = named_topics(arguments.topic)
+        _check_racks(arguments.nodes, arguments.racks)
         listeners = _listeners(arguments, config)
         rules = _rules(arguments.faults)
         _load_control(arguments.control_port)

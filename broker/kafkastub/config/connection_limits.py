@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from . import definition
@@ -56,6 +56,16 @@ def of_listener(config: BrokerConfig, listener: str, name: str) -> int:
         if key in texts:
             return int(definition.parse(name, BROKER[name], texts[key]))
     return int(config[name])
+
+
+def letting_nobody_in(config: BrokerConfig, listeners: Iterable[str]) -> Iterator[str]:
+    """The names of the limits that are 0, with which a broker starts as Kafka's does: whoever connects waits."""
+    if config[MAX_CONNECTIONS] == 0:
+        yield MAX_CONNECTIONS
+        return
+    for listener in listeners:
+        if of_listener(config, listener, MAX_CONNECTIONS) == 0:
+            yield f"listener.name.{listener.lower()}.{MAX_CONNECTIONS}"
 
 
 def check_connection_limits(texts: Mapping[str, str]) -> None:

@@ -58,6 +58,21 @@ def entity(parts: Iterable[tuple[str, str | None]]) -> Entity:
     return tuple(sorted(dict(parts).items(), key=lambda part: _ORDER.get(part[0], len(_ORDER))))
 
 
+def allowed_quotas(who: Entity) -> tuple[str, ...]:
+    """The names of what it may have."""
+    return (CONNECTION_CREATION_RATE,) if IP in dict(who) else OF_CLIENTS
+
+
+def no_such_quota(who: Entity, names: Iterable[str]) -> str | None:
+    """Why one of the names is refused, None for nothing: Kafka's own text does not say which there are."""
+    kinds, allowed = {kind for kind, _ in who}, allowed_quotas(who)
+    if IP in kinds and len(kinds) > 1:  # what that may have is not the question
+        return None
+    whose = "an address" if IP in kinds else "a user or client id"
+    wrong = (f"{name} is refused: {whose} has {', '.join(allowed)}" for name in names if name not in allowed)
+    return next(wrong, None)
+
+
 class Quotas:
     """All of a cluster."""
 
@@ -181,13 +196,12 @@ def _refusal(who: Entity, asked: Mapping[str, float | None]) -> Refusal | None:
             return bad, f"Unhandled client quota entity type: {kind}"
         if name == "":
             return bad, f"Empty {kind} not supported"
-    names = dict(who)
-    allowed: tuple[str, ...] = OF_CLIENTS
+    names, allowed = dict(who), allowed_quotas(who)
     if IP in names:
         if len(names) > 1:
             text = "Invalid quota entity combination, IP entity shouldnot be combined with User or ClientId"
             return bad, text
-        address, allowed = names[IP], (CONNECTION_CREATION_RATE,)
+        address = names[IP]
         if address is not None and _canonical(address) is None:
             return bad, f"{address} is not a valid IP or resolvable host."
     for name, value in asked.items():

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kafkastub.config import BrokerConfig, Listeners, misleading, plan_listeners
+from kafkastub.config.connection_limits import letting_nobody_in
 from kafkastub.handlers.leadership import node_added, node_started, node_stopped, settle_leaders
 from kafkastub.handlers.loading import load, unload
 from kafkastub.handlers.registry import registrations
@@ -105,6 +106,8 @@ class Broker:
             self.log.warning("configuration ignored: Kafka has no such name", key=name)
         for name, instead in misleading(self.config):
             self.log.info(f"configuration without effect: {instead}", key=name)
+        for name in letting_nobody_in(self.config, {door.listener.name: None for door in self._nodes.doors()}):
+            self.log.warning(f"{name}=0 lets nobody in: raise it, or leave it out")
         if release := self.config["kafkastub.as.version"]:
             from kafkastub.handlers.as_release import gaps_in_words
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, Limit, Text, body_example, example
-from kafkastub.security.quotas import CLIENT_ID, IP, USER, Entity, entity
+from kafkastub.security.quotas import CLIENT_ID, IP, USER, Entity, entity, no_such_quota
 from kafkawire.errors import KafkaError
 
 _WHOSE = 'a name, or "" for the default of all that have none of their own'
@@ -70,6 +70,9 @@ def routes(hosted: Hosted) -> APIRouter:
         state = hosted.running().state
         given = ((USER, body.user), (CLIENT_ID, body.client_id), (IP, body.ip))
         who = entity((kind, name or None) for kind, name in given if name is not None)
+        unknown = no_such_quota(who, body.quotas)
+        if unknown is not None:
+            raise Problem(400, f"quotas.{unknown}", code="INVALID_REQUEST")
 
         def change() -> str | None:
             ((_, refusal),) = state.alter_quotas([(who, list(body.quotas.items()))])
