@@ -149,10 +149,7 @@ class Plan:
 
     def match(self, route: Any, context: Any, request: Any) -> Action | None:
         """What happens to this request. `route`: server.dispatch.Route, `context`: handlers.context.RequestContext."""
-        known = self._by_route.get(id(route))
-        if known is None:
-            known = self._learn(route)
-        _, rules, names = known
+        _, rules, names = self._by_route.get(id(route)) or self._learn(route)
         taken = None
         for armed in rules:
             if armed.narrow and not self._meant(armed, context):
@@ -169,6 +166,17 @@ class Plan:
             action = self._for_a_part(taken, route, context, request)
         self._fired()
         return action
+
+    def never_matches(self, route: Any, request: Any) -> bool:
+        """Whether no rule can match a request that names what this one names, whoever sends it and whenever."""
+        _, rules, names = self._by_route.get(id(route)) or self._learn(route)
+        if not rules:
+            return True
+        if names is None or route.key == ApiKey.FETCH:  # whose session names more
+            return False
+        if any(topic_of(one, array, self._topic_name) is None for _, array, one in topics_in(request, names)):
+            return False  # a topic id that may be somebody's tomorrow
+        return all(armed.named and not self._names(armed.wanted, names, route, None, request) for armed in rules)
 
     def _learn(self, route: Any) -> _Known:
         """What is the same for all requests of a route; it keeps the route, so that no other one gets its id."""

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from kafkastub.coordinator.commits import commit_run
 from kafkastub.handlers.groups import tell_watchers
-from kafkastub.handlers.registry import Straight
+from kafkastub.handlers.registry import IsClear, Straight, always_clear
 from kafkastub.handlers.state import BrokerState
 from kafkawire.codec import encode, straight_decoder
 from kafkawire.errors import KafkaError
@@ -61,7 +61,7 @@ class _Plan(NamedTuple):
     answer: bytes
 
 
-def straight_way(state: BrokerState, version: int) -> Straight | None:
+def straight_way(state: BrokerState, version: int, is_clear: IsClear = always_clear) -> Straight | None:
     """The straight way for one version; None where there is none."""
     if version < FLEXIBLE_FROM:
         return None
@@ -80,7 +80,7 @@ def straight_way(state: BrokerState, version: int) -> Straight | None:
         if plan is None and begin not in plans and 0 < len(begin) <= _LONGEST:
             if len(plans) >= _MOST_PLANS:
                 plans.clear()
-            plan = plans[begin] = _planned(data[body:end], len(begin), version)
+            plan = plans[begin] = _planned(data[body:end], len(begin), version, is_clear)
         return plan
 
     def commit(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
@@ -118,7 +118,7 @@ def straight_way(state: BrokerState, version: int) -> Straight | None:
     return commit
 
 
-def _planned(whole: bytes, at: int, version: int) -> _Plan | None:
+def _planned(whole: bytes, at: int, version: int, is_clear: IsClear) -> _Plan | None:
     """The plan for requests that are as this one up to `at`; None where they are for the handler."""
     try:
         request, stop = straight_decoder(OffsetCommitRequest, version)(whole, 0, len(whole))
@@ -130,6 +130,8 @@ def _planned(whole: bytes, at: int, version: int) -> _Plan | None:
     (topic,) = request.topics
     run, rows = topic.partitions, whole[at:]
     if not isinstance(run, Run) or len(rows) != run.size * len(_ROW) + len(_TAIL) or not rows.endswith(b"\0\0"):
+        return None
+    if not is_clear(request):
         return None
     request.topics = []
     mask, end = from_bytes(_ROW * run.size + _TAIL, "big"), run.first + run.size

@@ -13,7 +13,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import Final, NamedTuple
 
-from kafkastub.handlers.registry import Straight
+from kafkastub.handlers.registry import IsClear, Straight, always_clear
 from kafkastub.handlers.state import BrokerState
 from kafkawire.codec import encode, straight_decoder
 from kafkawire.codec.varint import read_uvarint
@@ -46,7 +46,7 @@ class _Plan(NamedTuple):
     """Of the answer: what comes before and behind the offsets."""
 
 
-def straight_way(state: BrokerState, version: int) -> Straight:
+def straight_way(state: BrokerState, version: int, is_clear: IsClear = always_clear) -> Straight:
     """The straight way for one version."""
     plans: dict[bytes, _Plan | None] = {}
     cluster, logs, waits = state.cluster, state.logs, state.fetch_waits
@@ -71,7 +71,7 @@ def straight_way(state: BrokerState, version: int) -> Straight:
                 return None
             if len(plans) >= _MOST_PLANS:
                 plans.clear()
-            plan = plans[begin] = _planned(begin, version)
+            plan = plans[begin] = _planned(begin, version, is_clear)
             if plan is None:
                 return None
         if flexible:
@@ -112,7 +112,7 @@ def straight_way(state: BrokerState, version: int) -> Straight:
     return produce
 
 
-def _planned(begin: bytes, version: int) -> _Plan | None:
+def _planned(begin: bytes, version: int, is_clear: IsClear) -> _Plan | None:
     """The plan for requests whose bytes up to the size of the records are these; None where there is more than one
     partition, or anything uncommon.
     """
@@ -128,7 +128,7 @@ def _planned(begin: bytes, version: int) -> _Plan | None:
     topic = request.topic_data[0]
     (partition,) = topic.partition_data
     ordinary = request.transactional_id is None and request.acks in (-1, 1) and partition.index >= 0
-    if not ordinary or partition.records is not None:
+    if not ordinary or partition.records is not None or not is_clear(request):
         return None
     answer = PartitionProduceResponse(
         index=partition.index, base_offset=_MARK, log_append_time_ms=_MARK, log_start_offset=_MARK

@@ -34,6 +34,22 @@ Straight = Callable[[int, bytes, int, int, int, int], bytes | None]
 None, and nothing has happened: the request is for the handler.
 """
 
+IsClear = Callable[[Any], bool]
+"""A request -> whether nothing stands before the handler that may care for it, or for any other one that names the same
+groups, topics and partitions, whoever sends it and whenever.
+
+A straight way asks when it meets these names first, and never again. Where it is not clear, they are for the handler.
+"""
+
+
+def always_clear(request: Any) -> bool:
+    """Nothing stands before the handler."""
+    return True
+
+
+StraightWay = Callable[["BrokerState", int, IsClear], Straight | None]
+"""Makes the straight way for one version, None where there is none."""
+
 
 @dataclass(frozen=True)
 class Registration:
@@ -48,8 +64,8 @@ class Registration:
     """What ApiVersions says; below `first` the connection is closed (Kafka advertises Produce from 0, KAFKA-18659)."""
     advertised: bool
     """Whether ApiVersions lists it; a client that asks nevertheless is answered."""
-    straight: Callable[[BrokerState, int], Straight | None] | None = None
-    """Makes, for one version, the straight way past decoder, handler and encoder, for requests that come every day."""
+    straight: StraightWay | None = None
+    """Makes the way past decoder, handler and encoder, for requests that come every day."""
     straight_alike: bool = False
     """Whether all answers of a straight way have the same error codes. Else those have that are the same object."""
     passed: Handler | None = None
@@ -81,7 +97,7 @@ def handles(
     error_response: ErrorResponse,
     advertised_first: int | None = None,
     advertised: bool = True,
-    straight: Callable[[BrokerState, int], Straight | None] | None = None,
+    straight: StraightWay | None = None,
     straight_alike: bool = False,
 ) -> Callable[[F], F]:
     """Register the decorated `(ctx, request) -> Outcome` for versions `first` to `last`, both included.

@@ -20,6 +20,7 @@ from kafkawire.errors import MalformedMessage
 from kafkawire.framing import FrameSplitter
 
 if TYPE_CHECKING:
+    from kafkastub.server.observed import Observer
     from kafkastub.server.sasl import Gate
 
 _size = struct.Struct(">i").unpack_from
@@ -109,12 +110,15 @@ class Connection:
         position, length = 0, len(data)
         if not (self._frames.pending or self._queue or self.blocked or self._yielded or self._waiting is not None):
             # Nothing is under way: whole frames are served where they lie.
-            if self._dispatcher.watch is None and 4 <= length <= self._limit and _size(data, 0)[0] == length - 4:
-                self._serve_the_only(data, length, broker_ms, timer_ms)
+            watch = self._dispatcher.watch
+            if 4 <= length <= self._limit and _size(data, 0)[0] == length - 4:
+                if watch is None:
+                    self._serve_the_only(data, length, broker_ms, timer_ms)
+                else:
+                    self._show_the_only(watch, data, length, broker_ms, timer_ms)
                 return
             serve, info, out, limit = self._dispatcher.serve, self.info, self.out, self._limit
             turns = _TURN
-            watch = self._dispatcher.watch
             began, first, sent = 0 if watch is None else perf_counter_ns(), 0, len(out)
             try:
                 while length - position >= 4:
@@ -163,6 +167,22 @@ class Connection:
             self._end(str(refused))
             return
         if left is not None:
+            self._settle(*left)
+
+    def _show_the_only(self, watch: Observer, data: bytes, end: int, broker_ms: int, timer_ms: int) -> None:
+        """The same, and somebody watches."""
+        info, out, began = self.info, self.out, perf_counter_ns()
+        sent = len(out)
+        try:
+            left = self._dispatcher.serve(data, 4, end, info, broker_ms, timer_ms, out)
+        except Refused as refused:
+            watch.refused(info, data, 4, end, broker_ms, began)
+            self._end(str(refused))
+            return
+        if left is None:
+            watch.served(info, data, 0, end, out, sent, len(out), 1, broker_ms, began)
+        else:
+            watch.odd(info, data, 4, end, broker_ms, began, *left)
             self._settle(*left)
 
     def resume(self) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkastub.handlers.as_release import served_apis
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
-from kafkastub.handlers.registry import Handler, Registration, Straight
+from kafkastub.handlers.registry import Handler, Registration, Straight, always_clear
 from kafkastub.handlers.state import BrokerState
 from kafkawire.api import ApiKey
 from kafkawire.codec import Decoder, Encoder, Parts, decoder, encoder, straight_decoder
@@ -273,7 +273,7 @@ class Dispatcher:
             flexible_request=is_flexible(request, version),
             header_size=response_header_size(api.key, flexible),
             repeated=api.key in _REPEATED,
-            straight_way=None if api.straight is None else api.straight(self.state, version),
+            straight_way=None if api.straight is None else api.straight(self.state, version, always_clear),
             passed=api.passed,
         )
 

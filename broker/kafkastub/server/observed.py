@@ -7,7 +7,7 @@ A request's way, when everything is on:
 
     route.handler (here)  counts the outcome, and asks the fault plan: `plan.match(route, context, request)` -> an
                           `Action`, or None: then all goes its usual way. A straight way past the handler is counted
-                          likewise; a plan of that API closes it
+                          likewise, and only open to what no rule can match (`plan.never_matches`)
     served (here)         requests that were read together and answered at once, each with one reply, are noted
                           together, with the time until their replies were ready to go, which is every one's. The
                           replies are joined, as they would be to be sent: the journal and the socket share them
@@ -25,11 +25,13 @@ over the routes in use. All of it belongs to the server's thread.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from time import perf_counter_ns
-from typing import Any, TypeVar
+from typing import Any
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
+from kafkastub.handlers.registry import Handler, IsClear, always_clear
 from kafkastub.journal.ring import Outcome as Became
 from kafkastub.journal.ring import Reply, Ring, reply_size
 from kafkastub.server.clock import Clock
@@ -38,8 +40,6 @@ from kafkastub.server.observed_faults import HANG_UP, NOTHING, Faulted, Faults, 
 from kafkastub.server.observed_metrics import Metrics
 from kafkawire.codec import Parts
 from kafkawire.schema import Message
-
-Guarded = TypeVar("Guarded")
 
 
 class _Open:
@@ -106,17 +106,19 @@ class Observer:
 
     def _guard(self, route: Route) -> None:
         """Put what is on between the route and its handler."""
-        plan, metrics = self.plan, self.metrics
-        route.handler, route.straight_way = _unguarded(route.handler), _unguarded(route.straight_way)
-        route.passed = route.api.passed
-        open_way = route.straight_way if route.handler is route.passed else None
+        plan, metrics, api = self.plan, self.metrics, route.api
+        route.handler, route.passed = _unguarded(route.handler), api.passed
+        is_open = route.straight_way is not None and route.handler is api.passed
+        is_clear: IsClear = always_clear
         if plan is not None and plan.concerns(route.key):
-            route.handler = self.faults.guarded(route, plan)
-            open_way = None
+            route.handler, is_clear = self.faults.guarded(route, plan), partial(plan.never_matches, route)
         if metrics is not None:
             route.handler = metrics.counted(route, self._dispatcher.lowered)
-            if open_way is not None:
-                route.straight_way, route.passed = metrics.counted_straight(route, open_way), route.handler
+        if is_open and api.straight is not None:  # made anew: what it has learnt holds for the rules that there were
+            way = api.straight(self._dispatcher.state, route.version, is_clear)
+            if way is not None and metrics is not None:
+                way = metrics.counted_straight(route, way)
+            route.straight_way, route.passed = way, route.handler
 
     # --- what connections tell
 
@@ -235,8 +237,8 @@ class Observer:
             self.ring.complete(opened.sequence, raw)
 
 
-def _unguarded(way: Guarded) -> Guarded:
-    """The handler or straight way with nothing of ours in front of it."""
-    while hasattr(way, "inner"):
-        way = way.inner
-    return way
+def _unguarded(handler: Handler) -> Handler:
+    """The handler with nothing of ours in front of it."""
+    while hasattr(handler, "inner"):
+        handler = handler.inner
+    return handler

@@ -88,6 +88,11 @@ class Plan(Protocol):
         Of a route, `key`, `version` and `api` (its Registration) are of interest. The request must not be changed.
         """
 
+    def never_matches(self, route: Route, request: Message) -> bool:
+        """Whether `match` gives None, and counts nothing, for this request and for every other one that names the same
+        groups, topics and partitions, until the rules change. Asked once for what then goes a straight way.
+        """
+
 
 NOTHING: Final = Message()
 """Stands for a reply where there is none to send."""

@@ -14,6 +14,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from kafkastub.handlers.context import RequestContext
@@ -28,6 +29,9 @@ from kafkawire.schema import Message
 
 _WORDS: Final[dict[object, str]] = {CLOSE: "closed", NO_REPLY: "no_reply"}
 
+_MOST_ANSWERS: Final = 128
+"""Answers of a straight way whose errors are remembered: with several groups they take turns."""
+
 BUCKETS: Final = 64
 """Bucket n of a latency histogram holds what took less than 2**n ns, and at least half of that."""
 
@@ -36,14 +40,15 @@ class Meter:
     """Of one version of one API."""
 
     __slots__ = (
-        "_codes", "_errors", "_keeps", "_settled", "_tally", "api", "buckets", "last", "requests", "timed", "total_ns",
-        "version",
+        "_codes", "_errors", "_keeps", "_settled", "api", "buckets", "last", "requests", "tally", "timed",
+        "total_ns", "version",
     )  # fmt: skip
 
     def __init__(self, api: str, version: int, tally: Tally, keeps: bool) -> None:
         self.api = api
         self.version = version
-        self._tally = tally
+        self.tally = tally
+        """Counts the errors in an answer."""
         self._keeps = keeps
         """Whether answers are short enough to be kept for being looked at once."""
         self.requests = 0
@@ -62,9 +67,13 @@ class Meter:
 
     def change(self, response: Message) -> None:
         """An answer other than the last."""
+        self.change_to(response if self._keeps else None, self.tally(response))
+
+    def change_to(self, last: Message | bytes | Straight | None, codes: dict[int, int]) -> None:
+        """The same, where its errors are known."""
         self.settle()
-        self._codes = self._tally(response)
-        self.last = response if self._keeps else None
+        self._codes = codes
+        self.last = last
         self.requests += 1
 
     def took(self, ns: int) -> None:
@@ -158,6 +167,10 @@ class Metrics:
         meter, response_class, version = self.meter(route), route.api.response_class(), route.version
         alike = route.api.straight_alike
 
+        @lru_cache(maxsize=_MOST_ANSWERS)
+        def errors_in(answer: bytes) -> dict[int, int]:
+            return meter.tally(decode_from(response_class, version, answer, 0)[0])
+
         def straight(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
             found = inner(node_id, data, body, end, broker_ms, timer_ms)
             if found is not None:
@@ -165,11 +178,9 @@ class Metrics:
                 if meter.last is answer:
                     meter.requests += 1
                 else:
-                    meter.change(decode_from(response_class, version, found, 0)[0])
-                    meter.last = answer
+                    meter.change_to(answer, errors_in(found))
             return found
 
-        straight.inner = inner  # type: ignore[attr-defined]
         return straight
 
     def served(self, key: bytes, count: int, ns: int, bytes_in: int, bytes_out: int) -> None:
