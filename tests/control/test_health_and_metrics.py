@@ -13,6 +13,8 @@ from kafkastub.client import Client, topics
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.control.app import make_app
 from kafkastub.control.hosted import Hosted
+from kafkawire.framing import frame
+from kafkawire.header import request_header
 from tests.control.conftest import Http, commit_for
 from tests.rawclient import RawClient
 
@@ -111,6 +113,21 @@ def test_connections_and_groups_are_gauges(stub: KafkaStub, http: Http):
     commit_for(stub, "shipping")
     assert scrape(http)["kafkastub_groups"] == {labels(state="Empty"): 1}
     assert scrape(http)["kafkastub_offsets"][()] == 1
+
+
+def test_every_request_counts_all_its_bytes_however_it_is_answered(stub: KafkaStub, http: Http):
+    requests = b"".join(frame(request_header(18, 0, number, "raw", False)) for number in range(3))
+
+    def received() -> float:
+        before = scrape(http)["kafkastub_received_bytes_total"][()]
+        with RawClient(stub.bootstrap_servers) as client:
+            client.socket.sendall(requests)
+            assert all(client.receive() for _ in range(3))
+        return scrape(http)["kafkastub_received_bytes_total"][()] - before
+
+    assert received() == len(requests)
+    stub.faults.add(api="ApiVersions", delay_ms=1, times=1)  # the others wait behind it
+    assert received() == len(requests)
 
 
 def test_requests_without_an_answer_and_frames_that_are_none(stub: KafkaStub, http: Http):

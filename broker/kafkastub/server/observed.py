@@ -27,7 +27,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, Final
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
@@ -40,6 +40,9 @@ from kafkastub.server.observed_faults import HANG_UP, NOTHING, Faulted, Faults, 
 from kafkastub.server.observed_metrics import Metrics
 from kafkawire.codec import Parts
 from kafkawire.schema import Message
+
+_SIZE: Final = 4
+"""Bytes of a request's size, in front of it."""
 
 
 class _Open:
@@ -152,7 +155,7 @@ class Observer:
         ended = perf_counter_ns()
         reply: Reply = replies[0] if len(replies) == 1 else tuple(replies)
         if self.metrics is not None:
-            self.metrics.served(data[start : start + 4], 1, ended - began, end - start, reply_size(reply))
+            self.metrics.served(data[start : start + 4], 1, ended - began, _SIZE + end - start, reply_size(reply))
         if self.ring is not None:
             self.ring.add([data, start, end, reply, info, broker_ms, began, ended, Became.REPLY, None])
 
@@ -168,7 +171,7 @@ class Observer:
         raw = [data, start, end, None, info, broker_ms, began, None, Became.PENDING, fault]
         exchange.noted = _Open(exchange.route, outcome, raw, -1 if self.ring is None else self.ring.total)
         if self.metrics is not None:
-            self.metrics.bytes_in += end - start
+            self.metrics.bytes_in += _SIZE + end - start
         if self.ring is not None:
             self.ring.add(raw)
 
@@ -182,7 +185,7 @@ class Observer:
         self, info: ConnectionInfo, data: bytes, start: int, end: int, broker_ms: int, began: int, became: Became
     ) -> None:
         if self.metrics is not None:
-            self.metrics.bytes_in += end - start
+            self.metrics.bytes_in += _SIZE + end - start
         if self.ring is not None:
             self.ring.add([data, start, end, None, info, broker_ms, began, perf_counter_ns(), became, None])
 
