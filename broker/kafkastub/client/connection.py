@@ -73,6 +73,8 @@ class Connection:
         """What the broker advertises, once `negotiate` was called: key to (lowest, highest)."""
         self._next_correlation_id = 0
         self._answered = False
+        self._received = bytearray()
+        """What has come of the next frame, its size included: kept where the time runs out meanwhile."""
         try:
             self._stream = connector(host, port, timeout)
         except TimeoutError:
@@ -145,13 +147,17 @@ class Connection:
         return contents
 
     def receive_frame(self, what: str = "the request", deadline: float | None = None) -> bytes:
-        """The contents of the next frame. Raises ClientError."""
+        """The contents of the next frame. Raises ClientError; after TimedOut it can be called again."""
         if deadline is None:
             deadline = time.monotonic() + self.timeout
-        size = _size.unpack(self._exactly(4, what, deadline))[0]
+        self._receive_until(4, what, deadline)
+        size = _size.unpack_from(self._received)[0]
         if not 0 <= size <= LARGEST_ANSWER:
             raise NotABroker(f"what listens at {self.address} is not a Kafka broker, or wants TLS")
-        return self._exactly(size, what, deadline)
+        self._receive_until(4 + size, what, deadline)
+        contents = bytes(memoryview(self._received)[4:])
+        self._received = bytearray()
+        return contents
 
     def close(self) -> None:
         self._stream.close()
@@ -183,9 +189,9 @@ class Connection:
             raise ClientError(f"{self.address} answered ApiVersions with error {decoded.error_code}")
         return decoded
 
-    def _exactly(self, size: int, what: str, deadline: float) -> bytes:
-        chunks, missing = [], size
-        while missing:
+    def _receive_until(self, size: int, what: str, deadline: float) -> None:
+        """Read until so many bytes of the frame are there, and none behind it."""
+        while (missing := size - len(self._received)) > 0:
             left = deadline - time.monotonic()
             try:
                 if left <= 0:
@@ -198,9 +204,7 @@ class Connection:
                 chunk = b""
             if not chunk:
                 raise ConnectionClosed(self._why_closed(what))
-            chunks.append(chunk)
-            missing -= len(chunk)
-        return b"".join(chunks)
+            self._received += chunk
 
     def _why_closed(self, what: str) -> str:
         if self._answered:
