@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -63,6 +65,22 @@ def test_a_failure_is_status_1_and_in_every_report(stub: KafkaStub, tmp_path: Pa
     assert bytes.fromhex(saved["results"][0]["frames"][-1]["request"])[:2] == b"\0\x0c"
     (suite,) = ElementTree.fromstring(junit)
     assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("Heartbeat", "5", "5")
+
+
+def test_a_broker_that_is_gone_is_told_once(stub: KafkaStub, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("kafkastub.conformance.running.REVIVAL_SECONDS", 0.1)
+
+    def end() -> None:
+        stub.journal.wait_for(api="JoinGroup", timeout=60)
+        stub.close()
+
+    thread = threading.Thread(target=end)
+    thread.start()
+    status, out, _ = run("conform", "--bootstrap-servers", stub.bootstrap_servers, "-k", "JoinGroup")
+    thread.join()
+    assert status == 1
+    assert out.count("the broker is gone") == 1
+    assert re.search(r"^JoinGroup/.* and \d+ more: error\n  the broker is gone$", out, re.MULTILINE)
 
 
 def test_the_list_needs_no_broker():

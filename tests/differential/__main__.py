@@ -15,7 +15,7 @@ from itertools import groupby
 from kafkastub.conformance.differential.data import data_script
 from kafkastub.conformance.differential.groups import groups_script
 from kafkastub.conformance.differential.report import text
-from kafkastub.conformance.differential.running import Comparison, Result, compare
+from kafkastub.conformance.differential.running import Comparison, Result, Status, compare
 from kafkastub.conformance.differential.script import Script
 from kafkastub.conformance.differential.shrink import SECONDS
 from tests.differential.fuzz import broken_bytes, odd_values
@@ -65,7 +65,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _told(result: Result, done: int, all_of_them: int) -> None:
-    for line in text.result(result):
+    for line in [] if result.status is Status.SAME else text.entry([result]):
         print(line, flush=True)
     if done % TOLD_EVERY == 0:
         print(f"{time.strftime('%T')} {done} of {all_of_them}", flush=True)

@@ -14,8 +14,7 @@ from typing import cast
 from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import BYTES, Json, build
 from kafkastub.conformance.differential.play import Play
-from kafkastub.conformance.differential.wire import versions
-from kafkastub.conformance.messages import request_class
+from kafkastub.conformance.messages import request_class, versions
 from kafkawire.codec import encode
 from kafkawire.schema import Struct
 from tests.differential.handmade_groups import groups_of_every_kind

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kafkastub.conformance.differential.play import Play
+from kafkastub.conformance.differential.scenario import NO_CLIENT_ID
 from kafkastub.conformance.differential.verbs import commit, fetch, join_fully, sync
-from kafkastub.conformance.differential.wire import NO_CLIENT_ID, versions
+from kafkastub.conformance.messages import versions
 from tests.differential.scripts import G1, script
 
 GROUP_APIS = (

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from kafkastub.conformance.differential.play import Play
 from kafkastub.conformance.differential.script import G1, G2, G3, Script
-from kafkastub.conformance.differential.wire import versions
+from kafkastub.conformance.messages import versions
 
 __all__ = ["G1", "G2", "G3", "SCRIPTS", "Script", "each_version", "script"]
 

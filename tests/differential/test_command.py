@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,13 +15,13 @@ from xml.etree import ElementTree
 import pytest
 
 from kafkastub import KafkaStub
-from kafkastub.client import Client
-from kafkastub.client.topics import names
 from kafkastub.conformance.differential import Scenario, replayed
 from kafkastub.conformance.differential.scenario import Step
-from kafkawire.messages.list_groups_request import ListGroupsRequest
 from tests.cli.kafkas_tools import run
 from tests.conftest import CONFIG
+from tests.differential.visits import everything
+
+GUIDE = Path(__file__).parents[2] / "docs" / "differential.md"
 
 
 @pytest.fixture
@@ -41,17 +43,17 @@ def against(tested: KafkaStub, reference: KafkaStub, *more: str) -> tuple[int, s
     )
 
 
-def everything(stub: KafkaStub) -> tuple[set[str], int]:
-    with Client(stub.bootstrap_servers) as client:
-        return set(names(client)) - {"__consumer_offsets"}, len(client.ask(ListGroupsRequest()).groups)
-
-
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
         ("--against nonsense", "HOST:PORT"),
         ("--against 127.0.0.1:1", "nobody listens"),
         ("--against 127.0.0.1:1 --slow", "--slow is for the suite"),
+        ("--against 127.0.0.1:1 --ignore error_mesage", "--ignore error_mesage: no answer has a field of this name"),
+        ("--against 127.0.0.1:1 --ignore error_mesage", "error_message is meant?"),
+        ("--against 127.0.0.1:1 --ignore results[0].ErrorCode", "error_code is meant?"),
+        ("--against 127.0.0.1:1 --ignore error_code --ignore xyzzy", "--ignore xyzzy: no answer has"),
+        ("--against 127.0.0.1:1 --ignore xyzzy", "allowed is one of aborted_transactions, accepted_compression_types,"),
         (f"--against 127.0.0.1:1 --save {__file__}", "cannot be made"),
         ("--seed 5", "--seed is for comparing two brokers"),
         ("--no-shrink", "--no-shrink is for comparing two brokers"),
@@ -108,6 +110,21 @@ def test_a_saved_scenario_that_touches_others_is_not_played(good: KafkaStub, tmp
     assert "step 1, DeleteTopics v3 on c1: the topic 'orders' may be somebody's" in out
 
 
+def test_what_was_seen_before_is_told_in_a_line_that_the_guide_explains(good: KafkaStub, tmp_path: Path):
+    heartbeat = Step(
+        "c1", "Heartbeat", 3, {"group_id": "<p>g1", "member_id": "m"}, answers=[("c1", {"error_code": 25})]
+    )
+    for name in ("one", "other"):
+        Scenario(name, [], steps=[heartbeat]).save(tmp_path / f"{name}.json")
+    saved = [word for name in ("one", "other") for word in ("--scenario", str(tmp_path / f"{name}.json"))]
+    with good.faults.add(api="Heartbeat", error="ILLEGAL_GENERATION"):
+        status, out, _ = run("conform", "--bootstrap-servers", good.bootstrap_servers, *saved)
+    assert (status, out.count("as a test:")) == (1, 1)
+    line = r"^\S+: different\n  as \S+: Heartbeat v\d on c\d, answer on c\d.error_code: expected .+, got .+$"
+    for text in (out, GUIDE.read_text(encoding="utf-8")):
+        assert len(re.findall(line, text, re.MULTILINE)) == 1
+
+
 def test_topics_are_compared_on_single_nodes_only(good: KafkaStub):
     with KafkaStub(profile="kafka", config=CONFIG, nodes=2) as stub:
         status, _, error = against(stub, good, "--kind", "data")
@@ -131,6 +148,28 @@ def test_a_saved_scenario_is_replayed_against_its_answers_and_against_a_broker(
             status, out, _ = run(*replay, *more)
             assert status == 1
             assert "answer on c1.error_code: expected 25 UNKNOWN_MEMBER_ID, got 22 ILLEGAL_GENERATION" in out
+
+
+@pytest.mark.parametrize("name", ["error_message", "client_host", "crc"])
+def test_a_field_that_answers_have_is_ignored(name: str, good: KafkaStub, faulty: KafkaStub):
+    assert against(faulty, good, "--scenarios", "1", "--steps", "3", "--ignore", name)[0] == 0
+
+
+def test_a_broker_that_is_gone_is_told_once(good: KafkaStub, faulty: KafkaStub, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("kafkastub.conformance.differential.broker.REVIVAL_SECONDS", 0.1)
+
+    def end() -> None:
+        faulty.journal.wait_for(api="DescribeGroups", timeout=60)
+        faulty.close()
+
+    thread = threading.Thread(target=end)
+    thread.start()
+    status, out, _ = against(faulty, good, "--scenarios", "100", "--steps", "10")
+    thread.join()
+    assert status == 1
+    assert out.count("is gone") == 1
+    assert re.search(r"^groups-\d+ and \d+ more: error\n  the broker under test \(.*\) is gone$", out, re.MULTILINE)
+    assert "more; --report tells all" not in out
 
 
 def test_two_of_the_same_do_not_differ_and_nothing_is_left(good: KafkaStub, faulty: KafkaStub):

@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-from kafkastub import KafkaStub
-from kafkastub.conformance.differential.broker import ASKED, Broker, in_common, visited
+from kafkastub.conformance.differential.broker import ASKED
 from kafkastub.conformance.differential.groups import groups_script
 from kafkastub.conformance.differential.manners import impolite
 from kafkastub.conformance.differential.running import Result, Status, compare, scripts
 from kafkastub.conformance.differential.scenario import Step
 from kafkastub.conformance.differential.shrink import renumbered
-from tests.conftest import CONFIG
-
-SOON = 0.5
-
-
-@contextmanager
-def two(config: dict[str, object] | None = None, **more: Any) -> Iterator[tuple[KafkaStub, Broker, Broker]]:
-    """The stub under test (its further settings), as it is visited, and one that knows."""
-    with (
-        KafkaStub(profile="kafka", config=CONFIG | (config or {}), **more) as stub,
-        KafkaStub(profile="kafka", config=CONFIG) as other,
-    ):
-        tested = visited(stub.bootstrap_servers, "tested", SOON)
-        reference = visited(other.bootstrap_servers, "knowing", SOON)
-        in_common(tested, reference)
-        try:
-            yield stub, tested, reference
-        finally:
-            tested.leave()
-            reference.leave()
+from tests.differential.visits import SOON, everything, two
 
 
 def test_a_broker_that_hangs_fails_that_scenario_and_the_run_goes_on():
@@ -48,6 +26,49 @@ def test_a_broker_that_hangs_fails_that_scenario_and_the_run_goes_on():
         assert [result.status for result in done.results] == [Status.SAME, Status.ERROR, Status.SAME]
         assert "gave no answer within 0.5 s to DescribeGroups" in done.results[1].reason
         assert done.results[1].reason.startswith("tested (127.0.0.1:")
+
+
+@pytest.mark.parametrize("more", [{}, {"api": "ApiVersions", "client_id": "conform-alive"}])
+def test_what_a_scenario_made_that_was_not_played_to_its_end_is_removed(more: dict[str, str]):
+    """The second time the broker is taken for gone, and visited anew when it is back."""
+    with two() as (stub, tested, reference):
+
+        def hang(result: Result, done: int, _: int) -> None:
+            if done == 1:
+                stub.faults.add(api="DescribeGroups", silent=True, times=1, after=8)
+                if more:
+                    stub.faults.add(**more, silent=True, times=1)
+
+        done = compare(scripts(["groups"], range(1, 4), 12), tested, reference, timeout=SOON, progress=hang)
+        assert [result.status for result in done.results] == [Status.SAME, Status.ERROR, Status.SAME]
+        assert ("was gone after it" in done.results[1].reason) == bool(more)
+        assert tested.leave() == reference.leave() == []
+        assert everything(stub) == (set(), 0)
+
+
+def test_what_cannot_be_removed_is_tried_again_and_told_in_the_end():
+    with two() as (stub, tested, reference):
+        with stub.faults.add(api="DeleteGroups", error="NON_EMPTY_GROUP"):
+            compare(scripts(["groups"], [1], 12), tested, reference, timeout=SOON)
+            assert [name for name in tested.leave() if name.endswith("-g1")]
+        compare(scripts(["groups"], [1], 12), tested, reference, timeout=SOON)
+        with stub.faults.add(api="DeleteGroups", error="NON_EMPTY_GROUP", times=1):
+            compare(scripts(["groups"], [1], 12), tested, reference, timeout=SOON)
+            assert everything(stub)[1]
+        assert tested.leave() == []
+        assert everything(stub)[0] == set()
+
+
+def test_what_others_have_is_asked_for_after_an_interruption_only():
+    def interrupt(result: Result, done: int, _: int) -> None:
+        raise KeyboardInterrupt
+
+    with two() as (stub, tested, reference):
+        for progress, times in ((None, 0), (interrupt, 1)):
+            compare(scripts(["groups"], [3], 5), tested, reference, timeout=SOON, progress=progress)
+            assert tested.leave() == []
+            asked = stub.journal.requests(api="Metadata", client_id="conform-admin")
+            assert [entry.request.topics for entry in asked].count(None) == times
 
 
 def test_a_broker_that_is_gone_makes_errors_of_the_rest(monkeypatch: pytest.MonkeyPatch):

@@ -15,7 +15,8 @@ from pathlib import Path
 from kafkastub.conformance.differential.groups import groups_script
 from kafkastub.conformance.differential.replay import replay
 from kafkastub.conformance.differential.scenario import Scenario
-from kafkastub.conformance.differential.wire import Frame, versions
+from kafkastub.conformance.messages import versions
+from kafkastub.conformance.model import Frame
 from tests.differential.fuzz import broken_bytes, odd_values
 from tests.differential.handmade import SCRIPTS
 from tests.differential.running import apache_kafka, started_once

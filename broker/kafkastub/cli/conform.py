@@ -5,20 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kafkastub.cli import conform_against
 from kafkastub.cli.broker import ADDRESS_VARIABLE, DEFAULT_ADDRESS, INTERRUPTED, ended_as_by_ctrl_c, positive
 from kafkastub.cli.common import FAILED, printing, refuse
-from kafkastub.cli.conform_against import add_options, refuse_without_another_broker
+from kafkastub.cli.output import Bar, the_first
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
     from kafkastub.conformance.model import Clock, Outcome
-
-MOST_SHOWN = 20
-"""So many failures are told in full; reports tell all."""
 
 
 def add_to(commands: Commands) -> None:
@@ -65,7 +62,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "--timeout", metavar="MS", type=positive, default=10000, help="of one answer (default %(default)s)"
     )
-    add_options(parser)
+    conform_against.add_options(parser)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -79,11 +76,9 @@ def _run(arguments: argparse.Namespace) -> int:
             return refuse(f"--report {path}: there is no folder {path.parent}")
     try:
         if arguments.against or arguments.scenario:
-            from kafkastub.cli import conform_against
-
             with ended_as_by_ctrl_c():
                 return conform_against.run(arguments, paths)
-        refuse_without_another_broker(arguments)
+        conform_against.refuse_without_another_broker(arguments)
         if arguments.list:
             return _list(arguments)
         with ended_as_by_ctrl_c():
@@ -140,10 +135,8 @@ def _conform(arguments: argparse.Namespace, paths: list[Path]) -> int:
             reports.write(path, outcome)
         except OSError as error:
             return refuse(f"--report {path} cannot be written: {error.strerror}")
-    for result in outcome.bad[:MOST_SHOWN]:
-        print("\n".join(text.failure(result)))
-    if len(outcome.bad) > MOST_SHOWN:
-        print(f"… and {len(outcome.bad) - MOST_SHOWN} more; --report tells all")
+    for results in the_first(text.entries(outcome.bad)):
+        print("\n".join(text.entry(results)))
     if outcome.left:
         print(f"left behind, as the broker did not remove them: {', '.join(outcome.left)}")
     print(text.summary(outcome))
@@ -172,51 +165,3 @@ def _status(outcome: Outcome) -> int:
     if not outcome.results:
         return refuse("there is no such case for this broker: --list tells which there are")
     return FAILED if outcome.bad else 0
-
-
-def _nothing() -> None:
-    pass
-
-
-class Bar:
-    """A bar on standard error where that is a terminal and rich is installed; else nothing.
-
-    `named` says what is worked on, by the result that came last.
-    """
-
-    def __init__(self, named: Callable[[Any], str]) -> None:
-        self.progress: Callable[[Any, int, int], None] | None = None
-        self._named = named
-        self._close: Callable[[], None] = _nothing
-
-    def __enter__(self) -> Bar:
-        if not sys.stderr.isatty():
-            return self
-        try:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-        except ImportError:  # the extra `cli` is not installed
-            return self
-        bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        task = bar.add_task("conform", total=None)
-        bad = 0
-
-        def progress(result: Any, done: int, all_of_them: int) -> None:
-            nonlocal bad
-            bad += result.bad
-            failed = f", {bad} not passed" if bad else ""
-            bar.update(task, completed=done, total=all_of_them, description=f"{self._named(result)}{failed}")
-
-        bar.start()
-        self.progress, self._close = progress, bar.stop
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._close()

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkastub.cli.broker import INTERRUPTED, positive
 from kafkastub.cli.common import FAILED, refuse
+from kafkastub.cli.output import Bar, the_first
 
 if TYPE_CHECKING:
-    from kafkastub.conformance.differential.broker import Broker
     from kafkastub.conformance.differential.running import Comparison, Progress
     from kafkastub.conformance.differential.scenario import Scenario
-
-MOST_SHOWN = 20
-"""So many differences are told in full; reports tell all."""
 
 KINDS = {"groups": ["groups"], "data": ["data"], "all": ["groups", "data"]}
 SEED, SCENARIOS, STEPS, KIND = 1, 100, 40, "groups"
@@ -83,11 +78,11 @@ def refuse_without_another_broker(arguments: argparse.Namespace) -> None:
 
 def run(arguments: argparse.Namespace, paths: list[Path]) -> int:
     """Compare, tell, write the reports. Raises ValueError for what makes no sense."""
-    from kafkastub.cli.conform import Bar
     from kafkastub.client import ClientError
     from kafkastub.conformance.cluster import NotReady
     from kafkastub.conformance.differential import report
-    from kafkastub.conformance.differential.wire import Lost
+    from kafkastub.conformance.differential.broker import Lost
+    from kafkastub.conformance.differential.ignoring import ignorable
     from kafkastub.conformance.model import Skipped
 
     for option in ("k", "slow", "list", "control", "release"):
@@ -95,6 +90,7 @@ def run(arguments: argparse.Namespace, paths: list[Path]) -> int:
             raise ValueError(f"{'-k' if option == 'k' else f'--{option}'} is for the suite; leave it out")
     if arguments.against == arguments.bootstrap_servers:
         raise ValueError(f"--against {arguments.against} is the broker under test; another one is wanted")
+    ignore = ignorable(arguments.ignore) if arguments.ignore else frozenset()
     folder = Path(arguments.save) if arguments.save else None
     if folder is not None:
         try:
@@ -104,7 +100,7 @@ def run(arguments: argparse.Namespace, paths: list[Path]) -> int:
     loaded = [_loaded(Path(name)) for name in arguments.scenario]
     try:
         with Bar(lambda result: str(result.name)) as bar:
-            done = _compared(arguments, loaded, bar.progress)
+            done = _compared(arguments, loaded, ignore, bar.progress)
     except (ClientError, Lost, NotReady, Skipped) as error:
         return refuse(str(error))
     try:
@@ -131,24 +127,26 @@ def _loaded(path: Path) -> Scenario:
         raise ValueError(f"--scenario {path} is no scenario that --save wrote") from None
 
 
-def _compared(arguments: argparse.Namespace, loaded: list[Scenario], progress: Progress | None) -> Comparison:
+def _compared(
+    arguments: argparse.Namespace, loaded: list[Scenario], ignore: frozenset[str], progress: Progress | None
+) -> Comparison:
     from datetime import UTC, datetime
 
+    from kafkastub.conformance.differential.broker import in_common, visiting
     from kafkastub.conformance.differential.running import Comparison, compare, scripts
     from kafkastub.conformance.differential.shrink import SECONDS
 
     timeout = arguments.timeout / 1000
-    with _visit(arguments.bootstrap_servers, "the broker under test", timeout) as tested:
-        tested.ignore = frozenset(arguments.ignore)
-        done = Comparison(tested.name, "the recording", datetime.now(UTC).isoformat(timespec="seconds"))
+    left: list[str] = []
+    with visiting(arguments.bootstrap_servers, "the broker under test", timeout, left) as tested:
+        tested.ignore = ignore
+        done = Comparison(tested.name, "the recording", datetime.now(UTC).isoformat(timespec="seconds"), left=left)
         shrinking = 0.0 if arguments.no_shrink else SECONDS
         if arguments.against is None:
             compare(loaded, tested, None, timeout=timeout, progress=progress, into=done)
         else:
-            from kafkastub.conformance.differential.broker import in_common
-
-            with _visit(arguments.against, "the broker that knows", timeout) as reference:
-                reference.ignore = tested.ignore
+            with visiting(arguments.against, "the broker that knows", timeout, left) as reference:
+                reference.ignore = ignore
                 done.reference, done.one_sided = reference.name, in_common(tested, reference)
                 if arguments.kind != "groups" and max(tested.nodes, reference.nodes) > 1:
                     raise ValueError(f"--kind {arguments.kind} compares clusters of one node; --kind groups any")
@@ -161,20 +159,7 @@ def _compared(arguments: argparse.Namespace, loaded: list[Scenario], progress: P
                         + "".join(f" --ignore {field}" for field in arguments.ignore)
                     )
                 compare(todo, tested, reference, timeout=timeout, shrinking=shrinking, progress=progress, into=done)
-                done.left += reference.leave()
-        done.left += tested.leave()
     return done
-
-
-@contextmanager
-def _visit(address: str, name: str, timeout: float) -> Iterator[Broker]:
-    from kafkastub.conformance.differential.broker import visited
-
-    broker = visited(address, name, timeout)
-    try:
-        yield broker
-    finally:
-        broker.leave()
 
 
 def _save(folder: Path, done: Comparison) -> None:
@@ -192,14 +177,12 @@ def _tell(done: Comparison) -> None:
     from kafkastub.conformance.differential.report import text
     from kafkastub.conformance.differential.testcase import python_test
 
-    told = [result for result in done.results if "".join(text.result(result))]
-    for result in told[:MOST_SHOWN]:
-        print("\n".join(text.result(result)))
+    for results in the_first(text.entries(done.results)):
+        result = results[0]
+        print("\n".join(text.entry(results)))
         if result.difference is not None and not result.like:
             print("as a test:\n")
             print(python_test(result.difference, done.tested, done.reference, done.again(result)))
-    if len(told) > MOST_SHOWN:
-        print(f"… and {len(told) - MOST_SHOWN} more; --report tells all")
     if done.left:
         print(f"left behind, as a broker did not remove them: {', '.join(done.left)}")
     print(text.summary(done))

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TextIO, TypeVar
 
 T = TypeVar("T")
 
 MANY = 20
 """From so many steps on a terminal is shown how far it is."""
+
+MOST_SHOWN = 20
+"""So many of what is wrong is told in full where there are reports that tell all."""
 
 _BOLD, _RED, _YELLOW, _PLAIN = "\033[1m", "\033[31m", "\033[33m", "\033[0m"
 
@@ -63,3 +66,58 @@ def progress(items: Iterable[T], what: str) -> Iterator[T]:
     except ImportError:  # the extra `cli` is not installed
         return iter(steps)
     return iter(track(steps, what, console=Console(stderr=True), transient=True))
+
+
+def the_first(entries: Sequence[list[T]]) -> Iterator[list[T]]:
+    """What is wrong, entry by entry, as far as anybody reads; behind it how much more there is."""
+    yield from entries[:MOST_SHOWN]
+    if len(entries) > MOST_SHOWN:
+        print(f"… and {sum(map(len, entries[MOST_SHOWN:]))} more; --report tells all")
+
+
+def _nothing() -> None:
+    pass
+
+
+class Bar:
+    """A bar on standard error where that is a terminal and rich is installed; else nothing.
+
+    `named` says what is worked on, by the result that came last.
+    """
+
+    def __init__(self, named: Callable[[Any], str]) -> None:
+        self.progress: Callable[[Any, int, int], None] | None = None
+        self._named = named
+        self._close: Callable[[], None] = _nothing
+
+    def __enter__(self) -> Bar:
+        if not sys.stderr.isatty():
+            return self
+        try:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        except ImportError:  # the extra `cli` is not installed
+            return self
+        bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        task = bar.add_task("conform", total=None)
+        bad = 0
+
+        def progress(result: Any, done: int, all_of_them: int) -> None:
+            nonlocal bad
+            bad += result.bad
+            failed = f", {bad} not passed" if bad else ""
+            bar.update(task, completed=done, total=all_of_them, description=f"{self._named(result)}{failed}")
+
+        bar.start()
+        self.progress, self._close = progress, bar.stop
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()

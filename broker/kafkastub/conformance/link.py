@@ -8,14 +8,17 @@ import time
 from collections import deque
 from typing import Any
 
-from kafkastub.client import ClientError, Connection, ConnectionClosed
+from kafkastub.client import ClientError, Connection, ConnectionClosed, NotABroker, TimedOut
 from kafkastub.conformance.expecting import Answer
-from kafkastub.conformance.messages import KEYS, build, response_class
+from kafkastub.conformance.messages import KEYS, build, has_tags, response_class
 from kafkastub.conformance.model import FRAMES_KEPT, Body, Frame
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode_from
 from kafkawire.errors import MalformedMessage
 from kafkawire.header import is_flexible, response_header_size
+
+MOMENT = 0.001
+"""So long the rest of an answer is given, of which a part is there when the time is over."""
 
 _head = struct.Struct(">hh")
 
@@ -27,24 +30,29 @@ class Malformed(ClientError):
 class Link(Connection):
     """One client's connection. `frames` are the last that went over it, shared with the case's other connections.
 
+    `waiting` are the requests that have no answer yet, oldest first: a broker answers a connection in their order.
     `until` is the moment, of `time.monotonic()`, at which the case has taken too long.
     """
 
-    def __init__(self, host: str, port: int, timeout: float, client_id: str, until: float, frames: deque[Frame]):
+    def __init__(self, host: str, port: int, timeout: float, client_id: str | None, until: float, frames: deque[Frame]):
         super().__init__(host, port, timeout, client_id)
         self.until = until
         self.frames = frames
-        self._sent: deque[Frame] = deque()
+        self.waiting: deque[Frame] = deque()
 
     def send_frame(self, contents: bytes) -> None:
         frame = Frame(*_named(contents), contents)
-        self._sent.append(frame)
+        self.waiting.append(frame)
         self.frames.append(frame)
-        super().send_frame(contents)
+        try:
+            super().send_frame(contents)
+        except ConnectionClosed:
+            self._end()
+            raise
 
     def silent(self) -> None:
         """No answer is expected to what was sent last."""
-        self._sent.pop()
+        self.waiting.pop()
 
     def receive_frame(self, what: str = "the request", deadline: float | None = None) -> bytes:
         if deadline is None:
@@ -52,12 +60,26 @@ class Link(Connection):
         try:
             contents = super().receive_frame(what, min(deadline, self.until))
         except ConnectionClosed:
-            for frame in self._sent:
-                frame.closed = True
+            self._end()
             raise
-        if self._sent:
-            self._sent.popleft().answer = contents
+        if self.waiting:
+            self.waiting.popleft().answer = contents
         return contents
+
+    def next_answer(self, seconds: float) -> Frame:
+        """The request that waits longest, with its answer; what came of that in time is there for the next call.
+
+        Raises ClientError: TimedOut after so many seconds, which may be none.
+        """
+        frame = self.waiting[0]
+        what = f"{frame.api} v{frame.version}"
+        deadline = time.monotonic() + seconds
+        if not self.arrives(seconds):
+            raise TimedOut(f"{self.address} did not answer {what} in time")
+        contents = self.receive_frame(what, max(deadline, time.monotonic() + MOMENT))
+        if contents[:4] != frame.request[4:8]:
+            raise NotABroker(f"{self.address} answers {what} with another correlation id: {contents[:4].hex()}")
+        return frame
 
     def request(self, api: str, version: int, body: Body) -> Pending:
         """Send a request; its answer can be had later."""
@@ -66,9 +88,7 @@ class Link(Connection):
 
     def raw(self, api: str, version: int, body: bytes) -> Pending:
         """Send a body that no encoder made."""
-        key = ApiKey(_key(api))
-        flexible = is_flexible(type(build(api, {})), version)
-        return Pending(self, api, version, self.send_raw(key, version, body, flexible))
+        return Pending(self, api, version, self.send_raw(KEYS[api], version, body, has_tags(api, version)))
 
     def send_bytes(self, data: bytes) -> None:
         """Bytes as they are, without a size before them."""
@@ -92,6 +112,10 @@ class Link(Connection):
         except ClientError:
             return False
         return False
+
+    def _end(self) -> None:
+        for frame in self.waiting:
+            frame.closed = True
 
 
 class Pending:
@@ -120,8 +144,7 @@ class Pending:
 def decoded(api: str, version: int, contents: bytes) -> Answer:
     """The answer in a frame. Raises Malformed, for bytes behind the message too."""
     cls = response_class(api)
-    key = _key(api)
-    body = contents[response_header_size(key, is_flexible(cls, version)) :]
+    body = contents[response_header_size(KEYS[api], is_flexible(cls, version)) :]
     try:
         message, end = decode_from(cls, version, body, 0)
     except MalformedMessage as error:
@@ -134,10 +157,6 @@ def decoded(api: str, version: int, contents: bytes) -> Answer:
 def remembered() -> deque[Frame]:
     """A memory for frames."""
     return deque(maxlen=FRAMES_KEPT)
-
-
-def _key(api: str) -> int:
-    return KEYS[api]
 
 
 def _named(contents: bytes) -> tuple[str, int]:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from kafkawire import catalogue
 from kafkawire.api import ApiKey
+from kafkawire.header import is_flexible
 from kafkawire.messages import REQUESTS
 from kafkawire.schema import Message, Struct
 
@@ -23,6 +24,17 @@ def request_class(api: str) -> type[Message]:
 def response_class(api: str) -> type[Message]:
     """The response message of an API."""
     return catalogue.response_class(KEYS[api])
+
+
+def versions(api: str) -> range:
+    """All versions of an API that Apache Kafka 4.3.1 knows."""
+    low, high = REQUESTS[KEYS[api]][2]
+    return range(low, high + 1)
+
+
+def has_tags(api: str, version: int) -> bool:
+    """Whether this version has tagged fields (KIP-482), in its headers too."""
+    return is_flexible(request_class(api), version)
 
 
 def build(api: str, body: Mapping[str, Any]) -> Message:

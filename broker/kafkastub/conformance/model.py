@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
+from kafkastub.conformance.messages import KEYS, has_tags
+from kafkawire.header import response_header_size
+
 if TYPE_CHECKING:
     from kafkastub.conformance.broker import Broker
 
@@ -82,13 +85,23 @@ class Difference:
 
 @dataclass
 class Frame:
-    """One request and its answer as they went over the wire, headers included, without the size before them."""
+    """One request and its answer as they went over the wire, headers included, without the size before them.
+
+    `answer` is None until it came. `broken` marks a request that no encoder made: it may not come out of a codec as it
+    went in.
+    """
 
     api: str
     version: int
     request: bytes
     answer: bytes | None = None
     closed: bool = False
+    broken: bool = False
+
+    def body(self) -> bytes:
+        """The answer without its header."""
+        assert self.answer is not None
+        return self.answer[response_header_size(KEYS[self.api], has_tags(self.api, self.version)) :]
 
 
 @dataclass

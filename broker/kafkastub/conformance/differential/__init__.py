@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kafkastub.conformance.differential.broker import ANSWER_SECONDS, visited
+from kafkastub.conformance.differential.broker import ANSWER_SECONDS, visiting
 from kafkastub.conformance.differential.compare import Difference
 from kafkastub.conformance.differential.replay import replay
 from kafkastub.conformance.differential.scenario import Scenario
@@ -33,8 +33,5 @@ def replayed(
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_json(scenario)
-    broker = visited(bootstrap_servers, timeout=timeout)
-    try:
+    with visiting(bootstrap_servers, timeout=timeout) as broker:
         return replay(scenario, broker, timeout)
-    finally:
-        broker.leave()

@@ -7,24 +7,23 @@ and they also ask for the empty group id, internal topics and the broker's own c
 
 from __future__ import annotations
 
-import contextlib
+import math
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event
-from typing import Any
 
 from kafkastub.client import ClientError
 from kafkastub.conformance.cluster import Cluster, NotReady, address
-from kafkastub.conformance.differential.bodies import Json, build
+from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.names import PLAIN_NODE, TOPICS
-from kafkastub.conformance.differential.wire import Connection, Lost, versions
-from kafkastub.conformance.messages import request_class, response_class
+from kafkastub.conformance.expecting import Answer
+from kafkastub.conformance.link import Link, remembered
+from kafkastub.conformance.messages import versions
 from kafkastub.conformance.model import Skipped
-from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode
-from kafkawire.schema import Message
 
 SETTLED = "settled"
 """A topic of which only the configuration is altered, to see that earlier changes of the cluster have come through."""
@@ -52,6 +51,10 @@ Versions = Mapping[str, tuple[int, int]]
 """(lowest, highest) by the name of the API."""
 
 
+class Lost(Exception):
+    """A broker cannot be asked any further; the message says which, and why."""
+
+
 @dataclass
 class Broker:
     """A running broker that has the shared topics.
@@ -74,8 +77,6 @@ class Broker:
     cluster: Cluster | None = None
     ignore: frozenset[str] = frozenset()
     """Fields of answers that are not compared."""
-    left: list[str] = field(default_factory=list)
-    """Groups and topics that could not be removed."""
 
     @property
     def nodes(self) -> int:
@@ -118,16 +119,21 @@ class Broker:
         return {f"<p>{group}": name for group, name in found.items()}
 
     def tidy(self, groups: set[str], topics: set[str], members: list[str]) -> None:
-        """Remove what a play has made; `members` are the ids that it was given."""
+        """Remove what a play has made; `members` are the ids that it was given. What stays is tried again later."""
         if self.cluster is None:
             return
-        try:
+        self.owe(groups, topics)
+        owed = set(self.cluster.groups), set(self.cluster.topics)
+        with suppress(ClientError, Skipped):
             self._let_go(groups, members)
+            if self.cluster.clean():
+                self.owe(*owed)
+
+    def owe(self, groups: set[str], topics: set[str]) -> None:
+        """Note what is to be removed: after the next play, or when we leave."""
+        if self.cluster is not None:
             self.cluster.groups |= groups
             self.cluster.topics |= topics
-            self.left += self.cluster.clean()
-        except (ClientError, Skipped):
-            self.left += sorted(groups | topics)
 
     def _let_go(self, groups: set[str], members: list[str]) -> None:
         """Let those leave who were given an id and did not come back: nobody shows them."""
@@ -151,21 +157,47 @@ class Broker:
             if time.monotonic() > deadline:
                 return False
             Event().wait(0.1)
+        self.owe(set(), self._shared())
         try:
             _settle_in(self)
         except (ClientError, NotReady, Skipped):
             return False
         return True
 
-    def leave(self) -> list[str]:
-        """Remove what was there for all scenarios; the names of what could not be removed."""
+    def take_stock(self) -> None:
+        """After an interruption: note what is there of ours, whether we got as far as noting it or not."""
         if self.cluster is not None:
             self.cluster.take_stock()
-            with contextlib.suppress(ClientError, Skipped):
-                self.cluster.topics |= {self.topics[name] for name in (*TOPICS, SETTLED) if name in self.topics}
-                self.left += self.cluster.clean()
-            self.cluster.forget_admin()
-        return self.left
+
+    def leave(self) -> list[str]:
+        """Remove everything that is ours; the names of what could not be removed."""
+        if self.cluster is None:
+            return []
+        self.owe(set(), self._shared())
+        left = self.cluster.clean()
+        self.cluster.forget_admin()
+        return left
+
+    def _shared(self) -> set[str]:
+        """The topics that are there for all scenarios."""
+        return {self.topics[name] for name in (*TOPICS, SETTLED) if name in self.topics}
+
+
+@contextmanager
+def visiting(
+    bootstrap_servers: str, name: str = "the broker", timeout: float = ANSWER_SECONDS, left: list[str] | None = None
+) -> Iterator[Broker]:
+    """A broker that is `visited`, and left again in the end. `left` gets the names of what could not be removed."""
+    broker = visited(bootstrap_servers, name, timeout)
+    try:
+        yield broker
+    except KeyboardInterrupt:
+        broker.take_stock()
+        raise
+    finally:
+        names = broker.leave()
+        if left is not None:
+            left += names
 
 
 def visited(bootstrap_servers: str, name: str = "the broker", timeout: float = ANSWER_SECONDS) -> Broker:
@@ -184,6 +216,7 @@ def visited(bootstrap_servers: str, name: str = "the broker", timeout: float = A
         broker.usable = cluster.advertised
         _settle_in(broker)
     except BaseException:
+        broker.take_stock()
         broker.leave()
         raise
     return broker
@@ -240,35 +273,28 @@ def prepared(bootstrap_servers: str) -> Broker:
     """Create the shared topics on a fresh broker that is ours alone, and wait until its group coordinator serves."""
     host, _, port = bootstrap_servers.rpartition(":")
     broker = Broker(host, int(port))
-    connection = Connection(broker.host, broker.port, "preparing")
-    try:
+    with Link(broker.host, broker.port, READY_SECONDS, "preparing", math.inf, remembered()) as link:
         topics = [{"name": name, "num_partitions": count, "replication_factor": 1} for name, count in TOPICS.items()]
         topics.append({"name": SETTLED, "num_partitions": 1, "replication_factor": 1})
-        _ask(connection, "CreateTopics", 5, {"topics": topics, "timeout_ms": 30000})
+        _ask(link, "CreateTopics", 5, topics=topics, timeout_ms=30000)
         for key_type in (0, 1):
-            _until(connection, "FindCoordinator", 2, {"key": "warm", "key_type": key_type}, ErrorCode.NONE)
-        heartbeat = {"group_id": "warm", "member_id": "nobody", "generation_id": 1}
-        _until(connection, "Heartbeat", 3, heartbeat, ErrorCode.UNKNOWN_MEMBER_ID)
-        _until(connection, "InitProducerId", 0, {"transactional_id": None}, ErrorCode.NONE)
-        asked = {"topics": [{"name": name} for name in (*TOPICS, "__consumer_offsets")]}
-        for topic in _ask(connection, "Metadata", 12, asked).topics:
+            _until(ErrorCode.NONE, link, "FindCoordinator", 2, key="warm", key_type=key_type)
+        nobody = {"group_id": "warm", "member_id": "nobody", "generation_id": 1}
+        _until(ErrorCode.UNKNOWN_MEMBER_ID, link, "Heartbeat", 3, **nobody)
+        _until(ErrorCode.NONE, link, "InitProducerId", 0, transactional_id=None)
+        named = [{"name": name} for name in (*TOPICS, "__consumer_offsets")]
+        for topic in _ask(link, "Metadata", 12, topics=named).topics:
             broker.topic_ids[topic.name] = bytes(topic.topic_id)
-    finally:
-        connection.close()
     return broker
 
 
-def _ask(connection: Connection, api: str, version: int, body: dict[str, Json]) -> Any:
-    connection.send(api, version, encode(build(request_class(api), body), version))
-    return decode(response_class(api), version, connection.receive(READY_SECONDS).body())
+def _ask(link: Link, api: str, version: int, **body: Json) -> Answer:
+    return link.request(api, version, body).answer()
 
 
-def _until(connection: Connection, api: str, version: int, body: dict[str, Json], code: ErrorCode) -> Message:
+def _until(code: ErrorCode, link: Link, api: str, version: int, **body: Json) -> None:
     """Ask until the answer has the error code `code`; raises AssertionError after the deadline."""
     deadline = time.monotonic() + READY_SECONDS
-    while True:
-        answer = _ask(connection, api, version, body)
-        if answer.error_code == code:
-            return answer  # type: ignore[no-any-return]
+    while (answer := _ask(link, api, version, **body)).error_code != code:
         assert time.monotonic() < deadline, f"{api} still answers {answer!r}"
         Event().wait(0.02)

@@ -9,11 +9,20 @@ from dataclasses import dataclass, field
 
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.scenario import Scenario, Step
-from kafkastub.conformance.differential.wire import Frame
+from kafkastub.conformance.model import Frame
 from kafkawire.errors import ErrorCode
 
 ABSENT = "(the default)"
 """A field that is not in a transcript holds its schema's default."""
+
+NOT_THERE = "(not there)"
+"""What only one of two arrays has, in the other."""
+
+NAMING = ("name", "topic", "group_id", "resource_name", "topic_id")
+"""The fields that tell an array's elements apart, each where it is there and no two have the same."""
+
+PLACE = re.compile(r"\[[^\]]*\]")
+"""Where in an array: `[1]`, `[name=retention.ms]`."""
 
 NUMBERED = re.compile(r"<[^<>]*>\w*")
 """Names that stand for something else in another scenario."""
@@ -26,7 +35,7 @@ LONGEST_SHOWN = 300
 
 @dataclass(frozen=True)
 class Field:
-    """One field that differs: `answer on c1.members[1].error_code`."""
+    """One field that differs: `answer on c1.members[1].error_code`, `answer on c1.topics[name=t1].error_code`."""
 
     path: str
     expected: Json
@@ -56,7 +65,7 @@ class Difference:
     @property
     def signature(self) -> tuple[str, str]:
         """What makes two differences the same one: the API, and the first field without its place in arrays."""
-        return self.step.api, re.sub(r"\[\d+\]", "[]", self.fields[0].path)
+        return self.step.api, PLACE.sub("[]", self.fields[0].path)
 
     @property
     def kind(self) -> tuple[str, ...]:
@@ -89,11 +98,35 @@ def fields(expected: Json, got: Json, path: str = "") -> Iterator[Field]:
         for key in [*expected, *(key for key in got if key not in expected)]:
             inner = f"{path}.{key}" if path else key
             yield from fields(expected.get(key, ABSENT), got.get(key, ABSENT), inner)
-    elif isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
-        for index, (left, right) in enumerate(zip(expected, got, strict=True)):
-            yield from fields(left, right, f"{path}[{index}]")
+    elif isinstance(expected, list) and isinstance(got, list) and (paired := _paired(expected, got)) is not None:
+        for place, left, right in paired:
+            yield from fields(left, right, f"{path}[{place}]")
     elif expected != got or type(expected) is not type(got):
         yield Field(path, expected, got)
+
+
+def _paired(expected: list[Json], got: list[Json]) -> list[tuple[object, Json, Json]] | None:
+    """(place, expected, got) for every element that is to be compared; None where it is the arrays as a whole.
+
+    Where elements have names, and the same ones are there or some of them are missing, the place is the name. Another
+    order is a difference, too: by the place.
+    """
+    for key in NAMING:
+        left, right = _by_name(expected, key), _by_name(got, key)
+        both = left.keys() & right.keys()
+        if both and (list(left) == list(right) or left.keys() != right.keys()):
+            return [
+                (f"{key}={name}", left.get(name, NOT_THERE), right.get(name, NOT_THERE)) for name in {**left, **right}
+            ]
+    if len(expected) != len(got):
+        return None
+    return [(index, one, other) for index, (one, other) in enumerate(zip(expected, got, strict=True))]
+
+
+def _by_name(elements: list[Json], key: str) -> dict[str, Json]:
+    """The elements by their field `key`; nothing where that does not tell them apart."""
+    named = {one[key]: one for one in elements if isinstance(one, dict) and one.get(key) and isinstance(one[key], str)}
+    return named if len(named) == len(elements) else {}
 
 
 def shown(value: Json, path: str = "") -> str:
@@ -102,7 +135,7 @@ def shown(value: Json, path: str = "") -> str:
         code = 0 if value == ABSENT else value
         known = code in set(ErrorCode)
         return f"{code} {ErrorCode(code).name}" if known else str(code)
-    text = value if value == ABSENT else json.dumps(value, ensure_ascii=False)
+    text = value if value in (ABSENT, NOT_THERE) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}… ({len(text)} characters)"
 
 

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from kafkastub.conformance.differential.bodies import Json, Translation
@@ -233,15 +233,6 @@ def _stamped(names: Names, value: Json, field: str = "") -> Any:
         return {"cluster_id": "<cluster>", "producer_id": "<producer>"}.get(field, f"<{field}>")
     timed = field.endswith("timestamp") or (field.endswith("time_ms") and not field.startswith("throttle"))
     return "<time>" if timed and isinstance(value, int) and is_near(value) else value
-
-
-def without(answer: Json, fields: Collection[str]) -> Any:
-    """The answer without the fields of these names, anywhere in it."""
-    if isinstance(answer, dict):
-        return {key: without(item, fields) for key, item in answer.items() if key not in fields}
-    if isinstance(answer, list):
-        return [without(item, fields) for item in answer]
-    return answer
 
 
 def is_near(value: int) -> bool:

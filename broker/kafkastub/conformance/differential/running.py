@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 
-from kafkastub.conformance.differential.broker import Broker
+from kafkastub.conformance.differential.broker import Broker, Lost
 from kafkastub.conformance.differential.compare import Difference
 from kafkastub.conformance.differential.data import data_script
 from kafkastub.conformance.differential.groups import groups_script
@@ -21,7 +21,6 @@ from kafkastub.conformance.differential.replay import play_again, replay
 from kafkastub.conformance.differential.scenario import Scenario
 from kafkastub.conformance.differential.script import Script
 from kafkastub.conformance.differential.shrink import SECONDS, shrunk
-from kafkastub.conformance.differential.wire import Lost
 
 STEPS = 40
 SCENARIOS = 100
@@ -129,6 +128,7 @@ def compare(
     began = datetime.now(UTC).isoformat(timespec="seconds")
     done = into or Comparison(tested.name, reference.name if reference else "the recording", began)
     start = time.monotonic()
+    brokers = [tested, *([reference] if reference else [])]
     gone: Broker | None = None
     known: dict[tuple[str, ...], str] = {}
     try:
@@ -137,12 +137,14 @@ def compare(
                 result = Result(one.name, Status.ERROR, reason=f"{gone.name} is gone")
             else:
                 result = _played(one, tested, reference, timeout, shrinking, known)
-                gone = _gone(result, [tested, *([reference] if reference else [])])
+                gone = _gone(result, brokers)
             done.results.append(result)
             if progress is not None:
                 progress(result, number, len(todo))
     except KeyboardInterrupt:
         done.interrupted = True
+        for broker in brokers:
+            broker.take_stock()
     done.seconds += time.monotonic() - start
     return done
 

@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kafkastub.conformance.differential.bodies import Json
-from kafkastub.conformance.differential.wire import Frame
+from kafkastub.conformance.model import Frame
 
 CLOSED = {"closed": True}
 """In place of an answer: the broker closed the connection."""
 
 SILENT = {"silent": True}
 """In place of an answer: none came within the deadline."""
+
+NO_CLIENT_ID = "(none)"
+"""The client id of a connection that sends a null one."""
 
 Answers = list[tuple[str, Json]]
 """(connection, answer), by connection; of one connection in their order."""

@@ -9,7 +9,7 @@ from kafkastub.conformance.differential.broker import Broker
 from kafkastub.conformance.differential.play import Play
 from kafkastub.conformance.differential.scenario import Scenario
 from kafkastub.conformance.differential.stage import Stage
-from kafkastub.conformance.differential.wire import Frame
+from kafkastub.conformance.model import Frame
 
 G1, G2, G3 = "<p>g1", "<p>g2", "<p>g3"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import select
 import struct
 import time
@@ -11,13 +12,16 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
+from kafkastub.client import ClientError, ConnectionClosed, NotABroker, TimedOut
 from kafkastub.conformance.differential.bodies import Json, build, describe
-from kafkastub.conformance.differential.broker import SETTLED, Broker
-from kafkastub.conformance.differential.names import Names, normalise, topic_name, without
+from kafkastub.conformance.differential.broker import SETTLED, Broker, Lost
+from kafkastub.conformance.differential.ignoring import without
+from kafkastub.conformance.differential.names import Names, normalise, topic_name
 from kafkastub.conformance.differential.names_data import learn_numbers, normalise_data
-from kafkastub.conformance.differential.scenario import CLOSED, SILENT, Answers, Step
-from kafkastub.conformance.differential.wire import Closed, Connection, Frame, Lost, NoAnswer
+from kafkastub.conformance.differential.scenario import CLOSED, NO_CLIENT_ID, SILENT, Answers, Step
+from kafkastub.conformance.link import Link, remembered
 from kafkastub.conformance.messages import request_class, response_class
+from kafkastub.conformance.model import Frame
 from kafkawire.codec import decode_from, encode
 from kafkawire.errors import MalformedMessage
 from kafkawire.schema import ZERO_UUID, Message
@@ -52,7 +56,7 @@ class Stage:
             self.names.add(f"instance {number}", uuid.uuid4().hex)
         self.frames: list[Frame] = []
         self.touched: list[Frame] = []
-        self._connections: dict[str, Connection] = {}
+        self._connections: dict[str, Link] = {}
         self._requests: dict[int, dict[str, Json]] = {}
         self._topics: set[str] = set()
         self._lost = False
@@ -69,11 +73,12 @@ class Stage:
     ) -> None:
         for connection in (self._watcher, *self._connections.values()):
             connection.close()
+        topics = {self.names.real(topic) for topic in self._topics}
+        groups = self.names.used - topics
         if self._lost:
-            self.broker.left += sorted(self._topics)
+            self.broker.owe(groups, topics)
         else:
-            topics = {self.names.real(topic) for topic in self._topics}
-            self.broker.tidy(self.names.used - topics, topics, self.names.members())
+            self.broker.tidy(groups, topics, self.names.members())
 
     def send(self, step: Step) -> None:
         """Do what the step says, without waiting for an answer."""
@@ -88,12 +93,12 @@ class Stage:
         if step.api == "CreateTopics" and step.raw is None:
             self._topics |= {topic["name"] for topic in step.body.get("topics", ()) if topic["name"].startswith("<p>")}
         try:
-            connection.send(step.api, step.version, body + bytes.fromhex(step.after))
-        except Closed:
+            connection.raw(step.api, step.version, body + bytes.fromhex(step.after))
+        except (ConnectionClosed, TimedOut):
             self._drop(step.on)
         frame = connection.waiting[-1]
         if step.api == "Produce" and step.raw is None and step.body.get("acks") == 0:
-            connection.waiting.pop()
+            connection.silent()
         frame.broken = step.raw is not None
         self._requests[id(frame)] = step.body
         self.frames.append(frame)
@@ -112,14 +117,14 @@ class Stage:
         if on not in self._connections:
             return CLOSED
         try:
-            frame = self._connections[on].receive(self.broker.answer_seconds if timeout is None else timeout)
-        except Closed:
+            frame = self._connections[on].next_answer(self.broker.answer_seconds if timeout is None else timeout)
+        except ConnectionClosed:
             self._drop(on)
             return CLOSED
-        except NoAnswer:
+        except TimedOut:
             return SILENT
-        except Lost as error:
-            raise Lost(f"{self.broker.name} {error}") from None
+        except NotABroker as error:
+            raise Lost(f"{self.broker.name}: {error}") from None
         if frame not in self.touched:
             self.touched.append(frame)
         return self._shown(frame)
@@ -139,7 +144,7 @@ class Stage:
 
     def _arrives(self, seconds: float) -> bool:
         """Whether anything arrives on a connection that waits."""
-        waiting = [one for one in self._connections.values() if one.waiting]
+        waiting = [one.stream for one in self._connections.values() if one.waiting]
         return bool(waiting) and bool(select.select(waiting, [], [], seconds)[0])
 
     def look(self, times: int = 1) -> dict[str, Json]:
@@ -172,37 +177,35 @@ class Stage:
         """Ask on the watcher's connection. Raises Lost."""
         version = self.broker.newest(api)
         message = encode(build(request_class(api), body, self.names.sending), version)
-        problem = "closed the connection on which it was asked"
         try:
-            self._watcher.send(api, version, message)
-            answer = self._decoded(self._watcher.receive(self.broker.answer_seconds), body)
-        except NoAnswer:
-            problem = f"gave no answer within {self.broker.answer_seconds:g} s to"
-        except Closed:
-            pass
-        except Lost as error:
-            problem = f"{error}, asked"
-        else:
-            return answer
+            self._watcher.raw(api, version, message)
+            return self._decoded(self._watcher.next_answer(self.broker.answer_seconds), body)
+        except TimedOut:
+            problem = f"gave no answer within {self.broker.answer_seconds:g} s to {api} v{version}"
+        except ConnectionClosed:
+            problem = f"closed the connection on which it was asked {api} v{version}"
+        except NotABroker as error:
+            problem = f"was asked {api} v{version}: {error}"
         self._lost = True
-        raise Lost(f"{self.broker.name} {problem} {api} v{version}") from None
+        raise Lost(f"{self.broker.name} {problem}")
 
-    def _connected(self, client_id: str) -> Connection:
+    def _connected(self, client_id: str) -> Link:
         """A new connection, one answer old: before that the broker may accept it later than it reads others."""
-        connection = None
+        broker, client = self.broker, None if client_id == NO_CLIENT_ID else client_id
+        problem = "does not accept a connection"
         try:
-            connection = Connection(self.broker.host, self.broker.port, client_id, self.broker.answer_seconds)
-            connection.send("ApiVersions", 0, b"")
-            connection.receive(self.broker.answer_seconds)
-        except (OSError, Closed, NoAnswer, Lost) as error:
+            link = Link(broker.host, broker.port, broker.answer_seconds, client, math.inf, remembered())
+            problem = "does not answer ApiVersions on a new connection"
+            try:
+                link.raw("ApiVersions", 0, b"")
+                link.next_answer(broker.answer_seconds)
+            except ClientError:
+                link.close()
+                raise
+        except ClientError as error:
             self._lost = True
-            if connection is not None:
-                connection.close()
-            reason = "does not answer ApiVersions on a new connection"
-            if isinstance(error, OSError):
-                reason = f"does not accept a connection: {error.strerror or error}"
-            raise Lost(f"{self.broker.name} {reason}") from None
-        return connection
+            raise Lost(f"{broker.name} {problem}: {error}") from None
+        return link
 
     def _encoded(self, step: Step) -> bytes:
         return encode(build(request_class(step.api), step.body, self.names.sending), step.version)

@@ -63,7 +63,7 @@ def python_test(difference: Difference, tested: str, reference: str, command: st
 
 def file_name(difference: Difference) -> str:
     """A name for the files, and of the test: groups_7_heartbeat_v4_error_code."""
-    last = difference.fields[0].path.rpartition(".")[2]
+    last = difference.signature[1].rpartition(".")[2]
     words = f"{difference.scenario.name} {difference.step.title().partition(' on ')[0]} {last}"
     return re.sub(r"\W+", "_", words, flags=re.ASCII).strip("_").lower()
 

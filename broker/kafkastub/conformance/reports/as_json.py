@@ -46,15 +46,16 @@ def _result(result: Result) -> dict[str, Any]:
     if result.differences:
         found["differences"] = [vars(one) for one in result.differences]
     if result.frames:
-        found["frames"] = [_frame(frame) for frame in result.frames]
+        found["frames"] = list(map(frame, result.frames))
     return found
 
 
-def _frame(frame: Frame) -> dict[str, Any]:
+def frame(one: Frame) -> dict[str, Any]:
+    """A request and its answer."""
     return {
-        "api": frame.api,
-        "version": frame.version,
-        "request": frame.request.hex(),
-        "answer": None if frame.answer is None else frame.answer.hex(),
-        "closed": frame.closed,
+        "api": one.api,
+        "version": one.version,
+        "request": one.request.hex(),
+        "answer": None if one.answer is None else one.answer.hex(),
+        "closed": one.closed,
     }

@@ -4,50 +4,70 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 from kafkastub.conformance.model import Outcome, Result, Status
 from kafkastub.conformance.reports import text
 
+KINDS = {Status.FAILED: "failure", Status.ERROR: "error", Status.SKIPPED: "skipped"}
+
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 does not take, escaped or not."""
 
 
+@dataclass(frozen=True)
+class TestCase:
+    """What JUnit calls so. `kind` is "failure", "error" or "skipped", with a reason; empty where it passed."""
+
+    name: str
+    seconds: float
+    kind: str = ""
+    reason: str = ""
+    details: str = ""
+
+
 def report(outcome: Outcome) -> str:
     """The document."""
-    suites: defaultdict[str, list[Result]] = defaultdict(list)
+    suites: defaultdict[str, list[TestCase]] = defaultdict(list)
     for result in outcome.results:
-        suites[result.run.case.api].append(result)
-    name = quoteattr(f"conformance of {outcome.broker}, profile {outcome.profile}")
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites name={name} {_counts(outcome.results)}>"]
-    for api, results in suites.items():
-        lines.append(f'  <testsuite name={quoteattr(api)} timestamp="{outcome.began[:19]}" {_counts(results)}>')
-        lines += [_case(result) for result in results]
+        suites[result.run.case.api].append(_case(result))
+    return document(f"conformance of {outcome.broker}, profile {outcome.profile}", outcome.began, suites)
+
+
+def _case(result: Result) -> TestCase:
+    kind = KINDS.get(result.status, "")
+    return TestCase(result.run.id, result.seconds, kind, result.reason, "\n".join(text.failure(result)) if kind else "")
+
+
+def document(name: str, began: str, suites: Mapping[str, Sequence[TestCase]]) -> str:
+    """Suites of test cases. `began` is UTC, ISO 8601."""
+    everything = [case for cases in suites.values() for case in cases]
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites name={quoteattr(name)} {_counts(everything)}>"]
+    for suite, cases in suites.items():
+        lines.append(f'  <testsuite name={quoteattr(suite)} timestamp="{began[:19]}" {_counts(cases)}>')
+        lines += [_element(f"kafkastub.conform.{suite}", case) for case in cases]
         lines.append("  </testsuite>")
     return "\n".join([*lines, "</testsuites>", ""])
 
 
-def _counts(results: list[Result]) -> str:
-    def number(status: Status) -> int:
-        return sum(result.status is status for result in results)
+def _counts(cases: Sequence[TestCase]) -> str:
+    def number(kind: str) -> int:
+        return sum(case.kind == kind for case in cases)
 
-    seconds = sum(result.seconds for result in results)
+    seconds = sum(case.seconds for case in cases)
     return (
-        f'tests="{len(results)}" failures="{number(Status.FAILED)}" errors="{number(Status.ERROR)}" '
-        f'skipped="{number(Status.SKIPPED)}" time="{seconds:.3f}"'
+        f'tests="{len(cases)}" failures="{number("failure")}" errors="{number("error")}" '
+        f'skipped="{number("skipped")}" time="{seconds:.3f}"'
     )
 
 
-def _case(result: Result) -> str:
-    head = (
-        f"    <testcase classname={quoteattr('kafkastub.conform.' + result.run.case.api)} "
-        f'name={quoteattr(result.run.id)} time="{result.seconds:.3f}"'
-    )
-    if result.status is Status.PASSED:
+def _element(group: str, case: TestCase) -> str:
+    head = f'    <testcase classname={quoteattr(group)} name={quoteattr(case.name)} time="{case.seconds:.3f}"'
+    if not case.kind:
         return head + "/>"
-    reason = quoteattr(_FORBIDDEN.sub("?", result.reason))
-    if result.status is Status.SKIPPED:
+    reason = quoteattr(_FORBIDDEN.sub("?", case.reason))
+    if case.kind == "skipped":
         return f"{head}><skipped message={reason}/></testcase>"
-    kind = "failure" if result.status is Status.FAILED else "error"
-    details = escape(_FORBIDDEN.sub("?", "\n".join(text.failure(result))))
-    return f"{head}><{kind} message={reason}>{details}</{kind}></testcase>"
+    return f"{head}><{case.kind} message={reason}>{escape(_FORBIDDEN.sub('?', case.details))}</{case.kind}></testcase>"

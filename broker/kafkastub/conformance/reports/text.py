@@ -2,12 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from kafkastub.conformance.model import Frame, Outcome, Result, Status
 
+T = TypeVar("T")
+
 LONGEST_FRAME = 2000
 """Hexadecimal digits of a frame that are printed; the JSON report has them all."""
+
+
+def together(results: Iterable[T], why: Callable[[T], str]) -> list[list[T]]:
+    """The results in their order; those in a row of which there is but one thing to say, the same `why`, are one entry.
+
+    A broker that is gone has the same to say of every run.
+    """
+    entries: list[list[T]] = []
+    for one in results:
+        if entries and why(one) and why(one) == why(entries[-1][0]):
+            entries[-1].append(one)
+        else:
+            entries.append([one])
+    return entries
+
+
+def entries(results: Iterable[Result]) -> list[list[Result]]:
+    """Runs that did not pass; those together that failed for one reason, without any frames."""
+    return together(results, lambda one: one.reason if one.status is Status.ERROR and not one.frames else "")
+
+
+def entry(results: list[Result]) -> Iterator[str]:
+    """An entry in lines."""
+    first, *more = results
+    if not more:
+        yield from failure(first)
+        return
+    yield f"{first.run.id} and {len(more)} more: {first.status.value}"
+    yield f"  {first.reason}"
 
 
 def failure(result: Result) -> Iterator[str]:
@@ -27,9 +59,9 @@ def failure(result: Result) -> Iterator[str]:
 def frame_lines(frame: Frame) -> Iterator[str]:
     """A request and its answer."""
     yield f"  {frame.api} v{frame.version}"
-    yield f"    request {_hex(frame.request)}"
+    yield f"    request {shortened(frame.request)}"
     if frame.answer is not None:
-        yield f"    answer  {_hex(frame.answer)}"
+        yield f"    answer  {shortened(frame.answer)}"
     else:
         yield "    answer  " + ("the connection was closed" if frame.closed else "none")
 
@@ -42,6 +74,7 @@ def summary(outcome: Outcome) -> str:
     return f"{outcome.broker}, profile {outcome.profile}: {told} in {outcome.seconds:.1f} s{ended}"
 
 
-def _hex(data: bytes) -> str:
+def shortened(data: bytes, where: str = "") -> str:
+    """As hexadecimal digits, as far as they are printed; `where` the rest can be had."""
     text = data.hex()
-    return text if len(text) <= LONGEST_FRAME else f"{text[:LONGEST_FRAME]}… ({len(data)} bytes)"
+    return text if len(text) <= LONGEST_FRAME else f"{text[:LONGEST_FRAME]}… ({len(data)} bytes{where})"

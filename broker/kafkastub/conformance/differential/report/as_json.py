@@ -8,7 +8,7 @@ from typing import Any
 from kafkastub.conformance.differential.compare import Difference
 from kafkastub.conformance.differential.running import Comparison, Result, Status
 from kafkastub.conformance.differential.testcase import python_test, scenario_of
-from kafkastub.conformance.model import Frame
+from kafkastub.conformance.reports.as_json import frame
 
 
 def report(done: Comparison) -> str:
@@ -52,19 +52,9 @@ def _difference(result: Result, difference: Difference, done: Comparison) -> dic
         "step": difference.step.title(),
         "differences": [vars(field) for field in difference.fields],
         "frames": {
-            "expected": [_frame(frame) for frame in difference.step.frames],
-            "got": [_frame(frame) for frame in difference.frames],
+            "expected": list(map(frame, difference.step.frames)),
+            "got": list(map(frame, difference.frames)),
         },
         "scenario": scenario_of(difference).to_json(),
         "test": python_test(difference, done.tested, done.reference, done.again(result)),
-    }
-
-
-def _frame(frame: Frame) -> dict[str, Any]:
-    return {
-        "api": frame.api,
-        "version": frame.version,
-        "request": frame.request.hex(),
-        "answer": None if frame.answer is None else frame.answer.hex(),
-        "closed": frame.closed,
     }

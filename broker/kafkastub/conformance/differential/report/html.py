@@ -1,4 +1,4 @@
-"""The report for people: one page without anything from elsewhere."""
+"""The report for people: one page, the scenarios that differ with their frames and tests."""
 
 from __future__ import annotations
 
@@ -6,45 +6,29 @@ from collections.abc import Iterator
 from html import escape
 
 from kafkastub.conformance.differential.compare import Difference, shown
+from kafkastub.conformance.differential.report import text
 from kafkastub.conformance.differential.running import Comparison, Result, Status
 from kafkastub.conformance.differential.testcase import python_test
-from kafkastub.conformance.model import Frame
 from kafkastub.conformance.registry import slug
-from kafkastub.conformance.reports.html import STYLE
+from kafkastub.conformance.reports.page import counts, differences, exchange, page
 
 CLASSES = {Status.SAME: "passed", Status.DIFFERENT: "failed", Status.UNSTEADY: "skipped", Status.ERROR: "error"}
 
 
 def report(done: Comparison) -> str:
     """The page."""
-    title = f"{escape(done.tested)} against {escape(done.reference)}"
-    told = f"{escape(done.began)} · {done.answers} answers and states compared · {done.seconds:.1f} s"
-    parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{title}</title><style>{STYLE}</style></head><body>",
-        f"<h1>{title}</h1>",
-        f'<p class="told">{told}{" · interrupted" if done.interrupted else ""}</p>',
-        _summary(done),
-    ]
+    told = [done.began, f"{done.answers} answers and states compared", f"{done.seconds:.1f} s"]
+    told += ["interrupted"] * done.interrupted
+    parts = [counts((CLASSES[status], status.value, done.count(status)) for status in Status)]
     if done.one_sided:
         parts.append(f"<p>Not asked, as only one of the brokers has it: {escape(', '.join(done.one_sided))}.</p>")
-    parts += [_scenario(result, done) for result in done.results if result.status is not Status.SAME]
-    return "\n".join([*parts, _all(done), "</body></html>"]) + "\n"
+    parts += [_entry(results, done) for results in text.entries(done.results)]
+    return page(f"{done.tested} against {done.reference}", " · ".join(told), [*parts, _all(done)])
 
 
-def _summary(done: Comparison) -> str:
-    items = (
-        f'<li class="{CLASSES[status]}"><b>{done.count(status)}</b> {status.value}</li>'
-        for status in Status
-        if done.count(status)
-    )
-    return f'<ul class="sum">{"".join(items)}</ul>'
-
-
-def _scenario(result: Result, done: Comparison) -> str:
-    lines = [f'<section class="failure" id="{slug(result.name)}"><h3>{escape(result.name)}: {result.status.value}</h3>']
+def _entry(results: list[Result], done: Comparison) -> str:
+    result = results[0]
+    lines = [f'<section class="failure" id="{slug(result.name)}"><h3>{escape(text.title(results))}</h3>']
     if result.reason:
         lines.append(f"<p>{escape(result.reason)}</p>")
     if result.difference is not None:
@@ -53,27 +37,16 @@ def _scenario(result: Result, done: Comparison) -> str:
 
 
 def _difference(result: Result, difference: Difference, done: Comparison) -> Iterator[str]:
-    rows = "".join(
-        f"<tr><td><code>{escape(one.path)}</code></td><td><code>{escape(shown(one.expected, one.path))}</code></td>"
-        f"<td><code>{escape(shown(one.got, one.path))}</code></td></tr>"
-        for one in difference.fields
-    )
     yield "<ol>"
     for step in difference.scenario.steps[: difference.index + 1]:
         yield f"<li>{escape(step.title())}</li>"
     yield "</ol>"
-    yield f"<table><thead><tr><th>field</th><th>expected</th><th>got</th></tr></thead>{rows}</table>"
+    yield differences((one.path, shown(one.expected, one.path), shown(one.got, one.path)) for one in difference.fields)
     for told, frames in (("expected", difference.step.frames), ("got", difference.frames)):
         if frames:
-            shown_frames = "\n".join(map(_frame, frames))
-            yield f"<details><summary>frames, {told}</summary><pre>{shown_frames}</pre></details>"
+            yield exchange(f"frames, {told}", frames)
     test = python_test(difference, done.tested, done.reference, done.again(result))
     yield f"<details><summary>as a test</summary><pre>{escape(test)}</pre></details>"
-
-
-def _frame(frame: Frame) -> str:
-    answer = frame.answer.hex() if frame.answer is not None else "closed" if frame.closed else "none"
-    return f"{escape(frame.api)} v{frame.version}\n  request {frame.request.hex()}\n  answer  {answer}"
 
 
 def _all(done: Comparison) -> str:

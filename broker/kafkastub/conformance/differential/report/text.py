@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kafkastub.conformance.differential.compare import Difference
 from kafkastub.conformance.differential.running import Comparison, Result, Status
 from kafkastub.conformance.model import Frame
-from kafkastub.conformance.reports.text import frame_lines
+from kafkastub.conformance.reports.text import frame_lines, together
 
 
-def result(one: Result) -> Iterator[str]:
-    """A scenario that was not the same on both; nothing for any other."""
-    if one.status is Status.SAME:
-        return
-    yield f"{one.name}: {one.status.value}"
+def entries(results: Iterable[Result]) -> list[list[Result]]:
+    """The scenarios that were not the same on both; those together that could not be played for one reason."""
+    told = (one for one in results if one.status is not Status.SAME)
+    return together(told, lambda one: one.reason if one.status is Status.ERROR else "")
+
+
+def title(results: list[Result]) -> str:
+    """The first line of an entry."""
+    first, *more = results
+    return f"{first.name}{f' and {len(more)} more' if more else ''}: {first.status.value}"
+
+
+def entry(results: list[Result]) -> Iterator[str]:
+    """An entry in lines."""
+    one = results[0]
+    yield title(results)
     if one.reason:
         yield f"  {one.reason}"
     if one.like and one.difference is not None:
