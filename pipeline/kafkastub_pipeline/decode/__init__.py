@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafkastub_pipeline.decode.buffers import mask, scattered
+from kafkastub_pipeline.decode.buffers import scattered
 from kafkastub_pipeline.decode.columns import RECORD, RECORD_DDL
 from kafkastub_pipeline.decode.groups import group_columns
 from kafkastub_pipeline.decode.offsets import Offsets, key_types
@@ -118,16 +118,16 @@ def _replaced(batch: pa.RecordBatch, at: np.ndarray, keys: pa.Array, values: pa.
     told = set().union(*rows)
     arrays = []
     for field, column in zip(RECORD, batch.columns, strict=True):
-        if field.name in _PLACE or (field.name not in told and _all_null(column, at)):
-            arrays.append(column)  # as offsets' columns are in groups' records: nothing changes
+        if field.name in _PLACE:
+            arrays.append(column)
             continue
-        single = pa.array([row.get(field.name) for row in rows], field.type)
-        if column.null_count == batch.num_rows:
+        single = pa.nulls(len(at), field.type)
+        if field.name in told:
+            single = pa.array([row.get(field.name) for row in rows], field.type)
+        if column.take(chosen).equals(single):  # as where columns could read a key, and not its value
+            arrays.append(column)
+        elif column.null_count == batch.num_rows:
             arrays.append(scattered(single, at, batch.num_rows))
         else:
             arrays.append(pa.concat_arrays([column, single]).take(order))
     return pa.RecordBatch.from_arrays(arrays, schema=RECORD)
-
-
-def _all_null(column: pa.Array, at: np.ndarray) -> bool:
-    return column.null_count == len(column) or not mask(column)[at].any()

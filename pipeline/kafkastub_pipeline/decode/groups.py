@@ -58,9 +58,10 @@ def group_columns(keys: pa.BinaryArray, values: pa.BinaryArray, chosen: Position
     placed = np.full(len(chosen), -1, np.int64)
     order = np.concatenate(where)
     placed[order] = np.arange(len(order))
+    placed[odd[chosen]] = -1
     found = {
         "group_id": group_id,
-        "schema_version": pa.array(version, mask=~present),
+        "schema_version": pa.array(version, mask=~present | odd[chosen]),
         "group": pa.concat_arrays(parts).take(pa.array(placed, mask=placed < 0)),
     }
     return {name: scattered(column, chosen, count) for name, column in found.items()}, odd

@@ -89,24 +89,26 @@ class Offsets:
     def columns(self) -> tuple[dict[str, pa.Array], Mask]:
         """The columns by name, and the rows that have to be decoded one by one; both of the whole batch.
 
-        Columns are null in rows that are none of the chosen.
+        Columns are null in rows that are none of the chosen, and in those where they cannot be read.
         """
-        absent = ~self._present
+        group, topic = self._keys.text_of(self._group), self._keys.text_of(self._topic)
         metadata = self._values.text_of(self._metadata)
+        unsound = self._odd()
+        absent = ~self._present | unsound
         found = {
-            "group_id": self._keys.text_of(self._group),
-            "topic": self._keys.text_of(self._topic),
-            "partition": pa.array(self._partition),
+            "group_id": _but(self._keys.odd, group),
+            "topic": _but(self._keys.odd, topic),
+            "partition": pa.array(self._partition, mask=self._keys.odd),
             "schema_version": pa.array(self._version, mask=absent),
             "committed_offset": pa.array(self._offset, mask=absent),
             "leader_epoch": pa.array(self._epoch, mask=absent),
-            "metadata": pc.if_else(pa.array(self._present), metadata, pa.scalar(None, pa.string())),
+            "metadata": _but(absent, metadata),
             "commit_ms": pa.array(self._committed, mask=absent),
             "expire_ms": pa.array(self._expires, mask=absent),
-            "topic_id": _as_uuids(self._values.bytes_of(self._topic_id), self._known & self._present),
+            "topic_id": _as_uuids(self._values, self._topic_id, self._known & ~absent),
         }
         odd = np.zeros(self._count, np.bool_)
-        odd[self._chosen] = self._odd()
+        odd[self._chosen] = unsound
         return {name: scattered(values, self._chosen, self._count) for name, values in found.items()}, odd
 
     def verdict(self) -> tuple[Mask, Mask, Mask]:
@@ -120,6 +122,11 @@ class Offsets:
         hopeless = self._present & (self._values.end - self._values.begin < least)
         hopeless |= self._keys.end - self._keys.begin < _LEAST_KEY_BYTES
         return ~odd, odd & ~hopeless, ~self._legacy & (self._keys.at == self._keys.end)
+
+
+def _but(absent: Mask, texts: pa.StringArray) -> pa.StringArray:
+    """The texts, null where they are absent."""
+    return pc.if_else(pa.array(absent), pa.scalar(None, pa.string()), texts) if absent.any() else texts
 
 
 def _string_sizes(rows: Rows, compact: Mask) -> Positions:
@@ -169,13 +176,12 @@ def _topic_ids(rows: Rows, has: Mask) -> tuple[tuple[Positions, Positions], Mask
     return nothing, one
 
 
-def _as_uuids(raw: pa.BinaryArray, known: Mask) -> pa.StringArray:
-    """The usual notation. A batch has few topics, so that each is written once."""
-    if not known.any():
-        return pa.nulls(len(raw), pa.string())
-    different = raw.dictionary_encode()
-    texts = [
-        str(uuid.UUID(bytes=one)) if len(one) == _UUID_BYTES and any(one) else None
-        for one in different.dictionary.to_pylist()
-    ]
-    return pa.array(texts, pa.string()).take(different.indices)
+def _as_uuids(rows: Rows, cut: tuple[Positions, Positions], known: Mask) -> pa.StringArray:
+    """The usual notation, null where it is not known. A batch has few topics, so that each is written once."""
+    count = len(known)
+    at = np.flatnonzero(known)
+    if not len(at):
+        return pa.nulls(count, pa.string())
+    different = rows.bytes_of((cut[0][at], cut[1][at])).dictionary_encode()
+    texts = [str(uuid.UUID(bytes=one)) if any(one) else None for one in different.dictionary.to_pylist()]
+    return scattered(pa.array(texts, pa.string()).take(different.indices), at, count)
