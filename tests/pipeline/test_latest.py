@@ -82,7 +82,9 @@ def test_the_fold_keeps_each_keys_last_record(monkeypatch: pytest.MonkeyPatch, f
             "log_ms": pa.array([r[3] for r in part], pa.int64()),
         }
         batches.append(pa.record_batch(columns))
-    handed = [row for one in latest.candidates(batches) for row in one.to_pylist()]
+    fold = latest.Fold()
+    found = [*(one for batch in batches for one in fold.add(batch)), *fold.rest()]
+    handed = [row for one in found for row in one.to_pylist()]
     ordered = sorted(handed, key=lambda row: (row["place"], row["log_offset"]))
     parts = [ordered[at : at + 40] for at in range(0, len(ordered), 40)]
     sorted_batches = [pa.RecordBatch.from_pylist(part, schema=latest.CANDIDATE) for part in parts]
@@ -114,9 +116,9 @@ def test_what_is_kept_is_what_can_be_decoded(pairs: list[tuple[bytes | None, byt
         assert not counts[at] or (row["key"] or row["place"], row["value"]) == pairs[at]
 
 
-def test_every_way_agrees(spark: SparkSession, tmp_path: Path) -> None:
-    """From raw records alone; beside every decoded record, as `run` does it; and from decoded records alone."""
-    from kafkastub_pipeline.decode.latest import current_of, current_of_raw, decoded_with_candidates
+def test_both_ways_agree(spark: SparkSession, tmp_path: Path) -> None:
+    """From candidates, as `run` finds them beside every decoded record, and from decoded records alone."""
+    from kafkastub_pipeline.decode.latest import current_of, decoded_with_candidates
     from kafkastub_pipeline.session import local_table
     from kafkastub_pipeline.tables.current import live_offsets
 
@@ -128,8 +130,8 @@ def test_every_way_agrees(spark: SparkSession, tmp_path: Path) -> None:
     stored = spark.read.parquet(str(tmp_path / "records"))
     picked = live_offsets(stored.where("place is null")).drop("group", "topics", "key", "value", "place")
     told = {tuple(r): r for r in picked.collect()}
-    for other in (current_of_raw(frame), current_of(stored.where("place is not null"))):
-        assert told == {tuple(r): r for r in other.select(*picked.columns).collect()}
+    found = current_of(stored.where("place is not null"))
+    assert told == {tuple(r): r for r in found.select(*picked.columns).collect()}
     expected = {place: at for place, at in left(raw).items() if at is not None}
     assert {(r.group_id, r.topic, r.partition): (r.log_offset, r.committed_offset) for r in told.values()} == expected
     assert len(expected) > 100

@@ -1,12 +1,11 @@
 """What is left of each offset: its last record, found where records are decoded.
 
 A worker looks through its share of the log and keeps of each offset the last record that can be decoded, as the bytes
-that it is: a *candidate*. Candidates alone travel back to Spark, which sorts them by the offset's place, and the last
-of each place is decoded. Every field of every record is read; columns are made of those records alone that are left.
+that it is: a *candidate*. Behind the decoded records candidates travel back to Spark, which sorts them by the offset's
+place, and the last of each place is decoded. So the whole history is never sorted, nor looked through a second time.
 
-    current_of_raw(raw)          the current offsets alone
-    decoded_with_candidates(raw) every record decoded, and the candidates behind them: one pass for who needs both
-    current_of(candidates)       what both end in
+    decoded_with_candidates(raw) every record decoded, and the candidates behind them, in one pass
+    current_of(candidates)       the current offsets
 
 A place is the key that brokers since Kafka 0.9 write: nearly every record's own. Where it is, a candidate's `key` is
 null.
@@ -31,7 +30,6 @@ from kafkawire.offsets_topic import offset_key
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-CANDIDATE_DDL: Final = "log_partition int, log_offset bigint, log_ms bigint, key binary, value binary, place binary"
 CANDIDATE: Final = pa.schema(
     [
         ("log_partition", pa.int32()),
@@ -54,15 +52,6 @@ _HAND_ON_AT_BYTES: Final = 2**27
 """Records that a worker looks through before it lets the superseded go, and those that it keeps at most."""
 
 
-def current_of_raw(raw: DataFrame) -> DataFrame:
-    """The decoded records that `offset_current` is made of, straight from raw records.
-
-    Few tasks, each with much of the log, find more superseded records than many.
-    """
-    narrow = plain(raw).coalesce(raw.sparkSession.sparkContext.defaultParallelism)
-    return current_of(narrow.mapInArrow(candidates, CANDIDATE_DDL))
-
-
 def decoded_with_candidates(raw: DataFrame) -> DataFrame:
     """Raw records decoded, one row each, and then the candidates: `WITH_CANDIDATES_DDL`."""
     return plain(raw).mapInArrow(_both, WITH_CANDIDATES_DDL)
@@ -72,18 +61,10 @@ def current_of(found: DataFrame) -> DataFrame:
     """Of the candidates of all workers the last of each place, decoded; tombstones are gone.
 
     Args:
-        found: at least the columns of `CANDIDATE_DDL`.
+        found: at least the columns of `CANDIDATE`.
     """
     ordered = found.select(*CANDIDATE.names).repartition("place").sortWithinPartitions("place", "log_offset")
     return ordered.mapInArrow(_decoded_last, RECORD_DDL)
-
-
-def candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Runs in a worker over raw records."""
-    fold = Fold()
-    for batch in batches:
-        yield from fold.add(batch)
-    yield from fold.rest()
 
 
 def _both(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
