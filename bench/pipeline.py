@@ -51,8 +51,8 @@ HANDED_BUDGET = 6.0
 BAD_BUDGET = 1.10
 LINEAR_BUDGET = 1.25
 """Cost a record of the longest history beside that of the shortest."""
-MEMORY_BUDGET = 1.35
-"""Peak memory, likewise."""
+MEMORY_BUDGET = 1.10
+"""Peak memory of the longest beside that of the one before it: the shortest fills neither heap nor buffers yet."""
 PARTS = ("kafka", "saved", "bad", "runs")
 COPY = "offsets-copy"
 COUNT, HANDED = "read and count", "hand to Python, and drop"
@@ -337,9 +337,9 @@ def _runs(logs: dict[int, Path], missed: list[str]) -> None:
         print(f"{records:<20,}{one['wall']:9.1f}{one['cpu']:9.1f}{wall:11.2f}{cpu:11.2f}{peak:10.0f}")
     least, most = min(found), max(found)
     linear = (found[most]["cpu"] / most) / (found[least]["cpu"] / least)
-    memory = found[most]["peak"] / found[least]["peak"]
+    memory = found[most]["peak"] / found[sorted(found)[-2]]["peak"]
     print(f"cpu a record, longest : shortest  {linear:.2f}x  budget {LINEAR_BUDGET:.2f}x")
-    print(f"peak memory, longest : shortest   {memory:.2f}x  budget {MEMORY_BUDGET:.2f}x")
+    print(f"peak memory, longest : second     {memory:.2f}x  budget {MEMORY_BUDGET:.2f}x")
     if linear > LINEAR_BUDGET:
         missed.append(f"cost a record grows {linear:.2f} times, budget {LINEAR_BUDGET:.2f}")
     if memory > MEMORY_BUDGET:

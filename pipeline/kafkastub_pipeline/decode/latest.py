@@ -45,9 +45,9 @@ WITH_CANDIDATES: Final = RECORD.append(pa.field("place", pa.binary()))
 WITH_CANDIDATES_DDL: Final = f"{RECORD_DDL}, place binary"
 
 _ROWS: Final = 10_000
-_FOLD_AT: Final = 1_000_000
+_FOLD_AT: Final = 500_000
 _HAND_ON_AT: Final = 500_000
-_FOLD_AT_BYTES: Final = 2**27
+_FOLD_AT_BYTES: Final = 2**26
 _HAND_ON_AT_BYTES: Final = 2**27
 """Records that a worker looks through before it lets the superseded go, and those that it keeps at most."""
 
