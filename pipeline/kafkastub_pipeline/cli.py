@@ -8,15 +8,19 @@ import sys
 import traceback
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.rules import PROFILES
 from kafkastub_pipeline.write import FORMATS
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit status: 0, or 2 for bad input, or 1 for what went wrong on the way."""
-    options = parser().parse_args(arguments)
+    options = parser().parse_args(_negatives_joined(sys.argv[1:] if arguments is None else arguments))
     logging.basicConfig(
         level=logging.INFO if options.verbose else logging.WARNING, format="%(asctime)s %(message)s", stream=sys.stderr
     )
@@ -25,8 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.act(options))
     except PipelineError as error:
         text, status, shown = str(error), 2, error
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as error:
+        text, status, shown = "interrupted: tables that are there are whole, the others are not there", 130, error
     except Exception as error:  # Spark's and Java's: one line is what a reader can use
         text, status, shown = f"the run failed: {sentence(error)}", 1, error
     if options.traceback:
@@ -56,12 +60,17 @@ def _add_common(command: argparse.ArgumentParser, kafka: bool = True) -> None:
             action="append",
             default=[],
             type=_pair,
-            help="e.g. security.protocol=SSL",
+            help="e.g. security.protocol=SSL; wins over --command-config",
+        )
+        command.add_argument(
+            "--command-config", metavar="FILE", help="a client.properties, as Kafka's own tools take it: SASL, TLS"
         )
     command.add_argument("--master", help="Spark master of a new session (default local[*])")
-    command.add_argument("--packages", help="Maven coordinates of Spark's Kafka source, if others are wanted")
+    command.add_argument(
+        "--packages", help="Maven coordinates for a new session: of Delta, Iceberg, another version of the Kafka source"
+    )
     command.add_argument("--conf", metavar="KEY=VALUE", action="append", default=[], type=_pair, help="a Spark setting")
-    command.add_argument("--verbose", action="store_true", help="say what is being done")
+    command.add_argument("--verbose", action="store_true", help="say what is being done, and let Spark's log through")
     command.add_argument("--traceback", action="store_true", help="show where an error came from")
 
 
@@ -76,10 +85,21 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         required=True,
         help="the first is the forecast's; -1 for ever",
     )
-    command.add_argument("--now", metavar="log|ISO-8601", type=_moment, default="log", help="the moment to look from")
-    command.add_argument("--journal", metavar="DIR", help="Parquet of the stub's request journal")
+    command.add_argument(
+        "--now",
+        metavar="log|ISO-8601",
+        type=_moment,
+        default="log",
+        help="the moment to look from: what is later is not looked at",
+    )
+    command.add_argument("--journal", metavar="DIR", help="the stub's journal: Parquet, or DIR of serve --journal")
     command.add_argument("--out", metavar="DIR", required=True, help="where the tables go")
-    command.add_argument("--profile", choices=PROFILES, default="kips", help="whose rules of expiry (default kips)")
+    command.add_argument(
+        "--profile",
+        choices=PROFILES,
+        default="kips",
+        help="whose rules of expiry (default kips; of a real cluster: kafka)",
+    )
     command.add_argument("--format", choices=FORMATS, default="parquet", help="of the tables")
     command.add_argument(
         "--check-interval-ms", metavar="MS", type=_positive, default=600_000, help="offsets.retention.check.interval.ms"
@@ -91,6 +111,13 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         default=1000,
         help="ask the broker for the first unread record of so many partitions, for lag in seconds, and for so many"
         " groups' open transactions, where there are any (default 1000; 0 asks for nothing)",
+    )
+    command.add_argument(
+        "--stale-after",
+        metavar="DAYS",
+        type=_days,
+        default=7.0,
+        help="offsets of groups without members are stale when they were not used for so long (default 7; 0 takes all)",
     )
     command.add_argument("--keep-records", action="store_true", help="leave DIR/decoded_records for --records")
     command.set_defaults(act=_run)
@@ -113,16 +140,16 @@ def _add_report(command: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from kafkastub_pipeline.run import Settings, run
-    from kafkastub_pipeline.session import spark_session
 
     if options.raw is None and options.records is None and options.bootstrap_servers is None:
         raise PipelineError("there is nothing to read: give --bootstrap-servers, --raw or --records")
     from_kafka = options.raw is None and options.records is None
-    if from_kafka:
+    client = _client_options(options)
+    if options.bootstrap_servers is not None:
         from kafkastub_pipeline.cluster import reached
 
-        reached(options.bootstrap_servers, options.client_config)  # before a slow start: can it be reached at all?
-    spark = spark_session(options.master, options.packages, options.conf, kafka=from_kafka)
+        reached(options.bootstrap_servers, client)  # before a slow start: can it be reached at all?
+    spark = _session(options, kafka=from_kafka)
     written = run(
         spark,
         Settings(
@@ -136,9 +163,10 @@ def _run(options: argparse.Namespace) -> int:
             profile=options.profile,
             check_interval_ms=options.check_interval_ms,
             format=options.format,
-            options=options.client_config,
+            options=client,
             probes=options.probes,
             keep_records=options.keep_records,
+            stale_after_minutes=round(options.stale_after * 24 * 60),
         ),
     )
     print(f"{len(written)} tables in {options.out}: {', '.join(written)}")
@@ -146,30 +174,57 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _stream(options: argparse.Namespace) -> int:
-    from kafkastub_pipeline.session import spark_session
+    from kafkastub_pipeline.cluster import reached
     from kafkastub_pipeline.stream import stream
 
     if options.bootstrap_servers is None:
         raise PipelineError("there is nothing to read: give --bootstrap-servers")
-    spark = spark_session(options.master, options.packages, options.conf)
+    client = _client_options(options)
+    reached(options.bootstrap_servers, client)
     stream(
-        spark,
+        _session(options, kafka=True),
         options.bootstrap_servers,
         out=options.out,
         checkpoint=options.checkpoint,
         available_now=options.available_now,
-        options=options.client_config,
+        options=client,
     )
     return 0
 
 
 def _report(options: argparse.Namespace) -> int:
     from kafkastub_pipeline.report import write_report
+
+    print(write_report(_session(options, kafka=False), options.tables, options.out))
+    return 0
+
+
+def _session(options: argparse.Namespace, kafka: bool) -> SparkSession:
     from kafkastub_pipeline.session import spark_session
 
-    spark = spark_session(options.master, options.packages, options.conf, kafka=False)
-    print(write_report(spark, options.tables, options.out))
-    return 0
+    quiet = not (options.verbose or options.traceback)
+    return spark_session(options.master, options.packages, options.conf, kafka=kafka, quiet=quiet)
+
+
+def _client_options(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """Of the file and of the command; what cannot be had is refused before anything is begun."""
+    from kafkastub_pipeline.clients import for_java, for_librdkafka, read_properties
+
+    of_file = [] if options.command_config is None else read_properties(options.command_config)
+    found = list(dict([*of_file, *options.client_config]).items())
+    for_java(found), for_librdkafka(found)
+    return found
+
+
+def _negatives_joined(arguments: Sequence[str]) -> list[str]:
+    """`--retention-minutes -1,60` as argparse reads it: with an equals sign, for it looks like an option."""
+    found: list[str] = []
+    for one in arguments:
+        if found and found[-1] == "--retention-minutes" and one[:1] == "-" and one[1:2].isdigit():
+            found[-1] += f"={one}"
+        else:
+            found.append(one)
+    return found
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -203,6 +258,16 @@ def _positive(text: str) -> int:
     if not text.isdigit() or not 1 <= int(text) <= 2**62:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return int(text)
+
+
+def _days(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 36_500:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of days from 0 to 36500, such as 7 or 0.5")
+    return found
 
 
 def _natural(text: str) -> int:

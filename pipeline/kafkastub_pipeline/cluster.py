@@ -5,6 +5,7 @@ Plain Python over confluent-kafka; what comes back is small (a row a partition) 
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections.abc import Iterable, Sequence
@@ -12,12 +13,15 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from kafkastub_pipeline.connection import client_config, connected
 from kafkastub_pipeline.errors import PipelineError
-from kafkastub_pipeline.sources import TOPIC
+from kafkastub_pipeline.sources import GROUP, TOPIC
 
 TIMEOUT: Final = 30.0
 _CHUNK: Final = 2000
 """So many partitions are asked for in one request."""
+_TOPIC_NAME: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+"""Kafka: org.apache.kafka.common.internals.Topic."""
 
 Place = tuple[str, int]
 
@@ -39,9 +43,11 @@ class Snapshot:
 
     Attributes:
         partitions: every partition that exists and answered.
+        listed: every partition that the cluster names, those without a leader too.
         topics: the names of all topics.
         topic_ids: theirs, in the usual notation of a UUID, where the broker tells them.
         log_partitions: how many `__consumer_offsets` has.
+        retention_minutes: `offsets.retention.minutes`; None where the broker does not tell.
     """
 
     taken_ms: int
@@ -49,6 +55,8 @@ class Snapshot:
     topics: set[str] = field(default_factory=set)
     topic_ids: dict[str, str] = field(default_factory=dict)
     log_partitions: int = 0
+    listed: set[Place] = field(default_factory=set)
+    retention_minutes: int | None = None
 
     def unstable(self) -> list[int]:
         """Partitions of the log with records behind the last stable offset: there is an open transaction."""
@@ -59,25 +67,12 @@ class Snapshot:
         )
 
 
-def client_config(bootstrap_servers: str, options: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
-    """For confluent-kafka; it logs nothing by itself."""
-    return {"bootstrap.servers": bootstrap_servers, "log_level": 0, "error_cb": lambda _: None, **dict(options)}
-
-
 def reached(bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), timeout: float = TIMEOUT) -> Any:
     """An admin client and the cluster's metadata. Raises PipelineError: not reachable, no such topic, no permission."""
-    from confluent_kafka import KafkaException
-    from confluent_kafka.admin import AdminClient
-
-    try:
-        admin = AdminClient(client_config(bootstrap_servers, options))
-        metadata = admin.list_topics(timeout=timeout)
-    except KafkaException as error:
-        raise PipelineError(
-            f"no broker answers at {bootstrap_servers}: {error.args[0].str()}; check --bootstrap-servers"
-        ) from error
+    admin, metadata = connected(bootstrap_servers, options, timeout)
     _check_topic(metadata, bootstrap_servers)
     _check_permission(admin, bootstrap_servers, timeout)
+    _check_group(admin, bootstrap_servers, options, timeout)
     return admin, metadata
 
 
@@ -98,6 +93,8 @@ def snapshot(bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), ti
         if partition.leader >= 0
     ]
     found.topics = {name for name, topic in metadata.topics.items() if topic.error is None}
+    found.listed = {(name, index) for name, topic in metadata.topics.items() for index in topic.partitions}
+    found.retention_minutes = _retention_minutes(admin, sorted(metadata.brokers), timeout)
     found.topic_ids = _topic_ids(admin, sorted(found.topics), timeout)
     levels = IsolationLevel.READ_UNCOMMITTED, IsolationLevel.READ_COMMITTED
     for at in range(0, len(places), _CHUNK):
@@ -152,6 +149,47 @@ def pending_offsets(
             if place.error is not None and place.error.code() == KafkaError.UNSTABLE_OFFSET_COMMIT
         }
     return found
+
+
+def gone_topics(bootstrap_servers: str, names: Iterable[str], options: Sequence[tuple[str, str]] = ()) -> set[str]:
+    """Those that the cluster says it has not, asked by their names.
+
+    A topic that may not be described is left out of a listing as one that is gone is; asked by its name, the cluster
+    tells the one from the other. What no topic can be called is not asked for.
+    """
+    from confluent_kafka import KafkaError, KafkaException, TopicCollection
+
+    wanted = sorted(set(names))
+    possible = [name for name in wanted if _TOPIC_NAME.fullmatch(name) and name not in (".", "..")]
+    gone = set(wanted) - set(possible)
+    if not possible:
+        return gone
+    admin, _ = reached(bootstrap_servers, options)
+    for at in range(0, len(possible), _CHUNK):
+        asked = admin.describe_topics(TopicCollection(possible[at : at + _CHUNK]), request_timeout=TIMEOUT)
+        for name, future in asked.items():
+            try:
+                future.result()
+            except KafkaException as error:  # anything else is no answer
+                if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    gone.add(name)
+    return gone
+
+
+def _retention_minutes(admin: Any, brokers: Sequence[int], timeout: float) -> int | None:
+    """`offsets.retention.minutes` of the first broker: a cluster where they differ has no retention of its own."""
+    import confluent_kafka.admin
+    from confluent_kafka import KafkaException
+
+    if not brokers:
+        return None
+    api: Any = confluent_kafka.admin
+    resource = api.ConfigResource(api.ResourceType.BROKER, str(brokers[0]))
+    try:
+        entries = admin.describe_configs([resource], request_timeout=timeout)[resource].result()
+        return int(entries["offsets.retention.minutes"].value)
+    except (KafkaException, KeyError, TypeError, ValueError):  # it may not be described, or no such broker knows it
+        return None
 
 
 def _topic_ids(admin: Any, topics: Sequence[str], timeout: float) -> dict[str, str]:
@@ -214,6 +252,25 @@ def _check_permission(admin: Any, bootstrap_servers: str, timeout: float) -> Non
         )
 
 
+def _check_group(admin: Any, bootstrap_servers: str, options: Sequence[tuple[str, str]], timeout: float) -> None:
+    """Java's client asks for the offsets of the group that it names: who may not is told before Spark starts."""
+    from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
+
+    group = dict(options).get("group.id")
+    asked = ConsumerGroupTopicPartitions(f"{GROUP}-check" if group is None else group)
+    try:
+        admin.list_consumer_group_offsets([asked], request_timeout=timeout)[asked.group_id].result()
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.GROUP_AUTHORIZATION_FAILED:
+            return
+        wanted = f"group {group}" if group is not None else f"groups whose names begin with {GROUP}"
+        how = f"--group {group}" if group is not None else f"--group {GROUP} --resource-pattern-type prefixed"
+        raise PipelineError(
+            f"{TOPIC} on {bootstrap_servers} may not be read: this user needs the permission Describe, or Read, on the"
+            f" {wanted} (kafka-acls.sh --add --allow-principal User:… --operation Describe {how})"
+        ) from error
+
+
 def next_record_times(
     bootstrap_servers: str, wanted: Iterable[tuple[str, int, int]], options: Sequence[tuple[str, str]] = ()
 ) -> dict[tuple[str, int, int], int]:
@@ -224,12 +281,15 @@ def next_record_times(
     from confluent_kafka import Consumer, KafkaException, TopicPartition
 
     found: dict[tuple[str, int, int], int] = {}
-    config = client_config(bootstrap_servers, options) | {
-        "group.id": "kafkastub-pipeline",
-        "enable.auto.commit": False,
-        "fetch.message.max.bytes": 65536,
-        "auto.offset.reset": "earliest",
-    }
+    config = (
+        {"group.id": GROUP}
+        | client_config(bootstrap_servers, options)
+        | {
+            "enable.auto.commit": False,
+            "fetch.message.max.bytes": 65536,
+            "auto.offset.reset": "earliest",
+        }
+    )
     left: dict[Place, list[int]] = {}
     for topic, partition, offset in wanted:
         left.setdefault((topic, partition), []).append(offset)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import re
+import signal
+import subprocess
 import sys
 import tempfile
+import threading
 import zipfile
+from collections import deque
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from kafkastub_pipeline.errors import PipelineError, sentence
 
 if TYPE_CHECKING:
+    from pyspark import SparkConf
     from pyspark.sql import DataFrame, SparkSession
 
 PACKAGES: Final = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
@@ -28,45 +35,129 @@ DEFAULTS: Final = {
 }
 """Settings of a session of our own; the third because Spark's Kafka source drops internal topics without it."""
 
+DELTA: Final = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+"""What Delta asks of the session that its tables are written in."""
+
 
 def spark_session(
-    master: str | None = None, packages: str | None = None, conf: Sequence[tuple[str, str]] = (), kafka: bool = True
+    master: str | None = None,
+    packages: str | None = None,
+    conf: Sequence[tuple[str, str]] = (),
+    kafka: bool = True,
+    quiet: bool = False,
 ) -> SparkSession:
     """A session; one that runs already is taken as it is, with our SQL settings. Raises PipelineError.
 
     Args:
         master: of a new session; by default what the environment says, else `local[*]`.
-        packages: Maven coordinates in the place of `PACKAGES`; "" for none.
+        packages: Maven coordinates that a new session gets. The Kafka source, `PACKAGES`, comes with them where it is
+            needed and they have no other one; "" for no packages at all.
         conf: more settings, which win.
         kafka: whether the Kafka source is needed.
+        quiet: what a Java that is started for it has to say (log, stack traces, downloads) is kept from standard error.
     """
-    from pyspark import SparkContext
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
     given = dict(conf)
-    builder = SparkSession.builder.appName("kafkastub-pipeline")
-    if SparkContext._active_spark_context is None:
+    submitted = bool(os.environ.get("PYSPARK_GATEWAY_PORT"))
+    fresh = SparkContext._active_spark_context is None
+    if fresh:
         if master is not None:
-            builder = builder.master(master)
-        elif "spark.master" not in given and not os.environ.get("PYSPARK_GATEWAY_PORT"):
-            builder = builder.master("local[*]")
-        if (master or given.get("spark.master", "local")).startswith("local"):
+            given["spark.master"] = master
+        elif "spark.master" not in given and not submitted:
+            given["spark.master"] = "local[*]"
+        if given.get("spark.master", "local").startswith("local"):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers here have what this interpreter has
             given.setdefault("spark.sql.shuffle.partitions", str(4 * (os.cpu_count() or 1)))
-        wanted = PACKAGES if packages is None else packages
-        if kafka and wanted and not os.environ.get("PYSPARK_GATEWAY_PORT"):
-            builder = builder.config("spark.jars.packages", wanted).config("spark.jars.excludes", EXCLUDES)
+        wanted = _packages(packages, kafka)
+        if wanted and not submitted:
+            given = {"spark.jars.packages": wanted, "spark.jars.excludes": EXCLUDES, **given}
+        if "delta-spark" in wanted:
+            given = DELTA | given
+    builder = SparkSession.builder.appName("kafkastub-pipeline")
     for name, value in {**DEFAULTS, **given}.items():
         builder = builder.config(name, value)
+    said: deque[str] = deque(maxlen=_MOST_LINES)
     try:
+        if quiet and fresh and not submitted and SparkContext._gateway is None:
+            _start_quietly(SparkConf().setAll(list({**DEFAULTS, **given}.items())), said)
         spark = builder.getOrCreate()
+        if fresh:
+            _let_interrupt(spark)
         _equip_workers(spark, given)
         return spark
     except Exception as error:
         raise PipelineError(
-            f"Spark cannot be started: {sentence(error)}; it needs Java 17 and, for the Kafka source, the package "
-            f"{PACKAGES} (--packages takes another, --conf spark.jars.ivySettings=FILE other repositories)"
+            f"Spark cannot be started: {_heard(said) or sentence(error)}; it needs Java 17 and, for the Kafka source,"
+            f" the package {PACKAGES} (--packages takes another, --conf spark.jars.ivySettings=FILE other repositories)"
         ) from error
+
+
+_MOST_LINES: Final = 500
+"""So many lines of Java's are remembered, to say why it could not start."""
+
+
+def _packages(packages: str | None, kafka: bool) -> str:
+    if packages is None:
+        return PACKAGES if kafka else ""
+    if kafka and packages and "spark-sql-kafka" not in packages:
+        return f"{PACKAGES},{packages}"
+    return packages
+
+
+def _start_quietly(conf: SparkConf, said: deque[str]) -> None:
+    """Start Java with its output led to `said`: its log's settings come too late for the first of its words."""
+    from pyspark import SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(lambda record: "py4j" not in record.pathname)  # it tells of Ctrl-C there
+    ours, javas = os.pipe()
+
+    def listen() -> None:
+        with os.fdopen(ours, encoding="utf-8", errors="replace") as lines:
+            said.extend(lines)
+
+    threading.Thread(target=listen, name="what Java says", daemon=True).start()
+    try:
+        launch: Any = launch_gateway
+        gateway = launch(conf, {"stdout": javas, "stderr": subprocess.STDOUT})
+    finally:
+        os.close(javas)
+    SparkContext._ensure_initialized(gateway=gateway, conf=conf)
+
+
+def _heard(said: deque[str]) -> str:
+    """Why Java did not start, from what it said."""
+    telling = [
+        line.strip()
+        for line in list(said)
+        if re.search(r"Exception in thread|UnsupportedClassVersionError|JAVA_HOME|command not found|Error:", line)
+    ]
+    return re.sub(r"^Exception in thread \S+ (?:[\w.$]+: )?", "", telling[-1]) if telling else ""
+
+
+def _let_interrupt(spark: SparkSession) -> None:
+    """Ctrl-C is a KeyboardInterrupt and nothing else.
+
+    PySpark's own handler asks Java to cancel its jobs, over the connection on which an answer is being waited for: both
+    get lost in the other's words. Here that connection is left alone, and what follows takes a new one.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    gateway: Any = spark.sparkContext._gateway
+    client = gateway._gateway_client
+
+    def interrupted(number: int, frame: object) -> None:
+        if hasattr(client, "thread_connection"):
+            client.thread_connection.connection = None
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupted)
 
 
 def local_table(spark: SparkSession, rows: Sequence[tuple[Any, ...]], ddl: str) -> DataFrame:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from kafkastub_pipeline.clients import for_java
 from kafkastub_pipeline.errors import PipelineError, sentence
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 TOPIC: Final = "__consumer_offsets"
+GROUP: Final = "kafkastub-pipeline"
+"""What the names of its clients' groups begin with. They have no members and commit nothing."""
 RAW_COLUMNS: Final = ("key", "value", "partition", "offset", "timestamp")
 JOURNAL_SCHEMA_VERSION: Final = 1
 JOURNAL_COLUMNS: Final = (
@@ -36,9 +39,10 @@ JOURNAL_COLUMNS: Final = (
 def kafka_options(
     bootstrap_servers: str, partitions: int, options: Sequence[tuple[str, str]] = (), topic: str = TOPIC
 ) -> dict[str, str]:
-    """Options of Spark's Kafka source. `options` are a client's, such as `security.protocol`.
+    """Options of Spark's Kafka source. `options` are a client's, such as `security.protocol`. Raises PipelineError.
 
     Partitions are assigned: a subscription would make a consumer group of Spark's own, on the very log that is read.
+    Its clients ask for a group's offsets all the same, and need the permission Describe on the group that they name.
     """
     return {
         "kafka.bootstrap.servers": bootstrap_servers,
@@ -46,7 +50,8 @@ def kafka_options(
         "startingOffsets": "earliest",
         "kafka.isolation.level": "read_committed",
         "failOnDataLoss": "false",  # the topic is compacted: records go while they are read
-        **{f"kafka.{name}": value for name, value in options},
+        "groupIdPrefix": GROUP,
+        **{f"kafka.{name}": value for name, value in for_java(options).items()},
     }
 
 
@@ -84,8 +89,9 @@ def read_raw(spark: SparkSession, path: str) -> DataFrame:
 
 
 def read_journal(spark: SparkSession, path: str) -> DataFrame:
-    """The journal's Parquet: a file or a directory of them."""
-    journal = _parquet(spark, path, JOURNAL_COLUMNS, "a journal")
+    """The journal: Parquet, a file or a directory of them, or the directory of `kafkastub serve --journal`."""
+    lines = _json_lines(spark, path)
+    journal = _parquet(spark, path, JOURNAL_COLUMNS, "a journal") if lines is None else lines
     if "schema_version" in journal.columns:
         newer = journal.where(f"schema_version > {JOURNAL_SCHEMA_VERSION}").limit(1).collect()
         if newer:
@@ -94,6 +100,41 @@ def read_journal(spark: SparkSession, path: str) -> DataFrame:
                 f" {JOURNAL_SCHEMA_VERSION}: install a newer kafkastub[pipeline]"
             )
     return journal
+
+
+_JOURNAL_DDL: Final = (
+    "schema_version int, sequence bigint, kind string, broker_time timestamp, client_id string, software_name string,"
+    " software_version string, api_key smallint, api string, api_version smallint, groups array<string>, topics"
+    " array<string>, partitions array<struct<topic: string, partition: int>>, errors array<struct<code: smallint, name:"
+    " string, count: int>>, outcome string"
+)
+
+
+def _json_lines(spark: SparkSession, path: str) -> DataFrame | None:
+    """The journal as the stub writes it while it runs; None where there are no such files.
+
+    An entry that was pending is there twice, and the line with its end counts. The last line may be torn.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    jvm: Any = spark._jvm
+    context: Any = spark._jsc
+    pattern = jvm.org.apache.hadoop.fs.Path(path if path.endswith(".jsonl") else f"{path.rstrip('/')}/*.jsonl")
+    try:
+        found = pattern.getFileSystem(context.hadoopConfiguration()).globStatus(pattern)
+    except Exception as error:
+        raise PipelineError(f"{path} cannot be read as a journal: {sentence(error)}") from error
+    if not found:
+        return None
+    lines = spark.read.schema(_JOURNAL_DDL).json([one.getPath().toString() for one in found])
+    ended_first = Window.partitionBy("sequence").orderBy(f.col("outcome") == "pending")
+    return (
+        lines.where("sequence is not null")
+        .withColumn("_line", f.row_number().over(ended_first))
+        .where("_line = 1")
+        .drop("_line")
+    )
 
 
 def _parquet(spark: SparkSession, path: str, columns: Sequence[str], what: str) -> DataFrame:

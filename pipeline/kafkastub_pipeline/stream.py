@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub_pipeline.cluster import reached
 from kafkastub_pipeline.decode import decoded
@@ -13,7 +14,9 @@ from kafkastub_pipeline.sources import TOPIC, stream_kafka
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TRIGGER = "5 seconds"
+TRIGGER: Final = "5 seconds"
+MEMORY: Final = "kafkastub-pipeline.json"
+"""In a checkpoint: what it is of."""
 
 
 def stream(
@@ -32,14 +35,89 @@ def stream(
     _, metadata = reached(bootstrap_servers, options)
     partitions = len(metadata.topics[TOPIC].partitions)
     frame = decoded(stream_kafka(spark, bootstrap_servers, partitions, options))
+    _remember(spark, checkpoint, out, str(metadata.cluster_id))
     writer = frame.writeStream.format("parquet").option("path", out).option("checkpointLocation", checkpoint)
     writer = writer.trigger(availableNow=True) if available_now else writer.trigger(processingTime=TRIGGER)
+    query = None
     try:
-        writer.start().awaitTermination()
-    except KeyboardInterrupt:
-        return
+        query = writer.start()
+        query.awaitTermination()
+    except KeyboardInterrupt:  # the way to stop it
+        if query is not None:
+            query.stop()
     except Exception as error:
         raise PipelineError(
-            f"the stream into {out} ended: {sentence(error)}; a checkpoint serves one query and one output:"
-            f" is {checkpoint} of another one?"
+            f"the stream into {out} ended: {sentence(error)}; started again it goes on from {checkpoint}, if that is"
+            " not what is damaged"
         ) from error
+
+
+def _remember(spark: SparkSession, checkpoint: str, out: str, cluster_id: str) -> None:
+    """A checkpoint is of one topic of one cluster, and of one output: Spark goes on with any, and leaves records out.
+
+    What a checkpoint is of stands in it. Raises PipelineError where that is something else, or nothing.
+    """
+    files = _Files(spark)
+    mine = {"cluster": cluster_id, "topic": TOPIC, "out": files.whole(out)}
+    memory = f"{checkpoint.rstrip('/')}/{MEMORY}"
+    try:
+        text = files.read(memory)
+        before = None if text is None else dict(json.loads(text))
+    except Exception as error:  # no JSON; or other bytes than Hadoop's checksum beside it is of
+        raise PipelineError(f"{memory} is damaged: name another --checkpoint and another --out") from error
+    if before is None:
+        if files.has_entries(checkpoint):
+            raise PipelineError(f"{checkpoint} is no checkpoint of this command, and not empty: name another directory")
+        if files.has_entries(f"{out.rstrip('/')}/_spark_metadata"):
+            raise PipelineError(
+                f"{out} has records of a stream with another checkpoint than {checkpoint}: go on with that one, or name"
+                " another --out"
+            )
+        files.write(memory, json.dumps(mine))
+        return
+    for name, value in mine.items():
+        if before.get(name) != value:
+            what = {"cluster": "cluster", "topic": "topic", "out": "output"}[name]
+            raise PipelineError(
+                f"{checkpoint} is the checkpoint of another {what}: of {before.get(name)}, and this is {value}; name"
+                " another --checkpoint"
+            )
+
+
+class _Files:
+    """Small files on any file system that the session knows."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._jvm: Any = spark._jvm
+        context: Any = spark._jsc
+        self._configuration = context.hadoopConfiguration()
+
+    def _at(self, path: str) -> tuple[Any, Any]:
+        found = self._jvm.org.apache.hadoop.fs.Path(path)
+        return found.getFileSystem(self._configuration), found
+
+    def whole(self, path: str) -> str:
+        files, found = self._at(path)
+        return str(files.makeQualified(found).toString())
+
+    def has_entries(self, path: str) -> bool:
+        files, found = self._at(path)
+        return bool(files.exists(found)) and len(files.listStatus(found)) > 0
+
+    def read(self, path: str) -> str | None:
+        files, found = self._at(path)
+        if not files.exists(found):
+            return None
+        stream = files.open(found)
+        try:
+            return bytes(stream.readNBytes(1 << 20)).decode("utf-8", "replace")
+        finally:
+            stream.close()
+
+    def write(self, path: str, text: str) -> None:
+        """Whole or not there."""
+        files, beside = self._at(f"{path}.new")
+        stream = files.create(beside, True)
+        stream.write(bytearray(text.encode()))
+        stream.close()
+        files.rename(beside, self._at(path)[1])

@@ -2,11 +2,13 @@
 
 Parquet is written beside its place (`_TABLE.incomplete`) and moved into it when it is complete. No file system swaps
 two directories at once: for a moment the table of before is `_TABLE.replaced`. Who is killed in that moment leaves it
-there: it is read from there, and the next run puts it back first. Delta and Iceberg commit by themselves.
+there: it is read from there, and the next run puts it back first. Delta and Iceberg commit by themselves. Iceberg
+makes tables in catalogs: here that is one of paths (its `hadoop` catalog) over the directory.
 """
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 from kafkastub_pipeline.errors import PipelineError, sentence
@@ -32,12 +34,12 @@ class Store:
         """Replace a table; what comes back reads it. Raises PipelineError."""
         if self.format != "parquet":
             try:
-                frame.write.format(self.format).mode("overwrite").partitionBy(*partition_by).save(self.path(table))
+                return self._committed(table, frame, partition_by)
             except Exception as error:
                 raise PipelineError(
-                    f"{self.path(table)} cannot be written as {self.format}: {sentence(error)}"
+                    f"{self.path(table)} cannot be written as {self.format}: {sentence(error)}; a session has it with"
+                    " --packages (docs/pipeline.md)"
                 ) from error
-            return self.spark.read.format(self.format).load(self.path(table))
         half = self.path(f"_{table}.incomplete")
         frame.write.mode("overwrite").partitionBy(*partition_by).parquet(half)
         self._move(half, table)
@@ -46,8 +48,11 @@ class Store:
     def read(self, table: str) -> DataFrame:
         """A table that is there. Raises PipelineError."""
         try:
-            if self.format != "parquet":
-                return self.spark.read.format(self.format).load(self.path(table))
+            format_ = self._format_of(table)
+            if format_ == "iceberg":
+                return self.spark.table(self._iceberg(table))
+            if format_ != "parquet":
+                return self.spark.read.format(format_).load(self.path(table))
             aside = not self._exists(self.path(table)) and self._exists(self._aside(table))
             return self.spark.read.parquet(self._aside(table) if aside else self.path(table))
         except Exception as error:
@@ -61,6 +66,39 @@ class Store:
     def remove(self, table: str) -> None:
         path = self._hadoop(self.path(table))
         self._files(path).delete(path, True)
+
+    def _committed(self, table: str, frame: DataFrame, partition_by: tuple[str, ...]) -> DataFrame:
+        """Written as a table of a format that commits by itself; one of another format makes room."""
+        if self._exists(self.path(table)) and self._format_of(table) != self.format:
+            self.remove(table)
+        if self.format == "iceberg":
+            writer = frame.writeTo(self._iceberg(table)).using("iceberg")
+            columns = [frame[name] for name in partition_by]
+            (writer.partitionedBy(*columns) if columns else writer).createOrReplace()
+            return self.spark.table(self._iceberg(table))
+        writer_ = frame.write.format(self.format).mode("overwrite").option("overwriteSchema", "true")
+        writer_.partitionBy(*partition_by).save(self.path(table))
+        return self.spark.read.format(self.format).load(self.path(table))
+
+    def _format_of(self, table: str) -> str:
+        """Of the table that is there; that of the store where it does not show."""
+        if self._exists(f"{self.path(table)}/_delta_log"):
+            return "delta"
+        if self._exists(f"{self.path(table)}/metadata/version-hint.text"):
+            return "iceberg"
+        return "parquet" if self._exists(self.path(table)) else self.format
+
+    def _iceberg(self, table: str) -> str:
+        """Its name in the catalog of this directory."""
+        root = self._hadoop(self.root)
+        whole = str(self._files(root).makeQualified(root).toString())
+        catalog = f"kafkastub_{hashlib.sha256(whole.encode()).hexdigest()[:16]}"
+        name = f"spark.sql.catalog.{catalog}"
+        settings = {name: "org.apache.iceberg.spark.SparkCatalog", f"{name}.type": "hadoop"}
+        settings |= {f"{name}.warehouse": whole, f"{name}.cache-enabled": "false"}
+        for key, value in settings.items():
+            self.spark.conf.set(key, value)
+        return f"{catalog}.`{table}`"
 
     def _move(self, complete: str, table: str) -> None:
         """Put what is complete into the table's place."""

@@ -21,7 +21,8 @@ collect_ignore_glob = [] if find_spec("pyspark") else ["test_*.py"]
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/pipeline/" in item.path.as_posix():
-            item.add_marker(pytest.mark.pipeline)
+            if item.get_closest_marker("soak") is None:
+                item.add_marker(pytest.mark.pipeline)
             for warning in WARNINGS:
                 item.add_marker(pytest.mark.filterwarnings(warning))
 

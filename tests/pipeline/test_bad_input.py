@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import socket
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -35,8 +38,9 @@ def test_a_cluster_without_the_topic(capsys: pytest.CaptureFixture[str], tmp_pat
     assert not (tmp_path / "out").exists()
 
 
-def test_no_permission(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """To describe the log is not to read it; who may not even describe it does not see it."""
+def test_no_permission(capsys: pytest.CaptureFixture[str], tmp_path: Path, spark: SparkSession) -> None:
+    """To describe the log is not to read it; who may not describe it does not see it; Java's client has a group."""
+    del spark
     from confluent_kafka.admin import (
         AclBinding,
         AclOperation,
@@ -49,11 +53,13 @@ def test_no_permission(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     config: dict[str, object] = {
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "allow.everyone.if.no.acl.found": "true",
+        "offsets.topic.num.partitions": 2,
     }
+    log = ResourceType.TOPIC, "__consumer_offsets", ResourcePatternType.LITERAL
+    groups = ResourceType.GROUP, "kafkastub-pipeline", ResourcePatternType.PREFIXED
 
-    def allowed(user: str) -> None:
-        pattern = ResourceType.TOPIC, "__consumer_offsets", ResourcePatternType.LITERAL
-        entry = AclBinding(*pattern, f"User:{user}", "*", AclOperation.DESCRIBE, AclPermissionType.ALLOW)
+    def allowed(user: str, on: Any = log, operation: AclOperation = AclOperation.DESCRIBE) -> None:
+        entry = AclBinding(*on, f"User:{user}", "*", operation, AclPermissionType.ALLOW)
         for answer in admin.create_acls([entry]).values():
             answer.result(60)
 
@@ -67,20 +73,45 @@ def test_no_permission(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
         allowed("ANONYMOUS")
         assert command("run", *where, "--retention-minutes", "60") == 2
         assert "needs the permission Read on the topic, and has Describe" in sentence(capsys)
-    assert not (tmp_path / "out").exists()
+        allowed("ANONYMOUS", operation=AclOperation.READ)
+        allowed("somebody else", groups)
+        assert command("run", *where, "--retention-minutes", "60") == 2
+        said = sentence(capsys)
+        assert "needs the permission Describe, or Read, on the groups whose names begin with kafkastub-pipeline" in said
+        assert "--operation Describe --group kafkastub-pipeline --resource-pattern-type prefixed" in said
+        assert not (tmp_path / "out").exists()
+        allowed("ANONYMOUS", groups)  # which is enough, for Java's client too
+        more = "--checkpoint", str(tmp_path / "checkpoint"), "--available-now"
+        assert command("stream", *where, *more) == 0
 
 
-def test_a_broker_that_is_not_there(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from kafkastub_pipeline import cluster
+def unused_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
-    monkeypatch.setattr(cluster.reached, "__defaults__", ((), 1.0))
-    with KafkaStub() as stub:
-        gone = stub.bootstrap_servers
-    where = "--bootstrap-servers", gone, "--out", str(tmp_path / "out")
-    assert command("run", *where, "--retention-minutes", "60") == 2
-    assert f"no broker answers at {gone}" in sentence(capsys)
+
+def test_each_way_of_not_being_reached_is_told_by_its_cause(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Where it is certain, nobody waits for the half minute that a slow broker is given."""
+    sasl = "--client-config", "security.protocol=SASL_PLAINTEXT", "--client-config", "sasl.mechanism=PLAIN"
+    user = "--client-config", "sasl.username=alice", "--client-config", "sasl.password=wrong"
+    gone = f"127.0.0.1:{unused_port()}"
+    with KafkaStub(users={"alice": "right"}) as stub:
+        here = stub.bootstrap_servers
+        for servers, more, words in (
+            (gone, (), f"no broker answers at {gone}: Connect to .* failed: Connection refused"),
+            (here, (*sasl, *user), f"{here} refuses the user: .*Invalid username or password"),
+            (here, (), f"no broker answers at {here}: every connection is closed at once; check .*security.protocol"),
+            (here, ("--client-config", "security.protocol=SSL"), "SSL handshake failed"),
+            (here, ("--client-config", "security.protocol=TLS"), 'Invalid value "TLS" for .*"security.protocol"'),
+            (here, ("--client-config", "bananas=1"), "bananas is no property"),
+            ("localhost", (), "--bootstrap-servers 'localhost' is not HOST:PORT"),
+        ):
+            begun = time.monotonic()
+            where = "--bootstrap-servers", servers, "--out", str(tmp_path / "out")
+            assert command("run", *where, "--retention-minutes", "60", *more) == 2
+            assert time.monotonic() - begun < 15, words  # 30 s is for what may still answer
+            assert re.search(words, said := sentence(capsys)), said
 
 
 def test_nothing_to_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -96,6 +127,16 @@ def test_arguments(capsys: pytest.CaptureFixture[str], tmp_path: Path, wrong: tu
         command("run", "--raw", str(tmp_path), "--out", str(tmp_path), "--retention-minutes", "60", *wrong)
     assert ended.value.code == 2
     assert repr(wrong[1]) in capsys.readouterr().err or wrong[1] == "-1"
+
+
+def test_for_ever_may_come_first() -> None:
+    """`-1,60` looks like an option to argparse."""
+    from kafkastub_pipeline.cli import _negatives_joined, parser
+
+    for given in (["--retention-minutes", "-1,60"], ["--retention-minutes=-1,60"]):
+        options = parser().parse_args(_negatives_joined(["run", "--out", "x", *given]))
+        assert options.retention_minutes == (-1, 60)
+    assert command("run", "--out", "x", "--retention-minutes", "-1,60") == 2  # nothing to read
 
 
 @pytest.mark.usefixtures("spark")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.pipeline.script import played, steps
+from tests.pipeline.script import LOG_PARTITIONS, played, steps
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,8 +37,6 @@ def with_pause(process: subprocess.Popen[bytes]) -> None:
 
 
 def test_killed_and_restarted_it_equals_batch(spark: SparkSession, tmp_path: Path) -> None:
-    from kafkastub_pipeline.decode import decoded
-    from kafkastub_pipeline.sources import read_kafka
     from kafkastub_pipeline.stream import stream
 
     out, checkpoint = tmp_path / "records", tmp_path / "checkpoint"
@@ -62,23 +60,69 @@ def test_killed_and_restarted_it_equals_batch(spark: SparkSession, tmp_path: Pat
                 process.wait()
         on.play(steps(7, 30, 100))
         stream(spark, servers, out=str(out), checkpoint=str(checkpoint), available_now=True)
-        streamed = spark.read.parquet(str(out))
-        batch = decoded(read_kafka(spark, servers, 4))
-        assert streamed.count() == batch.count() > 100
-        assert streamed.exceptAll(batch).count() == 0
-        assert batch.exceptAll(streamed).count() == 0
+        _equals_batch(spark, out, servers)
 
 
-def test_a_checkpoint_of_another_query(spark: SparkSession, tmp_path: Path) -> None:
+def test_ctrl_c_stops_it_and_it_goes_on_later(spark: SparkSession, tmp_path: Path) -> None:
+    """The whole group gets the signal, as from a terminal. Nothing is said, and no record is lost or repeated."""
+    from kafkastub_pipeline.stream import stream
+
+    out, checkpoint = tmp_path / "records", tmp_path / "checkpoint"
+    with played(steps(5, 10, 40)) as on:
+        servers = on.stub.bootstrap_servers
+        command = [sys.executable, "-m", "kafkastub_pipeline", "stream", "--bootstrap-servers", servers]
+        command += ["--out", str(out), "--checkpoint", str(checkpoint), "--master", "local[2]"]
+        with (tmp_path / "said").open("wb") as said:
+            process = subprocess.Popen(
+                [*command, "--conf", "spark.ui.enabled=false"], stdout=said, stderr=said, start_new_session=True
+            )
+            try:
+                until(lambda: any((checkpoint / "commits").glob("[0-9]*")), "the first batch", process)
+                os.killpg(process.pid, signal.SIGINT)
+                assert process.wait(SECONDS) == 0
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+        assert (tmp_path / "said").read_text() == ""
+        on.play(steps(6, 10, 40))
+        stream(spark, servers, out=str(out), checkpoint=str(checkpoint), available_now=True)
+        _equals_batch(spark, out, servers)
+
+
+def test_a_checkpoint_is_of_one_cluster_and_one_output(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark itself goes on with another one, and leaves out what it believes to have written."""
     from kafkastub_pipeline.errors import PipelineError
     from kafkastub_pipeline.stream import stream
 
-    checkpoint = tmp_path / "checkpoint"
-    other = (
-        spark.readStream.format("rate").load().writeStream.format("noop").option("checkpointLocation", str(checkpoint))
-    )
-    other.trigger(availableNow=True).start().awaitTermination()
-    with played(steps(5, 5, 20)) as on, pytest.raises(PipelineError, match="a checkpoint serves one query"):
-        stream(
-            spark, on.stub.bootstrap_servers, out=str(tmp_path / "o"), checkpoint=str(checkpoint), available_now=True
-        )
+    def to(servers: str, out: str, checkpoint: str) -> None:
+        stream(spark, servers, out=str(tmp_path / out), checkpoint=str(tmp_path / checkpoint), available_now=True)
+
+    with played(steps(5, 5, 20)) as on, played(steps(6, 5, 20)) as other:
+        here, there = on.stub.bootstrap_servers, other.stub.bootstrap_servers
+        to(here, "records", "checkpoint")
+        with pytest.raises(PipelineError, match=r"is the checkpoint of another output: of .*records, and this is .*x"):
+            to(here, "x", "checkpoint")
+        with pytest.raises(PipelineError, match="is the checkpoint of another cluster"):
+            to(there, "records", "checkpoint")
+        with pytest.raises(PipelineError, match="has records of a stream with another checkpoint"):
+            to(here, "records", "new")
+        (tmp_path / "foreign" / "offsets").mkdir(parents=True)
+        with pytest.raises(PipelineError, match="is no checkpoint of this command, and not empty"):
+            to(here, "x", "foreign")
+        assert not (tmp_path / "x").exists()
+        to(here, "records", "checkpoint")  # and goes on
+        _equals_batch(spark, tmp_path / "records", here)
+        (tmp_path / "checkpoint" / "kafkastub-pipeline.json").write_text("{")
+        with pytest.raises(PipelineError, match="is damaged"):
+            to(here, "records", "checkpoint")
+
+
+def _equals_batch(spark: SparkSession, out: Path, servers: str) -> None:
+    from kafkastub_pipeline.decode import decoded
+    from kafkastub_pipeline.sources import read_kafka
+
+    streamed = spark.read.parquet(str(out))
+    batch = decoded(read_kafka(spark, servers, LOG_PARTITIONS))
+    assert streamed.count() == batch.count() > 10
+    assert streamed.exceptAll(batch).count() == 0

@@ -1,0 +1,77 @@
+"""The first contact with a cluster: an answer, or the one sentence that says why there is none, soon."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+
+from kafkastub_pipeline.clients import check_servers, for_librdkafka
+from kafkastub_pipeline.errors import PipelineError
+
+SURE_AFTER: Final = 3.0
+"""Seconds after which a connection that is refused by all, or a name that nobody knows, stays so."""
+_FIRST_WAIT: Final = 0.5
+
+
+def client_config(bootstrap_servers: str, options: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    """For confluent-kafka; it logs nothing by itself. Raises PipelineError."""
+    check_servers(bootstrap_servers)
+    quiet = {"log_level": 0, "error_cb": lambda _: None}
+    return {"bootstrap.servers": bootstrap_servers, **quiet, **for_librdkafka(options)}
+
+
+def connected(bootstrap_servers: str, options: Sequence[tuple[str, str]], timeout: float) -> tuple[Any, Any]:
+    """An admin client and the cluster's metadata. Raises PipelineError.
+
+    librdkafka tries again whatever happens: what it meets meanwhile is heard, and ends the wait where it is certain.
+    """
+    from confluent_kafka import KafkaError, KafkaException
+    from confluent_kafka.admin import AdminClient
+
+    met: dict[int, str] = {}
+    config = client_config(bootstrap_servers, options)
+    config["error_cb"] = lambda error: met.__setitem__(error.code(), error.str())
+    try:
+        admin = AdminClient(config)
+    except KafkaException as error:
+        raise PipelineError(f"the client cannot be made: {error.args[0].str()}; check --client-config") from error
+    begun, wait = time.monotonic(), _FIRST_WAIT
+    while True:
+        try:
+            metadata = admin.list_topics(timeout=wait)
+        except KafkaException as error:
+            why = error
+        else:
+            admin.poll(0)
+            return admin, metadata
+        admin.poll(0)
+        spent = time.monotonic() - begun
+        if KafkaError._AUTHENTICATION in met:
+            raise PipelineError(
+                f"{bootstrap_servers} refuses the user: {_plain(met[KafkaError._AUTHENTICATION])}; check"
+                " sasl.mechanism, the user's name and the password"
+            ) from why
+        down = KafkaError._ALL_BROKERS_DOWN in met and spent >= SURE_AFTER
+        if not down and spent < timeout:
+            wait = min(2 * wait, timeout - spent)  # a large cluster may need long for its answer
+            continue
+        if KafkaError._SSL in met:
+            raise PipelineError(
+                f"{bootstrap_servers} and this client find no common TLS: {_plain(met[KafkaError._SSL])}"
+            ) from why
+        reason = next((met[code] for code in (KafkaError._RESOLVE, KafkaError._TRANSPORT) if code in met), None)
+        if reason is not None:
+            said = _plain(reason)
+        else:
+            said = "every connection is closed at once" if down else f"no answer in {spent:.0f} s"
+        raise PipelineError(
+            f"no broker answers at {bootstrap_servers}: {said}; check --bootstrap-servers and security.protocol"
+        ) from why
+
+
+def _plain(text: str) -> str:
+    """Without the address in front, and the state of the connection behind."""
+    text = re.sub(r"^\S+/(?:bootstrap|\d+): ", "", text)
+    return re.sub(r" \(after \d+ms in state \w+(?:, \d+ identical error\(s\) suppressed)?\)$", "", text).rstrip(".")
