@@ -72,10 +72,10 @@ def with_expiry(current: DataFrame, retention_minutes: int, profile: str) -> Dat
             ),
         )
         .withColumn(
-            "expires_ms",  # an overflowed retention is negative, and long past
+            "expires_ms",  # what is before 1970, as an overflowed retention is, is long past
             f.expr(
                 f"case when rule = 'explicit' then greatest(least(expire_ms, {LAST_MS}L), 0L) when base_ms is not null"
-                f" then least(coalesce(try_add(base_ms, {retention_ms}L), {LAST_MS}L), {LAST_MS}L) end"
+                f" then greatest(least(coalesce(try_add(base_ms, {retention_ms}L), {LAST_MS}L), {LAST_MS}L), 0L) end"
             ),
         )
         .withColumn("blocked_by", blocked)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kafkastub_pipeline.cluster import Snapshot, snapshot
 from kafkastub_pipeline.decode.latest import CANDIDATE, decoded_with_candidates
 from kafkastub_pipeline.errors import PipelineError
-from kafkastub_pipeline.rules import LAST_MS
+from kafkastub_pipeline.moment import view
 from kafkastub_pipeline.sources import read_journal, read_kafka, read_raw
 from kafkastub_pipeline.tables.columns import shaped, time_of
 from kafkastub_pipeline.write import Store
@@ -35,9 +35,11 @@ class Settings:
         raw: directory of saved raw records.
         records: directory of records that `stream` has decoded.
         retention_minutes: what to try; the first is what the forecast assumes.
-        now: "log" (the newest timestamp on the log) or an aware datetime.
+        now: "log" (the newest timestamp on the log) or an aware datetime: what is later on the log is not looked at.
         check_interval_ms: `offsets.retention.check.interval.ms`.
         probes: for so many partitions with lag the next record's timestamp is read.
+        stale_after_minutes: offsets of groups without members are stale when they were not used for so long; by default
+            as long as Kafka keeps them by default (`offsets.retention.minutes`).
     """
 
     out: str
@@ -53,6 +55,7 @@ class Settings:
     options: Sequence[tuple[str, str]] = ()
     probes: int = 1000
     keep_records: bool = False
+    stale_after_minutes: int = 10080
 
 
 @dataclass
@@ -64,7 +67,9 @@ class Run:
         candidates: what `decode.latest` has found for the current offsets; None where only decoded records are there.
         now_ms: the moment that the tables are about.
         complete: `log_partition` and `complete_ms`, for partitions whose log does not begin at its beginning.
-        cluster: None without a broker.
+        cluster: None without a broker, and in a view of the past.
+        past: whether the log goes on behind `now_ms`.
+        broker_retention_minutes: `offsets.retention.minutes` of the cluster; None where it does not tell.
     """
 
     spark: SparkSession
@@ -76,6 +81,8 @@ class Run:
     complete_ms: int | None
     cluster: Snapshot | None
     journal: DataFrame | None
+    past: bool = False
+    broker_retention_minutes: int | None = None
     written: list[str] = field(default_factory=list)
 
     def table(self, name: str, frame: DataFrame, partition_by: tuple[str, ...] = ()) -> DataFrame:
@@ -107,8 +114,20 @@ def run(spark: SparkSession, settings: Settings) -> list[str]:
         stored = staging.write(RECORDS, decoded_with_candidates(_raw(spark, settings, cluster)))
     try:
         records, candidates = _parted(stored)
-        now_ms = _now(records, settings.now)
-        made = Run(spark, settings, store, records, candidates, now_ms, complete_since(records), cluster, journal)
+        seen = view(records, candidates, journal, cluster, settings.now)
+        made = Run(
+            spark,
+            settings,
+            store,
+            seen.records,
+            seen.candidates,
+            seen.now_ms,
+            complete_since(records),
+            seen.cluster,
+            seen.journal,
+            seen.past,
+            None if cluster is None else cluster.retention_minutes,
+        )
         all_tables.write_all(made)
     finally:
         if settings.records is None and not settings.keep_records:
@@ -145,17 +164,6 @@ def _saved_records(spark: SparkSession, path: str) -> DataFrame:
     return found
 
 
-def _now(records: DataFrame, now: datetime | str) -> int:
-    if isinstance(now, datetime):
-        return min(int(now.timestamp() * 1000), LAST_MS)
-    newest = records.selectExpr("max(log_ms)").collect()[0][0]
-    if newest is None:
-        raise PipelineError(
-            "the log is empty, so that there is no `--now log`: give --now a time such as 2026-01-31T12:00Z"
-        )
-    return int(newest)
-
-
 def complete_since(records: DataFrame) -> int | None:
     """From when on the log has every record; None where it has all from the beginning.
 
@@ -167,7 +175,7 @@ def complete_since(records: DataFrame) -> int | None:
     counted = records.groupBy("log_partition").agg(
         f.count("*").alias("n"), f.min("log_offset").alias("first"), f.max("log_offset").alias("last")
     )
-    gaps = [row.log_partition for row in counted.where("first > 0 or last - first + 1 > n").collect()]
+    gaps = [row.log_partition for row in counted.where("first > 0 or last - first >= n").collect()]
     if not gaps:
         return None
     order = Window.partitionBy("log_partition").orderBy("log_offset")
@@ -175,7 +183,7 @@ def complete_since(records: DataFrame) -> int | None:
         records.where(f.col("log_partition").isin(gaps))
         .select("log_partition", "log_offset", "log_ms")
         .withColumn("before", f.lag("log_offset", 1, -1).over(order))
-        .where("log_offset > before + 1")
+        .where("log_offset - 1 > before")
         .groupBy("log_partition")
         .agg(f.max_by("log_ms", "log_offset").alias("ms"))
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import shutil
 import subprocess
@@ -39,6 +40,7 @@ def rows() -> dict[str, list[dict[str, Any]]]:
     """A few rows of every table, by the columns that the page reads."""
     place = [{"group_id": name, "topic": "orders", "partition": n} for name in ODD for n in range(2)]
     expiring = {"rule": "empty", "retention_minutes": 10080, "blocked_by": None}
+    unused, left = {"unused_since": NOW - 9 * DAY}, {"group_id": "live", "topic": "orders", "partition": 0}
     audit = {"group_id": "g", "what": "offset", "evidence": "journal"}
     cell = {"api": "OffsetCommit", "api_key": 8, "clients": ["a client"], "advertised": True}
     return {
@@ -56,7 +58,12 @@ def rows() -> dict[str, list[dict[str, Any]]]:
             for r in (60, 10080)
         ],
         "stale_offsets": [
-            *({**one, "why": "empty group", "deletable": True, "command": COMMAND.format("'x'")} for one in place),
+            *(
+                {**one, **unused, "why": "empty group", "deletable": True, "command": COMMAND.format("'x'")}
+                for one in place
+            ),
+            {**left, "why": "unsubscribed", "deletable": True, "command": COMMAND.format("'live'"), "lag_records": 9},
+            {**left, "partition": 7, "why": "unsubscribed", "deletable": False, "error": "E_86", "lag_records": 9},
             {
                 "group_id": "gone",
                 "topic": "old",
@@ -123,7 +130,9 @@ def test_the_page_has_everything(page: Path) -> None:
     content = page.read_text()
     for section in SECTIONS:
         assert f'<section id="{section}">' in content
-    labels = re.findall(r'<figure[^>]*aria-label="([^"]+)"><svg ', content)
+    drawn = r'<div class="{}"><svg .*?</svg>\s*</div>'
+    twice = drawn.format("wide") + drawn.format("narrow")
+    labels = re.findall(rf'<figure[^>]*aria-label="([^"]+)">{twice}</figure>', content, re.DOTALL)
     assert len(labels) == len(PLOTS)
     for plot in PLOTS:
         assert any(plot in label for label in labels), plot
@@ -145,21 +154,97 @@ def test_the_page_has_everything(page: Path) -> None:
     assert "is not there" not in text
 
 
-def test_commands_are_ready_to_run(page: Path) -> None:
-    found = re.search(r'<pre id="all-commands"[^>]*>(.*?)</pre>', page.read_text(), re.DOTALL)
+def commands_of(page: str, kind: str) -> list[str]:
+    found = re.search(rf'<pre id="commands-{kind}"[^>]*>(.*?)</pre>', page, re.DOTALL)
     assert found is not None
-    commands = html.unescape(found[1]).strip().splitlines()
+    return html.unescape(found[1]).strip().splitlines()
+
+
+def test_commands_are_ready_to_run(page: Path) -> None:
+    commands = commands_of(page.read_text(), "idle")
     assert len(commands) == len(ODD)
     assert all(one.endswith(" --topic orders:0,1") for one in commands)
     # A name that would turn the line around is spelt in a way that bash understands and eyes can see.
     assert r"--group $'turned\U0000202egnp.exe\U00000000\U0000001b[31m'" in "\n".join(commands)
 
 
+def test_what_live_groups_left_is_copied_apart_from_what_may_come_back(page: Path) -> None:
+    content = page.read_text()
+    assert commands_of(content, "live") == [COMMAND.format("'live'").replace("'orders:0'", "orders:0")]
+    assert re.findall(r'data-copy="([^"]+)"', content) == ["commands-live", "commands-idle"]
+    text = " ".join(text_of(content).split())
+    assert "Those of live groups stand for 18 records of lag that is not real" in text
+    assert "the last of these 9 d ago" in text
+
+
+def test_a_view_of_the_past_offers_no_commands(spark: SparkSession, tmp_path: Path) -> None:
+    from kafkastub_pipeline.report import write_report
+
+    told = ("deletable", "error", "command")
+    past = [{**one, **dict.fromkeys(told)} for one in rows()["stale_offsets"]]
+    write(spark, tmp_path, "stale_offsets", past)
+    content = Path(write_report(spark, None, str(tmp_path))).read_text()
+    assert "data-copy=" not in content
+    assert "about a moment of the past" in text_of(content)
+
+
+def test_bars_are_days_of_the_calendar(spark: SparkSession, tmp_path: Path) -> None:
+    """As of Friday afternoon: what goes on Saturday morning is Saturday's, and is within the shade of a weekend."""
+    from kafkastub_pipeline.report.facts import gathered
+    from kafkastub_pipeline.report.plots import LAYOUTS, expiries
+
+    friday = datetime(2026, 11, 27, 16, 44, tzinfo=UTC)
+    midnight = datetime(2026, 11, 28, tzinfo=UTC)
+    second = timedelta(seconds=1)
+    going = {
+        0: [friday + second, midnight - second],
+        1: [midnight, midnight + timedelta(hours=10), midnight + DAY - second],
+        3: [midnight + 2 * DAY],
+        30: [midnight + 29 * DAY, midnight + 4000 * DAY],
+    }
+    common = {"rule": "empty", "group_id": "g", "as_of": friday, "retention_minutes": 60}
+    moments = [friday, *(moment for moments in going.values() for moment in moments)]
+    write(spark, tmp_path, "expiry_forecast", [{**common, "expires_at": moment} for moment in moments])
+    facts = gathered(spark, str(tmp_path))
+    assert facts.expiry is not None
+    by_day = facts.expiry["by_day"]
+    assert {row["day"]: row["offsets"] for row in by_day} == {day: len(moments) for day, moments in going.items()}
+    for layout in LAYOUTS:
+        svg = expiries(by_day, friday, layout)
+        bars, shades = spans(svg, "fill: var(--s1)"), spans(svg, "fill: var(--line); opacity: 0.45")
+        assert len(shades) == 9  # the thirtieth day is a Saturday
+        days = bars[:31]  # the legend comes behind them
+        weekend = [any(left <= start and end <= right for left, right in shades) for start, end in days]
+        assert [day for day, within in enumerate(weekend) if within] == [1, 2, 8, 9, 15, 16, 22, 23, 29]
+    assert "Fri 27 Nov" in expiries(by_day, friday)
+
+
+def spans(svg: str, style: str) -> list[tuple[float, float]]:
+    """Left and right end of each path with a style, in the order of the plot."""
+    found = []
+    for path, worn in re.findall(r'<path d="([^"]+)"[^>]*style="([^"]+)"', svg):
+        if worn.startswith(style):
+            across = [float(x) for x, _ in re.findall(r"([-\d.]+) ([-\d.]+)", path)]
+            found.append((min(across), max(across)))
+    return found
+
+
+def test_long_names_are_cut_in_the_middle() -> None:
+    """Names of the same family differ in their ends."""
+    from kafkastub_pipeline.report.plots import shown
+
+    names = [f"nightly-job-with-a-rather-long-name-{number}" for number in range(8)]
+    assert len({shown(name) for name in names}) == 8
+    assert shown(names[3]) == "nightly-job-with…ther-long-name-3"[:16] + "…" + names[3][-17:]
+    assert [len(shown("x" * n)) for n in (33, 34, 35, 1000)] == [33, 34, 34, 34]
+    assert shown("abcdefgh", 5) == "ab…gh"
+
+
 def test_names_are_nothing_but_names(page: Path) -> None:
     content = page.read_text()
     assert "<img" not in content
     assert content.count("<script>") == content.count("</script>") == 1
-    assert content.count("<svg ") == content.count("</svg>") == len(PLOTS)
+    assert content.count("<svg ") == content.count("</svg>") == 2 * len(PLOTS)
     assert "{{ 7*7 }}" in text_of(content)
     assert "\u202e" not in content
     assert "\x00" not in content
@@ -176,11 +261,45 @@ def test_the_page_needs_nothing_else(page: Path) -> None:
         assert stand_in not in content
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_a_browser_shows_it(page: Path, tmp_path: Path, dark: bool) -> None:
+def a_browser() -> str:
     browser = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None)
     if browser is None:
         pytest.skip("this machine has no Chromium")
+    return browser
+
+
+MEASURE = """<script>
+const texts = [...document.querySelectorAll("svg text")].filter(one => one.getBoundingClientRect().width > 0);
+const sizes = texts.map(one => parseFloat(getComputedStyle(one).fontSize) * one.ownerSVGElement.getScreenCTM().a);
+const names = [...document.querySelectorAll("#expiry td:first-child")].map(one => one.getBoundingClientRect().width);
+const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+const said = {texts: texts.length, least: Math.min(...sizes), most: Math.max(...sizes), name: Math.min(...names), wide};
+document.body.dataset.measured = JSON.stringify(said);
+</script>"""
+
+
+@pytest.mark.parametrize("width", [360, 800])
+def test_it_can_be_read_on_a_narrow_screen(page: Path, tmp_path: Path, width: int) -> None:
+    """No text of a plot is below ten pixels, nor as large as a heading; names have room; the page itself is not wider
+    than the screen."""
+    measured = tmp_path / "page.html"
+    measured.write_text(page.read_text().replace("</body>", f"{MEASURE}</body>"))
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    command = [a_browser(), *flags, f"--window-size={width},900", "--dump-dom", measured.as_uri()]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True, timeout=180).stdout
+    found = re.search(r'data-measured="([^"]+)"', shown)
+    assert found is not None
+    said = json.loads(html.unescape(found[1]))
+    assert said["texts"] > 20
+    assert said["least"] >= 10, said
+    assert said["most"] <= 18, said
+    assert said["name"] >= 140, said
+    assert said["wide"] == 0, said
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_browser_shows_it(page: Path, tmp_path: Path, dark: bool) -> None:
+    browser = a_browser()
     picture = tmp_path / "page.png"
     flags = [
         "--headless",
@@ -199,7 +318,7 @@ def test_a_browser_shows_it(page: Path, tmp_path: Path, dark: bool) -> None:
         [browser, *flags, "--dump-dom", page.as_uri()], check=True, capture_output=True, text=True, timeout=180
     ).stdout
     assert "<title>Consumer offsets as of 2026-01-31 12:00:00 UTC</title>" in shown  # no name ran as a script
-    assert shown.count("</svg>") == len(PLOTS)
+    assert shown.count("</svg>") == 2 * len(PLOTS)
     assert re.search(r"<button[^>]*data-copy[^>]*>", shown)
 
 

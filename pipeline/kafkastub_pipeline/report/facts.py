@@ -132,11 +132,12 @@ def _current(frame: DataFrame) -> Row:
 
 
 def _expiry(frame: DataFrame, lags: DataFrame | None) -> Row:
-    """Offsets by day and rule, those that stay by what keeps them, and the groups that are first."""
+    """Offsets by UTC day (0: the rest of today) and rule, those that stay by what keeps them, and the groups that are
+    first."""
     from pyspark.sql import functions as f
 
     dated = frame.withColumn("ms", f.expr("unix_millis(expires_at)")).withColumn("now", f.expr("unix_millis(as_of)"))
-    day = f"least(cast(floor((ms - now) / {DAY_MS}) as int), {DAYS_AHEAD})"
+    day = f"int(least(floor(ms / {DAY_MS}) - floor(now / {DAY_MS}), {DAYS_AHEAD}))"
     by_day = dated.where("ms > now").groupBy(f.expr(day).alias("day"), "rule").agg(f.count("*").alias("offsets"))
     kept = dated.where("ms is null").groupBy("blocked_by").agg(f.count("*").alias("offsets")).orderBy(f.desc("offsets"))
     coming = dated.where("ms is not null")
@@ -223,7 +224,10 @@ def _stale(frame: DataFrame) -> Row:
         "count(*) as offsets",
         "count(distinct group_id) as groups",
         "count_if(deletable) as deletable",
-        "sum(greatest(lag_records, 0L)) as lag_records",
+        "count(deletable) as told",
+        "sum(if(why = 'unsubscribed', greatest(lag_records, 0L), 0L)) as lag_records",
+        "min(if(why in ('empty group', 'simple group'), unix_millis(as_of) - unix_millis(unused_since), null)) / 1000"
+        " as unused",
     )
     largest = frame.groupBy("group_id").agg(f.count("*").alias("all")).orderBy(f.desc("all"), "group_id").limit(GROUPS)
     groups = frame.join(largest, "group_id").groupBy("group_id", "all", "why").agg(f.count("*").alias("offsets"))
@@ -232,10 +236,9 @@ def _stale(frame: DataFrame) -> Row:
         deletable.agg(
             f.array_sort(f.collect_set("partition")).alias("partitions"),
             f.min("command").alias("command"),
-            f.max("age_seconds").alias("age"),
-            f.sum(f.expr("greatest(lag_records, 0L)")).alias("lag_records"),
+            f.expr("bool_and(why = 'unsubscribed')").alias("live"),
         )
-        .orderBy("group_id", "topic")
+        .orderBy(f.desc("live"), "group_id", "topic")
         .limit(COMMANDS)
     )
     refused = (
@@ -298,8 +301,8 @@ def _audit(frame: DataFrame) -> list[Row]:
     asked = frame.groupBy("what", "reason", "evidence").agg(
         f.count("*").alias("tombstones"),
         f.expr("count_if(predicted)").alias("predicted"),
-        f.expr("percentile_approx(if(predicted, late_ms, null), 0.5)").alias("median_late_ms"),
-        f.expr("max(if(predicted, late_ms, null))").alias("max_late_ms"),
+        f.expr("percentile_approx(if(reason = 'expiry', late_ms, null), 0.5)").alias("median_late_ms"),
+        f.expr("max(if(reason = 'expiry', late_ms, null))").alias("max_late_ms"),
     )
     return _rows(asked.orderBy("what", f.desc("tombstones")))
 

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 TEMPLATE = "page.html.j2"
+KINDS = (
+    ("live", "Of live groups, which do not subscribe to these topics", True),
+    ("idle", "Of groups without members, unused for long; their owners may still come back", False),
+)
+"""Of commands: name, what is said of them, and whether they are of what live groups have left."""
 
 
 def rendered(facts: Facts) -> str:
@@ -26,13 +31,14 @@ def rendered(facts: Facts) -> str:
             facts=facts,
             plots=drawn,
             commands=[] if facts.stale is None else [command(row) for row in facts.stale["commands"]],
+            kinds=KINDS,
             untried=untried(facts.coverage or []),
             most={"commands": COMMANDS, "groups": GROUPS, "timelines": TIMELINE_GROUPS},
         )
     )
 
 
-def _plots(facts: Facts) -> dict[str, str]:
+def _plots(facts: Facts) -> dict[str, dict[str, str]]:
     drawn = {}
     if facts.expiry is not None and facts.as_of is not None:
         drawn["expiries"] = plots.plotted(plots.expiries, facts.expiry["by_day"], facts.as_of)
@@ -44,8 +50,8 @@ def _plots(facts: Facts) -> dict[str, str]:
         drawn["timelines"] = plots.plotted(plots.timelines, facts.timeline["events"])
     if facts.coverage is not None:
         drawn["coverage"] = plots.plotted(plots.coverage, facts.coverage)
-        wrong = any(row["error_code"] not in (None, 0) for row in facts.coverage)
-        drawn["errors"] = plots.api_errors(facts.coverage) if wrong else ""
+        wrong = [row for row in facts.coverage if row["error_code"] not in (None, 0)]
+        drawn["errors"] = plots.plotted(plots.api_errors, wrong)
     return drawn
 
 

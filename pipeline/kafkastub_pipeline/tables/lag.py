@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from kafkastub_pipeline.cluster import Snapshot, next_record_times
+from kafkastub_pipeline.cluster import Snapshot, gone_topics, next_record_times
+from kafkastub_pipeline.rules import LAST_MS
 from kafkastub_pipeline.session import local_table
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ _WATERMARKS_DDL: Final = (
     "topic string, `partition` int, log_start_offset bigint, high_watermark bigint, last_stable_offset bigint,"
     " newest_offset bigint, newest_ms bigint, topic_id_now string"
 )
+_PLACE_DDL: Final = "topic string, `partition` int"
 _NEXT_DDL: Final = "topic string, `partition` int, committed_offset bigint, next_ms bigint"
 
 
@@ -60,42 +62,74 @@ def next_records(
     return local_table(spark, [(*place, ms) for place, ms in found.items()], _NEXT_DDL)
 
 
-def lag(current: DataFrame, marks: DataFrame, following: DataFrame, cluster: Snapshot | None, now_ms: int) -> DataFrame:
-    """Adds `lag_records`, `lag_seconds`, `lag_method` and flags to the current offsets.
+def missing(
+    spark: SparkSession,
+    current: DataFrame,
+    cluster: Snapshot | None,
+    bootstrap_servers: str | None,
+    options: Sequence[tuple[str, str]] = (),
+) -> DataFrame:
+    """Places with an offset of which the cluster says that they are not there: topic, partition.
 
-    Seconds are the age of the first record that was not consumed. "interpolation": its time is taken to lie between the
-    commit and the newest record as its offset does; "commit age" where nothing better is known.
+    A partition without a leader is there; of a topic that may not be described nobody knows.
     """
     from pyspark.sql import functions as f
 
-    interpolated = (
-        "commit_ms + (greatest(newest_ms, commit_ms) - commit_ms) / cast(greatest(lag_records, 1L) as double)"
-    )
+    if cluster is None:
+        return local_table(spark, [], _PLACE_DDL)
+    listed = f.broadcast(local_table(spark, sorted(cluster.listed), _PLACE_DDL))
+    unlisted = current.select("topic", "partition").distinct().join(listed, ["topic", "partition"], "left_anti")
+    names = {row.topic for row in unlisted.select("topic").distinct().collect()}
+    known = {topic for topic, _ in cluster.listed}
+    gone = names & known  # the topic is there, with fewer partitions
+    if bootstrap_servers is not None and names - known:
+        gone |= gone_topics(bootstrap_servers, names - known, options)
+    return unlisted.join(f.broadcast(local_table(spark, [(name,) for name in sorted(gone)], "topic string")), "topic")
+
+
+def lag(current: DataFrame, marks: DataFrame, following: DataFrame, gone: DataFrame, now_ms: int) -> DataFrame:
+    """Adds `lag_records`, `lag_seconds`, `lag_method` and flags to the current offsets.
+
+    Seconds are the age of the first record that was not consumed. "interpolation": its time is taken to lie between the
+    commit and the newest record as its offset does; "commit age" where nothing better is known. Nothing is known of an
+    offset that was committed to another topic of the same name, nor of one below 0, which clients take for none.
+
+    Args:
+        marks: of `watermarks`.
+        following: of `next_records`.
+        gone: of `missing`.
+    """
+    from pyspark.sql import functions as f
+
+    # numbers of clients, such as the times of records, can be anything: as doubles they do not overflow
+    commit, newest = f"double(least(commit_ms, {LAST_MS}L))", f"double(least(newest_ms, {LAST_MS}L))"
+    interpolated = f"{commit} + (greatest({newest}, {commit}) - {commit}) / double(greatest(lag_records, 1L))"
     # ids tell, where the commit and the cluster have them; else that the commit is beyond the end
     recreated = "committed_offset > high_watermark or coalesce(topic_id <> topic_id_now, false)"
     return (
         current.join(f.broadcast(marks), ["topic", "partition"], "left")
+        .join(f.broadcast(gone.withColumn("_gone", f.lit(True))), ["topic", "partition"], "left")
         .join(following, ["topic", "partition", "committed_offset"], "left")
-        .withColumn("lag_records", f.expr("high_watermark - committed_offset"))
-        .withColumn("data_lost", f.expr("committed_offset < log_start_offset"))
         .withColumn("topic_recreated", f.expr(recreated))
-        .withColumn(
-            "topic_missing", f.expr("high_watermark is null") if cluster is not None else f.lit(None).cast("boolean")
-        )
+        .withColumn("_comparable", f.expr("committed_offset >= 0 and not topic_recreated"))
+        .withColumn("lag_records", f.expr("if(_comparable, try_subtract(high_watermark, committed_offset), null)"))
+        .withColumn("data_lost", f.expr("if(_comparable, committed_offset < log_start_offset, null)"))
+        .withColumn("topic_missing", f.expr("case when _gone then true when high_watermark is not null then false end"))
         .withColumn(
             "lag_method",
             f.expr(
-                "case when high_watermark is null then null when lag_records <= 0 then 'none left'"
-                " when next_ms is not null then 'next record'"
+                "case when lag_records is null then null when lag_records <= 0 then 'none left'"
+                " when next_ms >= 0 then 'next record' when commit_ms < 0 then null"
                 " when newest_ms is not null and newest_ms > commit_ms then 'interpolation' else 'commit age' end"
             ),
         )
         .withColumn(
             "lag_seconds",
             f.expr(
-                f"case lag_method when 'none left' then 0D when 'next record' then ({now_ms}L - next_ms) / 1000D"
-                f" when 'interpolation' then ({now_ms}L - ({interpolated})) / 1000D"
-                f" when 'commit age' then ({now_ms}L - commit_ms) / 1000D end"
+                "case lag_method when 'none left' then 0D"
+                f" when 'next record' then ({now_ms}D - double(next_ms)) / 1000D"
+                f" when 'interpolation' then ({now_ms}D - ({interpolated})) / 1000D"
+                f" when 'commit age' then ({now_ms}D - {commit}) / 1000D end"
             ),
         )
         .withColumn("lag_seconds", f.expr("if(lag_seconds is null, null, greatest(lag_seconds, 0D))"))
