@@ -114,7 +114,8 @@ def out(spark: SparkSession, kafka: str, tmp_path_factory: pytest.TempPathFactor
     from kafkastub_pipeline.run import Settings, run
 
     folder = tmp_path_factory.mktemp("tables")
-    run(spark, Settings(out=str(folder), bootstrap_servers=kafka, retention_minutes=(10080,), profile="kafka"))
+    settings = Settings(str(folder), kafka, retention_minutes=(10080,), profile="kafka", stale_after_minutes=0)
+    run(spark, settings)
     return folder
 
 

@@ -8,10 +8,18 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkastub_pipeline.history import Commit, Deletion, Event, Explained, GroupHistory, World
+from kafkastub_pipeline.history import NOBODY, Commit, Deletion, Event, Explained, GroupHistory, World
+from kafkastub_pipeline.roster import HEADS, MEMBER, SUBSCRIBERS, Part, Roster
 
 MINUTE_MS = 60_000
 TOPICS = ("a", "b")
+PARTS = st.builds(
+    Part,
+    st.sampled_from((*HEADS, *SUBSCRIBERS)),
+    st.sampled_from(("m", "n")),
+    st.booleans(),
+    st.lists(st.sampled_from((*TOPICS, "c")), max_size=3).map(tuple),
+)
 
 
 @st.composite
@@ -21,7 +29,8 @@ def lives(draw: st.DrawFn) -> list[Event]:
     for log_offset in range(draw(st.integers(1, 25))):
         at += draw(st.sampled_from((0, 0, 1, 30_000, MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS)))
         topic, partition = draw(st.sampled_from(TOPICS)), draw(st.integers(0, 1))
-        kind = draw(st.sampled_from(("commit",) * 4 + ("group",) + ("offset tombstone", "group tombstone", "asked")))
+        others = "group", "part", "offset tombstone", "group tombstone", "asked"
+        kind = draw(st.sampled_from(("commit",) * 4 + others))
         if kind == "commit":
             expires = draw(st.sampled_from((-1, -1, -1, at, at + 90_000)))
             committed = at - draw(st.sampled_from((0, 0, 3 * MINUTE_MS)))
@@ -32,9 +41,11 @@ def lives(draw: st.DrawFn) -> list[Event]:
             type_ = draw(st.sampled_from((None, "consumer", "connect")))
             state = {"protocol_type": type_, "empty": draw(st.booleans()), "since": since, "subscribed": subscribed}
             events.append(Event(kind, at, log_offset)._replace(**state))
+        elif kind == "part":
+            events.append(Event(kind, at, log_offset, part=draw(PARTS)))
         else:
             asked = ("DeleteGroups", "OffsetDelete", "DeleteTopics")
-            by = draw(st.sampled_from(asked if kind == "asked" else (None, *asked)))
+            by = draw(st.sampled_from(asked if kind == "asked" else (None, NOBODY, *asked)))
             events.append(Event(kind, at, log_offset, topic, partition, by=by))
     return events
 
@@ -55,6 +66,18 @@ def test_looking_when_something_may_be_due_finds_what_looking_each_time_finds(
 ):
     seldom = list(told(GroupHistory(retentions, kips), events, each_time=False))
     assert seldom == list(told(GroupHistory(retentions, kips), events, each_time=True))
+
+
+@given(st.lists(PARTS, max_size=30))
+def test_a_roster_has_what_the_last_record_of_each_member_says(parts: list[Part]):
+    """As `tables.current.live_groups` finds it, from the last records alone."""
+    roster = Roster()
+    for part in parts:
+        roster.take(part)
+    last = {(part.record_type, part.name): part for part in parts if part.record_type in SUBSCRIBERS}
+    left = [part for part in last.values() if not part.tombstone]
+    assert roster.subscribed == {topic for part in left for topic in part.topics}
+    assert set(roster.members) == {part.name for part in left if part.record_type == MEMBER}
 
 
 def test_an_event_costs_the_same_in_a_group_of_many_offsets():

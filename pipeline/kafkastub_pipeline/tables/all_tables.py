@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.advertised import advertised
+from kafkastub_pipeline.cluster import gone_topics
+from kafkastub_pipeline.rules import MINUTE_MS
+from kafkastub_pipeline.tables.audit import deletion_audit, suspects
 from kafkastub_pipeline.tables.coverage import protocol_coverage
 from kafkastub_pipeline.tables.current import offset_current
 from kafkastub_pipeline.tables.events import decode_errors, group_events, offset_events
 from kafkastub_pipeline.tables.forecast import expiry_forecast, pending
-from kafkastub_pipeline.tables.history import deletion_audit, findings, retention_whatif
-from kafkastub_pipeline.tables.lag import lag, next_records, watermarks
+from kafkastub_pipeline.tables.history import findings
+from kafkastub_pipeline.tables.lag import lag, missing, next_records, watermarks
 from kafkastub_pipeline.tables.stale import stale_offsets
 from kafkastub_pipeline.tables.timeline import group_timeline
+from kafkastub_pipeline.tables.whatif import ends, retention_whatif
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,18 +53,27 @@ def _of_the_present(run: Run, marks: DataFrame) -> None:
         )
         run.table("expiry_forecast", forecast)
         following = next_records(run.spark, current, marks, servers, settings.probes, settings.options)
-        with_lag = lag(current, marks, following, run.cluster, run.now_ms)
+        gone = missing(run.spark, current, run.cluster, servers, settings.options)
+        with_lag = lag(current, marks, following, gone, run.now_ms)
         run.table("lag", with_lag)
-        run.table("stale_offsets", stale_offsets(with_lag, servers, run.cluster, run.now_ms))
+        stale_after_ms = settings.stale_after_minutes * MINUTE_MS
+        run.table("stale_offsets", stale_offsets(with_lag, servers, run.now_ms, stale_after_ms, run.past))
     finally:
         current.unpersist()
 
 
 def _of_the_past(run: Run, marks: DataFrame) -> None:
     settings = run.settings
-    found = findings(run.records, run.journal, settings.retention_minutes, settings.profile).persist()
+    found = findings(
+        run.records, run.journal, settings.retention_minutes, settings.profile, run.broker_retention_minutes
+    ).persist()
     try:
-        run.table("retention_whatif", retention_whatif(found, marks, run.now_ms))
-        run.table("deletion_audit", deletion_audit(found, run.cluster))
+        servers = None if run.cluster is None else settings.bootstrap_servers
+        known = ends(run.spark, found, marks, run.now_ms, servers, settings.probes, settings.options)
+        run.table("retention_whatif", retention_whatif(found, marks, known, run.now_ms))
+        gone: set[str] = set()
+        if run.cluster is not None and servers is not None:
+            gone = gone_topics(servers, suspects(found) - run.cluster.topics, settings.options)
+        run.table("deletion_audit", deletion_audit(found, run.cluster, gone, settings.check_interval_ms))
     finally:
         found.unpersist()

@@ -123,22 +123,44 @@ TABLES: Final[dict[str, Columns]] = {
         *_EXPIRY,
         ("deleted_at", "timestamp", "when it would have been, or will be, deleted"),
         ("already", "boolean", "whether that is not later than `as_of`"),
-        ("lag_then", "bigint", "records behind the commit as of the snapshot; null without one"),
+        (
+            "lag_then",
+            "bigint",
+            "records behind the commit at `deleted_at`: up to the first record of the topic with that time or a later"
+            " one; for what is still to come, as of the snapshot. Null without a snapshot, where the topic is another"
+            " one by now, for more than `--probes` moments, and where retention has deleted what was there then",
+        ),
         ("came_back", "boolean", "whether the group committed this partition again afterwards"),
         ("came_back_at", "timestamp", "when it did"),
-        ("replayed_on_earliest", "bigint", "records read again if it resets to the earliest offset"),
-        ("skipped_on_latest", "bigint", "records never read if it resets to the latest offset"),
+        (
+            "replayed_on_earliest",
+            "bigint",
+            "records read again if it resets to the earliest offset: at least so many, from where the partition begins"
+            " as of the snapshot",
+        ),
+        (
+            "skipped_on_latest",
+            "bigint",
+            "records never read if it resets to the latest offset: up to where the partition ended at `came_back_at`,"
+            " found as for `lag_then`; as of the snapshot where the group has not come back",
+        ),
         *_TIME,
     ),
     "stale_offsets": (
         *_PLACE,
         *_COMMIT,
-        ("why", "string", "`unsubscribed` by a live group, `empty` group, `simple` group, `no such topic`"),
+        (
+            "why",
+            "string",
+            "`unsubscribed` by a live group, `no such topic`; `empty group` and `simple group` where nobody used it for"
+            " so long as `--stale-after` says",
+        ),
+        ("unused_since", "timestamp", "the commit, or when the group lost its last member, if that was later"),
         ("age_seconds", "double", "from the commit to `as_of`"),
-        ("lag_records", "bigint", "records behind the commit; null without a snapshot"),
-        ("deletable", "boolean", "whether OffsetDelete would succeed"),
+        ("lag_records", "bigint", "records behind the commit; null where `lag` has null"),
+        ("deletable", "boolean", "whether OffsetDelete would succeed; null in a view of the past"),
         ("error", "string", "the error that OffsetDelete would answer; null where it succeeds"),
-        ("command", "string", "the command that deletes it"),
+        ("command", "string", "the command that deletes it; null in a view of the past"),
         *_TIME,
     ),
     "lag": (
@@ -147,16 +169,26 @@ TABLES: Final[dict[str, Columns]] = {
         ("log_start_offset", "bigint", "of the topic's partition"),
         ("high_watermark", "bigint", "of the topic's partition"),
         ("last_stable_offset", "bigint", "of the topic's partition"),
-        ("lag_records", "bigint", "high watermark less the committed offset; null where either is unknown"),
+        (
+            "lag_records",
+            "bigint",
+            "high watermark less the committed offset; null where either is not known, where the topic is another one"
+            " by now, and for an offset below 0, which clients take for none",
+        ),
         ("lag_seconds", "double", "how old the first record is that was not consumed; null where not known"),
-        ("lag_method", "string", "`none left`, `next record`, `interpolation` or `commit age`"),
-        ("data_lost", "boolean", "records behind the commit are deleted already"),
+        ("lag_method", "string", "`none left`, `next record`, `interpolation` or `commit age`; null where not known"),
+        ("data_lost", "boolean", "records behind the commit are deleted already; null where lag is not known"),
         (
             "topic_recreated",
             "boolean",
             "the topic is another one by now: it has another id than the commit, or ends before it",
         ),
-        ("topic_missing", "boolean", "there is no such partition any more"),
+        (
+            "topic_missing",
+            "boolean",
+            "the cluster says that there is no such partition; null where it does not say: the partition has no leader,"
+            " the topic may not be described, there is no snapshot",
+        ),
         *_TIME,
     ),
     "group_timeline": (
@@ -164,7 +196,7 @@ TABLES: Final[dict[str, Columns]] = {
         ("at", "timestamp", "when it happened"),
         ("state", "string", "`Stable`, `Empty` or `Dead`"),
         ("until", "timestamp", "when the next thing happened; null for the last"),
-        ("generation", "int", "the generation"),
+        ("generation", "int", "the generation; null for a KIP-848 group"),
         ("protocol_type", "string", "of the group"),
         ("members", "int", "how many members"),
         ("joined", "array<string>", "members that were not in the generation before"),
@@ -173,7 +205,8 @@ TABLES: Final[dict[str, Columns]] = {
             "cause",
             "string",
             "`created`, `members joined`, `members left`, `members replaced`, `subscription changed`,"
-            " `leader rejoined`, `emptied`, `removed`",
+            " `leader rejoined`, `new epoch` (of a KIP-848 group: partitions changed, for example), `emptied`,"
+            " `converted` (from a classic group to a KIP-848 one or back), `removed`",
         ),
         *_LOG,
         *_TIME,
@@ -186,13 +219,26 @@ TABLES: Final[dict[str, Columns]] = {
         (
             "reason",
             "string",
-            "`expiry`, `OffsetDelete`, `DeleteGroups`, `topic deletion`, `no offsets left`, `repeated`",
+            "`expiry`; `OffsetDelete`, `DeleteGroups`, `topic deletion`, or two of them with `or` between where the log"
+            " cannot tell which; of a group `no offsets left`, or `converted` (to a KIP-848 group or back: its offsets"
+            " stay); `repeated` where there was none; `unexplained` where no rule made it expire and nobody asked for"
+            " it",
         ),
-        ("evidence", "string", "`journal`, or `log` where it is inferred"),
-        ("predicted", "boolean", "whether the rules of expiry led to expect it"),
+        (
+            "evidence",
+            "string",
+            "`journal` where it has the request, or would have it; `log` where it is inferred: from the rules of"
+            " expiry, from what else went at the same time, from what the group subscribed to, from the topic's ids",
+        ),
+        (
+            "predicted",
+            "boolean",
+            "whether the rules of expiry led to expect it: false for what went later than the sweep after it was due,"
+            " for example because of a transaction that was open",
+        ),
         *_EXPIRY,
         ("expires_at", "timestamp", "when the rules made it expire; null where they did not"),
-        ("late_ms", "bigint", "the tombstone's time less `expires_at`"),
+        ("late_ms", "bigint", "the tombstone's time less `expires_at`; negative where it went before"),
         *_LOG,
         *_TIME,
     ),

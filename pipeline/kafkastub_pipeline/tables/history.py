@@ -1,6 +1,6 @@
-"""`retention_whatif` and `deletion_audit`: each group's records, in the order of the log, through `GroupHistory`.
+"""What `retention_whatif` and `deletion_audit` are made of: each group's records through `GroupHistory`.
 
-Records are sorted by group on the way to Python, so that a worker holds one group at a time.
+Records are sorted by group and the order of the log on the way to Python, so that a worker holds one group at a time.
 """
 
 from __future__ import annotations
@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafkastub_pipeline.history import Commit, Deletion, Event, Explained, GroupHistory
-from kafkastub_pipeline.tables.columns import time_of
+from kafkastub_pipeline.history import NOBODY, Commit, Deletion, Event, Explained, GroupHistory
+from kafkastub_pipeline.roster import HEADS, SUBSCRIBERS, Part
 from kafkastub_pipeline.tables.events import OFFSETS, sound, subscription
 from kafkawire.offsets_topic import RecordType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafkastub_pipeline.cluster import Snapshot
-
 FINDING_DDL: Final = (
     "finding string, retention_minutes bigint, group_id string, what string, topic string, `partition` int,"
     " committed_offset bigint, commit_ms bigint, rule string, base_ms bigint, expires_ms bigint, deleted_ms bigint,"
-    " came_back_ms bigint, reason string, evidence string, log_partition int, log_offset bigint"
+    " came_back_ms bigint, reason string, evidence string, log_partition int, log_offset bigint, topic_id string,"
+    " due_ms bigint, since_ms bigint, protected boolean"
 )
 FINDING: Final = pa.schema(
     [
@@ -45,28 +44,48 @@ FINDING: Final = pa.schema(
         ("evidence", pa.string()),
         ("log_partition", pa.int32()),
         ("log_offset", pa.int64()),
+        ("topic_id", pa.string()),
+        ("due_ms", pa.int64()),
+        ("since_ms", pa.int64()),
+        ("protected", pa.bool_()),
     ]
 )
 _EVENT: Final = (
     *("group_id", "log_partition", "record_type", "tombstone", "log_ms", "log_offset", "topic", "partition", "by"),
     *("committed_offset", "commit_ms", "expire_ms"),
 )
-"""What a worker reads of every record."""
-_STATE: Final = ("protocol_type", "empty", "state_ms", "subscribed")
-"""And of a generation of a group."""
+"""What a worker reads of every record, beside the topic's id."""
+_STATE: Final = ("protocol_type", "empty", "state_ms", "subscribed", "member_id")
+"""And of every record about a group."""
+_GROUPS: Final = (int(RecordType.GROUP_METADATA), *HEADS, *SUBSCRIBERS)
+_GROUP_TYPES: Final = pa.array(_GROUPS, pa.int16())
 _ROWS: Final = 10_000
-_CLOSE_MS: Final = 1000
+CLOSE_MS: Final = 1000
 """A tombstone so soon after a request that deletes is its doing."""
+_DELETES: Final = "api in ('OffsetDelete', 'DeleteGroups', 'DeleteTopics')"
 
 
-def findings(records: DataFrame, journal: DataFrame | None, retentions: Sequence[int], profile: str) -> DataFrame:
-    """What `GroupHistory` finds, one row each: `finding` is "deletion" or "tombstone"."""
+def findings(
+    records: DataFrame,
+    journal: DataFrame | None,
+    retentions: Sequence[int],
+    profile: str,
+    broker_minutes: int | None = None,
+) -> DataFrame:
+    """What `GroupHistory` finds, one row each: `finding` is "deletion" or "tombstone".
+
+    Beside them, for each topic, rows "alive": `since_ms` is when the oldest of the offsets came that the log leaves;
+    and for each topic and id, rows "id": `deleted_ms` is when an offset was last committed to it.
+
+    Args:
+        retentions: those to try, in minutes.
+        broker_minutes: the broker's own; the first of the others where it is not known.
+    """
     from pyspark.sql import functions as f
 
-    metadata = int(RecordType.GROUP_METADATA)
     events = (
         sound(records)
-        .where(f"record_type in {(*OFFSETS, metadata)}")
+        .where(f"record_type in {(*OFFSETS, *_GROUPS)}")
         .select(
             "group_id",
             "log_partition",
@@ -79,6 +98,8 @@ def findings(records: DataFrame, journal: DataFrame | None, retentions: Sequence
             "committed_offset",
             "commit_ms",
             "expire_ms",
+            "topic_id",
+            "member_id",
             f.expr("nullif(`group`.protocol_type, '')").alias("protocol_type"),
             f.expr("size(`group`.members) = 0").alias("empty"),
             f.expr("nullif(`group`.state_ms, -1L)").alias("state_ms"),
@@ -92,14 +113,14 @@ def findings(records: DataFrame, journal: DataFrame | None, retentions: Sequence
         events = events.unionByName(_asked(journal, events), allowMissingColumns=True)
         order = ["group_id", "at_ms", "log_offset"]
     ordered = events.repartition("group_id").sortWithinPartitions(*order)
-    return ordered.mapInArrow(_Explorer(tuple(retentions), profile == "kips"), FINDING_DDL)
+    return ordered.mapInArrow(_Explorer(tuple(retentions), profile == "kips", broker_minutes), FINDING_DDL)
 
 
 def _blamed(events: DataFrame, journal: DataFrame | None) -> DataFrame:
     """Adds `by`: the API that the journal holds responsible for a tombstone.
 
     That is a request that succeeded, named what the tombstone is about, and came not long before it; of each key it
-    deletes once, and nothing that was written after it.
+    deletes once, and nothing that was written after it. `NOBODY` where the journal would have the request.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as f
@@ -108,7 +129,7 @@ def _blamed(events: DataFrame, journal: DataFrame | None) -> DataFrame:
         return events.withColumn("by", f.lit(None).cast("string"))
     # OffsetDelete answers NONE once for the whole, and once for each partition that is deleted
     successes = f.expr("aggregate(filter(errors, e -> e.code = 0), 0L, (n, e) -> n + e.count)")
-    asked = journal.where("kind = 'request' and api in ('OffsetDelete', 'DeleteGroups', 'DeleteTopics')").where(
+    asked = journal.where(f"kind = 'request' and {_DELETES}").where(
         successes > f.expr("if(api = 'OffsetDelete', 1L, 0L)")
     )
     asked = asked.select(
@@ -119,14 +140,15 @@ def _blamed(events: DataFrame, journal: DataFrame | None) -> DataFrame:
         f.col("topics").alias("asked_topics"),
         f.col("partitions").alias("asked_partitions"),
     )
-    key = "group_id", "topic", "partition"
+    key = "group_id", "topic", "partition", "kind", "member_id"
+    events = events.withColumn("kind", f.expr(f"if(record_type in {OFFSETS}, -1, int(record_type))"))
     before = f.lag("log_ms", 1, -1).over(Window.partitionBy("log_partition", *key).orderBy("log_offset"))
     stones = (
         events.select(*key, "log_partition", "log_offset", "log_ms", "tombstone", before.alias("before_ms"))
         .where("tombstone")
         .withColumnRenamed("partition", "stone_partition")
     )
-    close = f.expr(f"log_ms between asked_ms and asked_ms + {_CLOSE_MS} and before_ms <= asked_ms")
+    close = f.expr(f"log_ms between asked_ms and asked_ms + {CLOSE_MS} and before_ms <= asked_ms")
     fits = f.expr(
         "(api = 'DeleteGroups' and asked_group = group_id)"
         " or (api = 'DeleteTopics' and array_contains(asked_topics, topic))"
@@ -135,12 +157,38 @@ def _blamed(events: DataFrame, journal: DataFrame | None) -> DataFrame:
     )
     blamed = (
         stones.join(f.broadcast(asked), close & fits)
-        .groupBy("sequence", "api", "group_id", "topic", "stone_partition", "log_partition")
+        .groupBy("sequence", "api", "group_id", "topic", "stone_partition", "kind", "member_id", "log_partition")
         .agg(f.min("log_offset").alias("log_offset"))
         .groupBy("log_partition", "log_offset")
         .agg(f.max_by("api", "sequence").alias("by"))
     )
-    return events.join(blamed, ["log_partition", "log_offset"], "left")
+    nobody = f.expr(
+        f"by is null and tombstone and whole and log_ms between first_ms and last_ms"
+        f" and not exists(doubtful, ms -> log_ms between ms and ms + {CLOSE_MS})"
+    )
+    return (
+        events.join(blamed, ["log_partition", "log_offset"], "left")
+        .crossJoin(f.broadcast(_reach(journal)))
+        .withColumn("by", f.when(nobody, NOBODY).otherwise(f.col("by")))
+        .drop("kind", "whole", "first_ms", "last_ms", "doubtful")
+    )
+
+
+def _reach(journal: DataFrame) -> DataFrame:
+    """One row: which time the journal covers, whether without a gap, and when requests came that may have deleted.
+
+    Of those the answer is not known: the connection ended, or a fault took it away.
+    """
+    from pyspark.sql import functions as f
+
+    at = f.expr("unix_millis(broker_time)")
+    doubtful = f.expr(f"kind = 'request' and {_DELETES} and outcome <> 'reply'")
+    return journal.agg(
+        f.expr("count(*) = max(sequence) - min(sequence) + 1 and count(*) = count(distinct sequence)").alias("whole"),
+        f.min(at).alias("first_ms"),
+        f.max(at).alias("last_ms"),
+        f.collect_list(f.when(doubtful, at)).alias("doubtful"),
+    )
 
 
 def _asked(journal: DataFrame, events: DataFrame) -> DataFrame:
@@ -169,9 +217,14 @@ def _asked(journal: DataFrame, events: DataFrame) -> DataFrame:
 class _Explorer:
     """Runs in a worker over records sorted by group and log offset."""
 
-    def __init__(self, retentions: tuple[int, ...], kips: bool) -> None:
+    def __init__(self, retentions: tuple[int, ...], kips: bool, broker_minutes: int | None) -> None:
         self._retentions = retentions
         self._kips = kips
+        self._broker_minutes = broker_minutes
+        self._since: dict[str, int] = {}
+        """Topic to the oldest of its offsets that the log leaves."""
+        self._committed: dict[tuple[str, str], int] = {}
+        """Topic and id to the last commit."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         found: list[dict[str, Any]] = []
@@ -188,43 +241,85 @@ class _Explorer:
         log_partition = -1
         history: GroupHistory | None = None
         for batch in batches:
+            self._see_ids(batch)
             for of_group, event_partition, event in _events(batch):
                 if history is None or of_group != group_id:
                     if history is not None:
-                        yield from (_shown(one, group_id, log_partition) for one in history.end())
-                    group_id, history = of_group, GroupHistory(self._retentions, self._kips)
-                log_partition = event_partition
+                        yield from self._ended(history, group_id, log_partition)
+                    history = GroupHistory(self._retentions, self._kips, self._broker_minutes)
+                    group_id, log_partition = of_group, -1
+                log_partition = max(log_partition, event_partition)  # a request is on none
                 for one in history.see(event):
                     yield _shown(one, group_id, log_partition)
         if history is not None:
-            yield from (_shown(one, group_id, log_partition) for one in history.end())
+            yield from self._ended(history, group_id, log_partition)
+        for topic, since in self._since.items():
+            yield {"finding": "alive", "topic": topic, "since_ms": since}
+        for (topic, id_), at in self._committed.items():
+            yield {"finding": "id", "topic": topic, "topic_id": id_, "deleted_ms": at}
+
+    def _ended(self, history: GroupHistory, group_id: str | None, log_partition: int) -> Iterator[dict[str, Any]]:
+        for one in history.end():
+            yield _shown(one, group_id, log_partition)
+        for topic, since in history.alive():
+            self._since[topic] = min(since, self._since.get(topic, since))
+
+    def _see_ids(self, batch: pa.RecordBatch) -> None:
+        named = pa.table({name: batch.column(name) for name in ("topic", "topic_id", "log_ms")})
+        named = named.filter(pc.is_valid(named["topic_id"]))
+        last = named.group_by(["topic", "topic_id"]).aggregate([("log_ms", "max")])
+        for topic, id_, at in _rows_of(last, ("topic", "topic_id", "log_ms_max")):
+            self._committed[topic, id_] = max(at, self._committed.get((topic, id_), at))
 
 
 def _events(batch: pa.RecordBatch) -> Iterator[tuple[str, int, Event]]:
     """Group, partition of the log (-1 for a request) and event of each row."""
-    types, tombstones = batch.column("record_type"), batch.column("tombstone")
-    generations = pc.and_(pc.equal(types, int(RecordType.GROUP_METADATA)), pc.invert(tombstones))
-    states = _rows_of(batch.filter(pc.fill_null(generations, False)), _STATE)
-    for group, log_partition, type_, tombstone, at, log_offset, topic, partition, by, *commit in _rows_of(
-        batch, _EVENT
-    ):
+    states = _rows_of(batch.filter(pc.fill_null(pc.is_in(batch.column("record_type"), _GROUP_TYPES), False)), _STATE)
+    ids = _shared(batch.column("topic_id"))
+    for row, topic_id in zip(_rows_of(batch, _EVENT), ids, strict=True):
+        group, log_partition, type_, tombstone, at, log_offset, topic, partition, by, offset, committed, expires = row
         if type_ is None:
             yield group, -1, Event("asked", at, -1, topic, partition, by=by)
-        elif tombstone:
-            kind = "offset tombstone" if type_ in OFFSETS else "group tombstone"
-            yield group, log_partition, Event(kind, at, log_offset, topic, partition, by=by)
         elif type_ in OFFSETS:
-            yield group, log_partition, Event("commit", at, log_offset, topic, partition, Commit(*commit))
+            if tombstone:
+                yield group, log_partition, Event("offset tombstone", at, log_offset, topic, partition, by=by)
+            else:
+                commit = Commit(offset, committed, expires, topic_id)
+                yield group, log_partition, Event("commit", at, log_offset, topic, partition, commit)
         else:
-            protocol_type, empty, since, topics = next(states)
-            subscribed = None if topics is None else frozenset(topics)
-            state = Event(
-                "group", at, log_offset, None, None, None, None, protocol_type, bool(empty), since, subscribed
-            )
-            yield group, log_partition, state
+            yield group, log_partition, _of_group(type_, tombstone, at, log_offset, by, *next(states))
 
 
-def _rows_of(batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+def _of_group(
+    type_: int,
+    tombstone: bool,
+    at: int,
+    log_offset: int,
+    by: str | None,
+    protocol_type: str | None,
+    empty: bool | None,
+    since: int | None,
+    topics: list[str] | None,
+    member_id: str | None,
+) -> Event:
+    if type_ != int(RecordType.GROUP_METADATA):
+        part = Part(type_, member_id, tombstone, tuple(topics or ()))
+        return Event("part", at, log_offset, by=by, part=part)
+    if tombstone:
+        return Event("group tombstone", at, log_offset, by=by)
+    subscribed = None if topics is None else frozenset(topics)
+    return Event("group", at, log_offset, None, None, None, None, protocol_type, bool(empty), since, subscribed)
+
+
+def _shared(texts: pa.Array) -> Iterator[str | None]:
+    """A column of few different texts, each of which is made once."""
+    encoded = texts.dictionary_encode()
+    different = encoded.dictionary.to_pylist()
+    for index in encoded.indices.to_pylist():
+        yield None if index is None else different[index]
+
+
+def _rows_of(batch: pa.RecordBatch | pa.Table, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     return zip(*(batch.column(name).to_pylist() for name in names), strict=True)
 
 
@@ -238,7 +333,7 @@ def _shown(one: Deletion | Explained, group_id: str | None, log_partition: int) 
         "expires_ms": one.expiry.at,
     }
     if one.commit is not None:
-        row.update(committed_offset=one.commit.offset, commit_ms=one.commit.at)
+        row.update(committed_offset=one.commit.offset, commit_ms=one.commit.at, topic_id=one.commit.topic_id)
     if isinstance(one, Deletion):
         row.update(
             finding="deletion",
@@ -255,72 +350,8 @@ def _shown(one: Deletion | Explained, group_id: str | None, log_partition: int) 
             evidence=one.evidence,
             log_partition=log_partition,
             log_offset=one.log_offset,
+            due_ms=one.due,
+            since_ms=one.since,
+            protected=one.protected,
         )
     return row
-
-
-def retention_whatif(found: DataFrame, watermarks: DataFrame, now_ms: int) -> DataFrame:
-    from pyspark.sql import functions as f
-
-    return (
-        found.where("finding = 'deletion'")
-        .join(watermarks, ["topic", "partition"], "left")
-        .withColumn("commit_timestamp", time_of(f.col("commit_ms")))
-        .withColumn("base_timestamp", time_of(f.col("base_ms")))
-        .withColumn("deleted_at", time_of(f.col("deleted_ms")))
-        .withColumn("already", f.expr(f"deleted_ms <= {now_ms}L"))
-        .withColumn("lag_then", f.expr("greatest(high_watermark - committed_offset, 0L)"))
-        .withColumn("came_back", f.expr("came_back_ms is not null"))
-        .withColumn("came_back_at", time_of(f.col("came_back_ms")))
-        .withColumn("lag_then", f.expr("if(high_watermark is null, null, lag_then)"))
-        .withColumn(
-            "replayed_on_earliest",
-            f.expr("if(log_start_offset is null, null, greatest(committed_offset - log_start_offset, 0L))"),
-        )
-        .withColumn("skipped_on_latest", f.col("lag_then"))
-    )
-
-
-def deletion_audit(found: DataFrame, cluster: Snapshot | None) -> DataFrame:
-    """Where no journal says who deleted, the log tells it by what else went at the same time."""
-    from pyspark.sql import functions as f
-
-    stones = found.where("finding = 'tombstone'")
-    groups = stones.where("what = 'group'").select("group_id", "deleted_ms", f.lit(True).alias("with_group")).distinct()
-    topics = (
-        stones.where("reason = 'deletion'")
-        .groupBy("topic", "deleted_ms")
-        .agg((f.countDistinct("group_id") > 1).alias("of_many_groups"))
-    )
-    missing = f.lit(False) if cluster is None else ~f.col("topic").isin(sorted(cluster.topics))
-    named = (
-        stones.join(groups, ["group_id", "deleted_ms"], "left")
-        .join(topics, ["topic", "deleted_ms"], "left")
-        .withColumn(
-            "reason",
-            f.when(f.col("reason") != "deletion", f.col("reason"))
-            .when(f.col("with_group"), "DeleteGroups")
-            .when(f.col("of_many_groups") | missing, "topic deletion")
-            .otherwise("OffsetDelete"),
-        )
-    )
-    deleted = (
-        named.where("what = 'offset' and reason = 'DeleteGroups'")
-        .select("group_id", "deleted_ms", f.lit(True).alias("deleted_whole"))
-        .distinct()
-    )
-    return (
-        named.join(deleted, ["group_id", "deleted_ms"], "left")
-        .withColumn(
-            "reason",
-            f.when(f.expr("what = 'group' and reason = 'no offsets left' and deleted_whole"), "DeleteGroups").otherwise(
-                f.col("reason")
-            ),
-        )
-        .withColumn("commit_timestamp", time_of(f.col("commit_ms")))
-        .withColumn("base_timestamp", time_of(f.col("base_ms")))
-        .withColumn("expires_at", time_of(f.col("expires_ms")))
-        .withColumn("deleted_at", time_of(f.col("deleted_ms")))
-        .withColumn("predicted", f.expr("reason in ('expiry', 'no offsets left')"))
-        .withColumn("late_ms", f.expr("deleted_ms - expires_ms"))
-    )

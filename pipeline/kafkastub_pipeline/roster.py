@@ -1,0 +1,76 @@
+"""A group of KIP-848 as its records make it, one after the other; `tables.current.live_groups` has how it ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from kafkawire.offsets_topic import RecordType
+
+HEADS: Final = {
+    int(type_): type_.kind.value
+    for type_ in (
+        RecordType.CONSUMER_GROUP_METADATA,
+        RecordType.SHARE_GROUP_METADATA,
+        RecordType.STREAMS_GROUP_METADATA,
+    )
+}
+"""The record that a group of each type has while it exists."""
+MEMBER: Final = int(RecordType.CONSUMER_GROUP_MEMBER_METADATA)
+SUBSCRIBERS: Final = (MEMBER, int(RecordType.CONSUMER_GROUP_REGULAR_EXPRESSION))
+"""Members, and the regular expressions that they subscribe to."""
+
+
+class Part(NamedTuple):
+    """One record of such a group.
+
+    Attributes:
+        name: the member, or the regular expression; None for a head.
+        topics: what it subscribes to.
+    """
+
+    record_type: int
+    name: str | None
+    tombstone: bool
+    topics: tuple[str, ...] = ()
+
+
+@dataclass
+class Roster:
+    """Who is in the group, and what they subscribe to.
+
+    Attributes:
+        group_type: None while there is no such group.
+        members: member id to topics.
+        subscribed: every topic that a member or a regular expression names.
+    """
+
+    group_type: str | None = None
+    members: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    subscribed: frozenset[str] = frozenset()
+    _patterns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _named: Counter[str] = field(default_factory=Counter)
+
+    def take(self, part: Part) -> None:
+        """Apply a record. Its cost follows the topics that it names."""
+        if part.record_type in HEADS:
+            type_ = HEADS[part.record_type]
+            if not part.tombstone:
+                self.group_type = type_
+            elif self.group_type == type_:
+                self.group_type = None
+            return
+        assert part.name is not None
+        if part.record_type == MEMBER and not part.tombstone and self.group_type is None:
+            self.group_type = "consumer"  # compaction may leave its own record behind those of its members
+        kept = self.members if part.record_type == MEMBER else self._patterns
+        before = kept.pop(part.name, ())
+        if not part.tombstone:
+            kept[part.name] = part.topics
+        if part.tombstone or set(before) != set(part.topics):
+            self._named.subtract(set(before))
+            if not part.tombstone:
+                self._named.update(set(part.topics))
+            self._named = +self._named
+            self.subscribed = frozenset(self._named)
