@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from kafkastub_pipeline.cluster import reached
 from kafkastub_pipeline.decode import decoded
 from kafkastub_pipeline.errors import PipelineError, sentence
+from kafkastub_pipeline.files import Files
 from kafkastub_pipeline.sources import TOPIC, stream_kafka
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _remember(spark: SparkSession, checkpoint: str, out: str, cluster_id: str) -
 
     What a checkpoint is of stands in it. Raises PipelineError where that is something else, or nothing.
     """
-    files = _Files(spark)
+    files = Files(spark)
     mine = {"cluster": cluster_id, "topic": TOPIC, "out": files.whole(out)}
     memory = f"{checkpoint.rstrip('/')}/{MEMORY}"
     try:
@@ -82,42 +83,3 @@ def _remember(spark: SparkSession, checkpoint: str, out: str, cluster_id: str) -
                 f"{checkpoint} is the checkpoint of another {what}: of {before.get(name)}, and this is {value}; name"
                 " another --checkpoint"
             )
-
-
-class _Files:
-    """Small files on any file system that the session knows."""
-
-    def __init__(self, spark: SparkSession) -> None:
-        self._jvm: Any = spark._jvm
-        context: Any = spark._jsc
-        self._configuration = context.hadoopConfiguration()
-
-    def _at(self, path: str) -> tuple[Any, Any]:
-        found = self._jvm.org.apache.hadoop.fs.Path(path)
-        return found.getFileSystem(self._configuration), found
-
-    def whole(self, path: str) -> str:
-        files, found = self._at(path)
-        return str(files.makeQualified(found).toString())
-
-    def has_entries(self, path: str) -> bool:
-        files, found = self._at(path)
-        return bool(files.exists(found)) and len(files.listStatus(found)) > 0
-
-    def read(self, path: str) -> str | None:
-        files, found = self._at(path)
-        if not files.exists(found):
-            return None
-        stream = files.open(found)
-        try:
-            return bytes(stream.readNBytes(1 << 20)).decode("utf-8", "replace")
-        finally:
-            stream.close()
-
-    def write(self, path: str, text: str) -> None:
-        """Whole or not there."""
-        files, beside = self._at(f"{path}.new")
-        stream = files.create(beside, True)
-        stream.write(bytearray(text.encode()))
-        stream.close()
-        files.rename(beside, self._at(path)[1])

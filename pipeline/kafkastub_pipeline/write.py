@@ -9,9 +9,10 @@ makes tables in catalogs: here that is one of paths (its `hadoop` catalog) over 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.errors import PipelineError, sentence
+from kafkastub_pipeline.files import Files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,6 +27,7 @@ class Store:
         self.spark = spark
         self.root = root.rstrip("/")
         self.format = format_
+        self._files = Files(spark)
 
     def path(self, table: str) -> str:
         return f"{self.root}/{table}"
@@ -53,7 +55,7 @@ class Store:
                 return self.spark.table(self._iceberg(table))
             if format_ != "parquet":
                 return self.spark.read.format(format_).load(self.path(table))
-            aside = not self._exists(self.path(table)) and self._exists(self._aside(table))
+            aside = not self._files.exists(self.path(table)) and self._files.exists(self._aside(table))
             return self.spark.read.parquet(self._aside(table) if aside else self.path(table))
         except Exception as error:
             raise PipelineError(
@@ -61,15 +63,14 @@ class Store:
             ) from error
 
     def has(self, table: str) -> bool:
-        return self._exists(self.path(table)) or self._exists(self._aside(table))
+        return self._files.exists(self.path(table)) or self._files.exists(self._aside(table))
 
     def remove(self, table: str) -> None:
-        path = self._hadoop(self.path(table))
-        self._files(path).delete(path, True)
+        self._files.remove(self.path(table))
 
     def _committed(self, table: str, frame: DataFrame, partition_by: tuple[str, ...]) -> DataFrame:
         """Written as a table of a format that commits by itself; one of another format makes room."""
-        if self._exists(self.path(table)) and self._format_of(table) != self.format:
+        if self._files.exists(self.path(table)) and self._format_of(table) != self.format:
             self.remove(table)
         if self.format == "iceberg":
             writer = frame.writeTo(self._iceberg(table)).using("iceberg")
@@ -82,16 +83,15 @@ class Store:
 
     def _format_of(self, table: str) -> str:
         """Of the table that is there; that of the store where it does not show."""
-        if self._exists(f"{self.path(table)}/_delta_log"):
+        if self._files.exists(f"{self.path(table)}/_delta_log"):
             return "delta"
-        if self._exists(f"{self.path(table)}/metadata/version-hint.text"):
+        if self._files.exists(f"{self.path(table)}/metadata/version-hint.text"):
             return "iceberg"
-        return "parquet" if self._exists(self.path(table)) else self.format
+        return "parquet" if self._files.exists(self.path(table)) else self.format
 
     def _iceberg(self, table: str) -> str:
         """Its name in the catalog of this directory."""
-        root = self._hadoop(self.root)
-        whole = str(self._files(root).makeQualified(root).toString())
+        whole = self._files.whole(self.root)
         catalog = f"kafkastub_{hashlib.sha256(whole.encode()).hexdigest()[:16]}"
         name = f"spark.sql.catalog.{catalog}"
         settings = {name: "org.apache.iceberg.spark.SparkCatalog", f"{name}.type": "hadoop"}
@@ -103,34 +103,20 @@ class Store:
     def _move(self, complete: str, table: str) -> None:
         """Put what is complete into the table's place."""
         self._mended(table)
-        target, beside = self._hadoop(self.path(table)), self._hadoop(self._aside(table))
-        files = self._files(target)
-        files.delete(beside, True)  # the table is there, so that this is left over
-        if files.exists(target) and not files.rename(target, beside):
-            raise PipelineError(f"{self.path(table)} cannot be replaced: the complete new table stays in {complete}")
-        if not files.rename(self._hadoop(complete), target):
+        target, beside, files = self.path(table), self._aside(table), self._files
+        files.remove(beside)  # the table is there, so that this is left over
+        if files.exists(target) and not files.move(target, beside):
+            raise PipelineError(f"{target} cannot be replaced: the complete new table stays in {complete}")
+        if not files.move(complete, target):
             self._mended(table)
-            raise PipelineError(f"{self.path(table)} cannot be written: the complete table stays in {complete}")
-        files.delete(beside, True)
+            raise PipelineError(f"{target} cannot be written: the complete table stays in {complete}")
+        files.remove(beside)
 
     def _mended(self, table: str) -> None:
         """A table whose replacement was cut short between two moves is put back."""
-        target, beside = self._hadoop(self.path(table)), self._hadoop(self._aside(table))
-        files = self._files(target)
-        if not files.exists(target) and files.exists(beside):
-            files.rename(beside, target)
+        target, beside = self.path(table), self._aside(table)
+        if not self._files.exists(target) and self._files.exists(beside):
+            self._files.move(beside, target)
 
     def _aside(self, table: str) -> str:
         return self.path(f"_{table}.replaced")
-
-    def _exists(self, path: str) -> bool:
-        found = self._hadoop(path)
-        return bool(self._files(found).exists(found))
-
-    def _hadoop(self, path: str) -> Any:
-        jvm: Any = self.spark._jvm
-        return jvm.org.apache.hadoop.fs.Path(path)
-
-    def _files(self, path: Any) -> Any:
-        context: Any = self.spark._jsc
-        return path.getFileSystem(context.hadoopConfiguration())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,24 +13,6 @@ if TYPE_CHECKING:
 
 class Killed(BaseException):
     """As if the process ended here."""
-
-
-class _Files:
-    """Hadoop's file system, until the rename that is the last one."""
-
-    def __init__(self, files: Any, renames: int, end: Any) -> None:
-        self._files, self._left, self._end = files, renames, end
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._files, name)
-
-    def rename(self, source: Any, target: Any) -> Any:
-        self._left -= 1
-        return self._end() if self._left < 0 else self._files.rename(source, target)
-
-
-def killed() -> None:
-    raise Killed
 
 
 @pytest.mark.parametrize("renames", [0, 1])
@@ -43,8 +25,14 @@ def test_a_kill_between_two_moves_loses_no_table(
     two = spark.range(3).selectExpr("id", "id as n")
     Store(spark, str(tmp_path)).write("t", two, parts)
     store = Store(spark, str(tmp_path))
-    files = _Files(store._files(store._hadoop(str(tmp_path))), renames, killed)
-    monkeypatch.setattr(store, "_files", lambda _: files)
+    real, left = store._files.move, iter([True] * renames)
+
+    def move(path: str, target: str) -> bool:
+        if next(left, False):
+            return real(path, target)
+        raise Killed
+
+    monkeypatch.setattr(store._files, "move", move)
     with pytest.raises(Killed):
         store.write("t", two, parts)
     assert (tmp_path / "t").exists() is (renames == 0)
@@ -64,11 +52,9 @@ def test_a_move_that_is_refused_leaves_the_table_of_before(
 
     store = Store(spark, str(tmp_path))
     store.write("t", spark.range(3))
-    real = store._files(store._hadoop(str(tmp_path)))
+    real = store._files.move
     refused = iter([True, False, True])  # the second move is that of the new table
-    files = _Files(real, 0, None)
-    monkeypatch.setattr(files, "rename", lambda a, b: next(refused) and real.rename(a, b), raising=False)
-    monkeypatch.setattr(store, "_files", lambda _: files)
+    monkeypatch.setattr(store._files, "move", lambda path, target: next(refused) and real(path, target))
     with pytest.raises(PipelineError, match="the complete table stays in"):
         store.write("t", spark.range(5))
     assert Store(spark, str(tmp_path)).read("t").count() == 3
