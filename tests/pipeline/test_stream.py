@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,28 +37,33 @@ def with_pause(process: subprocess.Popen[bytes]) -> None:
         return
 
 
+@contextmanager
+def streaming(servers: str, out: Path, checkpoint: Path, said: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The command, in a process group of its own, until it has done its first batch; killed if it still runs then."""
+    command = [sys.executable, "-m", "kafkastub_pipeline", "stream", "--bootstrap-servers", servers]
+    command += ["--out", str(out), "--checkpoint", str(checkpoint), "--master", "local[2]"]
+    with said.open("wb") as file:
+        process = subprocess.Popen(
+            [*command, "--conf", "spark.ui.enabled=false"], stdout=file, stderr=file, start_new_session=True
+        )
+        try:
+            until(lambda: any((checkpoint / "commits").glob("[0-9]*")), "the first batch", process)
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
 def test_killed_and_restarted_it_equals_batch(spark: SparkSession, tmp_path: Path) -> None:
     from kafkastub_pipeline.stream import stream
 
     out, checkpoint = tmp_path / "records", tmp_path / "checkpoint"
     with played(steps(5, 30, 100)) as on:
         servers = on.stub.bootstrap_servers
-        command = [sys.executable, "-m", "kafkastub_pipeline", "stream", "--bootstrap-servers", servers]
-        command += ["--out", str(out), "--checkpoint", str(checkpoint), "--master", "local[2]"]
-        with (tmp_path / "said").open("wb") as said:
-            process = subprocess.Popen(
-                [*command, "--conf", "spark.ui.enabled=false"],
-                stdout=said,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            try:
-                until(lambda: any((checkpoint / "commits").glob("[0-9]*")), "the first batch", process)
-                on.play(steps(6, 30, 100))
-                until(lambda: len(list((checkpoint / "offsets").glob("[0-9]*"))) > 1, "the second", process)
-            finally:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+        with streaming(servers, out, checkpoint, tmp_path / "said") as process:
+            on.play(steps(6, 30, 100))
+            until(lambda: len(list((checkpoint / "offsets").glob("[0-9]*"))) > 1, "the second", process)
         on.play(steps(7, 30, 100))
         stream(spark, servers, out=str(out), checkpoint=str(checkpoint), available_now=True)
         _equals_batch(spark, out, servers)
@@ -70,20 +76,9 @@ def test_ctrl_c_stops_it_and_it_goes_on_later(spark: SparkSession, tmp_path: Pat
     out, checkpoint = tmp_path / "records", tmp_path / "checkpoint"
     with played(steps(5, 10, 40)) as on:
         servers = on.stub.bootstrap_servers
-        command = [sys.executable, "-m", "kafkastub_pipeline", "stream", "--bootstrap-servers", servers]
-        command += ["--out", str(out), "--checkpoint", str(checkpoint), "--master", "local[2]"]
-        with (tmp_path / "said").open("wb") as said:
-            process = subprocess.Popen(
-                [*command, "--conf", "spark.ui.enabled=false"], stdout=said, stderr=said, start_new_session=True
-            )
-            try:
-                until(lambda: any((checkpoint / "commits").glob("[0-9]*")), "the first batch", process)
-                os.killpg(process.pid, signal.SIGINT)
-                assert process.wait(SECONDS) == 0
-            finally:
-                if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
+        with streaming(servers, out, checkpoint, tmp_path / "said") as process:
+            os.killpg(process.pid, signal.SIGINT)
+            assert process.wait(SECONDS) == 0
         assert (tmp_path / "said").read_text() == ""
         on.play(steps(6, 10, 40))
         stream(spark, servers, out=str(out), checkpoint=str(checkpoint), available_now=True)
