@@ -212,7 +212,8 @@ def _client_options(options: argparse.Namespace) -> list[tuple[str, str]]:
 
     of_file = [] if options.command_config is None else read_properties(options.command_config)
     found = list(dict([*of_file, *options.client_config]).items())
-    for_java(found), for_librdkafka(found)
+    for_java(found)
+    for_librdkafka(found)
     return found
 
 
