@@ -236,6 +236,21 @@ def test_an_operation_that_does_not_exist_fails_what_the_controller_decides_with
 
 
 @pytest.mark.behaviour("IA-12")
+@pytest.mark.parametrize("name", ["1", ""])
+def test_an_operation_that_does_not_exist_fails_a_broker_with_it_that_is_in_order(broker: InProcess, name: str):
+    """A broker looks at its own configuration, and asks the controller then."""
+    bad = (TOPIC, "a", [("retention.ms", 7, "1")])
+    for changes in ([], [("message.max.bytes", SET, "99")], [("min.insync.replicas", SET, "1")]):
+        assert alter_both(broker, (BROKER, name, changes), bad) == [ErrorCode.UNKNOWN_SERVER_ERROR] * 2
+    assert max_message_bytes(broker) == 1048588
+    for changes, code in (
+        ([("offsets.retention.minutes", SET, "9")], ErrorCode.INVALID_REQUEST),
+        ([("message.max.bytes", APPEND, "9")], ErrorCode.INVALID_CONFIG),
+    ):
+        assert alter_both(broker, (BROKER, name, changes), bad) == [code, ErrorCode.UNKNOWN_SERVER_ERROR]
+
+
+@pytest.mark.behaviour("IA-12")
 def test_another_fault_that_is_found_first_hides_an_operation_that_does_not_exist(broker: InProcess):
     """Keys are looked at in the order of a Java hash map."""
     changes = [("flush.messages", 7, "1"), ("unclean.leader.election.enable", APPEND, "false")]

@@ -37,14 +37,9 @@ def change_broker(
     validate_only: bool,
 ) -> None:
     """Change the dynamic configuration of the broker ``name``, or of all. Raises KafkaError, Kafka's code and text."""
-    _check_node(ctx, name)
+    texts = check_broker(ctx, name, changes, replace=replace)
     config = ctx.state.config
-    current = config.dynamic_broker if name else config.dynamic_default
-    texts = _changed(current, changes, replace)
-    _check_dynamic(texts, per_broker=bool(name))
-    _check_threads(ctx, texts)
-    _check_connections(ctx, texts)
-    _check_minimum(name, current, texts, changes)
+    _check_minimum(name, _current(ctx, name), texts, changes)
     before = (config.dynamic_broker, config.dynamic_default)
     try:
         config.set_dynamic(texts, per_broker=bool(name))
@@ -58,6 +53,23 @@ def change_broker(
         reconfigure_logs(ctx.state, topic)
     ctx.state.changed()
     ctx.state.broker_changed()
+
+
+def check_broker(
+    ctx: RequestContext, name: str, changes: Sequence[tuple[str, int, str | None]], *, replace: bool
+) -> dict[str, str]:
+    """What would be configured. Raises KafkaError for what a broker refuses before it asks the controller."""
+    _check_node(ctx, name)
+    texts = _changed(_current(ctx, name), changes, replace)
+    _check_dynamic(texts, per_broker=bool(name))
+    _check_threads(ctx, texts)
+    _check_connections(ctx, texts)
+    return texts
+
+
+def _current(ctx: RequestContext, name: str) -> Mapping[str, str]:
+    config = ctx.state.config
+    return config.dynamic_broker if name else config.dynamic_default
 
 
 def _check_node(ctx: RequestContext, name: str) -> None:

@@ -16,7 +16,7 @@ IA-9   Groups and client metrics subscriptions are validated against the broker'
 IA-10  Broker loggers: the root logger's level.
 IA-11  validate_only changes nothing.
 IA-12  An operation that does not exist: INVALID_REQUEST for a broker; for a topic, group or client metrics
-       UNKNOWN_SERVER_ERROR, for all resources of the request that the controller decides about.
+       UNKNOWN_SERVER_ERROR, for all resources of the request that the controller is asked about, brokers among them.
 Not done: alter.config.policy.class.name.
 """
 
@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kafkastub.config.kafka_table import GROUP, TOPIC, Row
+from kafkastub.handlers.broker_changes import check_broker
 from kafkastub.handlers.config_changes import Change, alter, changed, check_changes, repeated_resources
 from kafkastub.handlers.config_entries import ResourceType
 from kafkastub.handlers.context import RequestContext
@@ -44,7 +45,7 @@ _LISTS: Mapping[int, Mapping[str, Row]] = {
     ResourceType.CLIENT_METRICS: {},
     ResourceType.GROUP: GROUP,
 }
-"""What the controller decides about, and where it finds what is a list."""
+"""Where the controller edits what it is asked about, and finds what is a list; a broker edits its own."""
 
 
 def error_response(
@@ -70,7 +71,7 @@ def incremental_alter_configs(ctx: RequestContext, request: IncrementalAlterConf
     ]
     repeated = repeated_resources([named for named, _ in asked])
     fails = any(
-        named not in repeated and _is_forwarded(named[0], changes) and _breaks_off(named[0], changes)
+        named not in repeated and _breaks_off(named[0], changes) and _is_forwarded(ctx, named, changes)
         for named, changes in asked
     )
     responses = []
@@ -78,7 +79,7 @@ def incremental_alter_configs(ctx: RequestContext, request: IncrementalAlterConf
         code, text = ErrorCode.NONE, None
         if named in repeated:
             code, text = ErrorCode.INVALID_REQUEST, "Each resource must appear at most once."
-        elif fails and _is_forwarded(named[0], changes):
+        elif fails and _is_forwarded(ctx, named, changes):
             code = ErrorCode.UNKNOWN_SERVER_ERROR
         else:
             try:
@@ -89,10 +90,14 @@ def incremental_alter_configs(ctx: RequestContext, request: IncrementalAlterConf
     return IncrementalAlterConfigsResponse(responses=responses)
 
 
-def _is_forwarded(kind: int, changes: Sequence[Change]) -> bool:
+def _is_forwarded(ctx: RequestContext, resource: tuple[int, str], changes: Sequence[Change]) -> bool:
     """Whether Kafka's broker finds nothing wrong and asks its controller, for all such resources at once."""
+    kind, name = resource
     try:
         check_changes(changes)
+        if kind == ResourceType.BROKER:
+            check_broker(ctx, name, changes, replace=False)
+            return True
     except KafkaError:
         return False
     return kind in _LISTS
@@ -100,8 +105,11 @@ def _is_forwarded(kind: int, changes: Sequence[Change]) -> bool:
 
 def _breaks_off(kind: int, changes: Sequence[Change]) -> bool:
     """Whether the controller comes upon an operation that does not exist before it finds another fault."""
+    table = _LISTS.get(kind)
+    if table is None:
+        return False
     try:
-        changed({}, changes, _LISTS[kind], replace=False)
+        changed({}, changes, table, replace=False)
     except KafkaError as error:
         return error.code == ErrorCode.UNKNOWN_SERVER_ERROR
     return False
