@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
 from kafkastub.conformance.differential.compare import Difference, fields
+from kafkastub.conformance.differential.names import Names
+from kafkastub.conformance.differential.names_data import normalise_data
 from kafkastub.conformance.differential.play import Play
 from kafkastub.conformance.differential.replay import replay
 from kafkastub.conformance.differential.script import Script
@@ -83,3 +86,15 @@ def test_a_file_is_named_after_a_field_whatever_its_place_is_called():
         scenario, _ = Script("configs-1", described).play(reference)
     missing = list(fields({"configs": [{"name": "a"}, {"name": "x.y"}]}, {"configs": [{"name": "a"}]}))
     assert file_name(Difference(scenario, 0, missing)) == "configs_1_describeconfigs_v1_configs"
+
+
+def test_times_within_texts_are_not_compared():
+    """Two brokers are asked one after the other; the largest long is a limit that leads far before 1970."""
+
+    def shown(now: int) -> Any:
+        text = f"should be within [{now - 2**63 + 1}, {now}], [-9223372036854775808, 1000000000000]"
+        return normalise_data(Names("p", frozenset(), 1), "Produce", {}, {"text": text})["text"]
+
+    now = time.time_ns() // 1_000_000
+    assert shown(now) == shown(now + 31)
+    assert shown(now).endswith("], [-9223372036854775808, 1000000000000]")

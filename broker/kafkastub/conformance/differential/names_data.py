@@ -15,7 +15,10 @@ from kafkawire.schema import Message
 BROKERS = (4, 8)
 """The types of a broker, and of its loggers, as a resource."""
 
-MILLISECONDS = re.compile(r"(?<!\d)\d{13}(?!\d)")
+MILLISECONDS = re.compile(r"(?<!\d)(?:\d{13}|-\d{19})(?!\d)")
+"""In texts; also as far behind the earliest long as the time is behind 1970."""
+
+LONGEST = 2**63 - 1
 
 UNORDERED_DATA: dict[tuple[str, ...], tuple[str, ...]] = {
     ("Produce", "responses"): ("name", "topic_id"),
@@ -91,8 +94,14 @@ def _texts(value: Json) -> Any:
     if isinstance(value, list):
         return [_texts(item) for item in value]
     if isinstance(value, str):
-        return MILLISECONDS.sub(lambda found: "<time>" if is_near(int(found[0])) else found[0], value)
+        return MILLISECONDS.sub(_time, value)
     return value
+
+
+def _time(found: re.Match[str]) -> str:
+    """The earliest time that a limit of the largest long lets through is now, less that."""
+    value = int(found[0])
+    return "<time>" if is_near(value if value > 0 else value + LONGEST) else found[0]
 
 
 def _fetch(names: Names, request: Mapping[str, Json], answer: dict[str, Json]) -> None:
