@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 def names(texts: Iterable[str]) -> list[str]:
     """Names in the order of a map with these keys."""
-    from kafkastub.coordinator.java_order import hash_map_order, string_hash
+    from kafkawire.java_order import hash_map_order, string_hash
 
     return hash_map_order((string_hash(text), text) for text in dict.fromkeys(texts))
 
@@ -18,28 +18,20 @@ def topics(texts: Iterable[str]) -> list[str]:
     Three maps, filled one from the other (`KafkaAdminClient.describeTopics`, `DescribeTopicsResult`): one made for n,
     a copy of it, and another made for n. Where keys share a bucket, the map before decides.
     """
-    from kafkastub.coordinator.java_order import string_hash
+    from kafkawire.java_order import hash_map_order, string_hash
 
     keys = [(string_hash(text), text) for text in dict.fromkeys(texts)]
     count = len(keys)
     for wanted in (count, int(count / 0.75 + 1), count):
-        keys = _through(keys, wanted)
+        keys = hash_map_order(((key[0], key) for key in keys), wanted)
     return [text for _, text in keys]
 
 
 def partitions(keys: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     """Partitions in the order of a map with these keys (`TopicPartition.hashCode`)."""
-    from kafkastub.coordinator.java_order import hash_map_order, string_hash
+    from kafkawire.java_order import hash_map_order, string_hash
 
     distinct = dict.fromkeys(keys)
     return hash_map_order(
         ((31 * (31 + index) + string_hash(name)) & 0xFFFFFFFF, (name, index)) for name, index in distinct
     )
-
-
-def _through(keys: list[tuple[int, str]], wanted: int) -> list[tuple[int, str]]:
-    """The keys in the order of `new HashMap<>(wanted)`: a power of two at or above, which grows at three quarters."""
-    capacity = 1
-    while capacity < wanted or len(keys) > capacity * 3 // 4:
-        capacity *= 2
-    return sorted(keys, key=lambda key: (key[0] ^ key[0] >> 16) & (capacity - 1))

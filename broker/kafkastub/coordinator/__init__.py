@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kafkastub.coordinator.commits import Refused, TopicCommit
 from kafkastub.coordinator.coordinator import GroupCoordinator
-from kafkastub.coordinator.java_order import GROUP_METADATA_TOPIC, batch_order, partition_for
+from kafkastub.coordinator.partitions import GROUP_METADATA_TOPIC, batch_order, partition_for
 from kafkastub.coordinator.records import (
     CommittedOffset,
     GroupMetadata,

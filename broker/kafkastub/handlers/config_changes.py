@@ -15,13 +15,13 @@ from kafkastub.config import InvalidValue
 from kafkastub.config.definition import to_text
 from kafkastub.config.kafka_table import GROUP, TOPIC, Row
 from kafkastub.config.other import InvalidClientMetrics, validate_client_metrics_configs, validate_group_configs
-from kafkastub.coordinator.java_order import hash_map_order, string_hash
 from kafkastub.handlers.broker_changes import change_broker
 from kafkastub.handlers.config_entries import ResourceType
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.topics import check_configs, configure_topic
 from kafkastub.metadata import invalid_topic_name
 from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.java_order import hash_map_order, string_hash
 
 
 class Op(IntEnum):

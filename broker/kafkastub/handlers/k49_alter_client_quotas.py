@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafkastub.coordinator.java_order import hash_map_order, string_hash
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.error_texts import default_text
 from kafkastub.handlers.outcome import Outcome
@@ -25,6 +24,7 @@ from kafkastub.handlers.registry import handles
 from kafkastub.security.quotas import Entity, entity
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
+from kafkawire.java_order import hash_map_order, string_hash
 from kafkawire.messages.alter_client_quotas_request import AlterClientQuotasRequest, OpData
 from kafkawire.messages.alter_client_quotas_response import AlterClientQuotasResponse, EntityData, EntryData
 
@@ -59,15 +59,9 @@ def alter_client_quotas(ctx: RequestContext, request: AlterClientQuotasRequest) 
 
 def _looked_at(ops: Sequence[OpData]) -> list[OpData]:
     """In the order of a `HashMap` that was made for so many: the first fault is the one that is told."""
-    capacity, distinct = 1, len({one.key for one in ops})
-    while capacity < len(ops) or distinct > capacity * 3 // 4:
-        capacity *= 2
-
-    def bucket(one: OpData) -> int:
-        h = string_hash(one.key)
-        return (h ^ h >> 16) & (capacity - 1)
-
-    return sorted(ops, key=bucket)
+    keys = dict.fromkeys(one.key for one in ops)
+    place = {key: at for at, key in enumerate(hash_map_order(((string_hash(key), key) for key in keys), len(ops)))}
+    return sorted(ops, key=lambda one: place[one.key])
 
 
 def _java_hash(who: Entity) -> int:

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from kafkastub.config import definition
 from kafkastub.config.kafka_table import CLIENT_METRICS
-from kafkastub.coordinator.java_order import hash_map_order, string_hash
 from kafkastub.handlers.context import RequestContext
 from kafkastub.metadata import uuid_text
 from kafkawire.errors import ErrorCode
+from kafkawire.java_order import hash_map_order, string_hash
 from kafkawire.records.checksum import crc32c
 
 RESERVED_IDS: Final = frozenset((bytes(16), bytes(15) + b"\x01"))

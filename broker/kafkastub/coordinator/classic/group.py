@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from kafkastub.coordinator.classic.member import ClassicMember, Protocols
 from kafkastub.coordinator.classic.states import PREVIOUS, State
 from kafkastub.coordinator.deadlines import Deadline
-from kafkastub.coordinator.java_order import hash_map_order, string_hash
 from kafkastub.coordinator.records import GroupMetadata
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.java_order import hash_map_order, string_hash
 from kafkawire.subscription import subscribed_topics
 
 CONSUMER_PROTOCOL_TYPE = "consumer"

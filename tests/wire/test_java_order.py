@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafkastub.coordinator import partition_for
-from kafkastub.coordinator.java_order import hash_map_order, string_hash
+from kafkawire.java_order import copied, hash_map_order, string_hash
 
 
 @pytest.mark.parametrize(
@@ -24,14 +23,6 @@ def test_string_hash_is_the_one_of_java(text: str, expected: int):
     assert string_hash(text) == expected & 0xFFFFFFFF
 
 
-@pytest.mark.parametrize(
-    ("group_id", "partition"),
-    [("", 0), ("my-group", 12), ("console-consumer-12345", 6), ("größe", 7), ("polygenelubricants", 0)],
-)
-def test_partition_of_a_group_is_kafkas(group_id: str, partition: int):
-    assert partition_for(group_id, 50) == partition
-
-
 def order(*names: str) -> list[str]:
     return hash_map_order((string_hash(n), n) for n in names)
 
@@ -47,3 +38,14 @@ def test_a_map_grows_with_its_thirteenth_entry():
     names = [f"group-{i}" for i in range(14)]
     assert order(*names[:12]) == [names[i] for i in (10, 11, 7, 6, 9, 8, 3, 2, 5, 4, 1, 0)]
     assert order(*names) == [names[i] for i in (10, 12, 11, 7, 6, 9, 8, 3, 2, 5, 4, 13, 1, 0)]
+
+
+def test_a_map_made_for_a_few_grows_with_what_is_more_than_three_quarters():
+    names = ("", "group", "user")
+    in_order = [hash_map_order(((string_hash(n), n) for n in names[:count]), capacity=count) for count in range(4)]
+    assert in_order == [[], [""], ["", "group"], ["", "user", "group"]]
+    assert hash_map_order(((string_hash(n), n) for n in ("user", "client-id")), capacity=2) == ["client-id", "user"]
+
+
+def test_a_set_is_made_large_enough_for_what_it_copies():
+    assert [copied(count) for count in (0, 11, 12, 24)] == [16, 16, 17, 33]

@@ -1,0 +1,47 @@
+"""Hashes and orders of Java collections, where a client of Kafka can see them.
+
+Which of two equally popular protocols a group selects, in which order a batch of groups is answered, which of two
+faults is told: all of it follows from `String.hashCode` and the iteration order of `HashMap`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def string_hash(text: str) -> int:
+    """`String.hashCode`, as an unsigned 32-bit number."""
+    h = 0
+    if text.isascii():
+        for byte in text.encode("ascii"):
+            h = (31 * h + byte) & 0xFFFFFFFF
+        return h
+    units = text.encode("utf-16-be", "surrogatepass")
+    for i in range(0, len(units), 2):
+        h = (31 * h + (units[i] << 8 | units[i + 1])) & 0xFFFFFFFF
+    return h
+
+
+def hash_map_order(keys: Iterable[tuple[int, T]], capacity: int = 16) -> list[T]:
+    """Items in the iteration order of a `HashMap` into which they were put one after the other.
+
+    Args:
+        keys: distinct items, each with the unsigned hash code of its key.
+        capacity: for so many the map was made, `new HashMap<>(capacity)`.
+    """
+    items = list(keys)
+    size = 1
+    while size < capacity or len(items) > size * 3 // 4:
+        size *= 2
+    buckets: dict[int, list[T]] = {}
+    for h, item in items:
+        buckets.setdefault((h ^ h >> 16) & (size - 1), []).append(item)
+    return [item for index in sorted(buckets) for item in buckets[index]]
+
+
+def copied(count: int) -> int:
+    """The capacity of a `HashSet` that was made from a collection of so many."""
+    return max(int(count / 0.75) + 1, 16)
