@@ -218,6 +218,11 @@ def questions() -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     yield "alter", (([("ip", "no.such.invalid")], [("connection_creation_rate", 1.0)]),), {}
     twice = [("user", "twice"), ("client-id", None)]
     yield "alter", ((twice, [rate]), (twice[::-1], [other]), (twice, [rate])), {}
+    yield "alter", ((twice[::-1], [rate, rate]),), {}
+    for strange in ([("group", "g"), ("", "g")], [("User", "u"), ("ip", "")], [("ip", ""), ("User", "u")]):
+        yield "alter", ((strange, []),), {}
+        yield "alter", (([*strange, ("user", "u")], []), ([("client-id", None), *strange], [rate, rate])), {}
+        yield "alter", ((strange, [rate]), (strange[::-1], [rate])), {}
     yield "alter", (([("user", "trial")], [rate]), ([("user", "trial2")], [("x", 1.0)])), {"validate_only": True}
     yield "alter", (), {}
     for match in (

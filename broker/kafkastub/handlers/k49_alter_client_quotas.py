@@ -10,7 +10,7 @@ AQ-4  A quota given twice for an entity: INVALID_REQUEST, nothing of it is done.
       and what was sound the first time is done all the same. Of a type given twice in an entity the last name counts.
 AQ-5  validate_only checks all of this and changes nothing.
 AQ-6  More than 10,000 changes in one request: every entity POLICY_VIOLATION, and nothing is done.
-AQ-7  Entities are answered, and the quotas of one are looked at, in the order of Kafka's hash maps.
+AQ-7  Entities are answered, and the types and quotas of one are looked at, in the order of Kafka's hash maps.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.error_texts import default_text
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.security.quotas import Entity, entity
+from kafkastub.security.quotas import Entity
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.java_order import hash_map_order, string_hash
@@ -43,7 +43,7 @@ def error_response(request: AlterClientQuotasRequest, code: ErrorCode, version: 
 def alter_client_quotas(ctx: RequestContext, request: AlterClientQuotasRequest) -> Outcome:
     wanted = [
         (
-            entity((one.entity_type, one.entity_name) for one in entry.entity),
+            tuple((one.entity_type, one.entity_name) for one in entry.entity),
             [(one.key, None if one.remove else one.value) for one in _looked_at(entry.ops)],
         )
         for entry in request.entries

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.java_order import hash_map_order, string_hash
 
 USER: Final = "user"
 CLIENT_ID: Final = "client-id"
@@ -55,7 +56,13 @@ class FilterComponent(NamedTuple):
 
 def entity(parts: Iterable[tuple[str, str | None]]) -> Entity:
     """Of types and names as they come; of a type given twice the last name counts."""
-    return tuple(sorted(dict(parts).items(), key=lambda part: _ORDER.get(part[0], len(_ORDER))))
+    return tuple(sorted(dict(parts).items(), key=lambda part: (_ORDER.get(part[0], len(_ORDER)), part[0])))
+
+
+def _in_order(given: Entity) -> Entity:
+    """The order of the `HashMap` that Kafka makes for so many: the first fault is the one that is told."""
+    parts = dict(given).items()
+    return tuple(hash_map_order(((string_hash(part[0]), part) for part in parts), len(given)))
 
 
 def allowed_quotas(who: Entity) -> tuple[str, ...]:
@@ -94,19 +101,26 @@ class Quotas:
     def alter(
         self, wanted: Iterable[tuple[Entity, Changes]], *, validate_only: bool = False
     ) -> list[tuple[Entity, Refusal | None]]:
-        """Each entity with why it is refused, or None. Raises KafkaError for too many: nothing is done then."""
-        results: dict[Entity, Refusal | None] = {}
+        """Each entity with why it is refused, or None. Raises KafkaError for too many: nothing is done then.
+
+        Args:
+            wanted: entities with their types and names as they were given; they come back in Kafka's order.
+        """
+        results: dict[Entity, tuple[Entity, Refusal | None]] = {}
         accepted: list[tuple[Entity, str, float | None]] = []
-        for who, changes in wanted:
+        for given, changes in wanted:
+            who, parts = entity(given), _in_order(given)
             asked: dict[str, float | None] = {}
             twice = False
             for name, value in changes:
                 twice = twice or name in asked
                 asked.setdefault(name, value)
             if twice or who in results:
-                results[who] = ErrorCode.INVALID_REQUEST, f"Ignoring duplicate entity {_as_java(who)}"
-                continue
-            results[who] = refusal = _refusal(who, asked)
+                refusal: Refusal | None = ErrorCode.INVALID_REQUEST, f"Ignoring duplicate entity {_as_java(parts)}"
+            else:
+                refusal = _refusal(parts, asked)
+            first = results.get(who, (parts, None))[0]
+            results[who] = first, refusal
             if refusal is None:
                 accepted += self._news(who, asked)
         if len(accepted) > _MOST_CHANGES:
@@ -117,7 +131,7 @@ class Quotas:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"at most {_MOST_ENTITIES} entities may have quotas")
             for who, name, value in accepted:
                 self._apply(who, name, value)
-        return list(results.items())
+        return list(results.values())
 
     def describe(self, wanted: Sequence[FilterComponent], *, strict: bool) -> Iterator[tuple[Entity, dict[str, float]]]:
         """What matches all of the filter; if strict, entities of just these types. Raises KafkaError."""
