@@ -17,6 +17,8 @@ from kafkawire.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsR
 from kafkawire.messages.delete_acls_response import DeleteAclsResponse
 from kafkawire.messages.describe_acls_request import DescribeAclsRequest
 from kafkawire.messages.describe_acls_response import DescribeAclsResponse
+from kafkawire.messages.describe_topic_partitions_request import DescribeTopicPartitionsRequest, TopicRequest
+from kafkawire.messages.describe_topic_partitions_response import DescribeTopicPartitionsResponse
 from tests.handlers.desk import Desk
 
 CLASS = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}
@@ -147,3 +149,11 @@ def test_entries_outlive_the_process(tmp_path: Path):
             ResourceType.ANY, None, ResourcePatternType.ANY, None, None, AclOperation.ANY, AclPermissionType.ANY
         )
         assert admin.describe_acls(any_of_them).result(10) == [made]
+
+
+@pytest.mark.behaviour("TP-7")
+def test_what_fails_as_a_whole_tells_no_operations():
+    request = DescribeTopicPartitionsRequest([TopicRequest("t"), TopicRequest("")])
+    answer = Desk(OPEN).ask(0, request, DescribeTopicPartitionsResponse)
+    told = [(one.name, one.error_code, one.topic_authorized_operations) for one in answer.topics]
+    assert told == [(name, ErrorCode.UNKNOWN_SERVER_ERROR, -(2**31)) for name in ("t", "")]

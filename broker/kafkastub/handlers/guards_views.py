@@ -132,7 +132,7 @@ def _describe_topic_partitions(api: Registration) -> Handler:
             answer = handler(ctx, request) if mine else api.response_class()()
             answer.next_cursor = answer.next_cursor if mine else None
         for topic in answer.topics:
-            if topic.name is not None:
+            if topic.name is not None and topic.error_code not in _WHOLE:
                 topic.topic_authorized_operations = topic_operations(access, topic.name)
         if asked:
             answer.topics = [
