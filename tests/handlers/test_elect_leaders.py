@@ -44,6 +44,14 @@ def test_not_needed(desk: Desk, version: int, kind: int):
     assert told(answer) == [("a", 0, *NOT_NEEDED), ("a", 1, *NOT_NEEDED)]
 
 
+@pytest.mark.behaviour("EL-1")
+def test_any_leader_is_leader_enough_for_an_unclean_election(desk: Desk):
+    partition = desk.state.cluster.topics["a"].partitions[0]
+    partition.replicas, partition.isr, partition.leader, partition.leader_epoch = [2, 1], [1, 2], 1, 4
+    assert told(ask(desk, ("a", [0]), election_type=1)) == [("a", 0, *NOT_NEEDED)]
+    assert (partition.leader, partition.leader_epoch) == (1, 4)
+
+
 @pytest.mark.behaviour("EL-2")
 def test_unknown(desk: Desk):
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -59,6 +67,14 @@ def test_unknown(desk: Desk):
 def test_everywhere(desk: Desk):
     answer = ask(desk, every=True)
     assert [(topic.topic, topic.partition_result) for topic in answer.replica_election_results] == [("a", ())]
+
+
+@pytest.mark.behaviour("EL-3")
+@pytest.mark.parametrize("timeout_ms", [0, 60000])
+@pytest.mark.parametrize("kind", [0, 7])
+def test_nowhere_is_no_error_whatever_else_is_asked(desk: Desk, kind: int, timeout_ms: int):
+    answer = ask(desk, version=1, election_type=kind, timeout_ms=timeout_ms)
+    assert (answer.error_code, told(answer)) == (ErrorCode.NONE, [])
 
 
 @pytest.mark.behaviour("EL-4")

@@ -4,7 +4,8 @@ EL-1  A partition whose leader is its first replica needs no preferred election,
       one: ELECTION_NOT_NEEDED.    KIP-183, KIP-460; Kafka: ReplicationControlManager.electLeader
 EL-2  Unknown topic or partition: UNKNOWN_TOPIC_OR_PARTITION, with a text that names it. Topics and partitions are
       answered as often as they are named, in their order.
-EL-3  Null partitions: every topic is answered, without the partitions that need no election.
+EL-3  Null partitions: every topic is answered, without the partitions that need no election. No topics: nothing is
+      answered, and no error whatever else is asked.                           Kafka: QuorumController.electLeaders
 EL-4  Versions 1+: an election type that does not exist answers INVALID_REQUEST, at the top and for each partition.
 EL-5  No time to do it in (timeout_ms of 0 and less): REQUEST_TIMED_OUT, likewise.    Kafka: ControllerApis
 EL-6  A preferred leader other than the present one takes over, with the next leader epoch, if it is in sync;
@@ -57,6 +58,8 @@ def error_response(
 
 @handles(ApiKey.ELECT_LEADERS, 0, 2, error_response=error_response)
 def elect_leaders(ctx: RequestContext, request: ElectLeadersRequest) -> Outcome:
+    if request.topic_partitions is not None and not request.topic_partitions:
+        return ElectLeadersResponse()
     if request.timeout_ms <= 0:
         return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
     kind = request.election_type
