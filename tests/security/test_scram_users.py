@@ -94,6 +94,21 @@ def test_what_is_refused(talk: Talk, unique: Callable[[str], str]):
     }
 
 
+@pytest.mark.behaviour("AU-3")
+def test_a_user_whose_salted_password_is_empty_is_not_made(talk: Talk, unique: Callable[[str], str]):
+    user = unique("user")
+    nothing = ScramCredentialUpsertion(user, 1, 4096, b"salt", b"")
+    assert alter(talk, nothing) == {user: (ErrorCode.UNKNOWN_SERVER_ERROR, None)}
+    assert alter(talk, upsertion(user), nothing)[user][0] == TWICE
+    assert describe(talk, user)[user][0] == MISSING
+
+
+@pytest.mark.behaviour("AU-4")
+def test_they_are_answered_in_the_order_of_kafkas_map(talk: Talk):
+    changes = [upsertion("a=b", 3), upsertion("ü", 1, 5), upsertion("", 1), upsertion("a,b", 1, 1)]
+    assert list(alter(talk, *changes)) == ["", "a,b", "a=b", "ü"]
+
+
 def test_they_outlive_the_process_and_count_at_once(tmp_path: Path):
     with KafkaStub(users={"root": "r"}, data_dir=tmp_path) as stub:
         with Talk(stub.bootstrap_servers) as talk:

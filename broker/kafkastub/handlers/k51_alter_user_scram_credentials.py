@@ -3,11 +3,13 @@
 AU-1  An upsertion counts for every authentication from the answer on; a deletion takes the user's credential away.
 AU-2  Deleting what is not there: RESOURCE_NOT_FOUND; a user named twice: DUPLICATE_RESOURCE, once, nothing is done.
 AU-3  An empty name, and fewer than 4096 or more than 16384 iterations: UNACCEPTABLE_CREDENTIAL; a mechanism that does
-      not exist: UNSUPPORTED_SASL_MECHANISM.
+      not exist: UNSUPPORTED_SASL_MECHANISM; an empty salted password: UNKNOWN_SERVER_ERROR.
+AU-4  Answered are deletions, upsertions and refusals, each in the order of Kafka's hash map.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
@@ -16,6 +18,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
+from kafkawire.java_order import hash_map_order, string_hash
 from kafkawire.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
@@ -59,15 +62,26 @@ def alter_user_scram_credentials(ctx: RequestContext, request: AlterUserScramCre
             refused[name] = why
         else:
             chosen[name] = one
+    deleted, upserted = [], []
     for one in chosen.values():
         if isinstance(one, ScramCredentialDeletion):
             users.remove(one.name, one.mechanism)
-        else:
+            deleted.append(one.name)
+        elif one.salted_password:
             users.put(one.name, one.mechanism, one.salt, one.salted_password, one.iterations)
+            upserted.append(one.name)
+        else:
+            refused[one.name] = ErrorCode.UNKNOWN_SERVER_ERROR, None  # Java makes no key of nothing
     ctx.state.changed()
-    done = [AlterUserScramCredentialsResult(name, ErrorCode.NONE, None) for name in chosen]
-    failed = [AlterUserScramCredentialsResult(name, code, text) for name, (code, text) in refused.items()]
-    return AlterUserScramCredentialsResponse(results=[*done, *failed])
+    done = [*_in_order(deleted), *_in_order(upserted)]
+    results = [AlterUserScramCredentialsResult(name, ErrorCode.NONE, None) for name in done]
+    results += [AlterUserScramCredentialsResult(name, *refused[name]) for name in _in_order(refused)]
+    return AlterUserScramCredentialsResponse(results=results)
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """The order of a map by name, of which Kafka has one for deletions, for upsertions and for errors."""
+    return hash_map_order((string_hash(name), name) for name in names)
 
 
 def _refusal(ctx: RequestContext, one: ScramCredentialDeletion | ScramCredentialUpsertion) -> _Refusal | None:
