@@ -18,12 +18,13 @@ from kafkastub.conformance.differential.report import text
 from kafkastub.conformance.differential.running import Comparison, Result, Status, compare
 from kafkastub.conformance.differential.script import Script
 from kafkastub.conformance.differential.shrink import SECONDS
+from tests.differential.access import access_script
 from tests.differential.fuzz import broken_bytes, odd_values
 from tests.differential.handmade import SCRIPTS
 from tests.differential.running import apache_kafka, started_once, stub
 from tests.oracle.apache_kafka import OracleError
 
-KINDS = ("groups", "data", "odd", "broken")
+KINDS = ("groups", "data", "odd", "broken", "access")
 TOLD_EVERY = 50
 
 
@@ -84,7 +85,7 @@ def _chosen(arguments: argparse.Namespace) -> Iterator[Script]:
         elif arguments.kind == "data":
             yield data_script(seed, *([arguments.steps] if arguments.steps else []))
         else:
-            yield {"odd": odd_values, "broken": broken_bytes}[arguments.kind](seed)
+            yield {"odd": odd_values, "broken": broken_bytes, "access": access_script}[arguments.kind](seed)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,11 @@ CONFIGS: dict[str, dict[str, object]] = {
         "log.retention.check.interval.ms": 3600000,
         "transaction.state.log.num.partitions": 1,
     },
+    "access": {
+        **COMMON,
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS",
+    },
 }
 """Broker settings by the name that a scenario uses, for Apache Kafka and the stub alike."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 
 from kafkastub.conformance.differential.broker import Broker, prepared
+from tests.differential.access import take_away
 from tests.differential.brokers import CONFIGS, ORDERLY
 from tests.oracle.apache_kafka import ApacheKafka
 
@@ -17,7 +19,7 @@ ByConfig = Callable[[str], Broker]
 def apache_kafka(config: str) -> Iterator[Broker]:
     """Apache Kafka with the settings `config` of brokers.CONFIGS, and the shared topics."""
     with ApacheKafka({**CONFIGS[config], **ORDERLY}) as kafka:
-        yield prepared(kafka.bootstrap_servers)
+        yield _emptied(prepared(kafka.bootstrap_servers), config)
 
 
 @contextmanager
@@ -26,7 +28,11 @@ def stub(config: str) -> Iterator[Broker]:
     from kafkastub import KafkaStub  # here: the oracle is of use without it
 
     with KafkaStub(profile="kafka", config=CONFIGS[config]) as running:
-        yield prepared(running.bootstrap_servers)
+        yield _emptied(prepared(running.bootstrap_servers), config)
+
+
+def _emptied(broker: Broker, config: str) -> Broker:
+    return replace(broker, emptied=take_away) if config == "access" else broker
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event
@@ -47,6 +47,9 @@ ASKED = {
 }  # fmt: skip
 """The APIs that scenarios may be about."""
 
+Ask = Callable[[str, dict[str, Json]], Json]
+"""From the name of an API and a body to the answer, asked at the newest version."""
+
 Versions = Mapping[str, tuple[int, int]]
 """(lowest, highest) by the name of the API."""
 
@@ -77,6 +80,8 @@ class Broker:
     cluster: Cluster | None = None
     ignore: frozenset[str] = frozenset()
     """Fields of answers that are not compared."""
+    emptied: Callable[[Ask], object] | None = None
+    """Takes away, before each play, what scenarios change and no name tells to be theirs: ACLs, quotas, users."""
 
     @property
     def nodes(self) -> int:

@@ -10,7 +10,7 @@ The table stands in docs/differential.md, too.
 |                                            |                               | with its length before it               |
 | node id of the broker that is asked        | `1`, and 1 as that id         | `NODES`: fields that hold a node id     |
 | topic id                                   | `<topic t1>`                  | learned from Metadata before the play   |
-| the broker's address                       | `<host>`, `<port>`            | fields `host` and `port` of an answer   |
+| the broker's address                       | `<host>`, `<port>`            | fields `host` and `port` of one struct  |
 | the address that a broker sees of us       | `/<client>`                   | field `client_host` that begins with    |
 |                                            |                               | `/`, where others use the broker, too   |
 | cluster id                                 | `<cluster>`                   | field `cluster_id` of an answer         |
@@ -220,7 +220,11 @@ def normalise(names: Names, api: str, request: Mapping[str, Json], answer: dict[
 
 def _stamped(names: Names, value: Json, field: str = "") -> Any:
     if isinstance(value, dict):
-        return {key: _stamped(names, item, key) for key, item in value.items()}
+        # The host of an ACL has no port, and is not the broker's.
+        return {
+            key: item if key == "host" and "port" not in value else _stamped(names, item, key)
+            for key, item in value.items()
+        }
     if isinstance(value, list):
         return [_stamped(names, item, field) for item in value]
     if field == "client_host" and names.topics and str(value).startswith("/"):

@@ -43,6 +43,23 @@ UNORDERED_DATA: dict[tuple[str, ...], tuple[str, ...]] = {
     ("DescribeProducers", "topics", "partitions", "active_producers"): ("producer_id",),
     ("DescribeLogDirs", "results", "topics"): ("name",),
     ("DescribeLogDirs", "results", "topics", "partitions"): ("partition_index",),
+    ("DescribeAcls", "resources", "acls"): ("principal", "host", "operation", "permission_type"),
+    ("DescribeAcls", "resources"): ("resource_type", "resource_name", "pattern_type"),
+    ("DeleteAcls", "filter_results", "matching_acls"): (
+        "resource_type",
+        "resource_name",
+        "pattern_type",
+        "principal",
+        "host",
+        "operation",
+        "permission_type",
+    ),
+    ("DescribeClientQuotas", "entries", "entity"): ("entity_type",),
+    ("DescribeClientQuotas", "entries", "values"): ("key",),
+    ("DescribeClientQuotas", "entries"): ("entity",),
+    ("DescribeUserScramCredentials", "results"): ("user",),
+    ("AlterPartitionReassignments", "responses"): ("name",),
+    ("ListPartitionReassignments", "topics"): ("name",),
     ("ElectLeaders", "replica_election_results"): ("topic",),
     ("ElectLeaders", "replica_election_results", "partition_result"): ("partition_id",),
 }
@@ -84,6 +101,8 @@ def sort_at(answer: Json, path: list[str], keys: tuple[str, ...]) -> None:
 
 def _comparable(value: Json) -> tuple[int, str]:
     """An absent field is the schema's default: 0 or an empty text."""
+    if isinstance(value, list):
+        return 0, str(value)
     return (value, "") if isinstance(value, int) else (0, value or "")
 
 

@@ -66,6 +66,9 @@ class Stage:
         if self.broker.alone:
             # The empty group id has no prefix: what another play left there must go.
             self._watch("DeleteGroups", {"groups_names": [""]})
+        if self.broker.emptied is not None:
+            self.broker.emptied(self._watch)
+            self.settle()
         return self
 
     def __exit__(
