@@ -36,10 +36,17 @@ class UnavailableCodecError(KafkaError):
         super().__init__(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, why)
 
 
+_GZIP_MAGIC = b"\x1f\x8b\x08"
+_GZIP_HEADER_SIZE = 10
+_GZIP_STEP = 4096
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_HEADER = _XERIAL_MAGIC + b"\x00\x00\x00\x01\x00\x00\x00\x01"
 _XERIAL_BLOCK = 32 * 1024
 _BLOCK_SIZE = Struct(">i")
+_ROOM_AT_FIRST = 4096
+MOST_UNPACKED = 256 * 1024 * 1024
+"""Bytes of records in one batch, when it is looked into. Kafka reads the stream piece by piece, and has no limit."""
+
 _FAILED = "Failed to decompress record stream"
 
 
@@ -49,7 +56,10 @@ def compress(codec: int, data: Buffer) -> bytes:
 
 
 def decompress(codec: int, data: Buffer) -> Buffer:
-    """The records' bytes. UnavailableCodecError, or CORRUPT_MESSAGE for bytes that are no such stream."""
+    """The records' bytes. UnavailableCodecError; CORRUPT_MESSAGE for bytes that are no such stream.
+
+    Likewise where there would be more than `MOST_UNPACKED`: 32 KB of zstd can stand for a gigabyte.
+    """
     unpack = _codec(codec)[1]
     try:
         return unpack(data)
@@ -67,10 +77,11 @@ def _codec(codec: int) -> tuple[Callable[[Buffer], bytes], Callable[[Buffer], Bu
     if codec == Compression.SNAPPY:
         return _snappy, _unsnappy
     if codec == Compression.LZ4:
-        return _lz4, lambda data: bytes(_cramjam().lz4.decompress(data))
+        return _lz4, lambda data: _into(_cramjam().lz4.decompress_into, data)
     if codec == Compression.ZSTD:
         zstd = _cramjam().zstd
-        return lambda data: bytes(zstd.compress(data)), lambda data: bytes(zstd.decompress(data))
+        # Without a frame there is nothing inside, which to Kafka is no error of the stream.
+        return lambda data: bytes(zstd.compress(data)), lambda data: _into(zstd.decompress_into, data) if data else b""
     raise UnavailableCodecError(f"Unknown compression type id: {codec}")
 
 
@@ -94,11 +105,54 @@ def _gzip(data: Buffer) -> bytes:
 
 
 def _gunzip(data: Buffer) -> bytes:
-    unpacker = zlib.decompressobj(wbits=47)
-    unpacked = unpacker.decompress(data)
-    if not unpacker.eof:
-        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, f"{_FAILED}: it ends early")
-    return unpacked
+    """One member or several; what follows and is none is left (Java: GZIPInputStream)."""
+    view = memoryview(data)
+    parts: list[bytes] = []
+    room, at, step = MOST_UNPACKED, 0, len(view)
+    while True:
+        unpacker = zlib.decompressobj(wbits=31)
+        while not unpacker.eof:
+            if at == len(view):
+                raise KafkaError(ErrorCode.CORRUPT_MESSAGE, f"{_FAILED}: it ends early")
+            piece = view[at : at + step]
+            parts.append(unpacker.decompress(piece, room + 1))
+            room -= len(parts[-1])
+            if room < 0:
+                raise _too_much()
+            at += len(piece) - len(unpacker.unused_data)
+        if len(view) - at < _GZIP_HEADER_SIZE or view[at : at + len(_GZIP_MAGIC)] != _GZIP_MAGIC:
+            return b"".join(parts)
+        step = _GZIP_STEP  # what is left is copied at the end of each member
+
+
+def _into(unpack: Callable[[Buffer, bytearray], int], data: Buffer) -> bytes:
+    """Unpack into as much memory as it turns out to need, `MOST_UNPACKED` at most."""
+    size = min(_ROOM_AT_FIRST + 16 * len(data), MOST_UNPACKED)
+    while True:
+        out = bytearray(size)
+        try:
+            return bytes(memoryview(out)[: unpack(data, out)])
+        except Exception as failure:
+            if str(failure) != _no_room():
+                raise
+        if size == MOST_UNPACKED:
+            raise _too_much()
+        size = min(8 * size, MOST_UNPACKED)
+
+
+@cache
+def _no_room() -> str:
+    """What cramjam says where the output does not fit: the text is no stable interface."""
+    zstd = _cramjam().zstd
+    try:
+        zstd.decompress_into(bytes(zstd.compress(b"one byte does not hold this")), bytearray(1))
+    except Exception as failure:
+        return str(failure)
+    raise AssertionError("cramjam writes behind the end of a buffer")
+
+
+def _too_much() -> KafkaError:
+    return KafkaError(ErrorCode.CORRUPT_MESSAGE, f"{_FAILED}: it has more than {MOST_UNPACKED} bytes")
 
 
 def _lz4(data: Buffer) -> bytes:
@@ -120,18 +174,31 @@ def _snappy(data: Buffer) -> bytes:
 
 
 def _unsnappy(data: Buffer) -> bytes:
-    """snappy-java's frames or, as librdkafka sends it, one bare snappy block."""
-    unpack = _cramjam().snappy.decompress_raw
-    view = memoryview(data)
-    if bytes(view[: len(_XERIAL_MAGIC)]) != _XERIAL_MAGIC:
-        return bytes(unpack(bytes(view)))
+    """snappy-java's frames or, as librdkafka sends it, one bare snappy block.
+
+    Frames may be several streams, each with its header, and end where there is no whole size any more.
+    """
+    view, room = memoryview(data), MOST_UNPACKED
+    if len(view) < len(_XERIAL_HEADER) or view[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
+        return _unsnappy_block(bytes(view), room)
     chunks = []
     at = len(_XERIAL_HEADER)
-    while at < len(view):
+    while at + _BLOCK_SIZE.size <= len(view):
+        if view[at : at + len(_XERIAL_MAGIC)] == _XERIAL_MAGIC:
+            at += len(_XERIAL_HEADER)
+            continue
         (size,) = _BLOCK_SIZE.unpack_from(view, at)
         at += _BLOCK_SIZE.size
         if size < 0 or at + size > len(view):
             raise KafkaError(ErrorCode.CORRUPT_MESSAGE, f"{_FAILED}: a block ends early")
-        chunks.append(bytes(unpack(bytes(view[at : at + size]))))
+        chunks.append(_unsnappy_block(bytes(view[at : at + size]), room))
+        room -= len(chunks[-1])
         at += size
     return b"".join(chunks)
+
+
+def _unsnappy_block(block: bytes, room: int) -> bytes:
+    snappy = _cramjam().snappy
+    if snappy.decompress_raw_len(block) > room:
+        raise _too_much()
+    return bytes(snappy.decompress_raw(block))
