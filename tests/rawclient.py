@@ -7,12 +7,13 @@ import struct
 from typing import Self
 
 from kafkawire.header import request_header, response_header_size
+from tests.waiting import SECONDS
 
 
 class RawClient:
     """One blocking connection."""
 
-    def __init__(self, bootstrap_servers: str, timeout: float = 10, source: str = "") -> None:
+    def __init__(self, bootstrap_servers: str, timeout: float = SECONDS, source: str = "") -> None:
         """`source`: the address to come from, which is what an entry's host is compared with."""
         host, _, port = bootstrap_servers.rpartition(":")
         self.socket = socket.create_connection((host, int(port)), timeout, (source, 0) if source else None)

@@ -17,6 +17,7 @@ from kafkawire.framing import frame
 from kafkawire.header import request_header
 from tests.control.conftest import Http, commit_for
 from tests.rawclient import RawClient
+from tests.waiting import SECONDS
 
 
 def test_healthy_only_while_the_topics_asked_for_are_there(stub: KafkaStub, http: Http):
@@ -134,7 +135,7 @@ def test_requests_without_an_answer_and_frames_that_are_none(stub: KafkaStub, ht
     producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "acks": 0})
     producer.produce("orders", b"one")
     producer.flush()
-    stub.journal.wait_for(api="Produce")
+    stub.journal.wait_for(api="Produce", timeout=SECONDS)
     found = scrape(http)
     assert sum(found["kafkastub_requests_unanswered_total"].values()) == 1
     assert found["kafkastub_requests_refused_total"][()] == 0

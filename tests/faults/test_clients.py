@@ -14,6 +14,7 @@ from tests.clients.adapters import connect
 from tests.clients.client import Client, Message, drain, until
 from tests.clients.jvm import Jvm
 from tests.conftest import CONFIG
+from tests.waiting import SECONDS
 
 CLIENTS = ("aiokafka", "confluent-kafka", "java")
 SENT = [f"order-{number}" for number in range(20)]
@@ -117,7 +118,9 @@ def test_a_heartbeat_that_is_refused_makes_a_member_join_again(stub: KafkaStub, 
 async def test_aiokafka_gives_up_on_a_silent_broker_and_sends_again(stub: KafkaStub) -> None:
     with stub.faults.add(api="Produce", silent=True, times=1) as fault:
         async with AIOKafkaProducer(
-            bootstrap_servers=stub.bootstrap_servers, enable_idempotence=True, request_timeout_ms=500
+            bootstrap_servers=stub.bootstrap_servers,
+            enable_idempotence=True,
+            request_timeout_ms=2000,  # the requests with which it starts have no more time either
         ) as producer:
             sent = await producer.send_and_wait("orders", b"one", partition=0)
         assert (sent.offset, fault.hits) == (0, 1)
@@ -129,7 +132,7 @@ def test_confluent_gives_up_on_a_silent_broker_and_sends_again(stub: KafkaStub) 
     with stub.faults.add(api="Produce", silent=True, times=1) as fault:
         producer = Producer({**config, "socket.timeout.ms": 1000})
         producer.produce("orders", b"one", partition=0)
-        assert producer.flush(20) == 0
+        assert producer.flush(SECONDS) == 0
         assert fault.hits == 1
     assert stored(stub) == [b"one"]
 
@@ -156,7 +159,7 @@ def stored(stub: KafkaStub) -> list[bytes | None]:
     consumer.assign([TopicPartition("orders", 0, 0)])
     values: list[bytes | None] = []
     while True:
-        message = consumer.poll(10)
+        message = consumer.poll(SECONDS)
         assert message is not None
         if message.error():
             assert message.error().code() == KafkaError._PARTITION_EOF

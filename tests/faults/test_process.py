@@ -14,6 +14,7 @@ from kafkastub import ConfigError, FaultError, KafkaStub, StubError, TopicError
 from kafkastub.stub_observed import GroupTimeout
 from tests.faults.test_on_the_wire import commit, committed
 from tests.rawclient import RawClient
+from tests.waiting import SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def test_faults(stub: KafkaStub) -> None:
     with stub.faults.add(api="OffsetCommit", error="NOT_COORDINATOR", times=1) as fault:
         with RawClient(stub.bootstrap_servers) as client:
             assert [commit(client)["a", 0] for _ in range(2)] == [16, 0]
-        fault.wait(hits=1, timeout=5)
+        fault.wait(hits=1, timeout=SECONDS)
         assert (fault.hits, fault.rule.times, len(stub.faults)) == (1, 1, 1)
         assert [each.id for each in stub.faults] == [fault.id]
     assert stub.faults.list() == []
@@ -50,7 +51,7 @@ def test_the_journal_and_a_loading_coordinator(stub: KafkaStub) -> None:
         with stub.coordinator_loading():
             assert commit(client, "loading") == {("a", 0): 14}
         assert commit(client, "loading") == {("a", 0): 0}
-    assert stub.journal.wait_for(api="OffsetCommit", group="loading", timeout=5).api == "OffsetCommit"
+    assert stub.journal.wait_for(api="OffsetCommit", group="loading", timeout=SECONDS).api == "OffsetCommit"
 
 
 def test_errors_are_those_of_a_stub_in_this_process(stub: KafkaStub) -> None:
@@ -95,6 +96,6 @@ def test_the_child_ends_when_its_parent_is_killed(tmp_path: object) -> None:
         assert parent.stdout is not None
         child = os.pidfd_open(int(parent.stdout.readline()))
         parent.kill()
-    ended, _, _ = select.select([child], [], [], 10)
+    ended, _, _ = select.select([child], [], [], SECONDS)
     os.close(child)
     assert ended

@@ -27,6 +27,7 @@ from tests.clients.client import until
 from tests.clients.jvm import Jvm
 from tests.conftest import CONFIG
 from tests.rawclient import RawClient
+from tests.waiting import SECONDS
 
 SOME = ["2.1", "2.4", "2.8", "3.3", "3.9", "4.0", "4.3"]
 
@@ -106,11 +107,11 @@ def test_librdkafka_produces_consumes_and_commits(release: str):
     with KafkaStub(topics={"orders": 1}, config=CONFIG, as_version=release) as stub:
         producer = Producer({"bootstrap.servers": stub.bootstrap_servers})
         producer.produce("orders", b"one")
-        assert producer.flush(10) == 0
+        assert producer.flush(SECONDS) == 0
         config = {"bootstrap.servers": stub.bootstrap_servers, "group.id": "g", "auto.offset.reset": "earliest"}
         consumer = Consumer(config | {"enable.auto.commit": False})
         consumer.subscribe(["orders"])
-        message = consumer.poll(10)
+        message = consumer.poll(SECONDS)
         assert message is not None
         assert message.value() == b"one"
         consumer.commit(message, asynchronous=False)
@@ -120,7 +121,7 @@ def test_librdkafka_produces_consumes_and_commits(release: str):
 
 @pytest.mark.parametrize("release", SOME)
 async def test_aiokafka_produces_consumes_and_commits(release: str):
-    async with asyncio.timeout(20), KafkaStub(topics={"orders": 1}, config=CONFIG, as_version=release) as stub:
+    async with asyncio.timeout(SECONDS), KafkaStub(topics={"orders": 1}, config=CONFIG, as_version=release) as stub:
         async with AIOKafkaProducer(bootstrap_servers=stub.bootstrap_servers) as producer:
             await producer.send_and_wait("orders", b"one")
         async with AIOKafkaConsumer(

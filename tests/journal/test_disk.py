@@ -19,6 +19,7 @@ from kafkawire.codec import encode
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from tests.journal.test_journal import commit, commit_to, produce
 from tests.rawclient import RawClient
+from tests.waiting import SECONDS
 
 
 def test_more_than_the_ring_holds_is_on_disk(tmp_path: Path) -> None:
@@ -40,7 +41,7 @@ def test_a_pending_request_is_there_and_its_end_takes_its_place(tmp_path: Path) 
         topics = [FetchTopic(topic="orders", partitions=[partition])]
         request = FetchRequest(max_wait_ms=60_000, min_bytes=1, session_epoch=-1, topics=topics)
         raw.send(ApiKey.FETCH, 11, encode(request, 11))
-        stub.journal.wait_for(api="Fetch", outcome="pending")
+        stub.journal.wait_for(api="Fetch", outcome="pending", timeout=SECONDS)
         assert [row["outcome"] for row in read_rows(tmp_path)] == ["pending"]
         with RawClient(stub.bootstrap_servers) as other:
             other.exchange(ApiKey.PRODUCE, 9, encode(produce("orders"), 9))

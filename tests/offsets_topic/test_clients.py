@@ -23,6 +23,7 @@ from kafkawire.messages.offset_commit_response import OffsetCommitResponse
 from kafkawire.messages.offset_commit_value import OffsetCommitValue
 from kafkawire.offsets_topic import decode_record
 from tests.rawclient import RawClient
+from tests.waiting import SECONDS
 
 TOPIC = "__consumer_offsets"
 COMMITS = 300
@@ -41,7 +42,7 @@ def by_aiokafka(servers: str, end: int) -> Records:
             assert await consumer.end_offsets([partition]) == {partition: end}
             found: Records = []
             while not found or found[-1][0] < end - 1:
-                record = await asyncio.wait_for(consumer.getone(), 10)
+                record = await asyncio.wait_for(consumer.getone(), SECONDS)
                 found.append((record.offset, record.key, record.value))
             return found
         finally:
@@ -55,10 +56,10 @@ def by_librdkafka(servers: str, end: int) -> Records:
     consumer = Consumer({**settings, "enable.auto.commit": False})
     try:
         consumer.assign([LibrdkafkaPartition(TOPIC, 0, OFFSET_BEGINNING)])
-        assert consumer.get_watermark_offsets(LibrdkafkaPartition(TOPIC, 0), timeout=10) == (0, end)
+        assert consumer.get_watermark_offsets(LibrdkafkaPartition(TOPIC, 0), timeout=SECONDS) == (0, end)
         found: Records = []
         while not found or found[-1][0] < end - 1:
-            message = consumer.poll(10)
+            message = consumer.poll(SECONDS)
             assert message is not None
             assert message.error() is None
             found.append((message.offset() or 0, message.key(), message.value()))  # type: ignore[arg-type]
@@ -68,7 +69,10 @@ def by_librdkafka(servers: str, end: int) -> Records:
 
 
 def by_kafka_python(servers: str, end: int) -> Records:
-    consumer = KafkaConsumer(bootstrap_servers=servers, isolation_level="read_committed", consumer_timeout_ms=10_000)
+    patience_ms = int(SECONDS * 1000)
+    consumer = KafkaConsumer(
+        bootstrap_servers=servers, isolation_level="read_committed", consumer_timeout_ms=patience_ms
+    )
     try:
         partition = KafkaPythonPartition(TOPIC, 0)
         consumer.assign([partition])
