@@ -10,12 +10,13 @@ from confluent_kafka import Consumer, TopicPartition
 
 from kafkastub import KafkaStub
 from tests.control.conftest import Http, commit_for
+from tests.waiting import SECONDS, until
 
 
 def committed(stub: KafkaStub, group: str) -> int:
     consumer = Consumer({"bootstrap.servers": stub.bootstrap_servers, "group.id": group})
     try:
-        found = consumer.committed([TopicPartition("orders", 0)], timeout=10)
+        found = consumer.committed([TopicPartition("orders", 0)], timeout=SECONDS)
         return int(found[0].offset)
     finally:
         consumer.close()
@@ -81,8 +82,7 @@ def test_with_timers_a_silent_member_is_thrown_out(stub: KafkaStub, http: Http):
         }
     )
     consumer.subscribe(["orders"])
-    while not consumer.assignment():
-        consumer.poll(0.05)
+    until(lambda: consumer.poll(0.05) or consumer.assignment(), "an assignment")
     http.good("POST", "/v1/clock/advance", {"by": "10m"})
     assert http.good("GET", "/v1/groups/g")["members"] == 1
     http.good("POST", "/v1/clock/advance", {"by": "10m", "timers": True})

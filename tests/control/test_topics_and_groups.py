@@ -10,6 +10,7 @@ from confluent_kafka import Consumer, Producer
 from kafkastub import KafkaStub
 from kafkastub.client import Client, topics
 from tests.control.conftest import Http, commit_for
+from tests.waiting import SECONDS, until
 
 
 def test_a_topic_comes_and_goes_for_clients(stub: KafkaStub, http: Http):
@@ -81,9 +82,8 @@ def test_a_group_with_its_members_and_offsets(stub: KafkaStub, http: Http):
         }
     )
     consumer.subscribe(["orders"])
-    message = None
-    while message is None:
-        message = consumer.poll(0.1)
+    message = until(lambda: consumer.poll(0.1), "a record")
+    assert message is not None
     consumer.commit(message, asynchronous=False)
     group = http.good("GET", "/v1/groups/shipping")
     assert (group["state"], group["type"], group["protocol_type"], group["members"]) == (
@@ -98,6 +98,7 @@ def test_a_group_with_its_members_and_offsets(stub: KafkaStub, http: Http):
         409, {"error": "group 'shipping' has members", "code": "NON_EMPTY_GROUP"},
     )  # fmt: skip
     consumer.close()
+    stub.wait_group("shipping", state="Empty", timeout=SECONDS)
     assert http.good("DELETE", "/v1/groups/shipping")["offsets"] == 1
     assert http.get("/v1/groups/shipping") == (
         404, {"error": "group 'shipping' does not exist", "code": "GROUP_ID_NOT_FOUND"},

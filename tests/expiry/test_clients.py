@@ -18,6 +18,7 @@ from tests.clients.adapters.with_java import JavaClient
 from tests.clients.client import Refused, until
 from tests.clients.jvm import Jvm
 from tests.expiry.wire import Wire
+from tests.waiting import SECONDS
 
 FAST = {"group.initial.rebalance.delay.ms": 0}
 WEEK = timedelta(days=7)
@@ -37,7 +38,7 @@ async def in_thread(work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 async def assigned(consumer: AIOKafkaConsumer, topic: str) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(SECONDS):
         while {p.topic for p in consumer.assignment()} != {topic}:
             await consumer.getmany(timeout_ms=10)
 
@@ -119,6 +120,7 @@ def test_a_live_group_keeps_its_offsets_and_a_closed_one_loses_them(
         stub.clock.advance(days=8)
         assert wire.committed("g") == {("orders", 0): 42}
         close()
+        stub.wait_group("g", state="Empty", timeout=SECONDS)
         stub.clock.advance(WEEK - MS)
         assert wire.committed("g") == {("orders", 0): 42}
         stub.clock.advance(MS)
@@ -129,13 +131,12 @@ def test_a_client_never_sees_a_group_that_is_half_expired():
     partitions = 500
     with KafkaStub(topics={"orders": partitions}, config=FAST) as stub:
         seen: list[int] = []
-        polled, over = threading.Event(), threading.Event()
+        over = threading.Event()
 
         def poll() -> None:
             with Wire(stub.bootstrap_servers) as wire:
                 while not over.is_set():
                     seen.append(len(wire.committed("g")))
-                    polled.set()
 
         poller = threading.Thread(target=poll)
         poller.start()
@@ -143,8 +144,8 @@ def test_a_client_never_sees_a_group_that_is_half_expired():
             with Wire(stub.bootstrap_servers) as wire:
                 for _ in range(20):
                     wire.commit("g", {("orders", n): n for n in range(partitions)})
-                    polled.clear()
-                    polled.wait(10)
+                    asked = len(seen)
+                    until(lambda: len(seen) >= asked + 2, "a question that was asked after the commit")  # noqa: B023
                     stub.clock.advance(WEEK)
                     assert wire.committed("g") == {}
         finally:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -40,6 +42,7 @@ from kafkawire.messages.offset_commit_request import (
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafkawire.records import NewRecord, build_batch
 from tests.rawclient import RawClient
+from tests.waiting import SECONDS, until
 
 CONFIG = {"group.initial.rebalance.delay.ms": 0}
 
@@ -152,7 +155,7 @@ def test_what_is_refused_is_there_too(stub: KafkaStub, raw: RawClient, key: int,
     raw.send(key, version, body)
     assert raw.receive()
     assert raw.receive() is None
-    entry = stub.journal.wait_for(outcome="refused")
+    entry = stub.journal.wait_for(outcome="refused", timeout=SECONDS)
     assert (entry.api_key, entry.api_version, entry.errors) == (key, version, {})
     assert len(stub.journal) == 2
 
@@ -171,12 +174,12 @@ def test_a_parked_request_is_pending_until_its_answer_comes(stub: KafkaStub) -> 
     consumer = Consumer({"bootstrap.servers": stub.bootstrap_servers, "group.id": "g", "fetch.wait.max.ms": 60_000})
     try:
         consumer.assign([TopicPartition("orders", 0, 0)])
-        parked = stub.journal.wait_for(api="Fetch", outcome="pending")
+        parked = stub.journal.wait_for(api="Fetch", outcome="pending", timeout=SECONDS)
         assert parked.duration_us is None
         with RawClient(stub.bootstrap_servers) as raw:
             raw.exchange(ApiKey.PRODUCE, 9, encode(produce("orders"), 9))
-        assert consumer.poll(10) is not None
-        answered = stub.journal.wait_for(api="Fetch", where=lambda entry: entry.sequence == parked.sequence)
+        assert consumer.poll(SECONDS) is not None
+        answered = stub.journal.wait_for(where=lambda entry: entry.sequence == parked.sequence, timeout=SECONDS)
         assert answered.outcome == "reply"
         assert answered.topics == ("orders",)
     finally:
@@ -186,9 +189,9 @@ def test_a_parked_request_is_pending_until_its_answer_comes(stub: KafkaStub) -> 
 def test_a_client_that_goes_before_its_answer(stub: KafkaStub) -> None:
     consumer = Consumer({"bootstrap.servers": stub.bootstrap_servers, "group.id": "g", "fetch.wait.max.ms": 60_000})
     consumer.assign([TopicPartition("orders", 0, 0)])
-    stub.journal.wait_for(api="Fetch", outcome="pending")
+    stub.journal.wait_for(api="Fetch", outcome="pending", timeout=SECONDS)
     consumer.close()
-    assert stub.journal.wait_for(api="Fetch", outcome="dropped").response is None
+    assert stub.journal.wait_for(api="Fetch", outcome="dropped", timeout=SECONDS).response is None
 
 
 def test_moves_of_the_clock_are_entries(stub: KafkaStub) -> None:
@@ -264,13 +267,28 @@ def test_without_a_journal_nothing_watches() -> None:
 # -- waiting
 
 
+@contextlib.contextmanager
+def committed_while_somebody_waits(stub: KafkaStub, raw: RawClient, group: str) -> Iterator[None]:
+    """A commit that comes when somebody waits for the journal, and not before."""
+    ring = stub._ring
+    assert ring is not None
+
+    def commit_later() -> None:
+        until(lambda: stub._call(lambda: bool(ring.watchers)), "somebody who waits")
+        commit_to(raw, group)
+
+    with ThreadPoolExecutor(1) as pool:
+        later = pool.submit(commit_later)
+        yield
+        later.result()
+
+
 def test_wait_for_what_is_there_and_for_what_comes(stub: KafkaStub, raw: RawClient) -> None:
     commit_to(raw, "a")
     assert stub.journal.wait_for(api="OffsetCommit", group="a").sequence == 0
-    later = threading.Timer(0.05, commit_to, (raw, "b"))
-    later.start()
-    assert stub.journal.wait_for(api="OffsetCommit", group="b", since=stub.journal.total).sequence == 1
-    later.join()
+    with committed_while_somebody_waits(stub, raw, "b"):
+        found = stub.journal.wait_for(api="OffsetCommit", group="b", since=stub.journal.total, timeout=SECONDS)
+        assert found.sequence == 1
 
 
 def test_waiting_in_vain_says_what_came_instead(stub: KafkaStub, raw: RawClient) -> None:
@@ -284,11 +302,8 @@ def test_waiting_in_vain_says_what_came_instead(stub: KafkaStub, raw: RawClient)
 
 
 def test_a_condition_that_fails_is_the_callers_and_does_not_hurt_the_broker(stub: KafkaStub, raw: RawClient) -> None:
-    later = threading.Timer(0.05, commit_to, (raw, "a"))
-    later.start()
-    with pytest.raises(ZeroDivisionError):
-        stub.journal.wait_for(where=lambda entry: 1 / 0)
-    later.join()
+    with committed_while_somebody_waits(stub, raw, "a"), pytest.raises(ZeroDivisionError):
+        stub.journal.wait_for(where=lambda entry: 1 / 0, timeout=SECONDS)
     commit_to(raw, "b")
 
 
@@ -309,7 +324,7 @@ def test_wait_group_sees_members_come_and_go(stub: KafkaStub) -> None:
             thread = threading.Thread(target=poll)
             thread.start()
             try:
-                stub.wait_group("g", state="Stable", members=count, timeout=20)
+                stub.wait_group("g", state="Stable", members=count, timeout=SECONDS)
             finally:
                 polling.set()
                 thread.join()
@@ -318,7 +333,7 @@ def test_wait_group_sees_members_come_and_go(stub: KafkaStub) -> None:
     finally:
         for consumer in consumers:
             consumer.close()
-    stub.wait_group("g", state="empty", members=0)
+    stub.wait_group("g", state="empty", members=0, timeout=SECONDS)
     with pytest.raises(ValueError, match="a group is Empty, Prep"):
         stub.wait_group("g", state="Sleepy")
     stub.wait_group("nobody's", state="Dead")
@@ -377,7 +392,7 @@ def test_passwords_are_neither_in_messages_nor_in_frames(stub: KafkaStub, raw: R
     )
     scram = encode(AlterUserScramCredentialsRequest(upsertions=[upsertion]), 0)
     raw.send(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, scram, flexible=True)
-    entry = stub.journal.wait_for(api="AlterUserScramCredentials")
+    entry = stub.journal.wait_for(api="AlterUserScramCredentials", timeout=SECONDS)
     assert secret not in entry.request_frame
     assert entry.request.upsertions[0].salted_password == b""
     assert entry.request.upsertions[0].name == "alice"
@@ -418,7 +433,7 @@ def test_parquet_has_the_documented_columns(stub: KafkaStub, raw: RawClient, tmp
     commit_to(raw, "a", "orders", 0, 1)
     raw.send(999, 0, b"")
     assert raw.receive() is None
-    stub.journal.wait_for(outcome="refused")
+    stub.journal.wait_for(outcome="refused", timeout=SECONDS)
     table = pq.read_table(stub.journal.to_parquet(tmp_path / "journal.parquet"))
     assert table.column_names == [name for name, _, _ in COLUMNS]
     assert table.schema.field("broker_time").type == pa.timestamp("ms", tz="UTC")
@@ -439,7 +454,7 @@ async def test_real_clients_are_written_down(stub: KafkaStub) -> None:
     await producer.start()
     await consumer.start()
     await producer.send_and_wait("orders", b"one")
-    await asyncio.wait_for(consumer.getone(), 10)
+    await asyncio.wait_for(consumer.getone(), SECONDS)
     await consumer.commit()
     await producer.stop()
     await consumer.stop()
