@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -24,6 +23,7 @@ from kafkawire.messages.offset_commit_response import OffsetCommitResponse
 from kafkawire.messages.offset_fetch_request import OffsetFetchRequest, OffsetFetchRequestTopic
 from kafkawire.messages.offset_fetch_response import OffsetFetchResponse
 from tests.rawclient import RawClient
+from tests.waiting import SECONDS
 
 COMMIT, FETCH_OFFSETS, DELETE = ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH, ApiKey.DELETE_GROUPS
 NOT_COORDINATOR = int(ErrorCode.NOT_COORDINATOR)
@@ -133,29 +133,38 @@ def test_an_answer_is_cut_after_so_many_bytes(stub: KafkaStub) -> None:
 
 @pytest.mark.parametrize(("silent", "done"), [("before", False), ("after", True), (True, True)])
 def test_a_silent_broker_keeps_the_connection(stub: KafkaStub, silent: Any, done: bool) -> None:
-    with stub.faults.add(api="OffsetCommit", silent=silent) as fault:
-        with RawClient(stub.bootstrap_servers, timeout=0.1) as client, pytest.raises(TimeoutError):
+    with (
+        stub.faults.add(api="OffsetCommit", silent=silent) as fault,
+        RawClient(stub.bootstrap_servers, timeout=0.1) as client,
+        RawClient(stub.bootstrap_servers) as another,
+    ):
+        with pytest.raises(TimeoutError):
             commit(client)
-        fault.wait(hits=1)
-        with RawClient(stub.bootstrap_servers) as another:
-            assert bool(committed(another)) == done
+        fault.wait(hits=1, timeout=SECONDS)
+        assert bool(committed(another)) == done
+        with pytest.raises(TimeoutError):  # a connection that was closed would give None
+            client.receive()
 
 
 def test_a_delay_holds_back_one_connection_and_no_other(stub: KafkaStub) -> None:
     with (
-        stub.faults.add(api="OffsetCommit", client_id="ra*", delay_ms=300) as fault,
+        stub.faults.add(api="OffsetCommit", client_id="ra*", delay_ms=86_400_000) as fault,
         RawClient(stub.bootstrap_servers) as client,
         RawClient(stub.bootstrap_servers) as another,
     ):
-        began = time.monotonic()
-        slow = threading.Thread(target=commit, args=(client,))
-        slow.start()
-        fault.wait()
+        for request in (commit_body("g", {"a": [0]}), commit_body("h", {"a": [0]})):
+            client.send(COMMIT, 8, b"".join(encoder(OffsetCommitRequest, 8)(request)), flexible=True)
+        fault.wait(timeout=SECONDS)
         assert committed(another) == {}  # answered while the commit still waits
-        assert slow.is_alive()
-        slow.join()
-        assert time.monotonic() - began >= 0.29
-        assert committed(another) == {("a", 0): 5}
+        assert fault.matched == 1, "what came behind it on its connection waits as well"
+
+
+def test_what_was_delayed_is_done_and_answered(stub: KafkaStub) -> None:
+    with stub.faults.add(api="OffsetCommit", delay_ms=100), RawClient(stub.bootstrap_servers) as client:
+        began = time.monotonic()
+        assert commit(client) == {("a", 0): 0}
+        assert time.monotonic() - began >= 0.09
+        assert committed(client) == {("a", 0): 5}
 
 
 def test_a_throttle_time_is_told_and_the_work_done(stub: KafkaStub) -> None:
@@ -205,6 +214,17 @@ def test_a_rule_ends_by_the_brokers_clock(stub: KafkaStub) -> None:
 
 def test_a_group_a_connection_a_node_and_versions_narrow_a_rule(stub: KafkaStub) -> None:
     with RawClient(stub.bootstrap_servers) as client:
+        commit(client)
+        connection = stub.journal.requests(api="OffsetCommit")[0].sender.connection_id
+        for fitting in (
+            {"group": "g"},
+            {"node": 1},
+            {"versions": "7-8"},
+            {"connection": connection},
+            {"listener": "PLAINTEXT"},
+        ):
+            with stub.faults.add(api="OffsetCommit", error="NOT_COORDINATOR", **fitting):
+                assert commit(client) == {("a", 0): NOT_COORDINATOR}, fitting
         for narrowed in ({"group": "other"}, {"node": 99}, {"versions": "9-10"}, {"connection": 99}, {"listener": "X"}):
             with stub.faults.add(api="OffsetCommit", drop="before", **narrowed) as fault:
                 assert commit(client) == {("a", 0): 0}
