@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from kafkastub import KafkaStub
-from kafkastub.client import Client
+from kafkawire.codec import encode
+from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafkawire.messages.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
 from tests.control.conftest import Http, commit_for
 from tests.process.serving import metadata
 from tests.rawclient import RawClient
+from tests.waiting import SECONDS
 
 
 def test_the_configuration_is_shown(stub: KafkaStub, http: Http):
@@ -100,13 +103,23 @@ def test_a_reset_brings_back_the_nodes_of_the_start():
                 assert len(metadata(address).brokers) == 2
 
 
-def test_parked_requests_end_with_the_old_broker(stub: KafkaStub, http: Http):
-    with Client(stub.bootstrap_servers) as client:
-        commit_for(stub, "shipping")
-        for _ in range(3):
-            http.good("POST", "/v1/reset")
-        assert client is not None
-    assert http.good("GET", "/v1/groups")["total"] == 0
+def test_parked_requests_end_with_the_old_broker():
+    """A join that waits for other members, and a fetch that waits for records."""
+    protocols = [JoinGroupRequestProtocol("range", b"")]
+    join = JoinGroupRequest("shipping", 60_000, 300_000, "", None, "consumer", protocols)
+    wanted = [FetchTopic("orders", partitions=[FetchPartition(0, fetch_offset=0, partition_max_bytes=1000)])]
+    fetch = FetchRequest(max_wait_ms=300_000, min_bytes=1, session_epoch=-1, topics=wanted)
+    config = {"group.initial.rebalance.delay.ms": 300_000}
+    with KafkaStub(topics={"orders": 1}, config=config, control_port=0) as stub:
+        http = Http(stub.control_url)
+        with http.client:
+            for request, version, api in ((join, 3, "JoinGroup"), (fetch, 11, "Fetch")):
+                with RawClient(stub.bootstrap_servers) as client:
+                    client.send(request.API_KEY, version, encode(request, version))
+                    stub.journal.wait_for(api=api, outcome="pending", timeout=SECONDS)
+                    http.good("POST", "/v1/reset")
+                    assert client.receive() is None
+                assert http.good("GET", "/v1/groups")["total"] == 0
 
 
 def test_a_broker_with_a_data_directory_is_not_reset(tmp_path: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import threading
@@ -15,8 +16,10 @@ import pytest
 from kafkastub import KafkaStub
 from kafkastub.client import BrokerError, Client
 from kafkastub.client.groups import commit
+from kafkastub.control.hosted import MOST_WAITING
 from kafkastub.journal.export import COLUMNS
 from tests.control.conftest import Http, commit_for
+from tests.waiting import SECONDS, until
 
 
 def test_entries_are_those_of_the_stub(stub: KafkaStub, http: Http):
@@ -66,17 +69,23 @@ def test_every_filter(stub: KafkaStub, http: Http):
         assert len(http.good("GET", "/v1/journal", **filters)["entries"]) == 1, filters
 
 
+def watchers(stub: KafkaStub) -> int:
+    """How many look at what comes into the journal."""
+    assert stub._ring is not None
+    ring = stub._ring
+    return int(stub._call(lambda: len(ring.watchers)))
+
+
 def test_waiting_for_what_is_there_and_for_what_comes(stub: KafkaStub, http: Http):
     commit_for(stub, "shipping")
     there = http.good("GET", "/v1/journal/wait", api="OffsetCommit", group="shipping")["entry"]
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(
-            http.good, "GET", "/v1/journal/wait", api="OffsetCommit", since=there["sequence"] + 1, timeout=20
+            http.good, "GET", "/v1/journal/wait", api="OffsetCommit", since=there["sequence"] + 1, timeout=60
         )
-        while not stub._call(lambda: stub._ring is not None and stub._ring.watchers):
-            pass
+        until(lambda: watchers(stub) == 1, "somebody who waits")
         commit_for(stub, "billing")
-        assert coming.result(20)["entry"]["groups"] == ["billing"]
+        assert coming.result(SECONDS)["entry"]["groups"] == ["billing"]
 
 
 def test_waiting_in_vain_says_for_what(http: Http):
@@ -85,18 +94,22 @@ def test_waiting_in_vain_says_for_what(http: Http):
     assert said["error"] == "no request with api=OffsetCommit, group=nobody was answered within 0.01 s"
 
 
-def test_those_who_wait_do_not_hold_up_the_broker_and_are_few(stub: KafkaStub, http: Http):
+def test_those_who_wait_do_not_hold_up_the_broker_and_are_few(stub: KafkaStub, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("kafkastub.control.port._CLOSING_SECONDS", SECONDS)  # so many are told in good time
+    url = f"{stub.control_url}/v1/journal/wait?api=Heartbeat&timeout=60"
+
     def wait(_: int) -> int:
-        return httpx.get(f"{stub.control_url}/v1/journal/wait?api=Heartbeat&timeout=20", timeout=30).status_code
+        return httpx.get(url, timeout=2 * SECONDS).status_code
 
     with ThreadPoolExecutor(70) as pool:
         waiting = [pool.submit(wait, number) for number in range(70)]
         # as many as may wait do, the others were sent away
-        while sum(each.done() for each in waiting) < 70 - 64:
-            commit_for(stub, "shipping")
-        assert {each.result() for each in waiting if each.done()} == {429}
+        until(lambda: sum(each.done() for each in waiting) == 70 - MOST_WAITING, "six that are sent away")
+        assert watchers(stub) == MOST_WAITING
+        commit_for(stub, "shipping")
+        assert [each.result() for each in waiting if each.done()] == [429] * 6
         stub.close()
-        assert [each.result(10) for each in waiting].count(503) == 64
+        assert [each.result(SECONDS) for each in waiting].count(503) == MOST_WAITING
 
 
 def test_following(stub: KafkaStub, http: Http):
@@ -107,8 +120,7 @@ def test_following(stub: KafkaStub, http: Http):
         for group in ("first", "second"):
             commit_for(stub, group)
             assert json.loads(next(lines))["groups"] == [group]
-    while stub._call(lambda: stub._ring is not None and stub._ring.watchers):
-        pass  # the broker notices that the reader has gone
+    until(lambda: watchers(stub) == 0, "the broker to notice that the reader has gone")
 
 
 def test_an_empty_journal_is_exported(http: Http):
@@ -169,20 +181,30 @@ def test_without_a_journal(path: str):
         assert "keeps no journal" in answer.json()["error"]
 
 
-def test_the_broker_serves_while_a_long_journal_is_searched(stub: KafkaStub, http: Http):
+def test_the_broker_serves_while_a_long_journal_is_searched(
+    stub: KafkaStub, http: Http, monkeypatch: pytest.MonkeyPatch
+):
     with Client(stub.bootstrap_servers) as client:
         for _ in range(500):
             commit(client, "shipping", {("orders", 0): 1})
-    searching = threading.Event()
-    done: list[int] = []
+    resting, go_on = threading.Event(), threading.Event()
 
-    def search() -> None:
-        searching.set()
-        done.append(len(http.good("GET", "/v1/journal", group="nobody")["entries"]))
+    class Asyncio:
+        """asyncio as the search has it: a rest lasts until the broker has served somebody else."""
 
-    thread = threading.Thread(target=search)
-    thread.start()
-    searching.wait()
-    commit_for(stub, "billing")
-    thread.join()
-    assert done == [0]
+        def __getattr__(self, name: str) -> Any:
+            return getattr(asyncio, name)
+
+        async def sleep(self, seconds: float) -> None:
+            resting.set()
+            await asyncio.to_thread(go_on.wait)
+
+    monkeypatch.setattr("kafkastub.control.routes.journal.asyncio", Asyncio())
+    with ThreadPoolExecutor(1) as pool:
+        search = pool.submit(http.good, "GET", "/v1/journal", group="billing")
+        try:
+            assert resting.wait(SECONDS), "the search did not rest"
+            commit_for(stub, "billing")
+        finally:
+            go_on.set()
+        assert search.result(SECONDS)["entries"] == [], "what came meanwhile is no part of it"
