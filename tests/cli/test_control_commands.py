@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -19,6 +20,7 @@ from tests.cli.test_commands import on_a_terminal
 from tests.conftest import CONFIG
 from tests.control.conftest import commit_for
 from tests.process.serving import COMMAND
+from tests.waiting import SECONDS
 
 Ask = Callable[..., tuple[int, str, str]]
 
@@ -120,7 +122,7 @@ def test_following_the_journal_until_interrupted(stub: KafkaStub):
             commit_for(stub, group)
             assert f"group {group}" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=10) == ("", "")
+        assert process.communicate(timeout=SECONDS) == ("", "")
         assert process.returncode == 0
     finally:
         process.kill()
@@ -132,12 +134,16 @@ def test_following_ends_with_the_broker(stub: KafkaStub):
         [COMMAND, "journal", "tail", "-f", "--api", "OffsetCommit", "-n", "1", "--control", stub.control_url],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    assert process.stdout is not None
-    commit_for(stub, "shipping")
-    assert "shipping" in process.stdout.readline()
-    stub.close()
-    process.communicate(timeout=10)
-    assert process.returncode == 0
+    try:
+        assert process.stdout is not None
+        commit_for(stub, "shipping")
+        assert "shipping" in process.stdout.readline()
+        stub.close()
+        process.communicate(timeout=SECONDS)
+        assert process.returncode == 0
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_healthy_or_not(stub: KafkaStub, ask: Ask):
@@ -151,17 +157,20 @@ def test_healthy_or_not(stub: KafkaStub, ask: Ask):
     assert (done.status, done.err) == (1, "unhealthy: topic 'nope' does not exist\n")
 
 
-def test_health_can_be_waited_for(stub: KafkaStub):
-    process = subprocess.Popen(
-        [COMMAND, "health", "--topic", "late", "--wait", "30", "--control", stub.control_url],
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        stub.create_topic("late")
-        assert process.communicate(timeout=30)[0] == "healthy\n"
-    finally:
-        process.kill()
-    assert process.returncode == 0
+def test_health_can_be_waited_for(stub: KafkaStub, ask: Ask, monkeypatch: pytest.MonkeyPatch):
+    now, rests = 0.0, 0
+
+    def rest(seconds: float) -> None:
+        nonlocal now, rests
+        now, rests = now + seconds, rests + 1
+        if rests == 3:
+            stub.create_topic("late")
+
+    monkeypatch.setattr("kafkastub.cli.health.time", SimpleNamespace(monotonic=lambda: now, sleep=rest))
+    assert ask("health", "--topic", "late", "--wait", "30") == (0, "healthy\n", "")
+    assert rests == 3
+    assert ask("health", "--topic", "later", "--wait", "30") == (1, "", "unhealthy: topic 'later' does not exist\n")
+    assert 30 <= now < 31
 
 
 def test_health_loads_next_to_nothing():
