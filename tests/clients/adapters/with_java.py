@@ -55,7 +55,8 @@ class JavaClient(Client):
         self._jvm = jvm
 
     def produce(self, topic: str, messages: Iterable[Message], codec: str = "none") -> list[tuple[int, int]]:
-        config = {"bootstrap.servers": self._servers, "compression.type": codec}
+        # The first of a JVM's producers may look for its topic for longer than a minute, on a busy machine.
+        config = {"bootstrap.servers": self._servers, "compression.type": codec, "max.block.ms": 300_000}
         records = [(one.partition, one.key, one.value, one.timestamp) for one in messages]
         placed = self._jvm.ask("produce", config=config, topic=topic, records=records)
         return [(partition, offset) for partition, offset in placed]
