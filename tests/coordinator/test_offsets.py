@@ -125,7 +125,7 @@ def test_far_apart_partitions_do_not_make_room_for_all_between_them():
     store.apply_commit(OffsetCommit("g", "t", [PartitionCommit(i * 1_000_000, i) for i in range(100)], 0))
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert used < 100_000
+    assert used < 1_000_000  # room for all between them would be a hundred times that
     assert store.get("g", "t", 99_000_000) == CommittedOffset(99, -1, "", 0, -1, bytes(16))
 
 
@@ -133,9 +133,9 @@ def test_deleting_and_committing_far_apart_partitions_again_and_again_uses_the_s
     store = OffsetStore()
     store.apply_commit(OffsetCommit("g", "t", [PartitionCommit(0, 0), PartitionCommit(10**9, 0)], 0))
     tracemalloc.start()
-    for i in range(2_000):
+    for i in range(20_000):
         store.apply_tombstone(OffsetTombstone("g", "t", 10**9))
         store.apply_commit(OffsetCommit("g", "t", [PartitionCommit(10**9, i)], i))
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert used < 5_000
+    assert used < 80_000  # four bytes a time would be as much; other threads may take some meanwhile

@@ -201,7 +201,7 @@ def test_huge_counts_cost_nothing():
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        assert peak < 100_000
+        assert peak < 1_000_000
 
 
 def test_a_structure_may_be_null_by_any_negative_byte():
