@@ -30,7 +30,9 @@ def test_the_commands_print_what_the_guide_shows():
 
 @pytest.mark.parametrize("guide", GUIDES)
 def test_the_python_runs(guide: str):
-    for block in blocks(guide, "python"):
+    found = blocks(guide, "python")
+    assert found
+    for block in found:
         exec(compile(block, guide, "exec"), {})
 
 

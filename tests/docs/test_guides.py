@@ -16,6 +16,16 @@ BLOCKS = [
 ]
 
 
+ELSEWHERE = {
+    "as-version.md", "cli.md", "control.md", "differential.md", "faults.md", "pytest.md", "security.md",
+}  # fmt: skip
+"""Their examples run in tests of their own."""
+
+
+def test_no_guide_with_examples_is_left_out():
+    assert {path.name for path in DOCS.glob("*.md") if "```python" in path.read_text()} == {*GUIDES, *ELSEWHERE}
+
+
 @pytest.mark.parametrize("block", BLOCKS)
 def test_an_example_of_a_guide_runs(block: str):
     exec(compile(block, "a guide", "exec"), {})

@@ -15,6 +15,10 @@ GUIDE = (DOCS / "pytest.md").read_text()
 BLOCKS = dict(re.findall(r"```python\n# (test_\w+)\.py\n(.*?)```", GUIDE, re.DOTALL))
 
 
+def test_every_example_has_the_name_of_a_file():
+    assert len(BLOCKS) == GUIDE.count("```python")
+
+
 @pytest.mark.parametrize("name", BLOCKS)
 def test_a_test_of_the_guide_passes(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, name: str):
     monkeypatch.delenv("KAFKA_STUB_BOOTSTRAP", raising=False)

@@ -12,11 +12,16 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import OF_A_USER
+from tests.waiting import SECONDS
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
 SNIPPETS = re.findall(r"```python\n# (test_\w+\.py)\n(.*?)```", README, re.DOTALL)
 COMMANDS = [line for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL) for line in block.splitlines()]
+
+
+def test_every_snippet_has_the_name_of_a_file():
+    assert len(SNIPPETS) == README.count("```python")
 
 
 @pytest.mark.parametrize(("name", "text"), SNIPPETS, ids=[name for name, _ in SNIPPETS])
@@ -62,7 +67,7 @@ def test_a_serving_command_gets_ready_and_ends(command: str):
         assert re.fullmatch(r"kafkastub ready on 127\.0\.0\.1:\d+ \(profile kips\)\n", ready)
     finally:
         os.killpg(process.pid, signal.SIGTERM)
-        process.communicate(timeout=10)
+        process.communicate(timeout=SECONDS)
 
 
 def test_the_options_of_the_readme_are_those_of_the_command():

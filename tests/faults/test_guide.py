@@ -19,6 +19,10 @@ PROGRAMS = re.findall(r"```python\n# (test_\w+\.py)\n(.*?)```", GUIDE, re.DOTALL
 (RULES,) = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
 
 
+def test_every_program_has_the_name_of_a_file() -> None:
+    assert len(PROGRAMS) == GUIDE.count("```python")
+
+
 @pytest.mark.parametrize(("name", "text"), PROGRAMS, ids=[name for name, _ in PROGRAMS])
 def test_a_program_runs_as_it_is(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
