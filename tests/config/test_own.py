@@ -10,7 +10,9 @@ from kafkastub import KafkaStub
 from kafkastub.config import PROFILES, BrokerConfig, ConfigError, Profile
 from kafkastub.config.own import OWN, PROFILE
 from kafkawire.messages.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
+from tests.faults.test_on_the_wire import commit
 from tests.handlers.in_process import InProcess
+from tests.rawclient import RawClient
 
 KIPS = Profile.named("kips")
 
@@ -89,5 +91,6 @@ def test_clients_are_not_shown_them():
 
 
 def test_a_stub_takes_them_as_configuration():
-    with KafkaStub(config={"kafkastub.illegal.offset.commit.code": "72"}) as stub:
-        assert stub.port
+    config = {"kafkastub.illegal.offset.commit.code": "72"}
+    with KafkaStub(topics={"a": 1}, config=config) as stub, RawClient(stub.bootstrap_servers) as client:
+        assert commit(client, group="") == {("a", 0): 72}

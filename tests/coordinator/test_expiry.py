@@ -82,7 +82,7 @@ def test_a_subscription_that_cannot_be_parsed_keeps_everything_while_the_group_l
 def test_another_protocol_types_group_keeps_everything_while_it_lives():
     context = CoordinatorTestContext()
     context.commit("g", {"b": {0: 1}})
-    (member,) = context.stable(protocol_type="connect", protocols={"range": b"?"})
+    (member,) = context.stable(protocol_type="connect", protocols={"range": subscription("a")})
     assert expired(context, 30 * DAY_MS) == []
     context.leave("g", (member.member_id, None))
     assert expired(context, RETENTION_MS - 1) == []

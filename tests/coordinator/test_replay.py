@@ -78,7 +78,8 @@ class Lives(RuleBasedStateMachine):
             return
         current = self._at(member, generation)
         everybody = {m.member_id: m.member_id.encode() for m in self.known}
-        reply = self.context.sync(current, everybody, protocol=None, version=4) if named else None
+        protocol, version = ("range", 5) if named else (None, 4)
+        reply = self.context.sync(current, everybody, protocol=protocol, version=version)
         if isinstance(reply, Parked):
             self.parked.append(reply)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cramjam
 import pytest
 from aiokafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
 from hypothesis import given
@@ -117,7 +118,6 @@ def test_aiokafka_and_we_understand_each_others_compression(codec: int, values: 
 
 
 def test_snappy_without_frames_is_read_too():
-    cramjam = pytest.importorskip("cramjam")
     assert decompress(Compression.SNAPPY, bytes(cramjam.snappy.compress_raw(b"bare"))) == b"bare"
 
 

@@ -52,6 +52,7 @@ def test_what_retention_takes(retention_ms: int, retention_bytes: int, now_ms: i
 
 def test_a_younger_batch_protects_none_before_it_and_an_empty_log_none_at_all():
     assert expired([], 0, LogSettings(retention_ms=1), 100) is None
+    assert expired([stored(0, 0), stored(1, 50)], 2 * SIZE, LogSettings(retention_ms=60), 100) == 0
 
 
 def filled(manager: LogManager, *appended_ms: int, **settings: int | bool) -> PartitionLog:
