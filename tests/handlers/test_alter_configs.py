@@ -250,6 +250,13 @@ def test_an_operation_that_does_not_exist_fails_a_broker_with_it_that_is_in_orde
         assert alter_both(broker, (BROKER, name, changes), bad) == [code, ErrorCode.UNKNOWN_SERVER_ERROR]
 
 
+@pytest.mark.behaviour("IA-4", "IA-12")
+def test_a_resource_named_twice_is_refused_before_its_operations_are_looked_at(broker: InProcess):
+    bad = (TOPIC, "a", [("retention.ms", 7, "1")])
+    fine = (GROUP, "g", [("consumer.session.timeout.ms", SET, "46000")])
+    assert alter_both(broker, bad, fine, bad) == [ErrorCode.INVALID_REQUEST, ErrorCode.NONE, ErrorCode.INVALID_REQUEST]
+
+
 @pytest.mark.behaviour("IA-12")
 def test_another_fault_that_is_found_first_hides_an_operation_that_does_not_exist(broker: InProcess):
     """Keys are looked at in the order of a Java hash map."""

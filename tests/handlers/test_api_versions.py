@@ -55,8 +55,9 @@ def test_produce_is_listed_from_version_zero(client: RawClient):
 
 @pytest.mark.behaviour("AV-2")
 @pytest.mark.parametrize(("name", "version"), [("", "1"), ("x", ""), ("x!", "1"), ("a-", "1"), (".a", "1"), ("a", "ü")])
-def test_a_software_name_that_is_none_is_refused(client: RawClient, name: str, version: str):
-    answer = ask(client, 4, ApiVersionsRequest(client_software_name=name, client_software_version=version))
+@pytest.mark.parametrize("api_version", [3, 4])
+def test_a_software_name_that_is_none_is_refused(client: RawClient, api_version: int, name: str, version: str):
+    answer = ask(client, api_version, ApiVersionsRequest(client_software_name=name, client_software_version=version))
     assert answer.error_code == ErrorCode.INVALID_REQUEST
     assert answer.api_keys == ()
 
@@ -80,3 +81,4 @@ def test_features_with_a_lowest_level_of_zero_are_for_version_four(client: RawCl
         "metadata.version": 30,
         "kraft.version": 1,
     }
+    assert answer.finalized_features_epoch >= 0, "clients take features without an epoch for unknown"

@@ -87,8 +87,10 @@ def test_validation_adds_nothing(broker: InProcess):
 
 @pytest.mark.behaviour("CP-6")
 def test_without_time_nothing_grows(broker: InProcess):
-    assert grow(broker, ("a", 3, None), timeout_ms=0) == [("a", ErrorCode.REQUEST_TIMED_OUT)]
+    for timeout_ms in (0, -1):
+        assert grow(broker, ("a", 3, None), timeout_ms=timeout_ms) == [("a", ErrorCode.REQUEST_TIMED_OUT)]
     assert partitions(broker) == 2
+    assert grow(broker, ("a", 3, None), timeout_ms=1) == [("a", ErrorCode.NONE)]
 
 
 @pytest.mark.behaviour("CP-7")

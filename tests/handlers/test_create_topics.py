@@ -147,6 +147,14 @@ def test_too_much_at_once(broker: InProcess, topics: list[CreatableTopic]):
     assert broker.state.cluster.topics == {}
 
 
+@pytest.mark.behaviour("CT-12")
+def test_partitions_by_default_and_by_assignment_are_counted_too_before_all_else():
+    many = InProcess({"num.partitions": 10_001})
+    assert codes(many, new("a", -1, 7)) == [("a", ErrorCode.POLICY_VIOLATION)]
+    on_no_node = [(index, [9]) for index in range(10_001)]
+    assert codes(InProcess(), new("a", -1, -1, on_no_node)) == [("a", ErrorCode.POLICY_VIOLATION)]
+
+
 @pytest.mark.behaviour("CT-13")
 @pytest.mark.parametrize("timeout_ms", [0, -1])
 def test_without_time_nothing_is_created(broker: InProcess, timeout_ms: int):
@@ -156,3 +164,4 @@ def test_without_time_nothing_is_created(broker: InProcess, timeout_ms: int):
     ]
     assert codes(broker, new("a"), new("a"), timeout_ms=timeout_ms) == [("a", ErrorCode.INVALID_REQUEST)]
     assert broker.state.cluster.topics == {}
+    assert codes(broker, new("a"), timeout_ms=1) == [("a", ErrorCode.NONE)]

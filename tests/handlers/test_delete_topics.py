@@ -121,6 +121,7 @@ def test_without_time_nothing_is_deleted(broker: InProcess):
         ("nope", ErrorCode.REQUEST_TIMED_OUT),
     ]
     assert "a" in broker.state.cluster.topics
+    assert by_name(broker, "a", timeout_ms=1) == [("a", ErrorCode.NONE)]
 
 
 @pytest.mark.behaviour("DT-9")

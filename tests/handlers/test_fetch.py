@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kafkastub.handlers.leadership import move_leader
 from kafkastub.handlers.outcome import Deferred
 from kafkastub.metadata import Topic
 from kafkawire.api import ApiKey
@@ -174,14 +175,23 @@ def test_min_bytes_counts_no_more_than_max_bytes(desk: Desk):
 
 @pytest.mark.behaviour("FE-4")
 def test_the_deletion_of_the_topic_releases_too(desk: Desk):
-    topic = desk.state.cluster.topic("orders")
-    assert topic is not None
     waiting = park(desk, request(want(), max_wait_ms=500))
     desk.delete("orders")
-    desk.state.fetch_waits.topic_changed(topic.topic_id)
     answer = answered(waiting, 12, FetchResponse)
     assert answer is not None
     assert only(answer) == failed(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+
+@pytest.mark.behaviour("FE-4")
+def test_a_new_leader_releases_too():
+    desk = Desk(nodes=2)
+    topic = desk.topic()
+    desk.node_id = topic.partitions[0].leader
+    waiting = park(desk, request(want(), max_wait_ms=500), version=10)
+    move_leader(desk.state, topic, 0, 3 - desk.node_id, (desk.broker_ms, desk.timer_ms))
+    answer = answered(waiting, 10, FetchResponse)
+    assert answer is not None
+    assert only(answer) == failed(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
 
 @pytest.mark.behaviour("FE-4")
@@ -282,6 +292,9 @@ def test_who_has_read_beyond_the_end_of_its_epoch_is_told_where_that_was(desk: D
     assert diverging(2, 0) == EpochEndOffset(-1, -1)
     unknown = only(fetch(desk, request(want(0, last_fetched_epoch=7))))
     assert unknown.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+    log.delete_records_before(1)
+    gone = only(fetch(desk, request(want(0, last_fetched_epoch=1))))
+    assert gone.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
 
 
 def incremental(session: int, epoch: int, *wanted: FetchPartition, forget: Sequence[int] = ()) -> FetchRequest:
@@ -390,7 +403,8 @@ def test_isolation_levels(desk: Desk):
 @pytest.mark.behaviour("FE-14")
 def test_there_are_no_followers(desk: Desk):
     topic_id = the_topic(desk).topic_id
-    assert only(fetch(desk, request(want(), replica_id=1))) == failed(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    for replica_id in (0, 1):
+        assert only(fetch(desk, request(want(), replica_id=replica_id))) == failed(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     named = request(want(current_leader_epoch=0), replica_id=7)
     assert only(fetch(desk, named)) == failed(ErrorCode.UNKNOWN_LEADER_EPOCH)
     newer = request(want(), topic_id=topic_id, replica_state=ReplicaState(1, 1))

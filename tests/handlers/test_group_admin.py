@@ -78,6 +78,7 @@ def test_the_transaction_coordinator(version: int):
     [
         *("", "g", "g:0", ":x:0", f" :{TOPIC_ID}:0", f"g:{TOPIC_ID}:x", "g:short:0", f"g:{TOPIC_ID}:99999999999"),
         *(f"g:{TOPIC_ID}=:0", f"g:{TOPIC_ID}A:0", f"g:{'/' * 22}:0"),
+        *(f"g:{TOPIC_ID}:{2**31}", f"g:{TOPIC_ID}:{-(2**31) - 1}"),
     ],
 )
 def test_a_share_key_that_is_none(key: str):

@@ -35,6 +35,18 @@ def test_followers_wait_for_the_leaders_assignment(version: int):
     assert context.coordinator.completed_rebalances == 1
 
 
+@pytest.mark.behaviour("SG-1")
+def test_a_session_does_not_run_out_while_the_sync_is_parked():
+    context = CoordinatorTestContext()
+    leader, follower = context.joined(2, session=10_000)
+    waiting = context.sync(follower)
+    for _ in range(3):
+        context.advance(9_000)
+        assert context.heartbeat(leader) is ErrorCode.NONE
+    context.sync(leader, {follower.member_id: b"F"})
+    assert waiting.answer.assignment == b"F"
+
+
 @pytest.mark.behaviour("SG-2")
 def test_a_sync_of_a_stable_group_answers_the_members_assignment():
     context = CoordinatorTestContext()

@@ -81,7 +81,10 @@ def test_who_is_no_member_does_not_commit():
     assert commit_as(context, Member("g", "", -1)) is ErrorCode.UNKNOWN_MEMBER_ID
     assert commit_as(context, Member("g", "", 1)) is ErrorCode.UNKNOWN_MEMBER_ID
     context.commit("empty")
-    assert commit_as(context, Member("empty", "nobody", 1)) is ErrorCode.UNKNOWN_MEMBER_ID
+    for generation in (0, 1):
+        for member_id in ("nobody", ""):
+            nobody = Member("empty", member_id, generation)
+            assert commit_as(context, nobody) is ErrorCode.UNKNOWN_MEMBER_ID
     assert commit_as(context, Member("empty", "nobody", -1)) is NONE
 
 
@@ -92,6 +95,7 @@ def test_a_replaced_static_member_does_not_commit():
     new = Member("g", context.join(instance="i1").answer.member_id, 1)
     assert commit_as(context, old, instance="i1") is ErrorCode.FENCED_INSTANCE_ID
     assert commit_as(context, old, instance="i9") is ErrorCode.UNKNOWN_MEMBER_ID
+    assert commit_as(context, Member("g", "", -1), instance="i1") is ErrorCode.FENCED_INSTANCE_ID
     assert commit_as(context, new, instance="i1") is NONE
 
 
@@ -496,11 +500,12 @@ def test_a_topic_that_is_named_twice_is_answered_once_only_beside_missing_ones()
 def test_deleting_offsets_of_missing_topics_and_partitions():
     context = CoordinatorTestContext()
     context.commit("g")
-    response = context.delete_offsets("g", {"a": [0, 10], "b": [0], "none": [3]})
+    response = context.delete_offsets("g", {"a": [0, 10], "b": [0], "none": [3, 0]})
     assert list(codes(response).items()) == [
         (("a", 10), UNKNOWN),
         (("a", 0), NONE),
         (("none", 3), UNKNOWN),
+        (("none", 0), UNKNOWN),
         (("b", 0), NONE),
     ]
 

@@ -34,6 +34,7 @@ def test_version_0_lists_client_metrics(broker: InProcess):
 def test_version_1_lists_what_is_asked_for(broker: InProcess):
     assert listed(broker) == [(2, "a"), (4, "1"), (4, "2"), (8, "1"), (8, "2"), (16, "m"), (32, "g")]
     assert listed(broker, 2, 32) == [(2, "a"), (32, "g")]
+    assert listed(broker, 2, 4, 8, 16, 32) == listed(broker)
 
 
 @pytest.mark.behaviour("LC-3")

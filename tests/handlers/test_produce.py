@@ -122,6 +122,7 @@ def test_torn_bytes_after_the_batch_are_ignored(desk: Desk, torn: bytes):
             "Record size 10 is less than the minimum record overhead (14)",
         ),
         (altered(batch(), fix_crc=False, length=20)[:32], ErrorCode.UNKNOWN_SERVER_ERROR, None),
+        (altered(batch(), fix_crc=False, length=38)[:50], ErrorCode.UNKNOWN_SERVER_ERROR, None),
     ],
 )
 def test_a_first_batch_that_cannot_be_read_fails_the_whole_request(
@@ -140,7 +141,8 @@ def test_a_first_batch_that_cannot_be_read_fails_the_whole_request(
 def test_a_corrupt_batch(desk: Desk):
     corrupt = refusal(ErrorCode.CORRUPT_MESSAGE)
     assert desk.produce(altered(batch(), fix_crc=False, crc=1)) == corrupt
-    assert desk.produce(altered(batch(), fix_crc=False, length=45)[:57]) == corrupt
+    for length in (39, 45, 48):  # from where there is a producer id to where there is a whole header
+        assert desk.produce(altered(batch(), fix_crc=False, length=length)[: 12 + length]) == corrupt
 
 
 @pytest.mark.behaviour("PR-10")
@@ -350,6 +352,7 @@ def test_transactional_batches(desk: Desk):
     abortable = refusal(ErrorCode.TRANSACTION_ABORTABLE)
     assert desk.produce(transactional(known), version=11, transactional_id="tx") == abortable
     assert desk.produce(batch(), transactional_id="tx").base_offset == 0
+    assert desk.produce(idempotent(0), transactional_id="tx").base_offset == 1
 
 
 @pytest.mark.behaviour("PR-19")

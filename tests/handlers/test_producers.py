@@ -62,6 +62,7 @@ def test_who_has_another_epoch_is_fenced(desk: Desk):
     fenced = error(ErrorCode.PRODUCER_FENCED)
     assert init(desk, transactional_id="tx", producer_id=0, producer_epoch=0) == fenced
     assert init(desk, transactional_id="tx", producer_id=9, producer_epoch=1) == fenced
+    assert init(desk, 4, transactional_id="tx", producer_id=0, producer_epoch=0) == fenced
     assert init(desk, 3, transactional_id="tx", producer_id=0, producer_epoch=0) == error(
         ErrorCode.INVALID_PRODUCER_EPOCH
     )
@@ -71,8 +72,9 @@ def test_who_has_another_epoch_is_fenced(desk: Desk):
 
 
 @pytest.mark.behaviour("IP-5")
-def test_an_empty_transactional_id(desk: Desk):
-    assert init(desk, transactional_id="") == error(ErrorCode.INVALID_REQUEST)
+@pytest.mark.parametrize("version", range(6))
+def test_an_empty_transactional_id(desk: Desk, version: int):
+    assert init(desk, version, transactional_id="") == error(ErrorCode.INVALID_REQUEST)
 
 
 @pytest.mark.behaviour("IP-6")
@@ -80,6 +82,12 @@ def test_an_empty_transactional_id(desk: Desk):
 def test_a_transaction_has_a_timeout(desk: Desk, timeout: int):
     wrong = error(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
     assert init(desk, transactional_id="tx", transaction_timeout_ms=timeout) == wrong
+
+
+@pytest.mark.behaviour("IP-6")
+@pytest.mark.parametrize("timeout", [1, 900_000])
+def test_the_shortest_and_the_longest_timeout_of_a_transaction(desk: Desk, timeout: int):
+    assert init(desk, transactional_id="tx", transaction_timeout_ms=timeout) == (ErrorCode.NONE, 0, 0)
 
 
 def describe(desk: Desk, topic: str, *partitions: int) -> tuple[PartitionResponse, ...]:

@@ -141,7 +141,7 @@ def test_a_reassignment_to_a_stopped_node_is_under_way_until_it_starts(stopped: 
     assert under_way(desk) == under_way(desk, ("b", [0])) == []
 
 
-@pytest.mark.behaviour("RA-1")
+@pytest.mark.behaviour("RA-1", "RL-1")
 def test_fewer_replicas_have_to_be_in_sync_all_of_them(stopped: tuple[Desk, PartitionState]):
     """As many new ones as old ones go need not wait for those that stay (Kafka: PartitionReassignmentReplicas)."""
     desk, partition = stopped
@@ -171,6 +171,21 @@ def test_a_reassignment_is_cancelled(stopped: tuple[Desk, PartitionState]):
     ask(desk, ("b", 0, [3]))
     text = "Unable to revert partition assignment for b:0 because it would require an unclean leader election."
     assert ask(desk, ("b", 0, None)) == [("b", 0, INVALID, text)]
+
+
+@pytest.mark.behaviour("RA-5")
+def test_a_reassignment_that_only_adds_or_only_takes_away_is_cancelled_too(stopped: tuple[Desk, PartitionState]):
+    desk, partition = stopped
+    ask(desk, ("b", 0, [1, 2, 3]))
+    assert ask(desk, ("b", 0, None)) == [("b", 0, 0, None)]
+    assert partition.replicas == [1, 2]
+    ask(desk, ("b", 0, [1, 2, 3]))
+    node_started(desk.state, 3, (0, 0))
+    node_stopped(desk.state, 2, (0, 0))
+    ask(desk, ("b", 0, [1, 2]))
+    assert under_way(desk) == [("b", 0, [1, 2, 3], [], [3])]
+    assert ask(desk, ("b", 0, None)) == [("b", 0, 0, None)]
+    assert (partition.replicas, under_way(desk)) == ([1, 2, 3], [])
 
 
 @pytest.mark.behaviour("RA-7")
@@ -231,6 +246,8 @@ def test_a_partition_whose_nodes_have_stopped_has_no_leader(desk: Desk):
     node_stopped(desk.state, follower, (0, 0))
     one = metadata(desk, 12)
     assert (one.error_code, one.leader_id, one.leader_epoch) == (ErrorCode.LEADER_NOT_AVAILABLE, -1, 2)
+    zero = metadata(desk, 0)
+    assert (zero.error_code, zero.replica_nodes, zero.isr_nodes) == (ErrorCode.LEADER_NOT_AVAILABLE, (), ())
     two = described(desk)
     assert (two.error_code, two.leader_id) == (0, -1)
     assert list(two.offline_replicas) == [leader, follower]

@@ -151,3 +151,4 @@ def test_an_instance_is_forgotten_after_three_intervals(desk: Desk):
 def test_a_body_that_is_not_of_its_codec(desk: Desk, codec: int):
     assert push(desk, compression_type=codec, metrics=compress(codec, b"fine"), terminating=False) == ErrorCode.NONE
     assert push(Desk(), compression_type=codec, metrics=b"garbage") == ErrorCode.INVALID_RECORD
+    assert push(Desk(), compression_type=codec, metrics=b"") == ErrorCode.NONE, "nothing is of any codec"
