@@ -297,6 +297,15 @@ def test_who_has_read_beyond_the_end_of_its_epoch_is_told_where_that_was(desk: D
     assert gone.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
 
 
+@pytest.mark.behaviour("FE-9")
+def test_a_session_that_goes_on_in_an_older_version_has_no_word_for_that_end(desk: Desk):
+    full = fetch(desk, request(want(1, last_fetched_epoch=0), session_epoch=0), 12)
+    assert only(full).diverging_epoch == EpochEndOffset(0, 0)
+    older = fetch(desk, incremental(full.session_id, 1), 11)
+    assert (older.error_code, older.session_id) == (ErrorCode.UNSUPPORTED_VERSION, full.session_id)
+    assert parts(older) == []
+
+
 def incremental(session: int, epoch: int, *wanted: FetchPartition, forget: Sequence[int] = ()) -> FetchRequest:
     forgotten = [ForgottenTopic(topic="orders", partitions=forget)] if forget else []
     return request(*wanted, session_id=session, session_epoch=epoch, forgotten_topics_data=forgotten)

@@ -12,7 +12,8 @@ FE-7   Unknown topic or partition: UNKNOWN_TOPIC_OR_PARTITION; unknown topic id 
        partitions come last in the answer, unknown ids first of them. A topic deleted under a session is an unknown
        topic there, not an unknown id.    KafkaApis.handleFetchRequest, KIP-516
 FE-8   A leader epoch of the client's that is not the partition's: FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH.   KIP-320
-FE-9   last_fetched_epoch whose end lies before the offset: the diverging epoch and no records.    KIP-595
+FE-9   last_fetched_epoch whose end lies before the offset: the diverging epoch and no records. A session that goes on
+       before version 12, which has no word for it: UNSUPPORTED_VERSION.    KIP-595
 FE-10  Sessions: a full fetch founds one, an incremental one tells only news; wrong id FETCH_SESSION_ID_NOT_FOUND,
        wrong epoch INVALID_FETCH_SESSION_EPOCH, topic ids mixed with names FETCH_SESSION_TOPIC_ID_ERROR.    KIP-227
 FE-11  A session that has no partition left ends; epoch -1 ends it as well.    KIP-227
@@ -71,6 +72,7 @@ from kafkawire.messages.fetch_response import (
 REPLICA_STATE_FROM = 15
 LEADER_HINTS_FROM = 16
 FOLLOWERS_FROM = 11
+DIVERGENCE_FROM = 12
 NO_EPOCH = -1
 CONSUMER = -1
 _HINTED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
@@ -263,6 +265,8 @@ class Fetch:
                 if answer.error_code in _HINTED:
                     self._add_leader_hint(wanted, answer, endpoints)
         code, session_id, told = self.plan.finish([*answers, *self.unknown], self.ctx.timer_ms, state.random)
+        if self.ctx.api_version < DIVERGENCE_FROM and any(answer.diverging_epoch.epoch >= 0 for _, answer in told):
+            return error_response(self.request, ErrorCode.UNSUPPORTED_VERSION, self.ctx.api_version)
         return FetchResponse(
             error_code=code,
             session_id=session_id,
