@@ -13,7 +13,6 @@ from kafkastub import KafkaStub
 from kafkastub.client import (
     BrokerError,
     Client,
-    ClientError,
     Connection,
     ConnectionClosed,
     NotABroker,
@@ -79,12 +78,12 @@ def test_nobody_listens():
 @pytest.mark.parametrize("data", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x15\x03\x01\x00\x02\x02\x46", b"\0\0\0\2hi"])
 def test_somebody_else_listens(data: bytes):
     with somebody(say(data)) as address, pytest.raises(NotABroker, match=f"{address}.* not a Kafka broker"):
-        Client(address, timeout=5).nodes()
+        Client(address).nodes()
 
 
 def test_somebody_hangs_up():
     with somebody(say(b"")) as address, pytest.raises(ConnectionClosed, match=f"{address} closed .* TLS or SASL"):
-        Client(address, timeout=5).nodes()
+        Client(address).nodes()
 
 
 def test_somebody_says_nothing():
@@ -92,7 +91,7 @@ def test_somebody_says_nothing():
         somebody(be_silent) as address,
         pytest.raises(TimedOut, match=f"^{address} did not answer ApiVersions in time$"),
     ):
-        Client(address, timeout=0.05).nodes()
+        Client(address, timeout=0.3).nodes()
 
 
 @pytest.mark.parametrize("text", ["", ",", "localhost", "localhost:", ":9092", "localhost:x", "localhost:70000", "a:0"])
@@ -155,30 +154,53 @@ def test_a_connection_that_was_closed_is_opened_anew(stub: KafkaStub):
     assert len(opened) == 2
 
 
+@contextmanager
+def loading_until_it_said_so(stub: KafkaStub, api: str) -> Iterator[None]:
+    """The coordinator is loading until the first request of this API was told so."""
+
+    def release() -> None:
+        stub.journal.wait_for(api=api, timeout=60)
+        stub.expire_offsets_now()  # which finishes loading
+
+    with stub.coordinator_loading():
+        thread = threading.Thread(target=release)
+        thread.start()
+        yield
+        thread.join()
+    first, *more = stub.journal.requests(api=api)
+    assert list(first.error_names) == ["COORDINATOR_LOAD_IN_PROGRESS"]
+    assert not more[-1].error_names
+
+
 def test_a_coordinator_that_loads_is_waited_for(stub: KafkaStub):
-    with Client(stub.bootstrap_servers, timeout=10) as client, stub.coordinator_loading():
-        release = threading.Timer(0.2, stub.expire_offsets_now)  # which finishes loading
-        release.start()
+    with Client(stub.bootstrap_servers) as client, loading_until_it_said_so(stub, "OffsetCommit"):
         commit(client, "g", {("orders", 0): 0})
-        release.join()
         assert offsets(client, "g")["orders", 0].offset == 0
 
 
 def test_a_coordinator_that_loads_for_too_long(stub: KafkaStub):
-    with Client(stub.bootstrap_servers, timeout=0.3) as client, stub.coordinator_loading():
-        with pytest.raises(ClientError) as raised:
+    with Client(stub.bootstrap_servers, timeout=2) as client, stub.coordinator_loading():
+        client.nodes()
+        with pytest.raises(BrokerError) as raised:
             commit(client, "g", {("orders", 0): 0})
-        assert "COORDINATOR_LOAD_IN_PROGRESS" in str(raised.value) or "coordinator is loading" in str(raised.value)
+        assert raised.value.code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+
+
+def test_what_was_said_is_told_where_the_time_is_up_in_the_middle_of_the_last_attempt(stub: KafkaStub):
+    """It was "did not answer OffsetCommit in time", although it had answered."""
+    with Client(stub.bootstrap_servers, timeout=2) as client, stub.coordinator_loading():
+        client.nodes()
+        stub.faults.add(api="OffsetCommit", silent=True, after=1)
+        with pytest.raises(BrokerError) as raised:
+            commit(client, "g", {("orders", 0): 0})
+        assert raised.value.code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
 
 def test_a_list_of_groups_waits_for_the_coordinator_too(stub: KafkaStub):
-    with Client(stub.bootstrap_servers, timeout=10) as client:
+    with Client(stub.bootstrap_servers) as client:
         commit(client, "g", {("orders", 0): 0})
-        with stub.coordinator_loading():
-            release = threading.Timer(0.2, stub.expire_offsets_now)
-            release.start()
+        with loading_until_it_said_so(stub, "ListGroups"):
             assert [listing.group_id for listing in list_groups(client)] == ["g"]
-            release.join()
 
 
 def test_every_node_is_asked_for_what_is_its_own():

@@ -211,7 +211,7 @@ class Client:
     def _retried(self, attempt: Callable[[float], T], elsewhere: frozenset[ErrorCode]) -> T:
         """What `attempt` gives once it is none of these errors, or whatever it is when the time is up."""
         deadline = self._deadline()
-        tries = 0
+        tries, in_time = 0, True
         while True:
             try:
                 answer = attempt(deadline)
@@ -227,9 +227,13 @@ class Client:
                     raise
                 last: ClientError = error
                 failure = BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE, str(last))
+            except TimedOut:
+                if not tries:
+                    raise
+                in_time = False  # what the attempt before came to says more
             pause = _PAUSES[min(tries, len(_PAUSES) - 1)]
             tries += 1
-            if time.monotonic() + pause >= deadline:
+            if not in_time or time.monotonic() + pause >= deadline:
                 if failure is not None:
                     raise TimedOut(f"no answer in {self.timeout:g} s: {failure}")
                 return answer
