@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import socket
 from pathlib import Path
 from signal import SIGTERM
 
 import pytest
 
+from tests.ports import reserved_port
 from tests.process.serving import Serving, refused
 
 KRAFT_PROPERTIES = """\
@@ -198,9 +198,11 @@ def test_an_unknown_release_is_refused() -> None:
 
 
 def test_a_full_disk_for_the_ready_line_does_not_matter() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with Path("/dev/full").open("w") as full, Serving("--port", str(port), full=full) as process:
+    with (
+        reserved_port() as port,
+        Path("/dev/full").open("w") as full,
+        Serving("--port", str(port), full=full) as process,
+    ):
         process.await_answer(port)
         assert process.stop(SIGTERM)[0] == 0
         assert process.stderr == ""

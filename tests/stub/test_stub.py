@@ -23,6 +23,7 @@ from kafkawire.codec import encode
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafkawire.messages.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
+from tests.ports import reserved_port
 from tests.process.serving import metadata
 from tests.rawclient import RawClient
 
@@ -187,7 +188,7 @@ def test_one_that_does_not_run_says_so(nothing_left: None) -> None:
 
 def test_a_program_that_forgets_to_close_it_ends_all_the_same() -> None:
     program = "from kafkastub import KafkaStub; print(KafkaStub().start().port > 0)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
 
 
@@ -195,13 +196,15 @@ def test_a_program_that_forgets_to_close_it_ends_all_the_same() -> None:
 
 
 def test_a_port_that_is_taken_is_one_sentence(nothing_left: None) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(OSError, match=f"port {port} on 127.0.0.1 is taken") as caught:
+    with reserved_port() as port:
+        with (
+            socket.create_server(("127.0.0.1", port)),
+            pytest.raises(OSError, match=f"port {port} on 127.0.0.1 is taken") as caught,
+        ):
             KafkaStub(port=port).start()
-    assert "\n" not in str(caught.value)
-    with KafkaStub(port=port) as stub:
-        assert stub.port == port
+        assert "\n" not in str(caught.value)
+        with KafkaStub(port=port) as stub:
+            assert stub.port == port
 
 
 def test_clients_are_told_the_advertised_address(nothing_left: None) -> None:
