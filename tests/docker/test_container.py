@@ -8,7 +8,6 @@ import re
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -157,12 +156,10 @@ def test_the_guides_commands_are_those_tried_here():
         docker("rm", "-f", container)
 
 
-def test_sigterm_ends_it_within_a_second(run):
+def test_sigterm_ends_it_before_the_engine_has_to(run):
     container, _ = run(KAFKA_ADVERTISED_LISTENERS="HOST://localhost:9092,NETWORK://:19092")
     until(lambda: health(container) == "healthy", "healthy")
-    began = time.monotonic()
-    docker("stop", container)
-    assert time.monotonic() - began < 1
+    docker("stop", container)  # kills it after ten seconds, and the code is 137 then
     assert docker("inspect", "-f", "{{.State.ExitCode}}", container) == "0"
 
 

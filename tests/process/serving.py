@@ -18,7 +18,9 @@ from tests.rawclient import RawClient
 
 COMMAND = Path(sys.executable).parent / "kafkastub"
 READY = re.compile(r"kafkastub ready on (\S+):(\d+)\S* \(profile (\w+)\)\n")
-START_SECONDS = 30
+START_SECONDS = 60
+SOON = 8
+"""Seconds within which a process has ended that waits for nobody, on a busy machine too; to wait costs ten and more."""
 
 
 class Serving:

@@ -10,8 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.process.serving import Serving, refused
+from tests.process.serving import SOON, Serving, refused
 
+SECONDS = 60
+"""More than any answer takes, on a busy machine too."""
 LINE = re.compile(r"kafkastub control port on (http://127\.0\.0\.1:\d+)\n")
 
 
@@ -31,9 +33,13 @@ class Controlled(Serving):
         return self
 
 
+def asking(process: Controlled) -> httpx.Client:
+    return httpx.Client(base_url=process.url, timeout=SECONDS)
+
+
 def test_two_lines_and_then_both_ports_answer():
     with Controlled("--topic", "orders:3") as process:
-        said = httpx.get(f"{process.url}/health").json()
+        said = httpx.get(f"{process.url}/health", timeout=SECONDS).json()
         assert (said["status"], said["bootstrap_servers"]) == ("healthy", process.servers)
         assert len(process.metadata("orders").topics[0].partitions) == 3
 
@@ -41,7 +47,7 @@ def test_two_lines_and_then_both_ports_answer():
 def test_everything_of_the_control_port_is_there_in_a_process():
     with Controlled("--topic", "orders:1") as process:
         process.metadata("orders")
-        with httpx.Client(base_url=process.url) as client:
+        with asking(process) as client:
             assert client.get("/v1/journal?api=Metadata").json()["entries"]
             assert 'kafkastub_requests_total{api="Metadata",version="12"} 1.0' in client.get("/metrics").text
             assert client.post("/v1/topics", json={"name": "audit"}).status_code == 201
@@ -54,7 +60,7 @@ def test_everything_of_the_control_port_is_there_in_a_process():
 
 def test_faults_of_the_start_are_there_again_after_a_reset(tmp_path: Path):
     (tmp_path / "faults.yaml").write_text("- {api: Fetch, delay_ms: 5, name: slow}\n")
-    with Controlled("--faults", str(tmp_path / "faults.yaml")) as process, httpx.Client(base_url=process.url) as client:
+    with Controlled("--faults", str(tmp_path / "faults.yaml")) as process, asking(process) as client:
         for _ in range(2):
             assert [fault["id"] for fault in client.get("/v1/faults").json()["faults"]] == ["slow"]
             client.delete("/v1/faults")
@@ -62,22 +68,22 @@ def test_faults_of_the_start_are_there_again_after_a_reset(tmp_path: Path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_within_a_second_whoever_is_there(number: int):
-    with Controlled() as process, httpx.Client(base_url=process.url) as client:
+def test_it_ends_at_once_whoever_is_there(number: int):
+    with Controlled() as process, asking(process) as client:
         client.get("/health")
         client.post("/v1/reset")
         with client.stream("GET", "/v1/journal/follow") as response:
             next(response.iter_lines())
             status, seconds, rest = process.stop(number)
         assert (status, rest) == (0, "")
-        assert seconds < 3  # within one, on a machine that has nothing else to do
+        assert seconds < SOON
         assert process.stderr == ""
 
 
 def test_one_with_a_data_directory_is_not_reset_and_with_a_journal_on_disk_neither(tmp_path: Path):
     for option, name in (("--data-dir", "a data directory"), ("--journal", "a journal on disk")):
         with Controlled(option, str(tmp_path / name)) as process:
-            answer = httpx.post(f"{process.url}/v1/reset")
+            answer = httpx.post(f"{process.url}/v1/reset", timeout=SECONDS)
             assert answer.status_code == 409
             assert f"a broker with {name} is not reset" in answer.json()["error"]
 
