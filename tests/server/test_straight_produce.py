@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from inspect import getclosurevars
 from typing import Any, cast
 
 import pytest
@@ -228,10 +229,14 @@ def test_a_handler_in_between_closes_the_straight_way() -> None:
 def test_the_beginnings_that_are_remembered_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kafkastub.handlers.produce_straight._MOST_PLANS", 3)
     broker = Broker(careful=False)
-    answers = set()
+    answers, most = set(), 0
     for timeout in [*range(10), *range(10)]:
         answers.add(broker.say(asked(produce_request(batch(timestamp=T0), timeout_ms=timeout), 9))[0])
+        (route,) = broker.dispatcher.routes()
+        assert route.straight_way is not None
+        most = max(most, len(getclosurevars(route.straight_way).nonlocals["plans"]))
     assert len(answers) == 20  # each with an offset of its own
+    assert most == 3
 
 
 def test_a_topic_that_was_deleted_is_gone_for_the_straight_way_too() -> None:
