@@ -22,6 +22,7 @@ from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequest
 from kafkawire.messages.metadata_response import MetadataResponse
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from tests.rawclient import RawClient
+from tests.waiting import until
 
 HEARTBEAT_BODY = encode(HeartbeatRequest("no-such-group", 1, "nobody"), 4)
 
@@ -37,10 +38,15 @@ def topic(client: RawClient, unique: Callable[[str], str]) -> str:
     """A topic that exists and is empty."""
     name = unique("topic")
     body = encode(MetadataRequest(topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=True), 8)
-    while True:
+
+    def is_led() -> bool:
         answer = decode(MetadataResponse, 8, client.exchange(ApiKey.METADATA, 8, body))
-        if answer.topics[0].error_code == ErrorCode.NONE and all(p.leader_id >= 0 for p in answer.topics[0].partitions):
-            return name
+        return answer.topics[0].error_code == ErrorCode.NONE and all(
+            partition.leader_id >= 0 for partition in answer.topics[0].partitions
+        )
+
+    until(is_led, f"topic {name}")
+    return name
 
 
 def request(key: int, version: int, correlation_id: int, body: bytes, flexible: bool = False) -> bytes:
