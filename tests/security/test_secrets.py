@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import logging
@@ -51,6 +52,12 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
+def frames_in(journal: bytes) -> list[bytes]:
+    """Requests and answers as a journal on disk has them, in base64."""
+    rows = [json.loads(line) for line in journal.splitlines()]
+    return [base64.b64decode(row[name]) for row in rows for name in ("request", "response") if row[name]]
+
+
 def test_none_is_logged_or_journaled(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.DEBUG)
     folder = tmp_path / "journal"
@@ -78,11 +85,13 @@ def test_none_is_logged_or_journaled(tmp_path: Path, caplog: pytest.LogCaptureFi
         entries = [told_of(entry) for entry in stub.journal]
         assert len(entries) >= 10
     written = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    frames = b"".join(frames_in(written))
+    assert JAAS.encode() in frames  # or they are not read as they should be
     told_by = {
         "entries": "\n".join(entries),
         "answers": repr(told),
         "log": caplog.text,
-        "folder": written.decode("latin-1") + written.hex(),
+        "folder": written.decode("latin-1") + frames.decode("latin-1") + frames.hex(),
     }
     assert {name: secrets_in(text) for name, text in told_by.items()} == {name: [] for name in told_by}
     assert "authentication failed" in caplog.text
