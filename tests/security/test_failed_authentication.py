@@ -18,6 +18,8 @@ from tests.security.brokers import PASSWORD, Addresses
 from tests.security.talk import Talk, bearer, unsecured_token
 
 DELAY_MS = 2500
+TRIES = 3
+"""How often a case that should not have been late is tried again by itself."""
 FAILED = ErrorCode.SASL_AUTHENTICATION_FAILED
 OUT_OF_TURN = ErrorCode.ILLEGAL_SASL_STATE
 TOO_LARGE = struct.pack(">i", 600_000) + b"\xff" * 20
@@ -116,8 +118,14 @@ def end_of(servers: Addresses, before: Callable[[Talk], object], then: Callable[
 @pytest.mark.behaviour("SA-10", "SH-2")
 def test_a_failure_is_told_late_and_a_broken_request_ends_the_connection_at_once(servers: Addresses):
     with ThreadPoolExecutor(len(CASES)) as pool:
-        ended = {name: pool.submit(end_of, servers, before, then) for name, (before, then, _) in CASES.items()}
-        assert {name: one.result() for name, one in ended.items()} == {name: end for name, (_, _, end) in CASES.items()}
+        running = {name: pool.submit(end_of, servers, before, then) for name, (before, then, _) in CASES.items()}
+        ended = {name: one.result() for name, one in running.items()}
+    wanted = {name: end for name, (_, _, end) in CASES.items()}
+    for _ in range(TRIES):
+        for name, (before, then, end) in CASES.items():
+            if ended[name].late and not end.late:  # that the machine is busy makes a case late, too
+                ended[name] = end_of(servers, before, then)
+    assert ended == wanted
 
 
 @pytest.mark.behaviour("SA-10")

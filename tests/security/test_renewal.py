@@ -49,7 +49,8 @@ class WithConfluent:
             "sasl.password": "secret",
             "log_level": 0,
         }
-        self.producer = Producer(settings | {"client.id": "confluent-producer"})
+        # Where a session ended before it was renewed, what was under way is sent again: once, and in its order.
+        self.producer = Producer(settings | {"client.id": "confluent-producer", "enable.idempotence": True})
         self.consumer = Consumer(settings | {"client.id": "confluent-consumer", "group.id": "g"})
         self.consumer.assign([TopicPartition("confluent", 0, 0)])
         self.sent = 0

@@ -12,8 +12,9 @@ from kafkawire.errors import ErrorCode
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.messages.heartbeat_request import HeartbeatRequest
 from tests.security import brokers
-from tests.security.brokers import MECHANISMS, PASSWORD, REAUTH_MS, Addresses
+from tests.security.brokers import MECHANISMS, PASSWORD, REAUTH_MS, SHORT_MS, Addresses
 from tests.security.talk import Talk, bearer, unsecured_token
+from tests.waiting import until
 
 FAILED = ErrorCode.SASL_AUTHENTICATION_FAILED
 OUT_OF_TURN = ErrorCode.ILLEGAL_SASL_STATE
@@ -65,10 +66,10 @@ def test_plain_refused(talk: Talk, token: str, text: str):
 
 
 @pytest.mark.behaviour("SA-2")
-@pytest.mark.parametrize(("user", "name"), [("alice", "sha256"), ("dave", "sha512")])
-def test_scram(talk: Talk, user: str, name: str):
-    assert talk.scram(user, PASSWORD, name).error_code == 0
-    assert talk.metadata().error_code == 0
+@pytest.mark.parametrize(("user", "name", "lasts_ms"), [("alice", "sha256", REAUTH_MS), ("dave", "sha512", SHORT_MS)])
+def test_scram(talk: Talk, user: str, name: str, lasts_ms: int):
+    answer = talk.scram(user, PASSWORD, name)
+    assert (answer.error_code, answer.session_lifetime_ms) == (0, lasts_ms)
 
 
 @pytest.mark.behaviour("SA-4")
@@ -224,12 +225,8 @@ def test_a_session_is_not_renewed_by_another_mechanism(talk: Talk):
 
 @pytest.mark.behaviour("SA-6")
 def test_a_session_that_is_over_is_closed_with_the_next_request(talk: Talk):
-    assert talk.scram("alice", PASSWORD).error_code == 0
+    begin = time.monotonic()
+    assert talk.scram("dave", PASSWORD, "sha512").error_code == 0
     with pytest.raises(ConnectionError):
-        _ask_until_closed(talk)
-
-
-def _ask_until_closed(talk: Talk) -> None:
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        talk.metadata()
+        until(lambda: talk.metadata() is None, "the end of the session")
+    assert time.monotonic() - begin >= SHORT_MS / 1000
