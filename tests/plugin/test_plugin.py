@@ -7,7 +7,7 @@ import pytest
 FIRST = "from confluent_kafka.admin import AdminClient\nimport pytest\n\n"
 TOPICS = """
 def topics(stub):
-    listed = AdminClient({"bootstrap.servers": stub.bootstrap_servers}).list_topics(timeout=10).topics
+    listed = AdminClient({"bootstrap.servers": stub.bootstrap_servers}).list_topics(timeout=60).topics
     return {name: len(topic.partitions) for name, topic in listed.items()}
 """
 

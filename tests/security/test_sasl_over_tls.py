@@ -37,8 +37,8 @@ def test_the_user_is_the_principal(mechanism: str):
         )
 
     with KafkaStub(users={"alice": "a", "bob": "b"}, config=config, topics={"t": 1}) as stub:
-        assert list(admin("alice", "a").list_topics(timeout=10).topics) == ["t"]
-        assert list(admin("bob", "b").list_topics(timeout=10).topics) == []
+        assert list(admin("alice", "a").list_topics(timeout=60).topics) == ["t"]
+        assert list(admin("bob", "b").list_topics(timeout=60).topics) == []
         with pytest.raises(KafkaException):
             admin("alice", "b").list_topics(timeout=1)
         principals = {entry.sender.principal for entry in stub.journal if entry.api == "Metadata"}

@@ -65,7 +65,7 @@ def test_a_handshake_may_come_byte_by_byte_and_requests_too():
     with KafkaStub(config=TWO) as stub:
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         secure = context(stub.ca_file).wrap_bio(incoming, outgoing, server_hostname="localhost")
-        with socket.create_connection(("127.0.0.1", stub.ports[0]), timeout=10) as client:
+        with socket.create_connection(("127.0.0.1", stub.ports[0]), timeout=60) as client:
 
             def exchange() -> None:
                 for byte in outgoing.read():
@@ -91,7 +91,7 @@ def test_a_handshake_may_come_byte_by_byte_and_requests_too():
 def test_a_client_without_tls_is_told_off_once(caplog: pytest.LogCaptureFixture):
     with KafkaStub(config=TWO) as stub:
         for _ in range(20):
-            with socket.create_connection(("127.0.0.1", stub.ports[0]), timeout=10) as client:
+            with socket.create_connection(("127.0.0.1", stub.ports[0]), timeout=60) as client:
                 client.sendall(API_VERSIONS)
                 assert everything(client)[:1] == b"\x15"
         assert len(lines(caplog, "the client does not speak TLS")) == 1
@@ -111,7 +111,7 @@ def test_a_client_with_tls_on_a_listener_without_is_told_off_once(caplog: pytest
 def test_who_looks_whether_the_port_is_open_is_no_failure(caplog: pytest.LogCaptureFixture):
     with KafkaStub(config=TWO) as stub:
         for _ in range(3):
-            socket.create_connection(("127.0.0.1", stub.ports[0]), timeout=10).close()
+            socket.create_connection(("127.0.0.1", stub.ports[0]), timeout=60).close()
         wait_until_gone(stub, 3)
         assert lines(caplog, "TLS handshake failed") == []
 
@@ -121,7 +121,7 @@ def test_rubbish_within_tls_ends_that_connection_alone():
         how = context(stub.ca_file)
         with closing(connected(stub.ports[0], how)) as good, closing(connected(stub.ports[0], how)) as bad:
             raw = socket.socket(fileno=os.dup(bad.fileno()))
-            raw.settimeout(10)
+            raw.settimeout(60)
             raw.sendall(b"\x17\x03\x03\x00\x20" + bytes(32))
             everything(raw)  # an alert, and the end
             raw.close()
@@ -131,7 +131,7 @@ def test_rubbish_within_tls_ends_that_connection_alone():
 
 def test_a_connection_that_says_nothing_goes_when_it_was_idle_for_too_long():
     with KafkaStub(config={**TWO, "connections.max.idle.ms": 100}) as stub:
-        with socket.create_connection(("127.0.0.1", stub.ports[0]), timeout=10) as silent:
+        with socket.create_connection(("127.0.0.1", stub.ports[0]), timeout=60) as silent:
             assert everything(silent) == b""
         wait_until_gone(stub, 1)
 
@@ -140,7 +140,7 @@ def test_closing_the_stub_ends_connections_in_and_after_the_handshake():
     stub = KafkaStub(config=TWO).start()
     how = context(stub.ca_file)
     with (
-        socket.create_connection(("127.0.0.1", stub.ports[0]), timeout=10) as half,
+        socket.create_connection(("127.0.0.1", stub.ports[0]), timeout=60) as half,
         closing(connected(stub.ports[0], how)) as whole,
     ):
         half.sendall(b"\x16\x03\x01")

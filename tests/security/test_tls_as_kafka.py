@@ -121,7 +121,7 @@ def test_who_has_no_good_certificate_is_refused_as_by_kafka(pki: Pki, kafka: Tls
 def test_a_client_without_tls_gets_the_alert_that_kafka_sends(kafka: TlsKafka, stub: KafkaStub, words: bytes):
     got = []
     for port in (kafka.ports["TLS"], ports(stub)["TLS"]):
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
             client.sendall(words)
             got.append(everything(client))
     assert got[0] == got[1] != b""

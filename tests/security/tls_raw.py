@@ -13,7 +13,7 @@ from kafkawire.codec import decode, encode
 from kafkawire.messages.create_delegation_token_request import CreateDelegationTokenRequest
 from kafkawire.messages.create_delegation_token_response import CreateDelegationTokenResponse
 
-SECONDS = 10
+SECONDS = 60
 API_VERSIONS = struct.pack(">ihhih", 10, 18, 0, 7, -1)
 """A frame with ApiVersions v0, correlation id 7."""
 
