@@ -88,6 +88,7 @@ def test_requests_that_were_sent_meanwhile_are_answered_in_their_order(stub: Kaf
 def test_acks_0_is_counted_and_the_connection_rests(stub: KafkaStub):
     with Client(stub.bootstrap_servers, "loader") as loader:
         overdraw(stub, loader, acks=0)
+        stub.journal.wait_for(api="Produce", timeout=60)  # nothing else tells when it was counted
         loader.send(ApiKey.METADATA, 9, MetadataRequest([]))
         assert silent(loader)
         stub.clock.advance(seconds=300, timers=True)
@@ -209,13 +210,9 @@ def test_more_than_can_be_kept_is_not_read_while_the_connection_rests(stub: Kafk
         socket, sent = loader._raw.socket, 0
         socket.setblocking(False)
         data = bytes(1 << 16)
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            if not select.select([], [socket], [], 0.5)[1]:
-                break
+        while select.select([], [socket], [], 0.5)[1]:
             sent += socket.send((len(data) - 4).to_bytes(4, "big") + data[4:])
-        else:
-            pytest.fail("everything is read")
+            assert sent < 64 << 20, "everything is read"  # the kernel's buffers take some 6 MB
         assert sent > 1 << 16
 
 
@@ -225,10 +222,12 @@ def test_windows_are_as_configured():
         stub.set_quota(client_id="loader", producer_byte_rate=1000, controller_mutation_rate=1)
         with Client(stub.bootstrap_servers, "loader") as loader:
             assert 4900 < loader.produce("t", 10_000).throttle_ms < 5300
+        began = time.monotonic()
         with Client(stub.bootstrap_servers, "loader") as loader:
             assert loader.create(("made", 4)).throttle_ms == 0
         with Client(stub.bootstrap_servers, "loader") as loader:
-            assert 2000 < loader.create(("more", 1)).throttle_ms <= 3000
+            throttle_ms = loader.create(("more", 1)).throttle_ms
+            assert 3000 - (time.monotonic() - began) * 1000 - 2 <= throttle_ms <= 3000
 
 
 @pytest.mark.parametrize(

@@ -139,9 +139,9 @@ def test_a_consumer_that_has_to_wait_gets_nothing(lab: Lab):
     for size in (5000, 5000, 100):
         lab.admin.produce(topic, size)
     lab.quota("reader", consumer_byte_rate=1000.0)
+    began = time.monotonic()
     first = lab.client("reader").fetch(topic, 8000)
     assert (first.throttle_ms, records(first)) == (0, 8000)
-    began = time.monotonic()
     second = lab.client("reader").fetch(topic, 8000)
     assert records(second) == 0
     assert not second.answer.responses
