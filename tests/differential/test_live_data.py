@@ -19,7 +19,7 @@ pytestmark = pytest.mark.oracle
 
 SEEDS = range(2001, 2041)
 ITSELF = range(2001, 2004)
-SOON = 3.0
+PATIENCE = 30.0
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def stubbed() -> Iterator[Broker]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_stub_answers_as_kafka_does(seed: int, kafka: Broker, stubbed: Broker) -> None:
     scenario, _ = data_script(seed).play(kafka)
-    difference = replay(scenario, stubbed, SOON)
+    difference = replay(scenario, stubbed, PATIENCE)
     assert difference is None, f"\n{difference}"
 
 
@@ -45,5 +45,5 @@ def test_the_stub_answers_as_kafka_does(seed: int, kafka: Broker, stubbed: Broke
 def test_kafka_answers_twice_the_same(seed: int, kafka: Broker) -> None:
     """The witness of the method: nothing that differs from run to run is left in a transcript."""
     scenario, _ = data_script(seed).play(kafka)
-    difference = replay(scenario, kafka, SOON)
+    difference = replay(scenario, kafka, PATIENCE)
     assert difference is None, f"\n{difference}"

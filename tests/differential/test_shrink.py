@@ -17,7 +17,7 @@ def test_a_difference_is_shown_by_the_fewest_steps() -> None:
     with stub("data") as one, KafkaStub(profile="kafka", config=NO_SESSIONS) as running:
         other = prepared(running.bootstrap_servers)
         scenario, _ = data_script(1).play(one)
-        difference = replay(scenario, other, 2.0)
+        difference = replay(scenario, other, 30)
         assert difference is not None
         assert difference.index > 0
         shorter = shrunk(difference, one, other)
@@ -31,4 +31,4 @@ def test_two_stubs_do_not_differ() -> None:
         for seed in range(1, 4):
             scenario, _ = data_script(seed).play(one)
             assert len(scenario.steps) >= 70
-            assert replay(scenario, other, 2.0) is None
+            assert replay(scenario, other, 30) is None

@@ -13,18 +13,23 @@ from kafkastub.conformance.differential.broker import Broker, in_common, visited
 from kafkawire.messages.list_groups_request import ListGroupsRequest
 from tests.conftest import CONFIG
 
-SOON = 0.5
+SOON = 1.0
+"""Seconds for which a broker is waited for that says nothing."""
+PATIENCE = 30.0
+"""The same where none hangs: what takes longer is the machine's doing."""
 
 
 @contextmanager
-def two(config: dict[str, object] | None = None, **more: Any) -> Iterator[tuple[KafkaStub, Broker, Broker]]:
+def two(
+    config: dict[str, object] | None = None, patience: float = PATIENCE, **more: Any
+) -> Iterator[tuple[KafkaStub, Broker, Broker]]:
     """The stub under test (its further settings), as it is visited, and one that knows."""
     with (
         KafkaStub(profile="kafka", config=CONFIG | (config or {}), **more) as stub,
         KafkaStub(profile="kafka", config=CONFIG) as other,
     ):
-        tested = visited(stub.bootstrap_servers, "tested", SOON)
-        reference = visited(other.bootstrap_servers, "knowing", SOON)
+        tested = visited(stub.bootstrap_servers, "tested", patience)
+        reference = visited(other.bootstrap_servers, "knowing", patience)
         in_common(tested, reference)
         try:
             yield stub, tested, reference
