@@ -60,10 +60,9 @@ def _close_the_rest(member: Any) -> None:
 class Reader:
     """A member that remembers all that it was given."""
 
-    def __init__(self, client: Client) -> None:
-        self.member: Member = client.member(
-            "shipping", ["orders"], MemberOptions(client_id="reader", auto_commit=False)
-        )
+    def __init__(self, client: Client, fetch_wait_ms: int = MemberOptions.fetch_wait_ms) -> None:
+        options = MemberOptions(client_id="reader", auto_commit=False, fetch_wait_ms=fetch_wait_ms)
+        self.member: Member = client.member("shipping", ["orders"], options)
         self.read: list[tuple[int, int]] = []
 
     def until(self, count: int) -> None:
@@ -120,7 +119,7 @@ def test_nothing_is_lost_while_leaders_move(stub: KafkaStub, client: Client):
 
 
 def test_nothing_is_lost_while_nodes_stop_and_come_back(stub: KafkaStub, client: Client):
-    reader = Reader(client)
+    reader = Reader(client, fetch_wait_ms=300)  # so that a fetch is under way when a node stops, on a busy machine too
     for number in range(1, ROUNDS + 1):
         coordinates = number % 2 == 0
         victim = stub.nodes[
