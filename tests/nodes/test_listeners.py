@@ -136,7 +136,7 @@ def test_a_process_honours_the_listeners_of_its_file(tmp_path: Path):
 def test_a_node_with_another_id_leads_its_partitions():
     """Requests were once taken for node 1's, whatever its id."""
     with KafkaStub(topics={"orders": 1}, config={"node.id": 7}) as stub:
-        producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "message.timeout.ms": 10000})
+        producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "message.timeout.ms": 60000})
         failures = []
         producer.produce("orders", value="x", on_delivery=lambda error, _: failures.append(error))
         producer.flush()

@@ -90,7 +90,7 @@ class Load:
     def wait_for(self, answers: int) -> None:
         """Until so many requests have been answered."""
         for _ in range(answers):
-            assert self._acknowledged.acquire(timeout=20) or self._failures, "no answer in twenty seconds"
+            assert self._acknowledged.acquire(timeout=60) or self._failures, "no answer in a minute"
 
     def _run(self, writer: Writer) -> None:
         try:

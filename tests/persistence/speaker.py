@@ -34,7 +34,7 @@ EARLIEST, LATEST = -2, -1
 class Speaker:
     """One connection. Every method gives what the broker answered; `ask` is what they all come to."""
 
-    def __init__(self, servers: str, timeout: float = 20) -> None:
+    def __init__(self, servers: str, timeout: float = 60) -> None:
         self._client = RawClient(servers, timeout)
 
     def ask(self, request: Message, version: int) -> Any:

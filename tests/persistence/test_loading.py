@@ -27,6 +27,7 @@ from kafkawire.messages.offset_delete_request import (
 from kafkawire.messages.sync_group_request import SyncGroupRequest
 from tests.conftest import CONFIG
 from tests.persistence.speaker import Speaker
+from tests.waiting import until
 
 LOADING = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
@@ -114,7 +115,5 @@ def test_a_start_does_not_wait_for_many_groups(tmp_path: Path, monkeypatch: pyte
         assert speaker.fetch_error("g49") == LOADING
         assert speaker.values("orders", 0) == []
         may_load.set()
-        while (code := speaker.fetch_error("g49")) == LOADING:
-            pass
-        assert code == 0
+        until(lambda: speaker.fetch_error("g49") == 0, "all is loaded")
         assert speaker.committed("g49", "orders", [0, 999]) == [49, 49]

@@ -31,7 +31,7 @@ async def committed(stub: KafkaStub, group: str) -> int | None:
 
 
 async def assigned(consumer: AIOKafkaConsumer) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not consumer.assignment():
             await consumer.getmany(timeout_ms=10)
 
@@ -99,7 +99,14 @@ async def test_a_stub_with_groups_does_not_go_back():
 
 async def test_advancing_leaves_sessions_alone_unless_timers_are_asked_for():
     async with KafkaStub(topics={"orders": 1}, config=FAST) as stub:
-        consumer = AIOKafkaConsumer("orders", bootstrap_servers=stub.bootstrap_servers, group_id="g")
+        # Its next heartbeat is far away: it does not come back while we look.
+        consumer = AIOKafkaConsumer(
+            "orders",
+            bootstrap_servers=stub.bootstrap_servers,
+            group_id="g",
+            session_timeout_ms=120_000,
+            heartbeat_interval_ms=100_000,
+        )
         await consumer.start()
         await assigned(consumer)
 

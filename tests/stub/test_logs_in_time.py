@@ -48,7 +48,7 @@ async def values(stub: KafkaStub) -> list[tuple[int, bytes | None]]:
         await reader.seek_to_beginning()
         end = (await reader.end_offsets([ORDERS]))[ORDERS]
         found = []
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while await reader.position(ORDERS) < end:
                 for records in (await reader.getmany(timeout_ms=100)).values():
                     found += [(record.offset, record.value) for record in records]
@@ -70,11 +70,12 @@ async def test_a_consumer_loses_its_log_and_is_reset():
         await reader.start()
         reader.assign([ORDERS])
         reader.seek(ORDERS, 0)
-        assert (await reader.getone()).value == b"old"
+        async with asyncio.timeout(60):
+            assert (await reader.getone()).value == b"old"
         await in_thread(stub.clock.advance, days=8)
         reader.seek(ORDERS, 1)
         await send(stub, (None, "new"))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             record = await reader.getone()
         assert (record.offset, record.value) == (2, b"new")
         assert await reader.beginning_offsets([ORDERS]) == {ORDERS: 2}
@@ -91,7 +92,7 @@ async def test_without_a_reset_policy_it_is_told():
         reader.assign([ORDERS])  # not before: an assigned consumer fetches ahead
         reader.seek(ORDERS, 0)
         with pytest.raises(OffsetOutOfRangeError):
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await reader.getone()
         await reader.stop()
 
