@@ -98,7 +98,7 @@ def test_the_process_raises_its_limit_by_itself():
 def test_descriptors_that_others_have_used_up(loop: str):
     """A stub in somebody's process: there are none at all for a moment, and accepting fails."""
     code = f"""
-import asyncio, os, resource, sys, time
+import asyncio, os, select, time
 from kafkastub.server import loops
 if {loop!r} == "asyncio":
     loops.new_event_loop = asyncio.new_event_loop
@@ -120,7 +120,7 @@ with KafkaStub() as stub:
     late.socket.connect((host, int(port)))
     one.exchange(18, 0, b"")
     begin = time.process_time()
-    time.sleep(0.5)
+    assert not select.select([late.socket], [], [], 0.5)[0]
     assert time.process_time() - begin < 0.3
     for fd in taken:
         os.close(fd)

@@ -43,7 +43,7 @@ FLAT_MB = 24
 """By so much may a process differ that has done the same things before."""
 PEER = re.compile(r"peer=127\.0\.0\.1:(\d+)")
 
-linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="this machine has no /proc")
 
 
 @pytest.fixture
