@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from kafkastub_pipeline.errors import PipelineError, sentence
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,9 +29,23 @@ class Files:
         files, found = self._at(path)
         return str(files.makeQualified(found).toString())
 
+    def parent(self, path: str) -> str:
+        """The directory that it is in; itself where it is in none."""
+        found = self._at(self.whole(path))[1]
+        return str((found.getParent() or found).toString())
+
+    def local(self, path: str) -> Path | None:
+        """On this machine's own disks; None on any other file system."""
+        at = self._at(self.whole(path))[1].toUri()
+        return Path(str(at.getPath())) if str(at.getScheme()) == "file" else None
+
     def exists(self, path: str) -> bool:
         files, found = self._at(path)
         return bool(files.exists(found))
+
+    def is_directory(self, path: str) -> bool:
+        files, found = self._at(path)
+        return bool(files.exists(found)) and bool(files.getFileStatus(found).isDirectory())
 
     def has_entries(self, path: str) -> bool:
         files, found = self._at(path)
@@ -55,10 +73,49 @@ class Files:
             stream.close()
 
     def write(self, path: str, text: str) -> None:
-        """Whole or not there."""
+        """Whole or not there; in the place of what is there."""
         beside = f"{path}.new"
-        files, found = self._at(beside)
-        stream = files.create(found, True)
-        stream.write(bytearray(text.encode()))
-        stream.close()
+        self._put(beside, text)
+        self.remove(path)
         self.move(beside, path)
+
+    def refusal(self, directory: str) -> str | None:
+        """Why nothing can be written to a directory, or it cannot be made; None where it can.
+
+        A small file in it, or in the nearest directory above it that is there, is written and removed: who asks file
+        systems for permissions learns what some of them grant on paper. Nothing else is made.
+        """
+        trial = f"/_kafkastub-pipeline-{uuid.uuid4()}"
+        try:
+            above = self.whole(directory)
+            while not self.exists(above) and self.parent(above) != above:
+                above = self.parent(above)
+            if not self.is_directory(above):
+                return f"{self.local(above) or above} is a file, and no directory"
+            try:
+                self._put(above.rstrip("/") + trial, "?")
+            finally:
+                self.remove(above.rstrip("/") + trial)
+        except Exception as error:  # Java's, of any kind
+            return sentence(error).replace(trial, "").rstrip(".: ")
+        return None
+
+    def _put(self, path: str, text: str) -> None:
+        files, found = self._at(path)
+        stream = files.create(found, True)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
+
+
+def check_writable(files: Files, option: str, path: str, directory: str | None = None) -> None:
+    """Before there is work to lose. Raises PipelineError.
+
+    Args:
+        option: the path's, as the user knows it.
+        directory: where it has to be possible to write; by default `path` itself.
+    """
+    why = files.refusal(path if directory is None else directory)
+    if why is not None:
+        raise PipelineError(f"{option} {path} cannot be written: {why}; name another directory")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kafkastub_pipeline.cluster import Snapshot, snapshot
 from kafkastub_pipeline.decode.latest import CANDIDATE, decoded_with_candidates
 from kafkastub_pipeline.errors import PipelineError
+from kafkastub_pipeline.files import Files, check_writable
 from kafkastub_pipeline.moment import view
 from kafkastub_pipeline.sources import read_journal, read_kafka, read_raw
 from kafkastub_pipeline.tables.columns import shaped, time_of
@@ -102,6 +103,7 @@ def run(spark: SparkSession, settings: Settings) -> list[str]:
     """Make all tables. Returns their names; raises PipelineError."""
     from kafkastub_pipeline.tables import all_tables
 
+    check_writable(Files(spark), "--out", settings.out)
     store = Store(spark, settings.out, settings.format)
     staging = Store(spark, settings.out)
     cluster = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kafkastub_pipeline.cluster import reached
 from kafkastub_pipeline.decode import decoded
 from kafkastub_pipeline.errors import PipelineError, sentence
-from kafkastub_pipeline.files import Files
+from kafkastub_pipeline.files import Files, check_writable
 from kafkastub_pipeline.sources import TOPIC, stream_kafka
 
 if TYPE_CHECKING:
@@ -33,10 +33,13 @@ def stream(
 
     Killed and started again with the same checkpoint it goes on where it was: Spark's file sink lists what counts.
     """
+    files = Files(spark)
+    check_writable(files, "--out", out)
+    check_writable(files, "--checkpoint", checkpoint)
     _, metadata = reached(bootstrap_servers, options)
     partitions = len(metadata.topics[TOPIC].partitions)
     frame = decoded(stream_kafka(spark, bootstrap_servers, partitions, options))
-    _remember(spark, checkpoint, out, str(metadata.cluster_id))
+    _remember(files, checkpoint, out, str(metadata.cluster_id))
     writer = frame.writeStream.format("parquet").option("path", out).option("checkpointLocation", checkpoint)
     writer = writer.trigger(availableNow=True) if available_now else writer.trigger(processingTime=TRIGGER)
     query = None
@@ -53,12 +56,11 @@ def stream(
         ) from error
 
 
-def _remember(spark: SparkSession, checkpoint: str, out: str, cluster_id: str) -> None:
+def _remember(files: Files, checkpoint: str, out: str, cluster_id: str) -> None:
     """A checkpoint is of one topic of one cluster, and of one output: Spark goes on with any, and leaves records out.
 
     What a checkpoint is of stands in it. Raises PipelineError where that is something else, or nothing.
     """
-    files = Files(spark)
     mine = {"cluster": cluster_id, "topic": TOPIC, "out": files.whole(out)}
     memory = f"{checkpoint.rstrip('/')}/{MEMORY}"
     try:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.errors import PipelineError, sentence
+from kafkastub_pipeline.files import Files, check_writable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,21 +20,33 @@ def write_report(spark: SparkSession, tables: str | None, out: str) -> str:
         tables: directory that `run` wrote to; None where `out` is that directory.
         out: the page, or a directory for `report.html`.
     """
-    from kafkastub_pipeline.report.facts import gathered
-    from kafkastub_pipeline.report.page import rendered
+    from kafkastub_pipeline.report import facts, page
 
-    source = (out if tables is None else tables).rstrip("/")
-    target = Path(out)
-    if tables is None or target.is_dir():
-        target = target / NAME
-    page = rendered(gathered(spark, source))
-    half = target.with_name(f".{target.name}.incomplete")
+    files = Files(spark)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        half.write_text(page, encoding="utf-8")
-        half.replace(target)
-    except OSError as error:
+        inside = tables is None or files.is_directory(out)
+        target = f"{out.rstrip('/')}/{NAME}" if inside else out
+        folder = files.parent(target)
+    except Exception as error:  # Java's: no such file system, no such path
+        raise PipelineError(f"--out {out} cannot be written: {sentence(error)}; name another directory") from error
+    check_writable(files, "--out", out, folder)
+    html = page.rendered(facts.gathered(spark, (out if tables is None else tables).rstrip("/")))
+    try:
+        _write(files, target, html)
+    except Exception as error:
         raise PipelineError(
             f"the page {target} cannot be written: {sentence(error)}; give --out another place"
         ) from error
-    return str(target)
+    return target
+
+
+def _write(files: Files, target: str, html: str) -> None:
+    """Whole or not there. Hadoop would leave a checksum beside a local file."""
+    local = files.local(target)
+    if local is None:
+        files.write(target, html)
+        return
+    half = local.with_name(f".{local.name}.incomplete")
+    local.parent.mkdir(parents=True, exist_ok=True)
+    half.write_text(html, encoding="utf-8")
+    half.replace(local)
