@@ -273,19 +273,22 @@ def _check_group(admin: Any, bootstrap_servers: str, options: Sequence[tuple[str
 
 def next_record_times(
     bootstrap_servers: str, wanted: Iterable[tuple[str, int, int]], options: Sequence[tuple[str, str]] = ()
-) -> dict[tuple[str, int, int], int]:
+) -> dict[tuple[str, int, int], int | None]:
     """The timestamp of the first record at or behind each (topic, partition, offset), Unix milliseconds.
 
-    Those that do not come within the time are left out. One small read each: the caller bounds their number.
+    None where there is no record, but the mark of a transaction, say. Left out are topics that may not be read, and
+    what does not come within the time. One small read each: the caller bounds their number.
     """
-    from confluent_kafka import Consumer, KafkaException, TopicPartition
+    from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-    found: dict[tuple[str, int, int], int] = {}
+    found: dict[tuple[str, int, int], int | None] = {}
     config = (
         {"group.id": GROUP}
         | client_config(bootstrap_servers, options)
         | {
             "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "isolation.level": "read_uncommitted",  # as far as lag is counted
             "fetch.message.max.bytes": 65536,
             "auto.offset.reset": "earliest",
         }
@@ -301,10 +304,18 @@ def next_record_times(
                 consumer.assign([TopicPartition(topic, p, offset) for (topic, p), offset in now.items()])
                 deadline = time.monotonic() + TIMEOUT
                 while now and time.monotonic() < deadline:
-                    message = consumer.poll(1.0)
-                    place = None if message is None or message.error() else (message.topic(), message.partition())
-                    if message is not None and place in now:
+                    message: Any = consumer.poll(1.0)
+                    place = None if message is None else (message.topic(), message.partition())
+                    if place not in now:
+                        continue
+                    error = message.error()
+                    if error is None:
                         found[(*place, now.pop(place))] = message.timestamp()[1]
+                    elif error.code() == KafkaError._PARTITION_EOF:
+                        found[(*place, now.pop(place))] = None
+                    elif error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+                        now = {one: offset for one, offset in now.items() if one[0] != place[0]}
+                        left = {one: offsets for one, offsets in left.items() if one[0] != place[0]}
             except KafkaException:
                 break
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,7 +32,10 @@ def test_the_snapshot_has_the_topics_ids() -> None:
         wire.commit("group", {("orders", 0): 0})
         wanted = MetadataRequest([MetadataRequestTopic(name=name) for name in ("orders", "audit")])
         told = wire.ask(ApiKey.METADATA, 12, wanted).topics
+        before = stub.journal.total
         found = snapshot(stub.bootstrap_servers)
+        asked = {entry.client_id for entry in list(stub.journal)[before:]}
+    assert asked == {"kafkastub-pipeline"}  # so that coverage can leave it out
     assert found.unstable() == []
     assert {t.name: str(uuid.UUID(bytes=bytes(t.topic_id))) for t in told}.items() <= found.topic_ids.items()
 
@@ -46,7 +50,7 @@ def told(
     spark: SparkSession,
     offsets: list[tuple[str, str, int, int, int, str | None]],
     cluster: Snapshot | None,
-    following: dict[tuple[str, int, int], int] | None = None,
+    following: dict[tuple[str, int, int], int | None] | None = None,
     servers: str | None = None,
 ) -> dict[str, dict[str, Any]]:
     """The table `lag` by its groups: group, topic, partition, committed offset, commit's time, topic id."""
@@ -54,8 +58,8 @@ def told(
     from kafkastub_pipeline.tables.lag import lag, missing, watermarks
 
     current = local_table(spark, list(offsets), CURRENT)
-    next_ddl = "topic string, `partition` int, committed_offset bigint, next_ms bigint"
-    next_records = local_table(spark, [(*place, ms) for place, ms in (following or {}).items()], next_ddl)
+    next_ddl = "topic string, `partition` int, committed_offset bigint, next_ms bigint, nothing_left boolean"
+    next_records = local_table(spark, [(*place, ms, ms is None) for place, ms in (following or {}).items()], next_ddl)
     gone = missing(spark, current, cluster, servers)
     found = lag(current, watermarks(spark, cluster), next_records, gone, NOW_MS).collect()
     return {row.group_id: row.asDict() for row in found}
@@ -79,9 +83,10 @@ def test_each_method_of_knowing_seconds(spark: SparkSession) -> None:
             ("level", *ORDERS, 110, 1_000, None),
             ("lost", *ORDERS, 9, 90_000, None),
             ("first", *ORDERS, 10, 90_000, None),
+            ("marks", *ORDERS, 109, 1_000, None),
         ],
         of_orders(),
-        {("orders", 0, 20): 40_000},
+        {("orders", 0, 20): 40_000, ("orders", 0, 109): None},
     )
     said = {
         group: (row["lag_records"], row["lag_method"], row["lag_seconds"], row["data_lost"])
@@ -95,6 +100,7 @@ def test_each_method_of_knowing_seconds(spark: SparkSession) -> None:
         "level": (0, "none left", 0.0, False),
         "lost": (101, "commit age", pytest.approx(10.0), True),
         "first": (100, "commit age", pytest.approx(10.0), False),
+        "marks": (1, "none left", 0.0, False),  # of a transaction: nobody reads them
     }
     assert {(row["log_start_offset"], row["high_watermark"], row["last_stable_offset"]) for row in found.values()} == {
         (10, 110, 60)
@@ -139,28 +145,14 @@ def test_a_topic_of_another_id_is_another_topic(
 
 def test_only_what_the_cluster_says_is_gone_is_missing(spark: SparkSession) -> None:
     """A partition without a leader, and a topic that may not be described, are not gone."""
-    from confluent_kafka.admin import (
-        AclBinding,
-        AclOperation,
-        AclPermissionType,
-        AdminClient,
-        ResourcePatternType,
-        ResourceType,
-    )
+    from confluent_kafka.admin import AclOperation
 
     from kafkastub_pipeline.cluster import snapshot
+    from tests.pipeline.acls import WITHOUT_ENTRY_OPEN, allow, topic
 
-    config: dict[str, object] = {
-        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "allow.everyone.if.no.acl.found": "true",
-        "offsets.topic.num.partitions": 1,
-    }
+    config: dict[str, object] = {**WITHOUT_ENTRY_OPEN, "offsets.topic.num.partitions": 1}
     with KafkaStub(topics={"orders": 4, "secret": 1}, config=config, nodes=2) as stub:
-        admin = AdminClient({"bootstrap.servers": stub.bootstrap_servers, "log_level": 0})
-        pattern = ResourceType.TOPIC, "secret", ResourcePatternType.LITERAL
-        entry = AclBinding(*pattern, "User:other", "*", AclOperation.READ, AclPermissionType.ALLOW)
-        for answer in admin.create_acls([entry]).values():
-            answer.result(60)
+        allow(stub.bootstrap_servers, "other", topic("secret"), AclOperation.READ)
         consumer = Consumer({"bootstrap.servers": stub.bootstrap_servers, "group.id": "g", "log_level": 0})
         consumer.commit(offsets=[TopicPartition("orders", 0, 0)], asynchronous=False)
         consumer.close()
@@ -184,3 +176,26 @@ def test_only_what_the_cluster_says_is_gone_is_missing(spark: SparkSession) -> N
     assert {group for group, row in found.items() if row["lag_records"] is not None} == {
         f"orders-{n}" for n in range(4) if led[n]
     }
+
+
+def test_what_cannot_be_probed_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A topic that may be described and not read; the end of a partition: neither is waited for, once per group."""
+    from confluent_kafka import Producer
+
+    from kafkastub_pipeline import cluster
+    from tests.pipeline.acls import WITHOUT_ENTRY_OPEN, allow
+    from tests.pipeline.acls import topic as named
+
+    patience = 600.0
+    monkeypatch.setattr(cluster, "TIMEOUT", patience)
+    with KafkaStub(topics={"orders": 1, "secret": 2}, config=WITHOUT_ENTRY_OPEN) as stub:
+        servers = stub.bootstrap_servers
+        producer = Producer({"bootstrap.servers": servers})
+        for topic in ("orders", "secret"):
+            producer.produce(topic, b"", partition=0, timestamp=NOW_MS)
+        assert producer.flush(60) == 0
+        allow(servers, "ANONYMOUS", named("secret"))
+        begun = time.monotonic()
+        wanted = [("secret", 0, 0), ("secret", 0, 1), ("secret", 1, 0), ("orders", 0, 1), ("orders", 0, 0)]
+        assert cluster.next_record_times(servers, wanted) == {("orders", 0, 0): NOW_MS, ("orders", 0, 1): None}
+        assert time.monotonic() - begun < patience / 2

@@ -175,7 +175,12 @@ TABLES: Final[dict[str, Columns]] = {
             "high watermark less the committed offset; null where either is not known, where the topic is another one"
             " by now, and for an offset below 0, which clients take for none",
         ),
-        ("lag_seconds", "double", "how old the first record is that was not consumed; null where not known"),
+        (
+            "lag_seconds",
+            "double",
+            "how old the first record is that was not consumed, 0 where only marks of transactions are left; null where"
+            " not known",
+        ),
         ("lag_method", "string", "`none left`, `next record`, `interpolation` or `commit age`; null where not known"),
         ("data_lost", "boolean", "records behind the commit are deleted already; null where lag is not known"),
         (
@@ -250,7 +255,7 @@ TABLES: Final[dict[str, Columns]] = {
         ("error", "string", "its name"),
         ("requests", "bigint", "how many requests had it in their answer; 0 where never exercised"),
         ("count", "bigint", "how often it stood there"),
-        ("clients", "array<string>", "client software and ids that asked"),
+        ("clients", "array<string>", "client software and ids that asked; this pipeline is left out"),
         ("advertised", "boolean", "whether the broker says it has it; null where it was not asked"),
         ("exercised", "boolean", "whether anybody asked"),
         ("as_of", "timestamp", "the moment that the table is about (`--now`)"),

@@ -17,7 +17,7 @@ _WATERMARKS_DDL: Final = (
     " newest_offset bigint, newest_ms bigint, topic_id_now string"
 )
 _PLACE_DDL: Final = "topic string, `partition` int"
-_NEXT_DDL: Final = "topic string, `partition` int, committed_offset bigint, next_ms bigint"
+_NEXT_DDL: Final = "topic string, `partition` int, committed_offset bigint, next_ms bigint, nothing_left boolean"
 
 
 def watermarks(spark: SparkSession, cluster: Snapshot | None) -> DataFrame:
@@ -44,12 +44,15 @@ def next_records(
     probes: int,
     options: Sequence[tuple[str, str]] = (),
 ) -> DataFrame:
-    """Timestamps of the first records that groups have not consumed, for so many places, the oldest commits first."""
-    found: dict[tuple[str, int, int], int] = {}
+    """Timestamps of the first records that groups have not consumed, for so many places, the oldest commits first.
+
+    Null where there is no such record: what is left are marks of transactions, which clients count and never see.
+    """
+    found: dict[tuple[str, int, int], int | None] = {}
     if bootstrap_servers is not None and probes > 0:
         wanted = (
             current.join(marks, ["topic", "partition"])
-            .where("committed_offset >= log_start_offset and committed_offset < last_stable_offset")
+            .where("committed_offset >= log_start_offset and committed_offset < high_watermark")
             .groupBy("topic", "partition", "committed_offset")
             .agg({"commit_ms": "min"})
             .orderBy("min(commit_ms)")
@@ -59,7 +62,7 @@ def next_records(
         found = next_record_times(
             bootstrap_servers, [(row.topic, row.partition, row.committed_offset) for row in wanted], options
         )
-    return local_table(spark, [(*place, ms) for place, ms in found.items()], _NEXT_DDL)
+    return local_table(spark, [(*place, ms, ms is None) for place, ms in found.items()], _NEXT_DDL)
 
 
 def missing(
@@ -118,7 +121,7 @@ def lag(current: DataFrame, marks: DataFrame, following: DataFrame, gone: DataFr
         .withColumn(
             "lag_method",
             f.expr(
-                "case when lag_records is null then null when lag_records <= 0 then 'none left'"
+                "case when lag_records is null then null when lag_records <= 0 or nothing_left then 'none left'"
                 " when next_ms >= 0 then 'next record' when commit_ms < 0 then null"
                 " when newest_ms is not null and newest_ms > commit_ms then 'interpolation' else 'commit age' end"
             ),
