@@ -6,6 +6,7 @@ import socket
 import struct
 from typing import TYPE_CHECKING
 
+from kafkastub_pipeline.sources import GROUP
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from kafkastub_pipeline.tables.coverage import Advertised
 
 _VERSION = 0
+_CLIENT = GROUP.encode()
 _SECONDS = 10
 
 
@@ -24,7 +26,7 @@ def advertised(bootstrap_servers: str) -> Advertised | None:
         host, _, port = server.strip().rpartition(":")
         try:
             with socket.create_connection((host.strip("[]"), int(port)), timeout=_SECONDS) as connection:
-                header = struct.pack(">hhih", int(ApiKey.API_VERSIONS), _VERSION, 1, -1)
+                header = struct.pack(">hhih", int(ApiKey.API_VERSIONS), _VERSION, 1, len(_CLIENT)) + _CLIENT
                 request = header + bytes(encode(ApiVersionsRequest(), _VERSION))
                 connection.sendall(struct.pack(">i", len(request)) + request)
                 with connection.makefile("rb") as answers:

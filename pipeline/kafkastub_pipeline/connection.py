@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from kafkastub_pipeline.clients import check_servers, for_librdkafka
 from kafkastub_pipeline.errors import PipelineError
+from kafkastub_pipeline.sources import GROUP
 
 SURE_AFTER: Final = 3.0
 """Seconds after which a connection that is refused by all, or a name that nobody knows, stays so."""
@@ -16,10 +17,13 @@ _FIRST_WAIT: Final = 0.5
 
 
 def client_config(bootstrap_servers: str, options: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
-    """For confluent-kafka; it logs nothing by itself. Raises PipelineError."""
+    """For confluent-kafka; it logs nothing by itself. Raises PipelineError.
+
+    Without a `client.id` of the user's its requests bear the pipeline's name: a journal tells them from others.
+    """
     check_servers(bootstrap_servers)
-    quiet = {"log_level": 0, "error_cb": lambda _: None}
-    return {"bootstrap.servers": bootstrap_servers, **quiet, **for_librdkafka(options)}
+    ours = {"client.id": GROUP, "log_level": 0, "error_cb": lambda _: None}
+    return {"bootstrap.servers": bootstrap_servers, **ours, **for_librdkafka(options)}
 
 
 def connected(bootstrap_servers: str, options: Sequence[tuple[str, str]], timeout: float) -> tuple[Any, Any]:
@@ -49,18 +53,13 @@ def connected(bootstrap_servers: str, options: Sequence[tuple[str, str]], timeou
         admin.poll(0)
         spent = time.monotonic() - begun
         if KafkaError._AUTHENTICATION in met:
-            raise PipelineError(
-                f"{bootstrap_servers} refuses the user: {_plain(met[KafkaError._AUTHENTICATION])}; check"
-                " sasl.mechanism, the user's name and the password"
-            ) from why
+            raise PipelineError(_refused(bootstrap_servers, _plain(met[KafkaError._AUTHENTICATION]))) from why
         down = KafkaError._ALL_BROKERS_DOWN in met and spent >= SURE_AFTER
         if not down and spent < timeout:
             wait = min(2 * wait, timeout - spent)  # a large cluster may need long for its answer
             continue
         if KafkaError._SSL in met:
-            raise PipelineError(
-                f"{bootstrap_servers} and this client find no common TLS: {_plain(met[KafkaError._SSL])}"
-            ) from why
+            raise PipelineError(_no_tls(bootstrap_servers, _plain(met[KafkaError._SSL]))) from why
         reason = next((met[code] for code in (KafkaError._RESOLVE, KafkaError._TRANSPORT) if code in met), None)
         if reason is not None:
             said = _plain(reason)
@@ -69,6 +68,22 @@ def connected(bootstrap_servers: str, options: Sequence[tuple[str, str]], timeou
         raise PipelineError(
             f"no broker answers at {bootstrap_servers}: {said}; check --bootstrap-servers and security.protocol"
         ) from why
+
+
+def _refused(bootstrap_servers: str, said: str) -> str:
+    if "current SASL state" in said:  # it takes a handshake for a request out of place
+        return f"{bootstrap_servers} asks for no user: its security.protocol is PLAINTEXT or SSL, or it is another port"
+    said = said.removeprefix("SASL authentication error: ")
+    return f"{bootstrap_servers} refuses the user: {said}; check sasl.mechanism, the user's name and the password"
+
+
+def _no_tls(bootstrap_servers: str, said: str) -> str:
+    if "certificate verify failed" in said:  # OpenSSL knows why, librdkafka keeps it to itself
+        return (
+            f"the certificate of {bootstrap_servers} is not trusted: give ssl.truststore.location (or ssl.ca.location)"
+            " the authority that signed it, and connect to a host that it names"
+        )
+    return f"{bootstrap_servers} and this client find no common TLS: {said}"
 
 
 def _plain(text: str) -> str:

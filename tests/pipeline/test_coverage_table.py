@@ -25,6 +25,8 @@ JOURNAL = [
     ("request", START + 3, *JAVA, 8, "OffsetCommit", 8, [{**NONE, "count": 1}]),
     ("request", START + 4, *JAVA, 8, "OffsetCommit", 9, None),
     ("request", START + 5, *JAVA, 77, "Invented", 1, [{**NONE, "count": 1}]),
+    ("request", START, "kafkastub-pipeline", "librdkafka", "2.3.0", 32, "DescribeConfigs", 1, [{**NONE, "count": 1}]),
+    ("request", START, "consumer-kafkastub-pipeline-1", None, None, 1, "Fetch", 4, [{**NONE, "count": 1}]),
     ("state", START, *JAVA, 8, "OffsetCommit", 8, [{**NONE, "count": 100}]),
 ]
 OFFERED: Advertised = {8: ("OffsetCommit", 8, 10), 47: ("OffsetDelete", 0, 0)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkastub_pipeline.session import local_table
+from kafkastub_pipeline.sources import GROUP
 from kafkastub_pipeline.tables.columns import time_of
 
 if TYPE_CHECKING:
@@ -16,10 +17,14 @@ Advertised = dict[int, tuple[str, int, int]]
 _DDL: Final = "api_key smallint, name string, api_version smallint"
 
 
+_OURS: Final = f"coalesce(client_id, '') rlike '^(consumer-)?{GROUP}'"
+"""What the pipeline itself asks of the broker whose journal it reads: librdkafka's client, and Java's in its group."""
+
+
 def protocol_coverage(spark: SparkSession, journal: DataFrame, advertised: Advertised | None) -> DataFrame:
     from pyspark.sql import functions as f
 
-    asked = journal.where("kind = 'request' and api_key >= 0").withColumn(
+    asked = journal.where(f"kind = 'request' and api_key >= 0 and not {_OURS}").withColumn(
         "client", f.expr("concat_ws(' ', software_name, software_version, client_id)")
     )
     start = asked.agg(f.min(f.expr("unix_millis(broker_time)")).alias("start_ms"))
