@@ -153,7 +153,9 @@ def _expiry(frame: DataFrame, lags: DataFrame | None) -> Row:
         .limit(EXAMPLES)
     )
     if lags is not None:
-        behind = lags.groupBy("group_id").agg(f.sum(f.expr("greatest(lag_records, 0L)")).alias("lag_records"))
+        places = coming.select("group_id", "topic", "partition")
+        going = lags.join(places, ["group_id", "topic", "partition"])
+        behind = going.groupBy("group_id").agg(f.sum(f.expr("greatest(lag_records, 0L)")).alias("lag_records"))
         first = first.join(behind, "group_id", "left").orderBy("first", "group_id")
     counted = _rows(
         dated.selectExpr(
