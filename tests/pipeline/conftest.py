@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 WARNINGS = ("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning", "ignore::UserWarning")
 """What pyspark 4.0 and its helpers have to say of newer Pythons and pandas is not ours to mend."""
 
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""A hundred small queries: to compile each of them takes longer than to run it. Processes of their own do compile."""
+
 collect_ignore_glob = [] if find_spec("pyspark") else ["test_*.py"]
 """Without the extra `pipeline` these files cannot even be read; `make test-pipeline` installs it."""
 
@@ -31,17 +34,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark() -> Iterator[SparkSession]:
     pytest.importorskip("pyspark", reason="Spark is not installed: make test-pipeline installs it")
     from kafkastub_pipeline.session import spark_session
+    from tests.pipeline.process import SETTINGS
 
-    session = spark_session(
-        "local[2]",
-        conf=[
-            ("spark.ui.enabled", "false"),
-            ("spark.sql.shuffle.partitions", "2"),
-            # a hundred small jobs: what the second compiler would gain it never earns back
-            ("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
-            ("spark.driver.host", "127.0.0.1"),
-            ("spark.log.level", "ERROR"),
-        ],
-    )
+    session = spark_session("local[2]", conf=[*SETTINGS.items(), *INTERPRETED.items(), ("spark.log.level", "ERROR")])
     yield session
     session.stop()

@@ -14,7 +14,7 @@ import pytest
 from kafkastub import KafkaStub
 from tests.expiry.wire import Wire
 from tests.offsets_topic.history import subscription
-from tests.pipeline.script import played, steps
+from tests.pipeline.script import LOG_PARTITIONS, played, steps
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,8 +41,9 @@ def _run(spark: SparkSession, out: Path, **more: Any) -> dict[str, Counter[str]]
     return _tables(out)
 
 
-def test_run_again_from_decoded_records(spark: SparkSession, tmp_path: Path) -> None:
-    """Into the same directory: each table is replaced by one that is equal."""
+def test_run_again_from_saved_records(spark: SparkSession, tmp_path: Path) -> None:
+    """Raw, and decoded by a stream; into the same directory, where each table is replaced by one that is equal."""
+    from kafkastub_pipeline.sources import read_kafka
     from kafkastub_pipeline.stream import stream
 
     with played(steps(9, 20, 80)) as on:
@@ -51,7 +52,9 @@ def test_run_again_from_decoded_records(spark: SparkSession, tmp_path: Path) -> 
         once = _run(spark, tmp_path / "out", **known)
         assert len(once["offset_events"]) > 20
         assert len(once["offset_current"]) > 5
-        records, checkpoint = str(tmp_path / "records"), str(tmp_path / "checkpoint")
+        raw, records, checkpoint = (str(tmp_path / name) for name in ("raw", "records", "checkpoint"))
+        read_kafka(spark, servers, LOG_PARTITIONS).write.parquet(raw)
+        assert _run(spark, tmp_path / "out", raw=raw, **known) == once
         stream(spark, servers, out=records, checkpoint=checkpoint, available_now=True)
         assert _run(spark, tmp_path / "out", records=records, **known) == once
 
@@ -94,7 +97,7 @@ def saved(spark: SparkSession, tmp_path: Path) -> str:
     from kafkastub_pipeline.sources import read_kafka
 
     with played(steps(9, 10, 40)) as on:
-        read_kafka(spark, on.stub.bootstrap_servers, 4).write.parquet(str(tmp_path / "saved"))
+        read_kafka(spark, on.stub.bootstrap_servers, LOG_PARTITIONS).write.parquet(str(tmp_path / "saved"))
     return str(tmp_path / "saved")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -35,7 +35,7 @@ def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
         producer = Producer({"bootstrap.servers": stub.bootstrap_servers})
         for number in range(10):
             producer.produce("orders", str(number), partition=0, timestamp=START + number * 1000)
-        producer.flush()
+        assert producer.flush(60) == 0
         with Wire(stub.bootstrap_servers) as wire:
             wire.commit("it's simple", {("orders", 0): 4, ("gone", 0): 1})
             worker = wire.member("workers", subscription("orders"))
@@ -133,21 +133,3 @@ def test_the_page(spark: SparkSession, out: Path, tmp_path: Path) -> None:
     assert "--delete-offsets" in page
     assert page.count("<svg") + page.count("data:image/") >= 4
     assert "<script src" not in page
-
-
-def test_saved_raw_records_make_the_same_tables(spark: SparkSession, tmp_path: Path) -> None:
-    from kafkastub_pipeline.run import Settings, run
-    from kafkastub_pipeline.sources import read_kafka
-    from tests.pipeline.script import LOG_PARTITIONS, played, steps
-
-    def forecast() -> list[Any]:
-        return sorted(spark.read.parquet(str(tmp_path / "out" / "expiry_forecast")).collect())
-
-    with played(steps(8, 20, 80)) as on:
-        servers = on.stub.bootstrap_servers
-        read_kafka(spark, servers, LOG_PARTITIONS).write.parquet(str(tmp_path / "raw"))
-        run(spark, Settings(out=str(tmp_path / "out"), bootstrap_servers=servers, retention_minutes=(60,)))
-    live = forecast()
-    run(spark, Settings(out=str(tmp_path / "out"), raw=str(tmp_path / "raw"), retention_minutes=(60,)))
-    assert forecast() == live  # in the place of the table of before
-    assert len(live) > 10

@@ -33,7 +33,7 @@ def fill(servers: str) -> None:
     for number in range(RECORDS):
         for partition in (0, 1):
             producer.produce("orders", b"", partition=partition, timestamp=START + number * MINUTE)
-    producer.flush()
+    assert producer.flush(60) == 0
     starts = [TopicPartition("orders", 0, 3), TopicPartition("orders", 1, 50)]
     admin = AdminClient({"bootstrap.servers": servers})
     for deleted in admin.delete_records(starts).values():
