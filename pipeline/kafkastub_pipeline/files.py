@@ -51,6 +51,12 @@ class Files:
         files, found = self._at(path)
         return bool(files.exists(found)) and len(files.listStatus(found)) > 0
 
+    def has_data(self, directory: str) -> bool:
+        """Whether a reader finds anything in it: what begins with _ or . is passed over."""
+        files, found = self._at(directory)
+        names = [str(one.getPath().getName()) for one in files.listStatus(found)]
+        return any(not name.startswith(("_", ".")) for name in names)
+
     def move(self, path: str, target: str) -> bool:
         """Whether it could be done."""
         files, found = self._at(path)

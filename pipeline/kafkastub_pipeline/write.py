@@ -44,6 +44,8 @@ class Store:
                 ) from error
         half = self.path(f"_{table}.incomplete")
         frame.write.mode("overwrite").partitionBy(*partition_by).parquet(half)
+        if partition_by and not self._files.has_data(half):  # no row, no partition, no file that tells the columns
+            self.spark.createDataFrame([], frame.schema).write.mode("overwrite").parquet(half)
         self._move(half, table)
         return self.spark.read.schema(frame.schema).parquet(self.path(table))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 
 if TYPE_CHECKING:
@@ -58,3 +59,15 @@ def test_a_move_that_is_refused_leaves_the_table_of_before(
     with pytest.raises(PipelineError, match="the complete table stays in"):
         store.write("t", spark.range(5))
     assert Store(spark, str(tmp_path)).read("t").count() == 3
+
+
+def test_a_partitioned_table_without_a_row_has_its_columns(spark: SparkSession, tmp_path: Path) -> None:
+    from kafkastub_pipeline.write import Store
+
+    empty = spark.createDataFrame([], "group_id string, n bigint, event_month string")
+    store = Store(spark, str(tmp_path))
+    for frame in (spark.range(3).selectExpr("'g' group_id", "id n", "'2026-01' event_month"), empty):
+        store.write("t", frame, ("event_month",))
+    table = pq.read_table(tmp_path / "t")
+    assert (table.num_rows, table.schema.names) == (0, ["group_id", "n", "event_month"])
+    assert store.read("t").count() == 0
