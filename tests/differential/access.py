@@ -163,7 +163,11 @@ class Access:
             kinds = ["ip"]
         names = [self.mostly(ENTITIES[:3], ENTITIES, 0.5) for _ in kinds]
         entity = [{"entity_type": kind, "entity_name": name} for kind, name in zip(kinds, names, strict=True)]
-        return {"entity": entity, "ops": self.some(self._change)}
+        changes = self.some(self._change)
+        # Of ours they must not be small: how long who has to wait is told by how busy the machine is.
+        if not {None, "127.0.0.1"}.isdisjoint(names):
+            changes = [one | {"value": float(self.random.randint(10**8, 10**9))} for one in changes]
+        return {"entity": entity, "ops": changes}
 
     def _change(self) -> Json:
         value = self.pick(*RATES) if self.chance(0.5) else float(self.random.randint(1, 10**6))

@@ -57,6 +57,8 @@ UNORDERED_DATA: dict[tuple[str, ...], tuple[str, ...]] = {
     ("DescribeClientQuotas", "entries", "entity"): ("entity_type",),
     ("DescribeClientQuotas", "entries", "values"): ("key",),
     ("DescribeClientQuotas", "entries"): ("entity",),
+    # By the enum's hash, another one in every Java.
+    ("DescribeUserScramCredentials", "results", "credential_infos"): ("mechanism",),
     ("DescribeUserScramCredentials", "results"): ("user",),
     ("AlterPartitionReassignments", "responses"): ("name",),
     ("ListPartitionReassignments", "topics"): ("name",),
