@@ -58,6 +58,14 @@ class Snapshot:
     listed: set[Place] = field(default_factory=set)
     retention_minutes: int | None = None
 
+    def log_sizes(self) -> dict[int, int]:
+        """How many records each partition of the log holds at most: compaction leaves gaps."""
+        return {
+            partition: marks.high_watermark - marks.log_start
+            for (topic, partition), marks in self.partitions.items()
+            if topic == TOPIC
+        }
+
     def unstable(self) -> list[int]:
         """Partitions of the log with records behind the last stable offset: there is an open transaction."""
         return sorted(

@@ -149,7 +149,8 @@ def _raw(spark: SparkSession, settings: Settings, cluster: Snapshot | None) -> D
         return read_raw(spark, settings.raw)
     if settings.bootstrap_servers is None or cluster is None:
         raise PipelineError("there is nothing to read: give --bootstrap-servers, --raw or --records")
-    return read_kafka(spark, settings.bootstrap_servers, cluster.log_partitions, settings.options)
+    servers, sizes = settings.bootstrap_servers, cluster.log_sizes()
+    return read_kafka(spark, servers, cluster.log_partitions, settings.options, sizes=sizes)
 
 
 def _saved_records(spark: SparkSession, path: str) -> DataFrame:

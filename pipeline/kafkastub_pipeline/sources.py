@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub_pipeline.clients import for_java
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 TOPIC: Final = "__consumer_offsets"
 GROUP: Final = "kafkastub-pipeline"
 """What the names of its clients' groups begin with. They have no members and commit nothing."""
+SMALL_LOG: Final = 100_000
+"""Records that are read and decoded in a few seconds, in as many tasks as there are processors."""
 RAW_COLUMNS: Final = ("key", "value", "partition", "offset", "timestamp")
 JOURNAL_SCHEMA_VERSION: Final = 1
 JOURNAL_COLUMNS: Final = (
@@ -37,7 +39,7 @@ JOURNAL_COLUMNS: Final = (
 
 
 def kafka_options(
-    bootstrap_servers: str, partitions: int, options: Sequence[tuple[str, str]] = (), topic: str = TOPIC
+    bootstrap_servers: str, partitions: Sequence[int], options: Sequence[tuple[str, str]] = (), topic: str = TOPIC
 ) -> dict[str, str]:
     """Options of Spark's Kafka source. `options` are a client's, such as `security.protocol`. Raises PipelineError.
 
@@ -46,7 +48,7 @@ def kafka_options(
     """
     return {
         "kafka.bootstrap.servers": bootstrap_servers,
-        "assign": json.dumps({topic: list(range(partitions))}),
+        "assign": json.dumps({topic: list(partitions)}),
         "startingOffsets": "earliest",
         "kafka.isolation.level": "read_committed",
         "failOnDataLoss": "false",  # the topic is compacted: records go while they are read
@@ -61,14 +63,24 @@ def read_kafka(
     partitions: int,
     options: Sequence[tuple[str, str]] = (),
     topic: str = TOPIC,
+    sizes: Mapping[int, int] | None = None,
 ) -> DataFrame:
-    """All records of `__consumer_offsets`, or of a copy of it, that are there now."""
+    """All records of `__consumer_offsets`, or of a copy of it, that are there now.
+
+    Args:
+        sizes: how many records partitions hold at most, where that is known. Each partition that is read is a task with
+            a client of its own, a third of a second: empty ones are left out, and a small log is read in few tasks.
+    """
     _internal_topics(spark)
-    reader = spark.read.format("kafka").options(**kafka_options(bootstrap_servers, partitions, options, topic))
+    known = {} if sizes is None else sizes
+    read = [partition for partition in range(partitions) if known.get(partition) != 0] or [0]
+    reader = spark.read.format("kafka").options(**kafka_options(bootstrap_servers, read, options, topic))
     try:
-        return reader.load().select(*RAW_COLUMNS)
+        found = reader.load().select(*RAW_COLUMNS)
     except Exception as error:
         raise _no_kafka_source(error) from error
+    few = known.keys() >= set(read) and sum(known.values()) <= SMALL_LOG
+    return found.coalesce(spark.sparkContext.defaultParallelism) if few else found
 
 
 def stream_kafka(
@@ -76,7 +88,7 @@ def stream_kafka(
 ) -> DataFrame:
     """The same as a stream that goes on."""
     _internal_topics(spark)
-    reader = spark.readStream.format("kafka").options(**kafka_options(bootstrap_servers, partitions, options))
+    reader = spark.readStream.format("kafka").options(**kafka_options(bootstrap_servers, range(partitions), options))
     try:
         return reader.load().select(*RAW_COLUMNS)
     except Exception as error:
