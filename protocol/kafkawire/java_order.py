@@ -19,10 +19,15 @@ def string_hash(text: str) -> int:
         for byte in text.encode("ascii"):
             h = (31 * h + byte) & 0xFFFFFFFF
         return h
-    units = text.encode("utf-16-be", "surrogatepass")
+    units = string_order(text)
     for i in range(0, len(units), 2):
         h = (31 * h + (units[i] << 8 | units[i + 1])) & 0xFFFFFFFF
     return h
+
+
+def string_order(text: str) -> bytes:
+    """Sorts as `String.compareTo`: by UTF-16 units."""
+    return text.encode("utf-16-be", "surrogatepass")
 
 
 def hash_map_order(keys: Iterable[tuple[int, T]], capacity: int = 16) -> list[T]:
@@ -40,6 +45,11 @@ def hash_map_order(keys: Iterable[tuple[int, T]], capacity: int = 16) -> list[T]
     for h, item in items:
         buckets.setdefault((h ^ h >> 16) & (size - 1), []).append(item)
     return [item for index in sorted(buckets) for item in buckets[index]]
+
+
+def string_map_order(texts: Iterable[str], capacity: int = 16) -> list[str]:
+    """Texts in the order of a map, or a set, that has them as its keys; each once."""
+    return hash_map_order(((string_hash(text), text) for text in dict.fromkeys(texts)), capacity)
 
 
 def copied(count: int) -> int:

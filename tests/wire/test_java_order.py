@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafkawire.java_order import copied, hash_map_order, string_hash
+from kafkawire.java_order import copied, hash_map_order, string_hash, string_map_order, string_order
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,10 @@ def test_a_map_made_for_a_few_grows_with_what_is_more_than_three_quarters():
 
 def test_a_set_is_made_large_enough_for_what_it_copies():
     assert [copied(count) for count in (0, 11, 12, 24)] == [16, 16, 17, 33]
+
+
+def test_texts_are_in_the_order_of_a_map_with_these_keys_each_once():
+    assert string_map_order(("user", "client-id", "user"), 3) == hash_map_order(
+        ((string_hash(n), n) for n in ("user", "client-id")), 3
+    )
+    assert sorted(("\uff5e", "\U0001f600", "a"), key=string_order) == ["a", "\U0001f600", "\uff5e"]

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 def names(texts: Iterable[str]) -> list[str]:
     """Names in the order of a map with these keys."""
-    from kafkawire.java_order import hash_map_order, string_hash
+    from kafkawire.java_order import string_map_order
 
-    return hash_map_order((string_hash(text), text) for text in dict.fromkeys(texts))
+    return string_map_order(texts)
 
 
 def topics(texts: Iterable[str]) -> list[str]:
@@ -18,13 +18,13 @@ def topics(texts: Iterable[str]) -> list[str]:
     Three maps, filled one from the other (`KafkaAdminClient.describeTopics`, `DescribeTopicsResult`): one made for n,
     a copy of it, and another made for n. Where keys share a bucket, the map before decides.
     """
-    from kafkawire.java_order import hash_map_order, string_hash
+    from kafkawire.java_order import string_map_order
 
-    keys = [(string_hash(text), text) for text in dict.fromkeys(texts)]
-    count = len(keys)
+    found = list(dict.fromkeys(texts))
+    count = len(found)
     for wanted in (count, int(count / 0.75 + 1), count):
-        keys = hash_map_order(((key[0], key) for key in keys), wanted)
-    return [text for _, text in keys]
+        found = string_map_order(found, wanted)
+    return found
 
 
 def partitions(keys: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:

@@ -17,6 +17,7 @@ from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.security import Operation
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
+from kafkawire.java_order import string_order
 from kafkawire.messages.describe_topic_partitions_request import DescribeTopicPartitionsRequest, TopicRequest
 from kafkawire.messages.describe_topic_partitions_response import DescribeTopicPartitionsResponseTopic
 from kafkawire.messages.metadata_request import MetadataRequest
@@ -121,7 +122,7 @@ def _describe_topic_partitions(api: Registration) -> Handler:
             answer: Any = handler(ctx, request)
         else:
             begin = "" if cursor is None else cursor.topic_name
-            mine = [name for name in mine if _java_order(name) >= _java_order(begin)]
+            mine = [name for name in mine if string_order(name) >= string_order(begin)]
             if begin not in mine:
                 cursor = None
             request = DescribeTopicPartitionsRequest(
@@ -142,10 +143,6 @@ def _describe_topic_partitions(api: Registration) -> Handler:
         return answer  # type: ignore[no-any-return]
 
     return guard
-
-
-def _java_order(name: str) -> bytes:
-    return name.encode("utf-16-be", "surrogatepass")
 
 
 # -- OffsetFetch -----------------------------------------------------------------------------------------------------

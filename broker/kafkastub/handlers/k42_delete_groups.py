@@ -18,7 +18,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.java_order import copied, hash_map_order, string_hash
+from kafkawire.java_order import copied, string_map_order
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.delete_groups_response import DeletableGroupResult, DeleteGroupsResponse
 
@@ -34,7 +34,7 @@ def delete_groups(ctx: RequestContext, request: DeleteGroupsRequest) -> Outcome:
     results = []
     for of_partition in batch_order(dict.fromkeys(request.groups_names), group_partitions(ctx.state)):
         deleted = Turn(ctx.broker_ms, ctx.timer_ms)
-        for group_id in hash_map_order([(string_hash(g), g) for g in of_partition], copied(len(of_partition))):
+        for group_id in string_map_order(of_partition, copied(len(of_partition))):
             code = ErrorCode.NONE
             try:
                 deleted.records += coordinator.delete_group(group_id, ctx.broker_ms).records

@@ -24,7 +24,7 @@ from kafkastub.handlers.registry import handles
 from kafkastub.security.quotas import Entity
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
-from kafkawire.java_order import hash_map_order, string_hash
+from kafkawire.java_order import hash_map_order, string_hash, string_map_order
 from kafkawire.messages.alter_client_quotas_request import AlterClientQuotasRequest, OpData
 from kafkawire.messages.alter_client_quotas_response import AlterClientQuotasResponse, EntityData, EntryData
 
@@ -59,8 +59,7 @@ def alter_client_quotas(ctx: RequestContext, request: AlterClientQuotasRequest) 
 
 def _looked_at(ops: Sequence[OpData]) -> list[OpData]:
     """In the order of a `HashMap` that was made for so many: the first fault is the one that is told."""
-    keys = dict.fromkeys(one.key for one in ops)
-    place = {key: at for at, key in enumerate(hash_map_order(((string_hash(key), key) for key in keys), len(ops)))}
+    place = {key: at for at, key in enumerate(string_map_order((one.key for one in ops), len(ops)))}
     return sorted(ops, key=lambda one: place[one.key])
 
 

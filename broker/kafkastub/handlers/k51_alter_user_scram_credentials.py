@@ -9,7 +9,6 @@ AU-4  Answered are deletions, upsertions and refusals, each in the order of Kafk
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
@@ -18,7 +17,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
-from kafkawire.java_order import hash_map_order, string_hash
+from kafkawire.java_order import string_map_order
 from kafkawire.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
@@ -73,15 +72,11 @@ def alter_user_scram_credentials(ctx: RequestContext, request: AlterUserScramCre
         else:
             refused[one.name] = ErrorCode.UNKNOWN_SERVER_ERROR, None  # Java makes no key of nothing
     ctx.state.changed()
-    done = [*_in_order(deleted), *_in_order(upserted)]
+    # Kafka has a map by name for each of the three.
+    done = [*string_map_order(deleted), *string_map_order(upserted)]
     results = [AlterUserScramCredentialsResult(name, ErrorCode.NONE, None) for name in done]
-    results += [AlterUserScramCredentialsResult(name, *refused[name]) for name in _in_order(refused)]
+    results += [AlterUserScramCredentialsResult(name, *refused[name]) for name in string_map_order(refused)]
     return AlterUserScramCredentialsResponse(results=results)
-
-
-def _in_order(names: Iterable[str]) -> list[str]:
-    """The order of a map by name, of which Kafka has one for deletions, for upsertions and for errors."""
-    return hash_map_order((string_hash(name), name) for name in names)
 
 
 def _refusal(ctx: RequestContext, one: ScramCredentialDeletion | ScramCredentialUpsertion) -> _Refusal | None:

@@ -22,6 +22,7 @@ from kafkastub.handlers.registry import handles
 from kafkastub.metadata import INTERNAL_TOPICS, Topic, invalid_topic_name
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
+from kafkawire.java_order import string_order
 from kafkawire.messages.describe_topic_partitions_request import DescribeTopicPartitionsRequest
 from kafkawire.messages.describe_topic_partitions_response import (
     Cursor,
@@ -47,9 +48,9 @@ def describe_topic_partitions(ctx: RequestContext, request: DescribeTopicPartiti
     asked = {topic.name for topic in request.topics}
     if cursor is not None and (cursor.partition_index < 0 or (asked and cursor.topic_name not in asked)):
         return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version)
-    names = sorted(asked or cluster.topics, key=_java_order)
+    names = sorted(asked or cluster.topics, key=string_order)
     if cursor is not None:
-        names = [name for name in names if _java_order(name) >= _java_order(cursor.topic_name)]
+        names = [name for name in names if string_order(name) >= string_order(cursor.topic_name)]
     if cursor is None and "" in asked:
         return error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, ctx.api_version)
     most = ctx.state.config["max.request.partition.size.limit"]
@@ -71,11 +72,6 @@ def describe_topic_partitions(ctx: RequestContext, request: DescribeTopicPartiti
             break
         remaining -= len(described.partitions)
     return answer
-
-
-def _java_order(name: str) -> bytes:
-    """Java compares strings by their UTF-16 units."""
-    return name.encode("utf-16-be", "surrogatepass")
 
 
 def _missing(name: str) -> DescribeTopicPartitionsResponseTopic:

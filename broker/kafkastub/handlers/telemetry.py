@@ -11,7 +11,7 @@ from kafkastub.config.kafka_table import CLIENT_METRICS
 from kafkastub.handlers.context import RequestContext
 from kafkastub.metadata import uuid_text
 from kafkawire.errors import ErrorCode
-from kafkawire.java_order import hash_map_order, string_hash
+from kafkawire.java_order import string_map_order
 from kafkawire.records.checksum import crc32c
 
 RESERVED_IDS: Final = frozenset((bytes(16), bytes(15) + b"\x01"))
@@ -92,7 +92,7 @@ class Telemetry:
                 interval_ms = min(interval_ms, values["interval.ms"])
         if ALL_METRICS in wanted:
             wanted = {ALL_METRICS: None}
-        metrics = hash_map_order((string_hash(name), name) for name in wanted)
+        metrics = string_map_order(wanted)
         return Instance(instance_id, metrics, interval_ms, self._version)
 
 

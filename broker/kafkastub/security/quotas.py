@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.java_order import hash_map_order, string_hash
+from kafkawire.java_order import string_map_order
 
 USER: Final = "user"
 CLIENT_ID: Final = "client-id"
@@ -61,8 +61,8 @@ def entity(parts: Iterable[tuple[str, str | None]]) -> Entity:
 
 def _in_order(given: Entity) -> Entity:
     """The order of the `HashMap` that Kafka makes for so many: the first fault is the one that is told."""
-    parts = dict(given).items()
-    return tuple(hash_map_order(((string_hash(part[0]), part) for part in parts), len(given)))
+    parts = dict(given)
+    return tuple((kind, parts[kind]) for kind in string_map_order(parts, len(given)))
 
 
 def allowed_quotas(who: Entity) -> tuple[str, ...]:

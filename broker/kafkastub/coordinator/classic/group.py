@@ -10,7 +10,7 @@ from kafkastub.coordinator.deadlines import Deadline
 from kafkastub.coordinator.records import GroupMetadata
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.java_order import hash_map_order, string_hash
+from kafkawire.java_order import string_map_order
 from kafkawire.subscription import subscribed_topics
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
@@ -253,7 +253,7 @@ class ClassicGroup:
         for member in self.members.values():
             choice = member.vote(candidates)
             votes[choice] = votes.get(choice, 0) + 1
-        order = hash_map_order((string_hash(name), name) for name in votes)
+        order = string_map_order(votes)
         return max(order, key=votes.__getitem__)
 
     def next_generation(self, broker_ms: int) -> None:
