@@ -137,7 +137,7 @@ def pending_offsets(
     """
     from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 
-    admin, _ = reached(bootstrap_servers, options)
+    admin, _ = connected(bootstrap_servers, options, TIMEOUT)
     asked = {
         group: admin.list_consumer_group_offsets(
             [ConsumerGroupTopicPartitions(group)], require_stable=True, request_timeout=TIMEOUT
@@ -172,7 +172,7 @@ def gone_topics(bootstrap_servers: str, names: Iterable[str], options: Sequence[
     gone = set(wanted) - set(possible)
     if not possible:
         return gone
-    admin, _ = reached(bootstrap_servers, options)
+    admin, _ = connected(bootstrap_servers, options, TIMEOUT)
     for at in range(0, len(possible), _CHUNK):
         asked = admin.describe_topics(TopicCollection(possible[at : at + _CHUNK]), request_timeout=TIMEOUT)
         for name, future in asked.items():

@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kafkastub_pipeline.cluster import TIMEOUT, Place, reached
+from kafkastub_pipeline.cluster import TIMEOUT, Place
+from kafkastub_pipeline.connection import connected
 
 
 def ends_at(
@@ -28,7 +29,7 @@ def ends_at(
     found: dict[tuple[str, int, int], int] = {}
     if not left:
         return found
-    admin, _ = reached(bootstrap_servers, options)
+    admin, _ = connected(bootstrap_servers, options, TIMEOUT)
     deadline = time.monotonic() + TIMEOUT
     while left and time.monotonic() < deadline:
         now = {place: moments.pop() for place, moments in left.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.decode.latest import current_of
+from kafkastub_pipeline.roster import HEADS, MEMBER, SUBSCRIBERS
 from kafkastub_pipeline.tables.columns import time_of
 from kafkastub_pipeline.tables.events import group_kind, groups, offsets
 from kafkawire.offsets_topic import RecordType
@@ -56,27 +57,18 @@ def live_groups(records: DataFrame) -> DataFrame:
             "subscribed",
         )
     )
-    kinds = ", ".join(
-        str(int(t))
-        for t in (
-            RecordType.CONSUMER_GROUP_METADATA,
-            RecordType.SHARE_GROUP_METADATA,
-            RecordType.STREAMS_GROUP_METADATA,
-        )
-    )
     heads = (
-        newest(all_.where(f"record_type in ({kinds})"), "group_id", "record_type")
+        newest(all_.where(f"record_type in {(*HEADS,)}"), "group_id", "record_type")
         .where("not tombstone")
         .select("group_id", group_kind().alias("group_type"))
     )
-    member, regex = int(RecordType.CONSUMER_GROUP_MEMBER_METADATA), int(RecordType.CONSUMER_GROUP_REGULAR_EXPRESSION)
     subscriptions = (
-        newest(all_.where(f"record_type in ({member}, {regex})"), "group_id", "record_type", "member_id")
+        newest(all_.where(f"record_type in {SUBSCRIBERS}"), "group_id", "record_type", "member_id")
         .where("not tombstone")
         .groupBy("group_id")
         .agg(
             f.array_distinct(f.flatten(f.collect_list("topics"))).alias("subscribed"),
-            f.sum(f.expr(f"int(record_type = {member})")).alias("members"),
+            f.sum(f.expr(f"int(record_type = {MEMBER})")).alias("members"),
         )
     )
     modern = heads.join(subscriptions, "group_id", "left").select(
