@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -12,7 +12,7 @@ from kafkastub.conformance.differential.scenario import Scenario
 from kafkastub.conformance.differential.script import Script
 from tests.differential.fuzz import broken_bytes, odd_values
 from tests.differential.handmade import SCRIPTS
-from tests.differential.running import ByConfig, apache_kafka, started_once, stub
+from tests.differential.running import ByConfig
 
 pytestmark = pytest.mark.oracle
 
@@ -22,18 +22,6 @@ Played = Callable[[Script], Scenario]
 SEEDS = {groups_script: range(1001, 1061), odd_values: range(1001, 1021), broken_bytes: range(1001, 1021)}
 RANDOM = {script.name: script for kind, seeds in SEEDS.items() for script in map(kind, seeds)}
 ITSELF = ("groups-1001", "groups-1002", "groups-1003", "odd-1001", "broken-1001")
-
-
-@pytest.fixture(scope="module")
-def kafkas() -> Iterator[ByConfig]:
-    with started_once(apache_kafka) as brokers:
-        yield brokers
-
-
-@pytest.fixture(scope="module")
-def stubs() -> Iterator[ByConfig]:
-    with started_once(stub) as brokers:
-        yield brokers
 
 
 @pytest.fixture(scope="module")

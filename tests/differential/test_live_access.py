@@ -5,14 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from kafkastub.conformance.differential.broker import Broker
 from kafkastub.conformance.differential.replay import replay
 from tests.differential.access import access_script
-from tests.differential.running import apache_kafka, stub
+from tests.differential.running import ByConfig
 
 pytestmark = pytest.mark.oracle
 
@@ -20,24 +17,12 @@ SEEDS = range(3001, 3041)
 PATIENCE = 30.0
 
 
-@pytest.fixture(scope="module")
-def kafka() -> Iterator[Broker]:
-    with apache_kafka("access") as broker:
-        yield broker
-
-
-@pytest.fixture(scope="module")
-def stubbed() -> Iterator[Broker]:
-    with stub("access") as broker:
-        yield broker
-
-
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_stub_answers_as_kafka_does(seed: int, kafka: Broker, stubbed: Broker) -> None:
-    difference = None
+def test_the_stub_answers_as_kafka_does(seed: int, kafkas: ByConfig, stubs: ByConfig) -> None:
+    script, difference = access_script(seed), None
     for _ in range(2):  # a busy Kafka now and then does not show a user that it has just taken; it does anew
-        scenario, _ = access_script(seed).play(kafka)
-        difference = replay(scenario, stubbed, PATIENCE)
+        scenario, _ = script.play(kafkas(script.config))
+        difference = replay(scenario, stubs(script.config), PATIENCE)
         if difference is None:
             return
     pytest.fail(f"\n{difference}")

@@ -6,14 +6,11 @@ kafkastub.conformance.differential.names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from kafkastub.conformance.differential.broker import Broker
 from kafkastub.conformance.differential.data import data_script
 from kafkastub.conformance.differential.replay import replay
-from tests.differential.running import apache_kafka, stub
+from tests.differential.running import ByConfig
 
 pytestmark = pytest.mark.oracle
 
@@ -22,28 +19,19 @@ ITSELF = range(2001, 2004)
 PATIENCE = 30.0
 
 
-@pytest.fixture(scope="module")
-def kafka() -> Iterator[Broker]:
-    with apache_kafka("data") as broker:
-        yield broker
-
-
-@pytest.fixture(scope="module")
-def stubbed() -> Iterator[Broker]:
-    with stub("data") as broker:
-        yield broker
-
-
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_stub_answers_as_kafka_does(seed: int, kafka: Broker, stubbed: Broker) -> None:
-    scenario, _ = data_script(seed).play(kafka)
-    difference = replay(scenario, stubbed, PATIENCE)
+def test_the_stub_answers_as_kafka_does(seed: int, kafkas: ByConfig, stubs: ByConfig) -> None:
+    script = data_script(seed)
+    scenario, _ = script.play(kafkas(script.config))
+    difference = replay(scenario, stubs(script.config), PATIENCE)
     assert difference is None, f"\n{difference}"
 
 
 @pytest.mark.parametrize("seed", ITSELF)
-def test_kafka_answers_twice_the_same(seed: int, kafka: Broker) -> None:
+def test_kafka_answers_twice_the_same(seed: int, kafkas: ByConfig) -> None:
     """The witness of the method: nothing that differs from run to run is left in a transcript."""
-    scenario, _ = data_script(seed).play(kafka)
+    script = data_script(seed)
+    kafka = kafkas(script.config)
+    scenario, _ = script.play(kafka)
     difference = replay(scenario, kafka, PATIENCE)
     assert difference is None, f"\n{difference}"

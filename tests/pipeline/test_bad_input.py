@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 import time
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from kafkastub import KafkaStub
 from tests.expiry.wire import Wire
+from tests.ports import reserved_port
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -82,9 +82,8 @@ def test_each_way_of_not_being_reached_is_told_by_its_cause(
     monkeypatch.setattr(cluster, "reached", partial(cluster.reached, timeout=PATIENCE))
     sasl = "--client-config", "security.protocol=SASL_PLAINTEXT", "--client-config", "sasl.mechanism=PLAIN"
     user = "--client-config", "sasl.username=alice", "--client-config", "sasl.password=wrong"
-    with socket.socket() as held, KafkaStub(users={"alice": "right"}) as stub:
-        held.bind(("127.0.0.1", 0))  # and does not listen: nobody else can
-        gone = f"127.0.0.1:{held.getsockname()[1]}"
+    with reserved_port() as nobodys, KafkaStub(users={"alice": "right"}) as stub:
+        gone = f"127.0.0.1:{nobodys}"
         here = stub.bootstrap_servers
         for servers, more, words in (
             (gone, (), f"no broker answers at {gone}: Connect to .* failed: Connection refused"),
