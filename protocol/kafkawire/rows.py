@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, final, overload
+from typing import Any, Generic, TypeVar, final, overload
 
-if TYPE_CHECKING:
-    from kafkawire.schema import Struct
+from kafkawire.schema import Struct
 
-S = TypeVar("S", bound="Struct")
+S = TypeVar("S", bound=Struct)
 
 
 class Rows(Sequence[S], Generic[S]):

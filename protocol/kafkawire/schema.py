@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from kafkawire.rows import Rows
-
 ZERO_UUID = bytes(16)
 """The uuid that means "none"."""
 
@@ -62,6 +60,10 @@ class Message(Struct):
 
 def _same(left: Any, right: Any) -> bool:
     """Lists, tuples and rows of equal items are the same array."""
-    if isinstance(left, list | tuple | Rows) and isinstance(right, list | tuple | Rows):
+    if _is_array(left) and _is_array(right):
         return len(left) == len(right) and all(map(_same, left, right))
     return bool(left == right)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
