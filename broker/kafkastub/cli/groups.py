@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kafkastub.cli import kafka_order, output
 from kafkastub.cli.broker import UsageError, add_broker_options, with_client
 from kafkastub.cli.common import FAILED, add_action
+from kafkastub.cli.groups_named import partitions_in, selected
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -74,15 +75,6 @@ def _add_group_scope(parser: argparse.ArgumentParser) -> None:
     scope = parser.add_mutually_exclusive_group(required=True)
     scope.add_argument("--group", action="append", metavar="GROUP", help="a group; may be given several times")
     scope.add_argument("--all-groups", action="store_true", help="every consumer group")
-
-
-def selected(arguments: argparse.Namespace, client: Client) -> list[str]:
-    """The groups that the options name, each once."""
-    if arguments.all_groups:
-        from kafkastub.client import groups
-
-        return kafka_order.names(listing.group_id for listing in groups.list_groups(client))
-    return list(dict.fromkeys(arguments.group))
 
 
 def executed(failure: BrokerError) -> int:
@@ -234,16 +226,3 @@ def _print_deleted(
     for (name, index), error in ordered:
         status = f"Error: {error.as_java_prints_it}" if error else "Successful"
         print(output.columns(widths, [name, index if index >= 0 else missing, status]))
-
-
-def partitions_in(text: str) -> list[tuple[str, int]]:
-    """The partitions in `topic:0,1`. Raises UsageError."""
-    parts = text.split(":")
-    if len(parts) != 2:
-        raise UsageError(f"Invalid topic arg '{text}', expected topic name and partitions")
-    found = []
-    for number in parts[1].split(","):
-        if not (number.isascii() and number.isdigit()) or int(number) >= 1 << 31:
-            raise UsageError(f"Invalid partition '{number}' specified in topic arg '{text}'")
-        found.append((parts[0], int(number)))
-    return found

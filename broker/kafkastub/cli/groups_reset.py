@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kafkastub.cli import kafka_order, output
 from kafkastub.cli.broker import UsageError, add_broker_options, with_client
 from kafkastub.cli.common import FAILED, add_action
+from kafkastub.cli.groups_named import partitions_in, selected
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -70,7 +71,6 @@ def add_to(actions: Commands) -> None:
 
 
 def _reset(arguments: argparse.Namespace, client: Client) -> int:
-    from kafkastub.cli.groups import selected
     from kafkastub.client import BrokerError
 
     if not (arguments.topic or arguments.all_topics or arguments.from_file):
@@ -152,7 +152,6 @@ class _Planner:
 
     def _scope(self) -> list[Partition]:
         """The partitions that the options name."""
-        from kafkastub.cli.groups import partitions_in
         from kafkastub.client import topics
 
         if self.arguments.all_topics:
