@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.config import TLS_PROTOCOLS, Address, BrokerConfig, ConfigError, Listener, Listeners
+from kafkastub.security.private_files import write_private
 from kafkastub.security.tls_names import NoRuleApplies, PrincipalRules, RuleError, subject_of
-from kafkastub.security.tls_stores import SECURITY_EXTRA, ListenerSettings, key_store, trust_store, write_private
+from kafkastub.security.tls_stores import SECURITY_EXTRA, ListenerSettings, key_store, trust_store
 
 if TYPE_CHECKING:
     from kafkastub.security.tls_made import Authority

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from kafkastub.security.tls_stores import write_private
+from kafkastub.security.private_files import write_private
 
 _DAY: Final = timedelta(days=1)
 _YEARS: Final = timedelta(days=3650)

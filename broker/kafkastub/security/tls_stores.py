@@ -6,7 +6,6 @@ SASL_SSL listener). Nothing of a key or a password is ever in an error's text.
 
 from __future__ import annotations
 
-import os
 import re
 import textwrap
 from collections.abc import Callable
@@ -135,12 +134,6 @@ def trust_store(settings: ListenerSettings) -> str | None:
     return b"".join(certificates).decode()
 
 
-def write_private(path: Path, data: bytes) -> None:
-    """Write a file that nobody else may read. Raises OSError."""
-    with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-        file.write(data)
-
-
 def _file(settings: ListenerSettings, name: str, location: str) -> bytes:
     try:
         return Path(location).read_bytes()
@@ -217,4 +210,4 @@ def _from_pkcs12(
         settings.refuse(name, f"it cannot be opened: ssl.{store}.password is wrong, or it is no PKCS12 file")
 
 
-__all__ = ["SECURITY_EXTRA", "KeyStore", "ListenerSettings", "key_store", "trust_store", "write_private"]
+__all__ = ["SECURITY_EXTRA", "KeyStore", "ListenerSettings", "key_store", "trust_store"]
