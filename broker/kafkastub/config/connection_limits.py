@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, Protocol
 
 from . import definition
 from .errors import ConfigError, InvalidValue
 from .kafka_table import BROKER
-
-if TYPE_CHECKING:
-    from .broker import BrokerConfig
 
 MAX_CONNECTIONS: Final = "max.connections"
 CREATION_RATE: Final = "max.connection.creation.rate"
@@ -23,6 +20,21 @@ _OVERRIDE: Final = re.compile(r"listener\.name\.[^.]*\.(" + "|".join(map(re.esca
 _COMMA: Final = re.compile(r"\s*,\s*")
 _HOST: Final = re.compile(r"[0-9a-zA-Z\-%._:]*")
 _NUMBER: Final = re.compile(r"[+-]?\d+")
+
+
+class Configured(Protocol):
+    """What is asked of a broker's configuration here: its values by name, and the texts that they were given as."""
+
+    @property
+    def static(self) -> Mapping[str, str]: ...
+
+    @property
+    def dynamic_broker(self) -> Mapping[str, str]: ...
+
+    @property
+    def dynamic_default(self) -> Mapping[str, str]: ...
+
+    def __getitem__(self, name: str) -> Any: ...
 
 
 class BadOverrides(ValueError):
@@ -49,7 +61,7 @@ def per_ip_overrides(text: str) -> dict[str, int]:
     return found
 
 
-def of_listener(config: BrokerConfig, listener: str, name: str) -> int:
+def of_listener(config: Configured, listener: str, name: str) -> int:
     """The listener's own value of one of OF_LISTENERS, else the broker's."""
     key = f"listener.name.{listener.lower()}.{name}"
     for texts in (config.dynamic_broker, config.dynamic_default, config.static):
@@ -58,7 +70,7 @@ def of_listener(config: BrokerConfig, listener: str, name: str) -> int:
     return int(config[name])
 
 
-def letting_nobody_in(config: BrokerConfig, listeners: Iterable[str]) -> Iterator[str]:
+def letting_nobody_in(config: Configured, listeners: Iterable[str]) -> Iterator[str]:
     """The names of the limits that are 0, with which a broker starts as Kafka's does: whoever connects waits."""
     if config[MAX_CONNECTIONS] == 0:
         yield MAX_CONNECTIONS

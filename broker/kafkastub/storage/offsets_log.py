@@ -19,15 +19,15 @@ Batches are encoded when they are read first, and the bytes of the latest are ke
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import HEADER_SIZE, NewRecord, Record, build_batch, parse_header, read_batch
 
 from .log import PartitionLog, Read, TimestampAndOffset
-from .offsets_writer import EncodedBatches, Item, Snapshot, Writer
+from .offsets_writer import EncodedBatches, Item, Snapshot
 from .segment import Chunk, StoredBatch
 from .settings import LogSettings
 
@@ -42,6 +42,28 @@ _ENCODED_AT_ONCE: Final = 128 * 1024
 
 _SNAPSHOT_BATCH: Final = 256
 """Records of a snapshot that make one batch."""
+
+
+class Writer(Protocol):
+    """Who writes to all partitions, and lets the past go, as far as their logs have to know.
+
+    Attributes:
+        watched: is set when somebody asks how far a log goes, and may wait for more.
+    """
+
+    watched: bool
+
+    def catch_up(self) -> None:
+        """Append what is to be appended."""
+
+    def appended(self, log: OffsetsLog) -> None:
+        """An item was appended to a tail."""
+
+    def records_of(self, content: Any, timestamp: int) -> Sequence[NewRecord]:
+        """The records of an item, in order."""
+
+    def snapshot(self, log: OffsetsLog, end: int) -> Snapshot:
+        """The compacted part up to an offset."""
 
 
 class OffsetsLog(PartitionLog):

@@ -1,15 +1,12 @@
-"""Who writes the logs of `__consumer_offsets`, as far as these have to know."""
+"""What the logs of `__consumer_offsets` are made of."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from kafkawire.records import NewRecord
-
-if TYPE_CHECKING:
-    from .offsets_log import OffsetsLog
 
 
 class Item(NamedTuple):
@@ -41,28 +38,6 @@ class Snapshot(Protocol):
 
     def record(self, index: int) -> NewRecord | None:
         """That record; None where it is not its key's last any more."""
-
-
-class Writer(Protocol):
-    """Who writes to all partitions, and lets the past go.
-
-    Attributes:
-        watched: is set when somebody asks how far a log goes, and may wait for more.
-    """
-
-    watched: bool
-
-    def catch_up(self) -> None:
-        """Append what is to be appended."""
-
-    def appended(self, log: OffsetsLog) -> None:
-        """An item was appended to a tail."""
-
-    def records_of(self, content: Any, timestamp: int) -> Sequence[NewRecord]:
-        """The records of an item, in order."""
-
-    def snapshot(self, log: OffsetsLog, end: int) -> Snapshot:
-        """The compacted part up to an offset."""
 
 
 class EncodedBatches:
