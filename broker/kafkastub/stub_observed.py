@@ -8,14 +8,14 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kafkastub.coordinator.classic.states import State
 from kafkastub.journal.ring import DEFAULT_BYTES, DEFAULT_ENTRIES, Ring
 
 if TYPE_CHECKING:
     from kafkastub.journal import Journal
     from kafkastub.server.broker import Broker
 
-_STATES = {state.value.lower(): state.value for state in State}
+_DEAD = "Dead"
+_STATES = {name.lower(): name for name in ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable", _DEAD)}
 
 
 class GroupTimeout(AssertionError):
@@ -110,7 +110,7 @@ class StubObserved:
 
 def _state_of(broker: Broker, group_id: str) -> tuple[str, int]:
     group = broker.state.coordinator.groups.get(group_id)
-    return (State.DEAD.value, 0) if group is None else (group.state.value, len(group.members))
+    return (_DEAD, 0) if group is None else (group.state_name, group.size)
 
 
 def _in_words(state: str, members: int | None) -> str:

@@ -10,7 +10,7 @@ from kafkastub.config import Profile
 from kafkastub.coordinator import OffsetCommit, PartitionCommit
 from kafkastub.coordinator.classic.group import ClassicGroup
 from kafkastub.coordinator.classic.states import State
-from kafkastub.coordinator.expiry import ExpiryPolicy, consideration, examine, expires_at
+from kafkastub.coordinator.expiry import ExpiryPolicy, examine, expires_at
 from kafkastub.coordinator.offsets import OffsetStore
 
 COMMITTED = 1_700_000_000_000
@@ -67,7 +67,7 @@ def is_expired(profile: str, row: Row, own: int, now: int, retention: int = RETE
     """As the predicate says, and as a look at the whole group says."""
     policy = ExpiryPolicy(retention, Profile.named(profile).explicit_retention_ignores_state)
     group = group_of(row)
-    considered = None if group.subscribes("topic") else consideration(group)
+    considered = None if group.subscribes("topic") else group.consideration()
     by_predicate = expires_at(policy, considered, COMMITTED, own) <= now
     store = OffsetStore()
     store.apply_commit(

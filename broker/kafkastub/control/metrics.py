@@ -96,7 +96,7 @@ def _cumulative(buckets: list[int]) -> list[tuple[str, float]]:
 def _of_state(broker: Broker) -> Iterator[Metric]:
     state, clock = broker.state, broker.clock
     groups = GaugeMetricFamily("kafkastub_groups", "Groups by their state.", labels=["state"])
-    for name, count in sorted(Counter(group.state.value for group in state.coordinator.groups.values()).items()):
+    for name, count in sorted(Counter(group.state_name for group in state.coordinator.groups.values()).items()):
         groups.add_metric([name], count)
     yield groups
     yield GaugeMetricFamily("kafkastub_offsets", "Committed offsets that are there.", state.coordinator.offsets.count)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from kafkastub.coordinator.classic.group import ClassicGroup
-from kafkastub.coordinator.classic.states import State
+from kafkastub.coordinator.group import Group
+from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.records import (
     NO_TIMESTAMP,
     CommittedPartition,
@@ -19,12 +18,6 @@ from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.offset_commit_request import OffsetCommitRequest
 from kafkawire.rows import Run
-
-if TYPE_CHECKING:
-    from .coordinator import GroupCoordinator
-
-_EMPTY = State.EMPTY
-"""Looked up once: in Python 3.11 that takes as long as a call."""
 
 MAX_TIMESTAMP = 2**63 - 1
 DEFAULT_RETENTION = -1
@@ -39,7 +32,7 @@ Refused = set[tuple[int, int]]
 
 
 def commit_offsets(
-    coordinator: GroupCoordinator,
+    groups: Groups,
     request: OffsetCommitRequest,
     topics: Sequence[TopicCommit],
     version: int,
@@ -51,20 +44,19 @@ def commit_offsets(
     are committed.
     """
     group_id = request.group_id
-    group = coordinator.groups.get(group_id)
+    group = groups.groups.get(group_id)
     created = group is None
     if group is None:
-        group = _group_to_be(coordinator, request, version, turn)
+        group = _group_to_be(groups, request, version, turn)
     else:
         group.validate_offset_commit(
             request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
         )
-        if group.state is not _EMPTY:  # a commit keeps the session alive as a heartbeat does
-            coordinator.rebalancer.arm_session(group.members[request.member_id], turn)
+        group.keep_alive(request.member_id, groups.deadlines, turn.timer_ms)
     now = turn.broker_ms
     expiry, value_version = NO_TIMESTAMP, 4
     if request.retention_time_ms != DEFAULT_RETENTION:
-        overflow_is_never = coordinator.profile.overflowing_retention_never_expires
+        overflow_is_never = groups.profile.overflowing_retention_never_expires
         expiry, value_version = _expiry(now + request.retention_time_ms, overflow_is_never), 1
     committed = 0
     for position, (topic, topic_id, partitions) in enumerate(topics):
@@ -72,27 +64,27 @@ def commit_offsets(
             pass  # has no metadata
         elif isinstance(partitions, PackedRun):
             if any(partitions.metadata):
-                partitions = _without_large(coordinator, position, tuple(partitions), turn)
+                partitions = _without_large(groups, position, tuple(partitions), turn)
         else:
             for p in partitions:
                 if p.committed_metadata:
-                    partitions = _without_large(coordinator, position, partitions, turn)
+                    partitions = _without_large(groups, position, partitions, turn)
                     break
         if partitions:
-            coordinator.log(turn, OffsetCommit(group.group_id, topic, partitions, now, expiry, topic_id, value_version))
+            groups.log(turn, OffsetCommit(group.group_id, topic, partitions, now, expiry, topic_id, value_version))
             committed += len(partitions)
-    coordinator.meters.offset_commits += committed
+    groups.meters.offset_commits += committed
     if created and not committed:
-        coordinator.index.touch(group, now)
-        coordinator.unseen.add(group_id)
-    emptied = group.protocol_type is not None and group.state is _EMPTY
-    if now + coordinator.expiry.retention_ms < group.check_at or emptied or value_version == 1:
-        _touch(coordinator, group, now, expiry)
+        groups.index.touch(group, now)
+        groups.unseen.add(group_id)
+    soon = now + groups.expiry.retention_ms < group.check_at
+    if soon or value_version == 1 or group.empty_since is not None:
+        _touch(groups, group, now, expiry)
     return turn
 
 
 def commit_run(
-    coordinator: GroupCoordinator,
+    groups: Groups,
     request: OffsetCommitRequest,
     topic: str,
     topic_id: bytes,
@@ -104,28 +96,24 @@ def commit_run(
 
     The record, which is applied and has to be written. None, and nothing has happened: there is no such group.
     """
-    group = coordinator.groups.get(request.group_id)
+    group = groups.groups.get(request.group_id)
     if group is None:
         return None
     group.validate_offset_commit(request.member_id, request.group_instance_id, request.generation_id_or_member_epoch)
-    if group.state is not _EMPTY:
-        member = group.members[request.member_id]
-        coordinator.deadlines.arm(member.session, timer_ms + member.session_timeout_ms)
+    group.keep_alive(request.member_id, groups.deadlines, timer_ms)
     record = OffsetCommit(group.group_id, topic, run, broker_ms, NO_TIMESTAMP, topic_id)
-    coordinator.hard.offsets.apply_commit(record)
-    coordinator.meters.offset_commits += run.size
-    if broker_ms + coordinator.expiry.retention_ms < group.check_at or (
-        group.state is _EMPTY and group.protocol_type is not None
-    ):
-        _touch(coordinator, group, broker_ms, NO_TIMESTAMP)
+    groups.hard.offsets.apply_commit(record)
+    groups.meters.offset_commits += run.size
+    if broker_ms + groups.expiry.retention_ms < group.check_at or group.empty_since is not None:
+        _touch(groups, group, broker_ms, NO_TIMESTAMP)
     return record
 
 
 def _without_large(
-    coordinator: GroupCoordinator, position: int, partitions: Sequence[CommittedPartition], turn: Turn
+    groups: Groups, position: int, partitions: Sequence[CommittedPartition], turn: Turn
 ) -> Sequence[CommittedPartition]:
     """The partitions whose metadata is not too large; the others are noted in the turn's reply."""
-    limit = coordinator.settings.offset_metadata_max
+    limit = groups.settings.offset_metadata_max
     large = [i for i, p in enumerate(partitions) if p.committed_metadata and utf16_length(p.committed_metadata) > limit]
     if not large:
         return partitions
@@ -134,11 +122,11 @@ def _without_large(
     return [p for i, p in enumerate(partitions) if i not in large]
 
 
-def _group_to_be(coordinator: GroupCoordinator, request: OffsetCommitRequest, version: int, turn: Turn) -> ClassicGroup:
+def _group_to_be(groups: Groups, request: OffsetCommitRequest, version: int, turn: Turn) -> Group:
     """A commit without a generation makes a group that only stores offsets; any other needs the group."""
     if request.generation_id_or_member_epoch >= 0:
         raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND if version >= 9 else ErrorCode.ILLEGAL_GENERATION)
-    return coordinator.create(request.group_id, turn.broker_ms)
+    return groups.create(request.group_id, turn.broker_ms)
 
 
 def _expiry(at: int, overflow_is_never: bool) -> int:
@@ -153,15 +141,13 @@ def utf16_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _touch(coordinator: GroupCoordinator, group: ClassicGroup, now: int, expiry: int) -> None:
+def _touch(groups: Groups, group: Group, now: int, expiry: int) -> None:
     """Let the sweep look at the group when the first of these offsets can be due."""
-    retention = coordinator.expiry.retention_ms
+    retention = groups.expiry.retention_ms
     if retention < 0:
         return
-    since = now
-    if group.state is State.EMPTY and group.protocol_type is not None and group.state_timestamp is not None:
-        since = group.state_timestamp
-    at = since + retention
+    since = group.empty_since
+    at = (now if since is None else since) + retention
     if expiry != NO_TIMESTAMP:
         at = min(at, expiry)
-    coordinator.index.touch(group, at)
+    groups.index.touch(group, at)

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from kafkastub.coordinator.expiry import examine
+from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.records import OffsetTombstone
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
 
-if TYPE_CHECKING:
-    from .coordinator import GroupCoordinator
 
-
-def delete_offsets(
-    coordinator: GroupCoordinator, group_id: str, topics: Iterable[tuple[str, Sequence[int]]], turn: Turn
-) -> Turn:
+def delete_offsets(groups: Groups, group_id: str, topics: Iterable[tuple[str, Sequence[int]]], turn: Turn) -> Turn:
     """Delete offsets of partitions. One that was never committed is no error. Kafka: deleteOffsets.
 
     The reply is an error code a topic: NONE or GROUP_SUBSCRIBED_TO_TOPIC. Raises INVALID_GROUP_ID,
@@ -24,11 +19,11 @@ def delete_offsets(
     """
     if not group_id:
         raise KafkaError(ErrorCode.INVALID_GROUP_ID)
-    group = coordinator.groups.get(group_id)
+    group = groups.groups.get(group_id)
     if group is None:
         raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND)
     group.validate_offset_delete()
-    offsets = coordinator.offsets
+    offsets = groups.offsets
     turn.reply = []
     for topic, partitions in topics:
         if group.subscribes(topic):
@@ -37,57 +32,57 @@ def delete_offsets(
         turn.reply.append(ErrorCode.NONE)
         for partition in partitions:
             if offsets.get(group_id, topic, partition) or offsets.is_pending(group_id, topic, partition):
-                coordinator.log(turn, OffsetTombstone(group_id, topic, partition))
-                coordinator.meters.offset_deletions += 1
+                groups.log(turn, OffsetTombstone(group_id, topic, partition))
+                groups.meters.offset_deletions += 1
     if not offsets.topics(group_id):
-        coordinator.index.touch(group, turn.broker_ms)
+        groups.index.touch(group, turn.broker_ms)
     return turn
 
 
-def delete_group(coordinator: GroupCoordinator, group_id: str, turn: Turn) -> Turn:
+def delete_group(groups: Groups, group_id: str, turn: Turn) -> Turn:
     """Delete a group without members, and its offsets. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
-    group = coordinator.groups.get(group_id)
+    group = groups.groups.get(group_id)
     if group is None:
         raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND)
     group.validate_delete()
-    offsets = coordinator.offsets
+    offsets = groups.offsets
     gone = {(topic, p): None for topic, columns in offsets.topics(group_id).items() for p in columns.partitions()}
     for topic, pending in offsets.pending.get(group_id, {}).items():
         gone.update({(topic, p): None for p in sorted(pending)})
     for topic, partition in gone:
-        coordinator.log(turn, OffsetTombstone(group_id, topic, partition))
-    if coordinator.profile.deletions_meter_counts_group_deletes:
-        coordinator.meters.offset_deletions += len(gone)
-    coordinator.remove(group, turn)
+        groups.log(turn, OffsetTombstone(group_id, topic, partition))
+    if groups.profile.deletions_meter_counts_group_deletes:
+        groups.meters.offset_deletions += len(gone)
+    groups.remove(group, turn)
     return turn
 
 
-def topics_deleted(coordinator: GroupCoordinator, topics: Iterable[str], turn: Turn) -> Turn:
+def topics_deleted(groups: Groups, topics: Iterable[str], turn: Turn) -> Turn:
     """Every group's offsets of the topics go. Kafka: OffsetMetadataManager.onTopicsDeleted."""
-    offsets = coordinator.offsets
+    offsets = groups.offsets
     gone = list(topics)
     for group_id in offsets.group_ids():
         for topic in gone:
             columns = offsets.topic(group_id, topic)
             for partition in [] if columns is None else columns.partitions():
-                coordinator.log(turn, OffsetTombstone(group_id, topic, partition))
-        group = coordinator.groups.get(group_id)
+                groups.log(turn, OffsetTombstone(group_id, topic, partition))
+        group = groups.groups.get(group_id)
         if group is not None and not offsets.topics(group_id):
-            coordinator.index.touch(group, turn.broker_ms)
+            groups.index.touch(group, turn.broker_ms)
     return turn
 
 
-def sweep(coordinator: GroupCoordinator, turn: Turn) -> Turn:
+def sweep(groups: Groups, turn: Turn) -> Turn:
     """Expire what is due. Kafka: GroupCoordinatorShard.cleanupGroupMetadata."""
-    for group in coordinator.index.due(turn.broker_ms):
-        if coordinator.groups.get(group.group_id) is not group:
+    for group in groups.index.due(turn.broker_ms):
+        if groups.groups.get(group.group_id) is not group:
             continue
-        found = examine(coordinator.expiry, group, coordinator.offsets, turn.broker_ms)
+        found = examine(groups.expiry, group, groups.offsets, turn.broker_ms)
         for topic, partition in found.expired:
-            coordinator.log(turn, OffsetTombstone(group.group_id, topic, partition))
-        coordinator.meters.offset_expirations += len(found.expired)
+            groups.log(turn, OffsetTombstone(group.group_id, topic, partition))
+        groups.meters.offset_expirations += len(found.expired)
         if found.all_gone and group.is_empty:
-            coordinator.remove(group, turn)
+            groups.remove(group, turn)
         else:
-            coordinator.index.touch(group, found.check_at)
+            groups.index.touch(group, found.check_at)
     return turn

@@ -20,14 +20,12 @@ from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
-from kafkastub.coordinator.classic.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
-from kafkastub.coordinator.classic.states import State
+from kafkastub.coordinator.group import NOT_DUE, Consideration, Group
 from kafkastub.coordinator.offsets import OffsetStore
 from kafkastub.coordinator.records import NO_TIMESTAMP
 from kafkastub.coordinator.topic_offsets import TopicOffsets
 
-NEVER = 2**63
-"""Later than every timestamp."""
+NEVER = NOT_DUE
 
 
 @dataclass(slots=True)
@@ -41,22 +39,6 @@ class ExpiryPolicy:
 
     retention_ms: int
     explicit_ignores_state: bool
-
-
-class Consideration(NamedTuple):
-    """That offsets of a group may expire: their age counts from `since`, or from each commit where it is None."""
-
-    since: int | None
-
-
-def consideration(group: ClassicGroup) -> Consideration | None:
-    """Whether, and from when, the age of a group's offsets counts; the topics it subscribes to are never considered."""
-    if group.protocol_type is None:
-        return Consideration(None)
-    if group.state is State.EMPTY:
-        return Consideration(group.state_timestamp)
-    known = group.protocol_type == CONSUMER_PROTOCOL_TYPE and group.subscribed is not None
-    return Consideration(None) if known and group.state is State.STABLE else None
 
 
 def expires_at(
@@ -93,12 +75,12 @@ class Examination(NamedTuple):
     check_at: int
 
 
-def examine(policy: ExpiryPolicy, group: ClassicGroup, offsets: OffsetStore, now: int) -> Examination:
+def examine(policy: ExpiryPolicy, group: Group, offsets: OffsetStore, now: int) -> Examination:
     """Find the expired offsets of a group. A pending transactional offset keeps its partition's offset alive.
 
     Whoever decides the transaction touches the group: until then there is no time to look at it again for that.
     """
-    considered = consideration(group)
+    considered = group.consideration()
     expired: list[tuple[str, int]] = []
     left = offsets.has_pending(group.group_id)
     check_at = NEVER
@@ -147,7 +129,7 @@ class ExpiryIndex:
     __slots__ = ("_heap", "_limit", "_serial")
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, int, ClassicGroup]] = []
+        self._heap: list[tuple[int, int, Group]] = []
         self._serial = count()
         self._limit = _PRUNE_FROM
 
@@ -155,7 +137,7 @@ class ExpiryIndex:
         """How many entries it holds, those that count no more included."""
         return len(self._heap)
 
-    def touch(self, group: ClassicGroup, at: int) -> None:
+    def touch(self, group: Group, at: int) -> None:
         """Something of the group may be due at that time."""
         if at < group.check_at:
             group.check_at = at
@@ -164,7 +146,7 @@ class ExpiryIndex:
                 self._prune()
 
     @staticmethod
-    def forget(group: ClassicGroup) -> None:
+    def forget(group: Group) -> None:
         """The group is gone."""
         group.check_at = NEVER
 
@@ -174,7 +156,7 @@ class ExpiryIndex:
         heapq.heapify(self._heap)
         self._limit = max(2 * len(self._heap), _PRUNE_FROM)
 
-    def due(self, now: int) -> list[ClassicGroup]:
+    def due(self, now: int) -> list[Group]:
         """Take the groups that have to be looked at now; whoever looks touches them again."""
         groups = []
         while self._heap and self._heap[0][0] <= now:

@@ -55,8 +55,8 @@ def join_group(ctx: RequestContext, request: JoinGroupRequest) -> Outcome:
     if version == 0:
         request.rebalance_timeout_ms = request.session_timeout_ms
     reply = Deferred(partial(_lower, version))
-    coordinator = coordinator_of(ctx.state)
-    turn = coordinator.join(request, version, ctx.client_id, ctx.client_host, reply, ctx.broker_ms, ctx.timer_ms)
+    classic = coordinator_of(ctx.state).classic
+    turn = classic.join(request, version, ctx.client_id, ctx.client_host, reply, ctx.broker_ms, ctx.timer_ms)
     settle(ctx.state, turn)
     return reply
 

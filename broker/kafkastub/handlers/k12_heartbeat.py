@@ -32,7 +32,7 @@ def error_response(request: HeartbeatRequest, code: ErrorCode, version: int) -> 
 
 @handles(ApiKey.HEARTBEAT, 0, 4, error_response=error_response)
 def heartbeat(ctx: RequestContext, request: HeartbeatRequest) -> Outcome:
-    code = coordinator_of(ctx.state).heartbeat(
+    code = coordinator_of(ctx.state).classic.heartbeat(
         request.group_id, request.member_id, request.group_instance_id, request.generation_id, ctx.timer_ms
     )
     return HeartbeatResponse(error_code=code) if code else _FINE

@@ -34,7 +34,7 @@ def error_response(request: LeaveGroupRequest, code: ErrorCode, version: int) ->
 def leave_group(ctx: RequestContext, request: LeaveGroupRequest) -> Outcome:
     members = request.members if ctx.api_version >= 3 else [MemberIdentity(request.member_id)]
     try:
-        turn = coordinator_of(ctx.state).leave(request.group_id, members, ctx.broker_ms, ctx.timer_ms)
+        turn = coordinator_of(ctx.state).classic.leave(request.group_id, members, ctx.broker_ms, ctx.timer_ms)
         responses: list[MemberResponse] = settle(ctx.state, turn).reply
     except KafkaError as error:
         if error.code is not ErrorCode.UNKNOWN_MEMBER_ID:

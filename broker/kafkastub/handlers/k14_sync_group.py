@@ -35,7 +35,7 @@ def sync_group(ctx: RequestContext, request: SyncGroupRequest) -> Outcome:
     if ctx.api_version >= 5 and (request.protocol_type is None or request.protocol_name is None):
         raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     reply = Deferred(_as_it_is)
-    settle(ctx.state, coordinator_of(ctx.state).sync(request, reply, ctx.broker_ms, ctx.timer_ms))
+    settle(ctx.state, coordinator_of(ctx.state).classic.sync(request, reply, ctx.broker_ms, ctx.timer_ms))
     return reply
 
 

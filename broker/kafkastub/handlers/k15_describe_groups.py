@@ -18,8 +18,6 @@ from itertools import chain
 from typing import Final
 
 from kafkastub.coordinator import GroupCoordinator, batch_order
-from kafkastub.coordinator.classic.group import ClassicGroup
-from kafkastub.coordinator.classic.states import State
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.groups import coordinator_of, group_partitions
 from kafkastub.handlers.operations import GROUP_OPERATIONS
@@ -28,11 +26,11 @@ from kafkastub.handlers.registry import handles
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
-from kafkawire.messages.describe_groups_response import DescribedGroup, DescribedGroupMember, DescribeGroupsResponse
+from kafkawire.messages.describe_groups_response import DescribedGroup, DescribeGroupsResponse
 from kafkawire.rows import Rows
 
 # Looked up once: a request may name a million groups.
-_NONE, _NOT_FOUND, _DEAD = ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND, State.DEAD.value
+_NONE, _NOT_FOUND, _DEAD = ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND, "Dead"
 _MANY: Final = 100
 """Groups in a request from which columns are worth while."""
 
@@ -78,29 +76,9 @@ def _not_found(group_id: str) -> str:
 
 def _describe(coordinator: GroupCoordinator, group_id: str, version: int) -> DescribedGroup:
     group = coordinator.readable(group_id)
-    if group is not None:
-        return DescribedGroup(
-            group_id=group_id,
-            group_state=group.state.value,
-            protocol_type=group.protocol_type or "",
-            protocol_data=(group.protocol or "") if group.state is State.STABLE else "",
-            members=_members(group),
-        )
+    described = None if group is None else coordinator.classic.describe(group)
+    if described is not None:
+        return described
     if version >= 6:
         return DescribedGroup(_NOT_FOUND, _not_found(group_id), group_id, _DEAD)
     return DescribedGroup(_NONE, None, group_id, _DEAD)
-
-
-def _members(group: ClassicGroup) -> list[DescribedGroupMember]:
-    stable = group.state is State.STABLE
-    return [
-        DescribedGroupMember(
-            member_id=m.member_id,
-            group_instance_id=m.group_instance_id,
-            client_id=m.client_id,
-            client_host=m.client_host,
-            member_metadata=m.metadata(group.protocol) if stable else b"",
-            member_assignment=m.assignment,
-        )
-        for m in group.members.values()
-    ]

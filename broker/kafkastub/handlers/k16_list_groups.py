@@ -34,10 +34,10 @@ def list_groups(ctx: RequestContext, request: ListGroupsRequest) -> Outcome:
     types = {group_type.lower() for group_type in request.types_filter}
     return ListGroupsResponse(
         groups=[
-            ListedGroup(group.group_id, group.protocol_type or "", group.state.value, group.group_type)
+            ListedGroup(group.group_id, group.protocol_type or "", group.state_name, group.group_type)
             for group in coordinator.groups.values()
             if group.group_id not in coordinator.unseen
-            and (not states or group.state.value.lower() in states)
+            and (not states or group.state_name.lower() in states)
             and (not types or group.group_type in types)
         ]
     )

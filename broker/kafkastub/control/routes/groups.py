@@ -13,10 +13,9 @@ from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.shapes import Body, Limit, example, iso
 from kafkastub.handlers.groups import check_loaded, coordinator_of, settle
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.subscription import subscribed_topics
 
 if TYPE_CHECKING:
-    from kafkastub.coordinator.classic.group import ClassicGroup
+    from kafkastub.coordinator.group import Group, GroupDescription
     from kafkastub.handlers.state import BrokerState
 
 
@@ -128,14 +127,14 @@ def routes(hosted: Hosted) -> APIRouter:
         known = found.coordinator.groups.get(group)
         if known is None:
             raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
-        since = known.state_timestamp
+        since, described = known.state_timestamp, known.described()
         return GroupDetail(
             **_info(found, known).model_dump(),
-            generation=known.generation,
-            protocol=known.protocol,
-            leader=known.leader,
+            generation=described.generation,
+            protocol=described.protocol,
+            leader=described.leader,
             state_since=None if since is None else iso(since),
-            member_list=_members(known),
+            member_list=_members(described),
             offset_list=_offsets(found, group, query.limit),
         )
 
@@ -158,19 +157,19 @@ def routes(hosted: Hosted) -> APIRouter:
     return router
 
 
-def _info(state: BrokerState, group: ClassicGroup) -> GroupInfo:
+def _info(state: BrokerState, group: Group) -> GroupInfo:
     topics = state.coordinator.offsets.topics(group.group_id)
     return GroupInfo(
         group=group.group_id,
         type=group.group_type,
-        state=group.state.value,
+        state=group.state_name,
         protocol_type=group.protocol_type,
-        members=len(group.members),
+        members=group.size,
         offsets=sum(columns.count for columns in topics.values()),
     )
 
 
-def _members(group: ClassicGroup) -> list[MemberInfo]:
+def _members(described: GroupDescription) -> list[MemberInfo]:
     return [
         MemberInfo(
             member_id=member.member_id,
@@ -179,15 +178,10 @@ def _members(group: ClassicGroup) -> list[MemberInfo]:
             host=member.client_host,
             session_timeout_ms=member.session_timeout_ms,
             rebalance_timeout_ms=member.rebalance_timeout_ms,
-            subscribed=_subscribed(member.protocols),
+            subscribed=member.subscribed,
         )
-        for member in group.members.values()
+        for member in described.members
     ]
-
-
-def _subscribed(protocols: tuple[tuple[str, bytes], ...]) -> list[str] | None:
-    found = subscribed_topics(protocols[0][1]) if protocols else None
-    return None if found is None else sorted(found)
 
 
 def _offsets(state: BrokerState, group: str, limit: int) -> list[OffsetInfo]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from kafkastub.coordinator.classic.member import ClassicMember, Protocols
 from kafkastub.coordinator.classic.states import PREVIOUS, State
-from kafkastub.coordinator.deadlines import Deadline
-from kafkastub.coordinator.records import GroupMetadata
+from kafkastub.coordinator.deadlines import Deadline, Deadlines
+from kafkastub.coordinator.group import NOT_DUE, Consideration, GroupDescription, MemberDescription
+from kafkastub.coordinator.records import GroupMetadata, GroupTombstone
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import string_map_order
@@ -20,7 +21,7 @@ _EMPTY, _COMPLETING_REBALANCE = State.EMPTY, State.COMPLETING_REBALANCE
 
 
 class ClassicGroup:
-    """One group whose members agree on the assignment among themselves.
+    """A `Group` whose members agree on the assignment among themselves.
 
     Attributes:
         state_timestamp: when it came into its state, broker milliseconds; None where its record does not say.
@@ -76,7 +77,7 @@ class ClassicGroup:
         self.new_member_added = False
         self.join: Deadline[Turn] | None = None
         self.sync: Deadline[Turn] | None = None
-        self.check_at = 2**63
+        self.check_at = NOT_DUE
         self._awaiting_join = 0
         self._supported: dict[str, int] = {}
 
@@ -86,6 +87,36 @@ class ClassicGroup:
     def is_empty(self) -> bool:
         """Whether it is in the state Empty."""
         return self.state is State.EMPTY
+
+    @property
+    def state_name(self) -> str:
+        """As DescribeGroups and ListGroups show it."""
+        return self.state.value
+
+    @property
+    def size(self) -> int:
+        """How many members it has."""
+        return len(self.members)
+
+    @property
+    def empty_since(self) -> int | None:
+        """When a group of members became Empty, broker milliseconds: the age of all its offsets counts from then."""
+        return self.state_timestamp if self.state is _EMPTY and self.protocol_type is not None else None
+
+    def consideration(self) -> Consideration | None:
+        """The rows of the table in `expiry` about classic groups. Kafka: ClassicGroup.offsetExpirationCondition."""
+        if self.protocol_type is None:
+            return Consideration(None)
+        if self.state is State.EMPTY:
+            return Consideration(self.state_timestamp)
+        known = self.protocol_type == CONSUMER_PROTOCOL_TYPE and self.subscribed is not None
+        return Consideration(None) if known and self.state is State.STABLE else None
+
+    def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> None:
+        """The member's session counts anew; in an Empty group there is none."""
+        if self.state is not _EMPTY:
+            member = self.members[member_id]
+            deadlines.arm(member.session, timer_ms + member.session_timeout_ms)
 
     @property
     def can_rebalance(self) -> bool:
@@ -153,6 +184,36 @@ class ClassicGroup:
         """Raises NON_EMPTY_GROUP while the group has members."""
         if self.state is not State.EMPTY:
             raise KafkaError(ErrorCode.NON_EMPTY_GROUP)
+
+    def tombstones(self) -> tuple[GroupTombstone]:
+        """The one record that ends it."""
+        return (GroupTombstone(self.group_id),)
+
+    def end(self, broker_ms: int) -> None:
+        """Be Dead; who was given an id and has not joined need not come any more."""
+        for session in self.pending.values():
+            session.cancel()
+        self.transition(State.DEAD, broker_ms)
+
+    def described(self) -> GroupDescription:
+        """What it looks like now, for those who look from inside."""
+        return GroupDescription(
+            self.generation,
+            self.protocol,
+            self.leader,
+            [
+                MemberDescription(
+                    m.member_id,
+                    m.group_instance_id,
+                    m.client_id,
+                    m.client_host,
+                    m.session_timeout_ms,
+                    m.rebalance_timeout_ms,
+                    _topics(m.protocols),
+                )
+                for m in self.members.values()
+            ],
+        )
 
     def persisted(self, assignments: Mapping[str, bytes]) -> GroupMetadata:
         """The record of the group as it is, with these assignments."""
@@ -285,3 +346,8 @@ class ClassicGroup:
         self.previous_state = self.state
         self.state = state
         self.state_timestamp = broker_ms
+
+
+def _topics(protocols: Protocols) -> list[str] | None:
+    found = subscribed_topics(protocols[0][1]) if protocols else None
+    return None if found is None else sorted(found)

@@ -1,0 +1,97 @@
+"""All groups and what they share: hard state, deadlines, the expiry index, meters. What the verbs work on.
+
+`commits`, `deletion` and `loading` are functions of it; `coordinator.GroupCoordinator` is it with all verbs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kafkastub.config import Profile
+from kafkastub.coordinator.deadlines import Deadlines
+from kafkastub.coordinator.expiry import ExpiryIndex, ExpiryPolicy
+from kafkastub.coordinator.group import Group, GroupType
+from kafkastub.coordinator.hard_state import HardState
+from kafkastub.coordinator.offsets import OffsetStore
+from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.settings import GroupSettings
+from kafkastub.coordinator.turn import Turn
+
+
+class Meters:
+    """How often, counted per offset and not per request (KIP-496)."""
+
+    __slots__ = ("offset_commits", "offset_deletions", "offset_expirations")
+
+    def __init__(self) -> None:
+        self.offset_commits = 0
+        self.offset_expirations = 0
+        self.offset_deletions = 0
+
+
+class Groups:
+    """All groups.
+
+    Attributes:
+        groups: the groups by id; to be read only.
+        unseen: those of them that nobody can read yet, as there is no record of them: see `readable`.
+        types: what makes groups, by the type's name.
+        simple: the one of them that makes groups which only store offsets.
+    """
+
+    __slots__ = (
+        "deadlines",
+        "expiry",
+        "groups",
+        "hard",
+        "index",
+        "meters",
+        "profile",
+        "settings",
+        "simple",
+        "types",
+        "unseen",
+    )
+
+    def __init__(self, settings: GroupSettings, profile: Profile) -> None:
+        self.settings = settings
+        self.profile = profile
+        self.groups: dict[str, Group] = {}
+        self.unseen: set[str] = set()
+        self.hard = HardState()
+        self.deadlines: Deadlines[Turn] = Deadlines()
+        self.index = ExpiryIndex()
+        self.expiry = ExpiryPolicy(settings.retention_ms, profile.explicit_retention_ignores_state)
+        self.meters = Meters()
+        self.types: Mapping[str, GroupType] = {}
+        self.simple: GroupType
+
+    @property
+    def offsets(self) -> OffsetStore:
+        """The committed offsets; to be read only."""
+        return self.hard.offsets
+
+    def log(self, turn: Turn, record: Record) -> None:
+        """Append a record to the turn, and make it true."""
+        self.hard.apply(record)
+        turn.records.append(record)
+
+    def create(self, group_id: str, broker_ms: int) -> Group:
+        """A new group that only stores offsets."""
+        group = self.groups[group_id] = self.simple.new(group_id, broker_ms)
+        return group
+
+    def remove(self, group: Group, turn: Turn) -> None:
+        """Remove a group, with its tombstones; its offsets are the caller's."""
+        for record in group.tombstones():
+            self.log(turn, record)
+        group.end(turn.broker_ms)
+        self.index.forget(group)
+        del self.groups[group.group_id]
+        self.unseen.discard(group.group_id)
+
+    def emptied(self, group: Group, turn: Turn) -> None:
+        """A group has lost its last member: let the sweep look at it when the first of its offsets can be due."""
+        topics = self.offsets.topics(group.group_id).values()
+        waits = bool(topics) and not any(columns.explicit_expiry for columns in topics)
+        self.index.touch(group, turn.broker_ms + (max(self.expiry.retention_ms, 0) if waits else 0))
