@@ -94,7 +94,7 @@ async def _serve() -> None:
     from kafkastub.server.broker import Broker
     from kafkastub.server.logs import process_logger
     from kafkastub.server.observed_metrics import Metrics
-    from kafkastub.stub_faults import attach
+    from kafkastub.stub.faults import attach
 
     loop = asyncio.get_running_loop()
     broker = Broker(

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from kafkastub.config import ConfigError
     from kafkastub.faults import FaultError, FaultRule
     from kafkastub.journal import JournalTimeout
-    from kafkastub.replaying import replay
     from kafkastub.storage import DataDirError
-    from kafkastub.stub import GroupTimeout, KafkaStub, StubError, TopicError
+    from kafkastub.stub.replaying import replay
+    from kafkastub.stub.stub import GroupTimeout, KafkaStub, StubError, TopicError
 
 __version__ = "0.1.0"
 
@@ -54,11 +54,11 @@ def __getattr__(name: str) -> Any:
 
         return JournalTimeout
     if name == "replay":
-        from kafkastub.replaying import replay
+        from kafkastub.stub.replaying import replay
 
         return replay
     if name in ("GroupTimeout", "KafkaStub", "StubError", "TopicError"):
-        from kafkastub import stub
+        from kafkastub.stub import stub
 
         return getattr(stub, name)
     raise AttributeError(f"module 'kafkastub' has no attribute {name!r}")

@@ -13,12 +13,12 @@ from typing import Any
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.coordinator import GroupCoordinator, OffsetCommit, Record, Turn
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
-from kafkastub.handlers.groups import settle
 from kafkastub.handlers.outcome import Deferred
 from kafkastub.handlers.registry import registrations
-from kafkastub.handlers.state import BrokerState
-from kafkastub.handlers.topics import create_topic
 from kafkastub.metadata import Node
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.groups import settle
+from kafkastub.state.topics import create_topic
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode, KafkaError

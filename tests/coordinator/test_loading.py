@@ -6,7 +6,7 @@ from random import Random
 
 from kafkastub.coordinator import GroupCoordinator, GroupMetadata, MemberMetadata, OffsetCommit, PartitionCommit, Record
 from kafkastub.coordinator.classic.states import State
-from kafkastub.handlers.topics import ensure_offsets_topic
+from kafkastub.state.topics import ensure_offsets_topic
 from kafkawire.errors import ErrorCode
 from tests.coordinator.context import RETENTION_MS, START_MS, CoordinatorTestContext, subscription
 

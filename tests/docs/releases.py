@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafkastub.config.releases import APIS, METADATA_VERSIONS
-from kafkastub.handlers.as_release import gaps, served_apis
+from kafkastub.layers.release import gaps, served_apis
 
 _INTRODUCTION = """\
 # What of each release is served

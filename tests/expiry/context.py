@@ -7,10 +7,10 @@ from itertools import count
 from typing import Any
 
 from kafkastub.coordinator import GroupTombstone, OffsetTombstone, Record, Turn
-from kafkastub.handlers.groups import settle
-from kafkastub.handlers.topics import create_topic
 from kafkastub.server.broker import Broker
 from kafkastub.server.clock import Clock
+from kafkastub.state.groups import settle
+from kafkastub.state.topics import create_topic
 from tests.coordinator.context import START_MS, CoordinatorTestContext, RecordingCoordinator
 from tests.expiry.model import Place
 

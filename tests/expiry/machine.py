@@ -14,8 +14,8 @@ from hypothesis import event
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from kafkastub.handlers.groups import settle
-from kafkastub.handlers.topics import create_topic
+from kafkastub.state.groups import settle
+from kafkastub.state.topics import create_topic
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState

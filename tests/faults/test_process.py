@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from kafkastub import ConfigError, FaultError, KafkaStub, StubError, TopicError
-from kafkastub.stub_observed import GroupTimeout
+from kafkastub.stub.observed import GroupTimeout
 from tests.faults.test_on_the_wire import commit, committed
 from tests.rawclient import RawClient
 from tests.waiting import SECONDS

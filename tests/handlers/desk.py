@@ -8,9 +8,9 @@ from kafkastub.config import BrokerConfig, Profile
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import registrations
-from kafkastub.handlers.state import BrokerState
-from kafkastub.handlers.topics import create_topic, delete_topics
 from kafkastub.metadata import Node, Topic
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.topics import create_topic, delete_topics
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode, KafkaError

@@ -11,8 +11,8 @@ import structlog
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.registry import registrations
-from kafkastub.handlers.state import BrokerState
 from kafkastub.metadata import Node
+from kafkastub.state.broker_state import BrokerState
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.messages import RESPONSES

@@ -6,7 +6,7 @@ import pytest
 
 import kafkawire.messages.alter_configs_request as legacy
 import kafkawire.messages.incremental_alter_configs_request as incremental
-from kafkastub.handlers.topics import create_topic
+from kafkastub.state.topics import create_topic
 from kafkawire.errors import ErrorCode
 from tests.handlers.in_process import InProcess
 from tests.handlers.topic_scenario import (

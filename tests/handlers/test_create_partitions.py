@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafkastub.handlers.topics import create_topic
+from kafkastub.state.topics import create_topic
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.create_partitions_request import (
     CreatePartitionsAssignment,

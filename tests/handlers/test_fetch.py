@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kafkastub.handlers.leadership import move_leader
 from kafkastub.handlers.outcome import Deferred
 from kafkastub.metadata import Topic
+from kafkastub.state.leadership import move_leader
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic, ReplicaState

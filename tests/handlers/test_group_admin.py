@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kafkastub.coordinator import GroupTombstone, OffsetTombstone
-from kafkastub.handlers.operations import GROUP_OPERATIONS
 from kafkastub.metadata import Node
+from kafkastub.security.operations import GROUP_OPERATIONS
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest

@@ -281,7 +281,7 @@ def test_null_metadata_and_the_leader_epoch(version: int):
 
 def test_a_commit_of_a_thousand_and_more_partitions():
     context = CoordinatorTestContext(topics=())
-    from kafkastub.handlers.topics import create_topic
+    from kafkastub.state.topics import create_topic
 
     create_topic(context.state, "big", 3_000, 1)
     codes = context.commit("g", {"big": {i: i for i in range(3_000)}})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafkastub.handlers.topics import create_topic
+from kafkastub.state.topics import create_topic
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from tests.handlers.in_process import InProcess

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from kafkastub.handlers.leadership import node_started, node_stopped
-from kafkastub.handlers.topics import create_logs
 from kafkastub.metadata import PartitionState
+from kafkastub.state.leadership import node_started, node_stopped
+from kafkastub.state.topics import create_logs
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,

@@ -21,7 +21,7 @@ from confluent_kafka import Consumer, TopicPartition
 from kafkastub import KafkaStub
 from kafkastub.journal import JournalTimeout, Ring
 from kafkastub.journal.export import COLUMNS
-from kafkastub.stub import GroupTimeout
+from kafkastub.stub.stub import GroupTimeout
 from kafkawire.api import ApiKey
 from kafkawire.codec import encode
 from kafkawire.messages.alter_user_scram_credentials_request import (

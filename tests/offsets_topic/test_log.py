@@ -10,7 +10,7 @@ import pytest
 
 from kafkastub.config import BrokerConfig, ConfigError, Profile
 from kafkastub.coordinator import GroupMetadata, GroupTombstone, partition_for
-from kafkastub.handlers.topics import configure_topic, create_topic, delete_topics
+from kafkastub.state.topics import configure_topic, create_topic, delete_topics
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.delete_records_request import (

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kafkastub.coordinator import GroupMetadata
 from kafkastub.coordinator.hard_state import HardState
-from kafkastub.handlers.groups import settle
-from kafkastub.handlers.topics import delete_topics
+from kafkastub.state.groups import settle
+from kafkastub.state.topics import delete_topics
 from kafkawire.errors import ErrorCode
 from tests.coordinator.context import DAY_MS, RETENTION_MS, CoordinatorTestContext, Member, subscription
 from tests.offsets_topic.reading import TOPIC, records

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkastub import KafkaStub
-from kafkastub.handlers import durable_offsets
+from kafkastub.state.internal_topics import durable_offsets
 from kafkastub.storage.disk.cleaning import last_of_each_key, with_changes
 from kafkawire.records import NewRecord, build_batch, read_batch, split_batches
 from tests.persistence.speaker import Speaker

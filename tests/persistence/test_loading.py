@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kafkastub import KafkaStub
-from kafkastub.handlers import loading
 from kafkastub.server import durability
+from kafkastub.state import loading
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.delete_topics_request import DeleteTopicsRequest

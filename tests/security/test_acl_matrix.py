@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kafkastub import KafkaStub
-from kafkastub.handlers.guards import ASK_THEMSELVES, GUARDS, OPEN
 from kafkastub.handlers.registry import registrations
+from kafkastub.layers.acls.guards import ASK_THEMSELVES, GUARDS, OPEN
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.security.matrix import OTHER, SEEN, acl_sets, cells
 from tests.security.matrix_player import CONFIG, Player, differences, has_second_address, recorded

@@ -11,11 +11,11 @@ from kafkastub.config import BrokerConfig, Profile
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
 from kafkastub.handlers.registry import Registration
-from kafkastub.handlers.state import BrokerState
 from kafkastub.metadata import Node
 from kafkastub.server import dispatch
 from kafkastub.server.connection import Connection
 from kafkastub.server.dispatch import Dispatcher
+from kafkastub.state.broker_state import BrokerState
 from kafkawire.api import ApiKey
 from kafkawire.codec import encode
 from kafkawire.errors import ErrorCode, KafkaError

@@ -7,12 +7,12 @@ import time
 
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.handlers.context import ConnectionInfo
-from kafkastub.handlers.state import BrokerState
-from kafkastub.handlers.topics import create_topic
 from kafkastub.metadata import Node
 from kafkastub.server.connection import Connection
 from kafkastub.server.dispatch import Dispatcher
 from kafkastub.server.logs import library_logger
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.topics import create_topic
 from kafkawire.api import ApiKey
 from kafkawire.codec import encode
 from kafkawire.framing import FrameSplitter, frame

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkastub.handlers.commit_straight import straight_way
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import Deferred
+from kafkastub.layers.fast_paths.offset_commit import straight_way
 from kafkastub.server.dispatch import Dispatcher, Refused
 from kafkastub.server.observed_metrics import Metrics
 from kafkawire.api import ApiKey
@@ -218,7 +218,7 @@ def test_a_commit_keeps_the_session_alive() -> None:
 
 
 def test_the_beginnings_that_are_remembered_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafkastub.handlers.commit_straight._MOST_PLANS", 3)
+    monkeypatch.setattr("kafkastub.layers.fast_paths.offset_commit._MOST_PLANS", 3)
     straight, careful = both = Broker(), Broker(careful=True)
     most = 0
     for number in [*range(10), *range(10)]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kafkastub.conformance.differential.data_batches import T0, Batches
 from kafkastub.handlers.context import ConnectionInfo
-from kafkastub.handlers.produce_straight import straight_way
+from kafkastub.layers.fast_paths.produce import straight_way
 from kafkastub.server.dispatch import Dispatcher, Refused
 from kafkastub.storage import LogSettings, PartitionLog
 from kafkawire.api import ApiKey
@@ -227,7 +227,7 @@ def test_a_handler_in_between_closes_the_straight_way() -> None:
 
 
 def test_the_beginnings_that_are_remembered_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafkastub.handlers.produce_straight._MOST_PLANS", 3)
+    monkeypatch.setattr("kafkastub.layers.fast_paths.produce._MOST_PLANS", 3)
     broker = Broker(careful=False)
     answers, most = set(), 0
     for timeout in [*range(10), *range(10)]:

@@ -106,7 +106,7 @@ def test_a_step_is_a_length_of_time(step: dict[str, Any]):
 
 
 def test_the_package_shows_what_it_has_before_it_is_loaded():
-    code = "import kafkastub, sys; print('KafkaStub' in dir(kafkastub), 'kafkastub.stub' in sys.modules)"
+    code = "import kafkastub, sys; print('KafkaStub' in dir(kafkastub), 'kafkastub.stub.stub' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True False\n"
     assert set(kafkastub.__all__) <= set(dir(kafkastub))
@@ -116,6 +116,6 @@ def test_a_defect_of_the_stub_does_not_make_its_test_wait_for_ever(monkeypatch: 
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr("kafkastub.stub.Broker", broken)
+    monkeypatch.setattr("kafkastub.stub.stub.Broker", broken)
     with pytest.raises(RuntimeError, match="a defect"):
         KafkaStub().start()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafkastub.cli import output
 from kafkastub.cli.control import Control, action
-from kafkastub.durations import milliseconds
+from kafkastub.config.durations import milliseconds
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands

@@ -121,7 +121,7 @@ def _nodes(text: str) -> int:
 def _check_racks(nodes: int, racks: list[str]) -> None:
     """Raises ValueError for more racks than nodes."""
     if racks:
-        from kafkastub import stub_arguments
+        from kafkastub.stub import arguments as stub_arguments
 
         stub_arguments.nodes(nodes, racks, "--")
 
@@ -236,7 +236,7 @@ async def _equip(
             raise _Refused(str(error)) from None
     if rules and hosted is None:
         from kafkastub.faults import FaultError
-        from kafkastub.stub_faults import attach
+        from kafkastub.stub.faults import attach
 
         try:
             attach(broker, rules)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kafkastub.control.problems import Problem
 from kafkastub.journal import DEFAULT_BYTES, DEFAULT_ENTRIES, Ring
 from kafkastub.server.observed_metrics import Metrics
-from kafkastub.stub_clock import StubClock
-from kafkastub.stub_faults import StubFaults
+from kafkastub.stub.clock import StubClock
+from kafkastub.stub.faults import StubFaults
 
 if TYPE_CHECKING:
     from kafkastub.config import BrokerConfig

@@ -9,8 +9,8 @@ from kafkawire.codec.reader import text_as_java
 
 if TYPE_CHECKING:
     from kafkastub.handlers.outcome import Deferred
-    from kafkastub.handlers.state import BrokerState
     from kafkastub.security.session import SaslSession
+    from kafkastub.state.broker_state import BrokerState
     from kafkawire.schema import Message
 
 

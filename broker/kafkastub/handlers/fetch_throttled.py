@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.fetch_sessions import Answers, FetchPlan
 from kafkastub.handlers.k01_fetch import CONSUMER, Fetch
-from kafkastub.handlers.throttling import Throttle
+from kafkastub.layers.quotas import Throttle
+from kafkastub.state.fetch_sessions import Answers, FetchPlan
 from kafkawire.codec import encoder
 from kafkawire.messages.fetch_request import FetchRequest
 from kafkawire.messages.fetch_response import FetchResponse

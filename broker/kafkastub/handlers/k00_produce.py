@@ -50,12 +50,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.leadership import check_in_sync
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Outcome
-from kafkastub.handlers.partition_logs import leader_hint, led_log, partition_of
-from kafkastub.handlers.produce_straight import straight_way
 from kafkastub.handlers.registry import handles
+from kafkastub.layers.fast_paths.produce import straight_way
 from kafkastub.metadata import Topic
+from kafkastub.state.leadership import check_in_sync
+from kafkastub.state.partitions import leader_hint, led_log, partition_of
 from kafkastub.storage import AppendError, PartitionLog
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError

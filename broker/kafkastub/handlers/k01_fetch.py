@@ -43,19 +43,19 @@ Not done: aborted transactions.
 from __future__ import annotations
 
 from kafkastub.config import RACK_AWARE
-from kafkastub.handlers.authorization import may_fetch
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.fetch_sessions import (
+from kafkastub.handlers.outcome import Deferred, Outcome
+from kafkastub.handlers.registry import handles
+from kafkastub.layers.acls.authorization import may_fetch
+from kafkastub.metadata import PartitionState, Topic
+from kafkastub.state.fetch_sessions import (
     TOPIC_IDS_FROM,
     Answers,
     FetchPlan,
     Wanted,
     records_size,
 )
-from kafkastub.handlers.outcome import Deferred, Outcome
-from kafkastub.handlers.partition_logs import leader_hint, led_log
-from kafkastub.handlers.registry import handles
-from kafkastub.metadata import PartitionState, Topic
+from kafkastub.state.partitions import leader_hint, led_log
 from kafkastub.storage import PartitionLog
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError

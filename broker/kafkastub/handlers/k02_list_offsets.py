@@ -22,8 +22,8 @@ from collections import Counter
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
-from kafkastub.handlers.partition_logs import led_log
 from kafkastub.handlers.registry import handles
+from kafkastub.state.partitions import led_log
 from kafkastub.storage import PartitionLog
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError

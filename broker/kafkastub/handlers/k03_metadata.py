@@ -32,11 +32,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.handlers.topics import auto_create
 from kafkastub.metadata import INTERNAL_TOPICS, Topic, invalid_topic_name
+from kafkastub.security.operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from kafkastub.state.topics import auto_create
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.metadata_request import MetadataRequest

@@ -30,12 +30,12 @@ from functools import lru_cache
 
 from kafkastub.coordinator import Refused, TopicCommit
 from kafkastub.coordinator.records import PackedRun, Partitions
-from kafkastub.handlers.commit_straight import straight_way
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.groups import coordinator_of, settle
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.layers.fast_paths.offset_commit import straight_way
 from kafkastub.metadata import Topic
+from kafkastub.state.groups import coordinator_of, settle
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.offset_commit_request import (

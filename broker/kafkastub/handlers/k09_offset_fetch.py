@@ -22,10 +22,10 @@ from typing import Any, TypeVar
 from kafkastub.coordinator import GroupCoordinator
 from kafkastub.coordinator.records import PackedRun
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.groups import coordinator_of
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Cluster
+from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.offset_fetch_request import (

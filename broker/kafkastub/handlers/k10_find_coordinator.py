@@ -21,12 +21,12 @@ from re import fullmatch
 
 from kafkastub.coordinator import GROUP_METADATA_TOPIC, partition_for
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.error_texts import default_text
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.handlers.topics import auto_create
 from kafkastub.metadata import Endpoint
+from kafkastub.state.topics import auto_create
 from kafkawire.api import ApiKey
+from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
 from kafkawire.messages.find_coordinator_response import Coordinator, FindCoordinatorResponse

@@ -35,9 +35,9 @@ from __future__ import annotations
 from functools import partial
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.groups import coordinator_of, settle
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.groups import coordinator_of, settle
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.join_group_request import JoinGroupRequest

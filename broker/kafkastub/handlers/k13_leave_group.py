@@ -16,9 +16,9 @@ The reason (KIP-800) is read and not used.
 from __future__ import annotations
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.groups import coordinator_of, settle
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.groups import coordinator_of, settle
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.leave_group_request import LeaveGroupRequest, MemberIdentity

@@ -16,9 +16,9 @@ Not done: -
 from __future__ import annotations
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.groups import coordinator_of, settle
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.groups import coordinator_of, settle
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.sync_group_request import SyncGroupRequest

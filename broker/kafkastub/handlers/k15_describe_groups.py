@@ -19,10 +19,10 @@ from typing import Final
 
 from kafkastub.coordinator import GroupCoordinator, batch_order
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.groups import coordinator_of, group_partitions
-from kafkastub.handlers.operations import GROUP_OPERATIONS
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.security.operations import GROUP_OPERATIONS
+from kafkastub.state.groups import coordinator_of, group_partitions
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest

@@ -12,9 +12,9 @@ Kafka lists in no particular order, the stub in that of the groups' creation.
 from __future__ import annotations
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.groups import check_loaded
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.groups import check_loaded
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.list_groups_request import ListGroupsRequest

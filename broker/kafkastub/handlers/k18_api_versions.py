@@ -21,10 +21,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from kafkastub.handlers.as_release import feature_levels, served_apis
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles, registrations
+from kafkastub.layers.release import feature_levels, served_apis
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.api_versions_request import ApiVersionsRequest

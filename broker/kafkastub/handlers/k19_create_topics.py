@@ -29,21 +29,21 @@ import random
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from kafkastub.handlers.config_entries import created_topic_configs
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.error_texts import default_text, text_of
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.handlers.topics import TopicPlan, check_batch, create_planned, name_error, plan_topic
 from kafkastub.metadata import CLUSTER_METADATA, random_uuid
+from kafkastub.state.configs.entries import created_topic_configs
+from kafkastub.state.topics import TopicPlan, check_batch, create_planned, name_error, plan_topic
 from kafkawire.api import ApiKey
+from kafkawire.error_texts import default_text, text_of
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafkawire.messages.create_topics_response import CreatableTopicResult, CreateTopicsResponse
 
 if TYPE_CHECKING:
-    from kafkastub.handlers.state import BrokerState
-    from kafkastub.handlers.throttling import Mutations
+    from kafkastub.layers.quotas import Mutations
+    from kafkastub.state.broker_state import BrokerState
 
 MOST_PARTITIONS: Final = 10_000
 

@@ -20,18 +20,18 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.error_texts import default_text
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.handlers.topics import delete_topics as delete_everywhere
+from kafkastub.state.topics import delete_topics as delete_everywhere
 from kafkawire.api import ApiKey
+from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.delete_topics_request import DeleteTopicsRequest
 from kafkawire.messages.delete_topics_response import DeletableTopicResult, DeleteTopicsResponse
 from kafkawire.schema import ZERO_UUID
 
 if TYPE_CHECKING:
-    from kafkastub.handlers.state import BrokerState
+    from kafkastub.state.broker_state import BrokerState
 
 
 def error_response(

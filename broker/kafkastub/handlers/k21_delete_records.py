@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
-from kafkastub.handlers.partition_logs import led_log, partition_of
 from kafkastub.handlers.registry import handles
+from kafkastub.state.partitions import led_log, partition_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.delete_records_request import DeleteRecordsRequest

@@ -11,14 +11,14 @@ Kafka answers in no particular order, the stub in that in which the entries came
 
 from __future__ import annotations
 
-from kafkastub.handlers.acl_requests import filter_of
-from kafkastub.handlers.authorization import Access
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.error_texts import default_text
 from kafkastub.handlers.outcome import CLOSE, Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.layers.acls.authorization import Access
 from kafkastub.security import Operation
+from kafkastub.security.acl_requests import filter_of
 from kafkawire.api import ApiKey
+from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_acls_request import DescribeAclsRequest
 from kafkawire.messages.describe_acls_response import AclDescription, DescribeAclsResource, DescribeAclsResponse

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from kafkastub.handlers.acl_requests import NO_AUTHORIZER, word
-from kafkastub.handlers.authorization import Access, acls_changed
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.error_texts import default_text
 from kafkastub.handlers.outcome import CLOSE, Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.layers.acls.authorization import Access, acls_changed
 from kafkastub.security import CLUSTER_NAME, Acl, Operation, PatternType, Permission, ResourceType
+from kafkastub.security.acl_requests import NO_AUTHORIZER, word
 from kafkawire.api import ApiKey
+from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafkawire.messages.create_acls_response import AclCreationResult, CreateAclsResponse

@@ -11,14 +11,14 @@ XA-5   A type, pattern type, operation or permission 0 closes the connection; an
 
 from __future__ import annotations
 
-from kafkastub.handlers.acl_requests import NO_AUTHORIZER, filter_of
-from kafkastub.handlers.authorization import Access, acls_changed
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.error_texts import default_text
 from kafkastub.handlers.outcome import CLOSE, Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.layers.acls.authorization import Access, acls_changed
 from kafkastub.security import Acl, AclFilter, Operation
+from kafkastub.security.acl_requests import NO_AUTHORIZER, filter_of
 from kafkawire.api import ApiKey
+from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.delete_acls_request import DeleteAclsRequest
 from kafkawire.messages.delete_acls_response import DeleteAclsFilterResult, DeleteAclsMatchingAcl, DeleteAclsResponse

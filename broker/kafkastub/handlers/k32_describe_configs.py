@@ -20,7 +20,11 @@ Not done: documentation of other broker configurations and of client metrics; lo
 
 from __future__ import annotations
 
-from kafkastub.handlers.config_entries import (
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkastub.metadata import invalid_topic_name
+from kafkastub.state.configs.entries import (
     ResourceType,
     Source,
     add_documentation,
@@ -31,12 +35,8 @@ from kafkastub.handlers.config_entries import (
     topic_entries,
     without_synonyms,
 )
-from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.error_texts import default_text
-from kafkastub.handlers.outcome import Outcome
-from kafkastub.handlers.registry import handles
-from kafkastub.metadata import invalid_topic_name
 from kafkawire.api import ApiKey
+from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
 from kafkawire.messages.describe_configs_response import (

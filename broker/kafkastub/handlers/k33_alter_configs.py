@@ -12,12 +12,12 @@ resource twice: it fails while it counts the errors of its answer.
 
 from __future__ import annotations
 
-from kafkastub.handlers.config_changes import Op, alter, repeated_resources
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.error_texts import default_text
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.configs.changes import Op, alter, repeated_resources
 from kafkawire.api import ApiKey
+from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.alter_configs_request import AlterConfigsRequest
 from kafkawire.messages.alter_configs_response import AlterConfigsResourceResponse, AlterConfigsResponse

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
-from kafkastub.handlers.partition_logs import log_of
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
+from kafkastub.state.partitions import log_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_log_dirs_request import DescribeLogDirsRequest

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.handlers.topics import add_partitions, check_alive, check_batch, check_placeable, check_replicas
+from kafkastub.state.topics import add_partitions, check_alive, check_batch, check_placeable, check_replicas
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.create_partitions_request import CreatePartitionsRequest, CreatePartitionsTopic
 from kafkawire.messages.create_partitions_response import CreatePartitionsResponse, CreatePartitionsTopicResult
 
 if TYPE_CHECKING:
-    from kafkastub.handlers.throttling import Mutations
+    from kafkastub.layers.quotas import Mutations
 
 
 def error_response(request: CreatePartitionsRequest, code: ErrorCode, version: int) -> CreatePartitionsResponse:

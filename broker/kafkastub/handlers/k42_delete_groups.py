@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from kafkastub.coordinator import Turn, batch_order
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.groups import coordinator_of, group_partitions, settle
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.groups import coordinator_of, group_partitions, settle
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import copied, string_map_order

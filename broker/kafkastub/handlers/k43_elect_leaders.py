@@ -23,11 +23,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.leadership import elect
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.handlers.state import BrokerState
 from kafkastub.metadata import leaders
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.leadership import elect
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.elect_leaders_request import ElectLeadersRequest

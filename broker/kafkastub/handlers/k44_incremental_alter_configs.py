@@ -25,14 +25,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kafkastub.config.kafka_table import GROUP, TOPIC, Row
-from kafkastub.handlers.broker_changes import check_broker
-from kafkastub.handlers.config_changes import Change, alter, changed, check_changes, repeated_resources
-from kafkastub.handlers.config_entries import ResourceType
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.error_texts import default_text
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.configs.broker_changes import check_broker
+from kafkastub.state.configs.changes import Change, alter, changed, check_changes, repeated_resources
+from kafkastub.state.configs.entries import ResourceType
 from kafkawire.api import ApiKey
+from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.incremental_alter_configs_request import IncrementalAlterConfigsRequest
 from kafkawire.messages.incremental_alter_configs_response import (

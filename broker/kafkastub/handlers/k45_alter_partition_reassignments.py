@@ -22,10 +22,10 @@ Not done: -
 from __future__ import annotations
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.leadership import reassign
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.handlers.topics import check_replicas
+from kafkastub.state.leadership import reassign
+from kafkastub.state.topics import check_replicas
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.alter_partition_reassignments_request import (

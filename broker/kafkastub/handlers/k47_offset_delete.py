@@ -14,9 +14,9 @@ Not done: -
 from __future__ import annotations
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.groups import coordinator_of, settle
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.groups import coordinator_of, settle
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.offset_delete_request import OffsetDeleteRequest

@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.error_texts import default_text
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security.quotas import Entity
 from kafkawire.api import ApiKey
+from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
 from kafkawire.java_order import hash_map_order, string_hash, string_map_order
 from kafkawire.messages.alter_client_quotas_request import AlterClientQuotasRequest, OpData

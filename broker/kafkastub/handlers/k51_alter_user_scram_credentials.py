@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.error_texts import default_text
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkawire.api import ApiKey
+from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
 from kafkawire.java_order import string_map_order
 from kafkawire.messages.alter_user_scram_credentials_request import (

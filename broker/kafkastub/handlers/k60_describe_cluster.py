@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.error_texts import default_text
-from kafkastub.handlers.operations import CLUSTER_OPERATIONS
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.security.operations import CLUSTER_OPERATIONS
 from kafkawire.api import ApiKey
+from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_cluster_request import DescribeClusterRequest
 from kafkawire.messages.describe_cluster_response import DescribeClusterBroker, DescribeClusterResponse

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
-from kafkastub.handlers.partition_logs import led_log
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import invalid_topic_name
+from kafkastub.state.partitions import led_log
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.describe_producers_request import DescribeProducersRequest

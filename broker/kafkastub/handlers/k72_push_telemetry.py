@@ -19,7 +19,7 @@ from typing import Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.handlers.telemetry import RESERVED_IDS, Instance
+from kafkastub.state.telemetry import RESERVED_IDS, Instance
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.push_telemetry_request import PushTelemetryRequest

@@ -9,11 +9,11 @@ Not done: -
 
 from __future__ import annotations
 
-from kafkastub.handlers.config_entries import ResourceType
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Cluster
+from kafkastub.state.configs.entries import ResourceType
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.list_config_resources_request import ListConfigResourcesRequest

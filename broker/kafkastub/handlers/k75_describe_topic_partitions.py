@@ -16,10 +16,10 @@ Not done: -
 from __future__ import annotations
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.operations import TOPIC_OPERATIONS
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import INTERNAL_TOPICS, Topic, invalid_topic_name
+from kafkastub.security.operations import TOPIC_OPERATIONS
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.java_order import string_order

@@ -22,7 +22,7 @@ from kafkawire.messages import REQUESTS
 from kafkawire.schema import Message
 
 if TYPE_CHECKING:
-    from kafkastub.handlers.state import BrokerState
+    from kafkastub.state.broker_state import BrokerState
 
 Handler = Callable[[RequestContext, Any], Outcome]
 ErrorResponse = Callable[[Any, ErrorCode, int], Message]

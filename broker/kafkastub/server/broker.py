@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from kafkastub.config import BrokerConfig, Listeners, misleading, plan_listeners
 from kafkastub.config.connection_limits import letting_nobody_in
-from kafkastub.handlers.leadership import node_added, node_started, node_stopped, settle_leaders
-from kafkastub.handlers.loading import load, unload
 from kafkastub.handlers.registry import registrations
-from kafkastub.handlers.state import BrokerState
-from kafkastub.handlers.topics import create_topic
 from kafkastub.metadata import Node
 from kafkastub.server.clock import Clock
 from kafkastub.server.nodes import Nodes
 from kafkastub.server.server import Server
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.leadership import node_added, node_started, node_stopped, settle_leaders
+from kafkastub.state.loading import load, unload
+from kafkastub.state.topics import create_topic
 from kafkawire.errors import KafkaError
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Broker:
         for name in letting_nobody_in(self.config, {door.listener.name: None for door in self._nodes.doors()}):
             self.log.warning(f"{name}=0 lets nobody in: raise it, or leave it out")
         if release := self.config["kafkastub.as.version"]:
-            from kafkastub.handlers.as_release import gaps_in_words
+            from kafkastub.layers.release import gaps_in_words
 
             self.log.info(f"serving as Apache Kafka {release}", not_served=gaps_in_words(release))
 

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkastub.handlers.as_release import served_apis
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration, Straight, always_clear
-from kafkastub.handlers.state import BrokerState
+from kafkastub.layers.release import served_apis
+from kafkastub.state.broker_state import BrokerState
 from kafkawire.api import ApiKey
 from kafkawire.codec import Decoder, Encoder, Parts, decoder, encoder, straight_decoder
 from kafkawire.errors import ErrorCode, KafkaError, MalformedMessage
@@ -242,11 +242,11 @@ class Dispatcher:
         """The API's handler: on its node, behind the authorizer; with a data directory replies wait for the disk."""
         persistence, handler = self.state.persistence, api.handler
         if len(self.state.cluster.nodes) > 1:
-            from kafkastub.handlers.node_routing import on_its_node
+            from kafkastub.layers.nodes import on_its_node
 
             api = replace(api, handler=(handler := on_its_node(api)))
         if self.state.authorizer is not None:
-            from kafkastub.handlers.authorization import guarded
+            from kafkastub.layers.acls.authorization import guarded
 
             api = replace(api, handler=(handler := guarded(api)))
         if persistence is not None:
@@ -254,7 +254,7 @@ class Dispatcher:
 
             api = replace(api, handler=(handler := held_back(api, persistence.disk)))
         if self.state.throttle is not None:
-            from kafkastub.handlers.throttling import throttled
+            from kafkastub.layers.quotas import throttled
 
             handler = throttled(api, self.state.throttle)
         return handler

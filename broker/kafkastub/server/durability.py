@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from kafkastub.config import BrokerConfig
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.loading import load
 from kafkastub.handlers.outcome import Deferred, Outcome
-from kafkastub.handlers.persistence import Persistence
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.handlers.state import BrokerState
 from kafkastub.metadata import Node
 from kafkastub.server.clock import Clock
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.loading import load
+from kafkastub.state.persistence import Persistence
 from kafkastub.storage.disk import DataDirectory, DataDirError, Disk, DiskLogs, Flush, storage_error
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode

@@ -27,8 +27,8 @@ from kafkastub.config.connection_limits import (
 )
 
 if TYPE_CHECKING:
-    from kafkastub.handlers.state import BrokerState
     from kafkastub.security.quota_rates import Rate
+    from kafkastub.state.broker_state import BrokerState
 
 _UNLIMITED: Final = (1 << 31) - 1
 _MOST_RATES: Final = 10_000

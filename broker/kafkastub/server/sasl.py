@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
-from kafkastub.handlers.sparingly import Sparingly
 from kafkastub.security.session import SaslSession, State
 from kafkastub.server.dispatch import Dispatcher, Exchange, Refused
+from kafkastub.state.rate_limited_log import Sparingly
 from kafkawire.api import ApiKey
 from kafkawire.codec import Parts
 from kafkawire.errors import ErrorCode

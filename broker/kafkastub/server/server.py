@@ -7,8 +7,6 @@ import socket
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, cast
 
-from kafkastub.handlers.sparingly import Sparingly
-from kafkastub.handlers.state import BrokerState
 from kafkastub.server.acceptor import Acceptor, Made
 from kafkastub.server.clock import Clock
 from kafkastub.server.connection import NO_TLS_HERE, Connection
@@ -16,6 +14,8 @@ from kafkastub.server.dispatch import Dispatcher
 from kafkastub.server.doors import Door, ListenError
 from kafkastub.server.idle import IdleWatch
 from kafkastub.server.limits import ConnectionLimits, Slot
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.rate_limited_log import Sparingly
 from kafkawire.codec import Parts
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kafkastub.handlers.context import ConnectionInfo, Usage
 from kafkastub.handlers.outcome import Outcome
-from kafkastub.handlers.throttling import Throttle
+from kafkastub.layers.quotas import Throttle
 from kafkastub.server.clock import Clock
 from kafkastub.server.dispatch import Dispatcher, Exchange
 from kafkawire.codec import Parts

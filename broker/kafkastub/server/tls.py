@@ -12,8 +12,8 @@ import ssl
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from kafkastub.handlers.sparingly import Sparingly
 from kafkastub.security.tls import ListenerTls, NoRuleApplies
+from kafkastub.state.rate_limited_log import Sparingly
 
 if TYPE_CHECKING:
     from kafkastub.server.acceptor import Made

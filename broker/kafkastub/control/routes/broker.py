@@ -10,7 +10,7 @@ from kafkastub.config.own import OWN, PROFILE
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import example
-from kafkastub.handlers.config_entries import broker_entries
+from kafkastub.state.configs.entries import broker_entries
 from kafkawire.errors import KafkaError
 
 

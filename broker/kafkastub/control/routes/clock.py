@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, StrictBool, WithJsonSchema
 
+from kafkastub.config.durations import milliseconds
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso
-from kafkastub.durations import milliseconds
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 

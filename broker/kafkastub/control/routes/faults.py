@@ -12,7 +12,7 @@ from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import example
 from kafkastub.faults import FaultError, FaultRule
-from kafkastub.stub_faults import Fault
+from kafkastub.stub.faults import Fault
 
 _EXAMPLES = {
     "error": {"value": {"api": "OffsetCommit", "error": "NOT_COORDINATOR", "times": 3}},

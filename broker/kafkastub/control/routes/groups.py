@@ -11,12 +11,12 @@ from pydantic import BaseModel, Field
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.shapes import Body, Limit, example, iso
-from kafkastub.handlers.groups import check_loaded, coordinator_of, settle
+from kafkastub.state.groups import check_loaded, coordinator_of, settle
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group, GroupDescription
-    from kafkastub.handlers.state import BrokerState
+    from kafkastub.state.broker_state import BrokerState
 
 
 class GroupInfo(BaseModel):

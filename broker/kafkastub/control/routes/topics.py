@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field, StrictInt
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.shapes import Body, Limit, Text, body_example, example
-from kafkastub.handlers.topics import create_topic, delete_topics
 from kafkastub.metadata.ids import uuid_text
+from kafkastub.state.topics import create_topic, delete_topics
 from kafkawire.errors import KafkaError
 
 if TYPE_CHECKING:

@@ -1,0 +1,217 @@
+"""Guards of the APIs about groups and their offsets; see `authorization`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import Handler, Registration
+from kafkastub.layers.acls.authorization import Access, split
+from kafkastub.security import Operation, ResourceType
+from kafkastub.security.operations import GROUP_OPERATIONS
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
+from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
+from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
+from kafkawire.messages.find_coordinator_response import Coordinator
+from kafkawire.messages.offset_commit_request import OffsetCommitRequest
+from kafkawire.messages.offset_commit_response import OffsetCommitResponse
+from kafkawire.messages.offset_delete_request import OffsetDeleteRequest
+from kafkawire.messages.offset_delete_response import (
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+
+_GROUP_REFUSED: Final = ErrorCode.GROUP_AUTHORIZATION_FAILED
+_TOPIC_REFUSED: Final = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+_BY_ID_FROM: Final = 10
+_SHARE_KEYS_FROM: Final = 6
+_GROUP, _TRANSACTION, _SHARE = range(3)
+
+
+def _member(api: Registration) -> Handler:
+    """JoinGroup, Heartbeat, LeaveGroup, SyncGroup: Read on the group."""
+    handler, sync = api.handler, api.key == ApiKey.SYNC_GROUP
+
+    def guard(ctx: RequestContext, request: Any) -> Outcome:
+        if Access(ctx).to_group(Operation.READ, request.group_id):
+            return handler(ctx, request)
+        if sync and ctx.api_version >= 5 and None in (request.protocol_type, request.protocol_name):
+            return handler(ctx, request)  # it is refused for that first (KIP-559)
+        return api.error_response(request, _GROUP_REFUSED, ctx.api_version)
+
+    return guard
+
+
+def _offset_commit(api: Registration) -> Handler:
+    """Read on the group, and on each topic."""
+    handler = api.handler
+
+    def guard(ctx: RequestContext, request: OffsetCommitRequest) -> Outcome:
+        access, by_id = Access(ctx), ctx.api_version >= _BY_ID_FROM
+        if not access.to_group(Operation.READ, request.group_id):
+            return api.error_response(request, _GROUP_REFUSED, ctx.api_version)
+        mine, refused = split(request.topics, lambda topic: _may_see(ctx, access, Operation.READ, topic, by_id))
+        if not refused:
+            return handler(ctx, request)
+        answer: Any = api.error_response(OffsetCommitRequest(topics=refused), _TOPIC_REFUSED, ctx.api_version)
+        if not mine:
+            return answer  # type: ignore[no-any-return]
+        early = {_key(topic, by_id) for topic in mine if _is_missing(ctx, topic, by_id)}
+        early |= {_key(topic, by_id) for topic in refused}
+        order = {_key(topic, by_id): place for place, topic in enumerate(request.topics)}
+        request.topics = mine
+        found: Any = handler(ctx, request)
+        topics = [*answer.topics, *found.topics]
+        # what is refused or missing comes first, as it was asked for; then what the coordinator answers
+        topics.sort(key=lambda topic: (_key(topic, by_id) not in early, order[_key(topic, by_id)]))
+        return OffsetCommitResponse(topics=topics)
+
+    return guard
+
+
+def _key(topic: Any, by_id: bool) -> str | bytes:
+    return topic.topic_id if by_id else topic.name  # type: ignore[no-any-return]
+
+
+def _is_missing(ctx: RequestContext, asked: Any, by_id: bool) -> bool:
+    """Whether the topic, or a partition asked for, does not exist."""
+    cluster = ctx.state.cluster
+    topic = cluster.topic_by_id(asked.topic_id) if by_id else cluster.topic(asked.name)
+    return topic is None or any(not 0 <= one.partition_index < len(topic.partitions) for one in asked.partitions)
+
+
+def _may_see(ctx: RequestContext, access: Access, operation: Operation, asked: Any, by_id: bool) -> bool:
+    """Whether the topic is allowed; an id that nobody has is the handler's business."""
+    if not by_id:
+        return access.to_topic(operation, asked.name)
+    topic = ctx.state.cluster.topic_by_id(asked.topic_id)
+    return topic is None or access.to_topic(operation, topic.name)
+
+
+def _offset_delete(api: Registration) -> Handler:
+    """Delete on the group, Read on each topic."""
+    handler = api.handler
+
+    def guard(ctx: RequestContext, request: OffsetDeleteRequest) -> Outcome:
+        access = Access(ctx)
+        if not access.to_group(Operation.DELETE, request.group_id):
+            return api.error_response(request, _GROUP_REFUSED, ctx.api_version)
+        mine, refused = split(request.topics, lambda topic: access.to_topic(Operation.READ, topic.name))
+        if not refused:
+            return handler(ctx, request)
+        order = {topic.name: place for place, topic in enumerate(request.topics)}
+        early = {topic.name for topic in mine if _is_missing(ctx, topic, False)} | {topic.name for topic in refused}
+        answer: Any = handler(ctx, OffsetDeleteRequest(request.group_id, mine))
+        if answer.error_code:
+            return answer  # type: ignore[no-any-return]
+        topics = [
+            OffsetDeleteResponseTopic(
+                topic.name,
+                [OffsetDeleteResponsePartition(one.partition_index, _TOPIC_REFUSED) for one in topic.partitions],
+            )
+            for topic in refused
+        ]
+        topics = sorted([*topics, *answer.topics], key=lambda topic: (topic.name not in early, order[topic.name]))
+        return OffsetDeleteResponse(topics=topics)
+
+    return guard
+
+
+def _find_coordinator(api: Registration) -> Handler:
+    """Describe on the group or the transactional id; ClusterAction on the cluster for share groups."""
+    handler = api.handler
+
+    def guard(ctx: RequestContext, request: FindCoordinatorRequest) -> Outcome:
+        access, version, kind = Access(ctx), ctx.api_version, request.key_type
+        if kind == _SHARE and version >= _SHARE_KEYS_FROM and not access.to_cluster(Operation.CLUSTER_ACTION):
+            return api.error_response(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, version)
+        if kind not in (_GROUP, _TRANSACTION):
+            return handler(ctx, request)
+        resource = ResourceType.GROUP if kind == _GROUP else ResourceType.TRANSACTIONAL_ID
+        code = _GROUP_REFUSED if kind == _GROUP else ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+        keys = [request.key] if version < 4 else request.coordinator_keys
+        mine, refused = split(keys, lambda key: access.to(Operation.DESCRIBE, resource, key))
+        if not refused:
+            return handler(ctx, request)
+        if version < 4:
+            return api.error_response(request, code, version)
+        request.coordinator_keys = mine
+        answer: Any = handler(ctx, request)
+        found = iter(answer.coordinators)
+        unseen = set(refused)
+        answer.coordinators = [Coordinator(key, -1, "", -1, code, "") if key in unseen else next(found) for key in keys]
+        return answer  # type: ignore[no-any-return]
+
+    return guard
+
+
+def _describe_groups(api: Registration) -> Handler:
+    """Describe on each group."""
+    handler = api.handler
+
+    def guard(ctx: RequestContext, request: DescribeGroupsRequest) -> Outcome:
+        access = Access(ctx)
+        mine, refused = split(request.groups, lambda group: access.to_group(Operation.DESCRIBE, group))
+        answer: Any = handler(ctx, DescribeGroupsRequest(mine, request.include_authorized_operations))
+        if request.include_authorized_operations:
+            for group in answer.groups:
+                if not group.error_code:
+                    group.authorized_operations = access.operations(
+                        GROUP_OPERATIONS, ResourceType.GROUP, group.group_id
+                    )
+        if refused:
+            failed: Any = api.error_response(DescribeGroupsRequest(refused), _GROUP_REFUSED, ctx.api_version)
+            answer.groups = [*failed.groups, *answer.groups]
+        return answer  # type: ignore[no-any-return]
+
+    return guard
+
+
+def _list_groups(api: Registration) -> Handler:
+    """All with Describe on the cluster, else those with Describe on the group."""
+    handler = api.handler
+
+    def guard(ctx: RequestContext, request: Any) -> Outcome:
+        access = Access(ctx)
+        answer: Any = handler(ctx, request)
+        if not access.to_cluster(Operation.DESCRIBE):
+            answer.groups = [one for one in answer.groups if access.to_group(Operation.DESCRIBE, one.group_id)]
+        return answer  # type: ignore[no-any-return]
+
+    return guard
+
+
+def _delete_groups(api: Registration) -> Handler:
+    """Delete on each group."""
+    handler = api.handler
+
+    def guard(ctx: RequestContext, request: DeleteGroupsRequest) -> Outcome:
+        access = Access(ctx)
+        mine, refused = split(request.groups_names, lambda group: access.to_group(Operation.DELETE, group))
+        if not refused:
+            return handler(ctx, request)
+        answer: Any = handler(ctx, DeleteGroupsRequest(mine))
+        failed: Any = api.error_response(DeleteGroupsRequest(refused), _GROUP_REFUSED, ctx.api_version)
+        answer.results = [*answer.results, *failed.results]
+        return answer  # type: ignore[no-any-return]
+
+    return guard
+
+
+GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {
+    ApiKey.OFFSET_COMMIT: _offset_commit,
+    ApiKey.FIND_COORDINATOR: _find_coordinator,
+    ApiKey.JOIN_GROUP: _member,
+    ApiKey.HEARTBEAT: _member,
+    ApiKey.LEAVE_GROUP: _member,
+    ApiKey.SYNC_GROUP: _member,
+    ApiKey.DESCRIBE_GROUPS: _describe_groups,
+    ApiKey.LIST_GROUPS: _list_groups,
+    ApiKey.DELETE_GROUPS: _delete_groups,
+    ApiKey.OFFSET_DELETE: _offset_delete,
+}

@@ -1,0 +1,139 @@
+"""Produce, straight from the frame to the answer's bytes: what producers send every day, for one partition at a time.
+
+Decoding, judging and encoding step by step costs more than all the work there is. But producers send the same again and
+again: only the records change, and in the answer the offset. So what stands before the records is decoded once, by the
+codec, and known again by its bytes; and what stands around the offsets of the answer is encoded once, by the codec.
+
+Anything else than one ordinary batch, that can be appended here and now, is left to `k00_produce`: nothing has happened
+then. It knows what is wrong with a request and how Kafka puts it.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final, NamedTuple
+
+from kafkastub.handlers.registry import IsClear, Straight, always_clear
+from kafkastub.state.broker_state import BrokerState
+from kafkawire.codec import encode, straight_decoder
+from kafkawire.codec.varint import read_uvarint
+from kafkawire.messages.produce_request import ProduceRequest
+from kafkawire.messages.produce_response import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
+
+FLEXIBLE_FROM = 9
+TOPIC_IDS_FROM = 13
+LOG_START_FROM = 5
+_NO_TIME = -1
+_size = Struct(">i").unpack_from
+_short = Struct(">h").unpack_from
+_LEAST: Final = 40
+"""Bytes of a body: with fewer there are no records, and nothing is looked at."""
+_LONGEST: Final = 300
+"""Bytes of a beginning that is remembered; a topic's name has 249 at most."""
+_MOST_PLANS: Final = 1000
+"""Beginnings that are remembered."""
+_MARK: Final = 0x7EA5_0FF5_E7A5_0FF5
+
+
+class _Plan(NamedTuple):
+    """What a request that begins so asks for, and how its answer is written."""
+
+    name: str
+    topic_id: bytes
+    partition: int
+    before: bytes
+    behind: bytes
+    """Of the answer: what comes before and behind the offsets."""
+
+
+def straight_way(state: BrokerState, version: int, is_clear: IsClear = always_clear) -> Straight:
+    """The straight way for one version."""
+    plans: dict[bytes, _Plan | None] = {}
+    cluster, logs, waits = state.cluster, state.logs, state.fetch_waits
+    flexible, by_id = version >= FLEXIBLE_FROM, version >= TOPIC_IDS_FROM
+    tail = b"\0\0\0" if flexible else b""
+    told = Struct(">qqq" if version >= LOG_START_FROM else ">qq").pack
+
+    def produce(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
+        if end - body < _LEAST:
+            return None
+        # Where the size of the records is, if the request begins as one for one partition does.
+        if by_id:
+            at = body + 29
+        elif flexible:
+            at = body + 13 + data[body + 8]
+        else:
+            at = body + 22 + _short(data, body + 12)[0]
+        begin = data[body:at]
+        plan = plans.get(begin)
+        if plan is None:
+            if begin in plans or not 0 < len(begin) <= _LONGEST or end - at < 4:
+                return None
+            if len(plans) >= _MOST_PLANS:
+                plans.clear()
+            plan = plans[begin] = _planned(begin, version, is_clear)
+            if plan is None:
+                return None
+        if flexible:
+            size = data[at]
+            at += 1
+            if size > 127:
+                size, at = read_uvarint(data, at - 1)
+            size -= 1
+        else:
+            (size,) = _size(data, at)
+            at += 4
+        stop = at + size
+        if stop + len(tail) != end or data[stop:end] != tail:
+            return None
+        name, topic_id, index, before, behind = plan
+        topic = cluster.topic_by_id(topic_id) if by_id else cluster.topic(name)
+        if topic is None or topic.internal or index >= len(topic.partitions):
+            return None
+        partition = topic.partitions[index]
+        if partition.leader != node_id or len(partition.isr) < len(partition.replicas):
+            return None
+        log = logs.log(topic.topic_id, index)
+        if log is None or not log.name:
+            return None
+        wall_ms = logs.wall_ms
+        bounds_ms = broker_ms if wall_ms is None else wall_ms()
+        first = log.append_ordinary(data, at, stop, partition.leader_epoch, broker_ms, bounds_ms)
+        if first is None:
+            return None
+        try:
+            waits.appended(topic.topic_id, index)
+        except Exception:  # what others wait for is not this request's trouble: it is done, and must not be done again
+            state.log.exception("a fetch that waited cannot be answered", topic=name, partition=index)
+        if version >= LOG_START_FROM:
+            return before + told(first, _NO_TIME, log.log_start_offset) + behind
+        return before + told(first, _NO_TIME) + behind
+
+    return produce
+
+
+def _planned(begin: bytes, version: int, is_clear: IsClear) -> _Plan | None:
+    """The plan for requests whose bytes up to the size of the records are these; None where there is more than one
+    partition, or anything uncommon.
+    """
+    null = b"\0" if version >= FLEXIBLE_FROM else b"\xff\xff\xff\xff"
+    whole = begin + null + (b"\0\0\0" if version >= FLEXIBLE_FROM else b"")
+    try:
+        request, stop = straight_decoder(ProduceRequest, version)(whole, 0, len(whole))
+    except Exception:
+        return None
+    assert isinstance(request, ProduceRequest)
+    if stop != len(whole) or len(request.topic_data) != 1 or len(request.topic_data[0].partition_data) != 1:
+        return None
+    topic = request.topic_data[0]
+    (partition,) = topic.partition_data
+    ordinary = request.transactional_id is None and request.acks in (-1, 1) and partition.index >= 0
+    if not ordinary or partition.records is not None or not is_clear(request):
+        return None
+    answer = PartitionProduceResponse(
+        index=partition.index, base_offset=_MARK, log_append_time_ms=_MARK, log_start_offset=_MARK
+    )
+    response = ProduceResponse(responses=[TopicProduceResponse(topic.name, topic.topic_id, [answer])])
+    mark = Struct(">q").pack(_MARK) * (3 if version >= LOG_START_FROM else 2)
+    before, found, behind = encode(response, version).partition(mark)
+    return _Plan(topic.name, topic.topic_id, partition.index, before, behind) if found else None

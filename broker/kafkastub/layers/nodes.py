@@ -1,0 +1,174 @@
+"""Which node of several answers for a group: the others say NOT_COORDINATOR.
+
+A cluster of one node does without this. With several, the server puts `on_its_node` around the handlers of the APIs
+below. On a wrong node the handler itself runs, and finds no coordinator: so the error stands where that API has it,
+behind what Kafka looks at before it asks a coordinator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, cast
+
+from kafkastub.coordinator import partition_for
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import Handler, Registration
+from kafkastub.metadata import Topic
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.topics import auto_create, ensure_offsets_topic
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
+from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
+from kafkawire.messages.offset_fetch_request import OffsetFetchRequest
+from kafkawire.messages.offset_fetch_response import OffsetFetchResponse, OffsetFetchResponseGroup
+
+_NOT_COORDINATOR: Final = ErrorCode.NOT_COORDINATOR
+_ONE_GROUP: Final = frozenset(
+    (
+        ApiKey.OFFSET_COMMIT,
+        ApiKey.JOIN_GROUP,
+        ApiKey.HEARTBEAT,
+        ApiKey.LEAVE_GROUP,
+        ApiKey.SYNC_GROUP,
+        ApiKey.OFFSET_DELETE,
+    )
+)
+_INVALID_FIRST: Final = _ONE_GROUP - {ApiKey.OFFSET_COMMIT}
+"""The empty group id is refused before anybody asks for its coordinator (GroupCoordinatorService)."""
+TRANSACTION_STATE: Final = "__transaction_state"
+
+
+def on_its_node(api: Registration) -> Handler:
+    """The API's handler, for a cluster of several nodes."""
+    if api.key in _ONE_GROUP:
+        return _one_group(api)
+    wrap = _OTHERS.get(api.key)
+    return api.handler if wrap is None else wrap(api)
+
+
+def coordinates(ctx: RequestContext, group_id: str) -> bool:
+    """Whether the asked node is the group's coordinator."""
+    return _leads(ctx, ensure_offsets_topic(ctx.state), group_id)
+
+
+def _leads(ctx: RequestContext, topic: Topic, key: str) -> bool:
+    return topic.partitions[partition_for(key, len(topic.partitions))].leader == ctx.node_id
+
+
+def _refused(handler: Handler, ctx: RequestContext, request: Any) -> Outcome:
+    """What the handler says where there is no coordinator."""
+    state: BrokerState = ctx.state
+    serving, state.serving, state.refusal = state.serving, None, _NOT_COORDINATOR
+    try:
+        return handler(ctx, request)
+    finally:
+        state.serving, state.refusal = serving, None
+
+
+def _one_group(api: Registration) -> Handler:
+    handler, invalid_first = api.handler, api.key in _INVALID_FIRST
+
+    def routed(ctx: RequestContext, request: Any) -> Outcome:
+        group_id: str = request.group_id
+        if coordinates(ctx, group_id) or (invalid_first and not group_id):
+            return handler(ctx, request)
+        return _refused(handler, ctx, request)
+
+    return routed
+
+
+def _offset_fetch(api: Registration) -> Handler:
+    handler = api.handler
+
+    def routed(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
+        if ctx.api_version < 8:
+            return handler(ctx, request) if coordinates(ctx, request.group_id) else _refused(handler, ctx, request)
+        mine, others = _split(ctx, (group.group_id for group in request.groups))
+        if not others:
+            return handler(ctx, request)
+        found: dict[str, OffsetFetchResponseGroup] = {}
+        if mine:
+            asked = [group for group in request.groups if group.group_id in mine]
+            answer = cast(
+                OffsetFetchResponse,
+                handler(ctx, OffsetFetchRequest(groups=asked, require_stable=request.require_stable)),
+            )
+            found = {group.group_id: group for group in answer.groups}
+        refused = cast(OffsetFetchResponse, api.error_response(request, _NOT_COORDINATOR, ctx.api_version))
+        return OffsetFetchResponse(groups=[found.get(group.group_id, group) for group in refused.groups])
+
+    return routed
+
+
+def _several(
+    api: Registration, asked: Callable[[Any], Iterable[str]], ask: Callable[[Any, list[str]], Any], answers: str
+) -> Handler:
+    """For requests about groups by name: those of other nodes are answered behind those of this one."""
+    handler = api.handler
+
+    def routed(ctx: RequestContext, request: Any) -> Outcome:
+        mine, others = _split(ctx, asked(request))
+        if not others:
+            return handler(ctx, request)
+        refused: Any = api.error_response(ask(request, others), _NOT_COORDINATOR, ctx.api_version)
+        if mine:
+            found: Any = handler(ctx, ask(request, mine))
+            setattr(refused, answers, [*getattr(found, answers), *getattr(refused, answers)])
+        return cast(Outcome, refused)
+
+    return routed
+
+
+def _split(ctx: RequestContext, group_ids: Iterable[str]) -> tuple[list[str], list[str]]:
+    """(the groups that the asked node coordinates, the others)."""
+    mine: list[str] = []
+    others: list[str] = []
+    for group_id in group_ids:
+        (mine if coordinates(ctx, group_id) else others).append(group_id)
+    return mine, others
+
+
+def _describe_groups(api: Registration) -> Handler:
+    def ask(request: DescribeGroupsRequest, groups: list[str]) -> DescribeGroupsRequest:
+        return DescribeGroupsRequest(groups, request.include_authorized_operations)
+
+    return _several(api, lambda request: request.groups, ask, "groups")
+
+
+def _delete_groups(api: Registration) -> Handler:
+    def ask(_: DeleteGroupsRequest, groups: list[str]) -> DeleteGroupsRequest:
+        return DeleteGroupsRequest(groups)
+
+    return _several(api, lambda request: request.groups_names, ask, "results")
+
+
+def _list_groups(api: Registration) -> Handler:
+    def routed(ctx: RequestContext, request: Any) -> Outcome:
+        answer: Any = api.handler(ctx, request)
+        answer.groups = [group for group in answer.groups if coordinates(ctx, group.group_id)]
+        return cast(Outcome, answer)
+
+    return routed
+
+
+def _init_producer_id(api: Registration) -> Handler:
+    def routed(ctx: RequestContext, request: Any) -> Outcome:
+        key: str | None = request.transactional_id
+        if key:
+            topic = ctx.state.cluster.topic(TRANSACTION_STATE) or auto_create(ctx.state, TRANSACTION_STATE)
+            if topic is None or not _leads(ctx, topic, key):
+                return api.error_response(request, _NOT_COORDINATOR, ctx.api_version)
+        return api.handler(ctx, request)
+
+    return routed
+
+
+_OTHERS: Final[dict[ApiKey, Callable[[Registration], Handler]]] = {
+    ApiKey.OFFSET_FETCH: _offset_fetch,
+    ApiKey.DESCRIBE_GROUPS: _describe_groups,
+    ApiKey.DELETE_GROUPS: _delete_groups,
+    ApiKey.LIST_GROUPS: _list_groups,
+    ApiKey.INIT_PRODUCER_ID: _init_producer_id,
+}

@@ -1,0 +1,1 @@
+"""The broker's whole state, and what changes it as a whole."""

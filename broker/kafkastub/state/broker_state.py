@@ -1,0 +1,210 @@
+"""The broker's whole state, as the handlers see it, and what in it waits for time to pass."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from kafkastub.config import BrokerConfig
+from kafkastub.config.profile import Profile
+from kafkastub.coordinator import GroupCoordinator
+from kafkastub.metadata import Cluster, Node
+from kafkastub.state.fetch_waits import FetchWaits
+from kafkastub.state.groups import settle
+from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
+from kafkastub.state.rate_limited_log import Sparingly
+from kafkastub.state.telemetry import Telemetry
+from kafkastub.storage import LogManager
+from kafkawire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from kafkastub.layers.quotas import Rests, Throttle
+    from kafkastub.security import Authorizer
+    from kafkastub.security.credentials import ScramUsers
+    from kafkastub.security.quotas import Changes, Entity, Quotas, Refusal
+    from kafkastub.state.loading import Loading
+    from kafkastub.state.persistence import Persistence
+    from kafkastub.storage.disk import Disk
+
+
+class BrokerState:
+    """Owned by one thread. Nothing in it looks at a clock: the two times come in from outside."""
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        nodes: Iterable[Node],
+        log: Any,
+        wall_ms: Callable[[], int] | None = None,
+        seed: int | None = None,
+        disk: Disk | None = None,
+    ) -> None:
+        """`wall_ms` is what bounds on record timestamps are measured from (broker time where None).
+
+        With a `disk`, records are written there too; the rest is the business of `persistence`, once it is set.
+        """
+        self.config = config
+        self.profile: Profile = config.profile
+        self.random = random.Random(seed)
+        self.cluster = Cluster(self.random, nodes, cluster_id=None if disk is None else disk.directory.cluster_id)
+        self.log = log
+        self.authorizer: Authorizer | None = None
+        """Where `authorizer.class.name` asks for one."""
+        if config["authorizer.class.name"]:
+            from kafkastub.layers.acls.authorization import make_authorizer
+
+            self.authorizer = make_authorizer(config)
+        self.coordinator = GroupCoordinator(config, self.profile, self.random)
+        self.serving: GroupCoordinator | None = None
+        """The coordinator, where nothing stands between it and a request: its topic is there, and it is loaded."""
+        self.refusal: ErrorCode | None = None
+        """While a node is asked that is not the coordinator: what the coordinator's absence is called."""
+        self.loading: Loading | None = None
+        self.logs: LogManager
+        self.offsets_topic: OffsetsTopic
+        self.persistence: Persistence | None = None
+        if disk is None:
+            self.logs, self.offsets_topic = LogManager(wall_ms), OffsetsTopic(self)
+        else:
+            self._be_durable(wall_ms, disk)
+        self._scram_users: ScramUsers | None = None
+        self._quotas: Quotas | None = None
+        self.quotas_changed: Callable[[], None] = _nothing
+        """Called after each change of a quota."""
+        self.broker_changed: Callable[[], None] = _nothing
+        """Called after each change of the broker's dynamic configuration, by whoever changes it."""
+        self.throttle: Throttle | None = None
+        """What is used of the quotas of users and client ids, while there are any."""
+        self.rests: Rests | None = None
+        """Connections that are not listened to for a while, from the first such quota on."""
+        self.stirred = True
+        """Set where the next deadline may have come nearer; whoever keeps a timer for it looks again and clears it."""
+        self.fetch_waits = FetchWaits(self.stir, config["max.incremental.fetch.session.cache.slots"])
+        self.coordinator.deadlines.stir = self.logs.stir = self.stir
+        self.telemetry = Telemetry()
+        self.group_watchers: list[Callable[[], None]] = []
+        """Called whenever something may have changed in a group."""
+        self.empty_group_warnings = Sparingly()
+        """Of commits for the empty group id, by client."""
+        self._sweep_every: int = config["offsets.retention.check.interval.ms"]
+        self._sweep_at: int | None = None
+        self._clean_every: int = config["log.retention.check.interval.ms"]
+        self._clean_at: int | None = None
+
+    def _be_durable(self, wall_ms: Callable[[], int] | None, disk: Disk) -> None:
+        from kafkastub.state.internal_topics.durable_offsets import DurableOffsetsTopic
+        from kafkastub.storage.disk import DiskLogs
+
+        self.logs = logs = DiskLogs(wall_ms, disk)
+        self.offsets_topic = DurableOffsetsTopic(self, logs)
+
+    @property
+    def scram_users(self) -> ScramUsers:
+        """SCRAM credentials; loaded with the first who asks."""
+        if self._scram_users is None:
+            from kafkastub.security.credentials import ScramUsers
+
+            self._scram_users = ScramUsers(self.config)
+        return self._scram_users
+
+    @property
+    def quotas(self) -> Quotas:
+        """The quotas of users, client ids and addresses; loaded with the first who asks."""
+        if self._quotas is None:
+            from kafkastub.security.quotas import Quotas
+
+            self._quotas = Quotas()
+        return self._quotas
+
+    @property
+    def has_quotas(self) -> bool:
+        """Whether there are any."""
+        return bool(self._quotas)
+
+    def alter_quotas(
+        self, wanted: Iterable[tuple[Entity, Changes]], *, validate_only: bool = False
+    ) -> list[tuple[Entity, Refusal | None]]:
+        """As `Quotas.alter`; what has changed is kept, and counts from now on. Raises KafkaError."""
+        before = self.quotas.version
+        results = self.quotas.alter(wanted, validate_only=validate_only)
+        if self.quotas.version != before:
+            self.changed()
+            self.quotas_changed()
+        return results
+
+    def stir(self) -> None:
+        """The next deadline may have come nearer."""
+        self.stirred = True
+
+    def changed(self) -> None:
+        """Something changed that outlives the process, beside records."""
+        if self.persistence is not None:
+            self.persistence.disk.state_changed()
+
+    def producer_ids_changed(self) -> None:
+        """A producer id was handed out, or the epoch of one raised."""
+        if self.persistence is not None:
+            self.persistence.producer_ids_changed()
+
+    def read_only(self) -> None:
+        """Nothing can be written any more: what would be written by itself in time must not happen."""
+        self.coordinator.deadlines.clear()
+        self._sweep_at = self._clean_at = None
+
+    def start_sweeping(self, timer_ms: int) -> None:
+        """Sweep for expired offsets from now on (`offsets.retention.check.interval.ms`, in timer time)."""
+        self._sweep_at = timer_ms + self._sweep_every
+        self._clean_at = timer_ms + self._clean_every
+        self.stirred = True
+
+    def next_event(self) -> int | None:
+        """Timer time (ms) at which something falls due that somebody waits for, None where nobody waits."""
+        first, fetches = self.coordinator.next_deadline(), self.fetch_waits.next_deadline()
+        if first is None or (fetches is not None and fetches < first):
+            first = fetches
+        if self.rests is not None:
+            rests = self.rests.next_deadline()
+            if first is None or (rests is not None and rests < first):
+                first = rests
+        return first
+
+    def next_deadline(self) -> int | None:
+        """The same with the regular rounds, which look for what is due by broker time."""
+        nearest, sweep, cleaning = self.next_event(), self._sweep_at, self._clean_at
+        if sweep is not None and (nearest is None or sweep < nearest):
+            nearest = sweep
+        if cleaning is not None and (nearest is None or cleaning < nearest) and self.logs.perishable:
+            nearest = cleaning
+        return nearest
+
+    def expire(self, broker_ms: int, timer_ms: int) -> None:
+        """Do what is due at `timer_ms`."""
+        settle(self, self.coordinator.expire(broker_ms, timer_ms), batch_per_group=True)
+        self.fetch_waits.expire(timer_ms)
+        if self.rests is not None:
+            self.rests.expire(timer_ms)
+        if self._sweep_at is not None and timer_ms >= self._sweep_at:
+            self._sweep_at = timer_ms + self._sweep_every
+            self.expire_offsets(broker_ms)
+        if self._clean_at is not None and timer_ms >= self._clean_at:
+            self._clean_at = timer_ms + self._clean_every
+            self.logs.clean(broker_ms)
+
+    def meters(self) -> dict[str, int]:
+        """The group coordinator's meters by their names in KIP-496."""
+        meters = self.coordinator.meters
+        return {
+            "offset-commits": meters.offset_commits,
+            "offset-expirations": meters.offset_expirations,
+            "offset-deletions": meters.offset_deletions,
+            "group-completed-rebalances": self.coordinator.completed_rebalances,
+        }
+
+    def expire_offsets(self, broker_ms: int) -> None:
+        """Sweep now: what is due at `broker_ms` is gone afterwards."""
+        settle(self, self.coordinator.expire_offsets(broker_ms))
+
+
+def _nothing() -> None:
+    """Nobody needs to know."""

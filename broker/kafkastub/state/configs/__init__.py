@@ -1,0 +1,1 @@
+"""Configurations of topics, groups, the broker and client metrics: shown and changed."""

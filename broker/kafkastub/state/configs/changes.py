@@ -1,0 +1,196 @@
+"""A resource's configuration changed, for AlterConfigs and IncrementalAlterConfigs.
+
+What concerns one resource is decided here, and is done or refused as a whole; `KafkaError` carries Kafka's code and
+text. Kafka: ``ConfigAdminManager``, ``ConfigurationControlManager``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
+from typing import Final
+
+from kafkastub.config import InvalidValue
+from kafkastub.config.definition import to_text
+from kafkastub.config.kafka_table import GROUP, TOPIC, Row
+from kafkastub.config.other import InvalidClientMetrics, validate_client_metrics_configs, validate_group_configs
+from kafkastub.handlers.context import RequestContext
+from kafkastub.metadata import invalid_topic_name
+from kafkastub.state.configs.broker_changes import change_broker
+from kafkastub.state.configs.entries import ResourceType
+from kafkastub.state.topics import check_configs, configure_topic
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.java_order import hash_map_order, string_hash
+
+
+class Op(IntEnum):
+    """Kafka: ``AlterConfigOp.OpType``."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+Change = tuple[str, int, str | None]
+"""Name, operation, value."""
+
+LEVELS: Final = ("DEBUG", "ERROR", "FATAL", "INFO", "TRACE", "WARN")
+
+
+def repeated_resources(resources: Sequence[tuple[int, str]]) -> set[tuple[int, str]]:
+    """Those named more than once: each of their mentions is refused."""
+    return {resource for resource, times in Counter(resources).items() if times > 1}
+
+
+def alter(
+    ctx: RequestContext, resource: tuple[int, str], changes: Sequence[Change], *, replace: bool, validate_only: bool
+) -> None:
+    """Change one resource. ``replace``: what is not named goes (AlterConfigs). Raises KafkaError."""
+    kind, name = resource
+    check_changes(changes)
+    match kind:
+        case ResourceType.TOPIC:
+            _alter_topic(ctx, name, changes, replace, validate_only)
+        case ResourceType.BROKER:
+            change_broker(ctx, name, changes, replace=replace, validate_only=validate_only)
+        case ResourceType.BROKER_LOGGER if not replace:
+            _alter_loggers(ctx, name, changes, validate_only)
+        case ResourceType.CLIENT_METRICS:
+            _alter_client_metrics(ctx, name, changes, replace, validate_only)
+        case ResourceType.GROUP:
+            _alter_group(ctx, name, changes, replace, validate_only)
+        case _:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
+
+
+def check_changes(changes: Sequence[Change]) -> None:
+    """KafkaError for what is looked at before the resource itself (Kafka: ConfigAdminManager.preprocess)."""
+    if len({name for name, _, _ in changes}) < len(changes):
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
+    missing = [name for name, operation, value in changes if value is None and operation != Op.DELETE]
+    if missing:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(missing)}")
+
+
+def changed(
+    current: Mapping[str, str], changes: Sequence[Change], table: Mapping[str, Row], replace: bool
+) -> dict[str, str]:
+    """The overrides after the changes, which Kafka's controller keeps in a hash map.
+
+    Raises KafkaError for APPEND and SUBTRACT where there is no list, and for operations that do not exist.
+    """
+    result = {} if replace else dict(current)
+    in_order = hash_map_order((string_hash(change[0]), change) for change in changes)
+    for name, operation, value in in_order:
+        if operation == Op.SET:
+            result[name] = value or ""
+        elif operation == Op.DELETE:
+            result.pop(name, None)
+        elif operation in (Op.APPEND, Op.SUBTRACT):
+            row = table.get(name)
+            if row is None or row[0] != "list":
+                message = f"Can't {Op(operation).name} to key {name} because its type is not LIST."
+                raise KafkaError(ErrorCode.INVALID_CONFIG, message)
+            result[name] = edited_list(result.get(name, to_text(row, row[1]) or ""), operation, value or "")
+        else:
+            # Kafka fails on a type that it does not know, without a text
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
+    return result
+
+
+def edited_list(current: str, operation: int, value: str) -> str:
+    """A comma separated list with items appended (each once) or taken away."""
+    items = [item for item in current.split(",") if item]
+    for item in value.split(","):
+        if operation == Op.APPEND and item not in items:
+            items.append(item)
+        elif operation == Op.SUBTRACT and item in items:
+            items.remove(item)
+    return ",".join(items)
+
+
+def _alter_topic(ctx: RequestContext, name: str, changes: Sequence[Change], replace: bool, validate_only: bool) -> None:
+    state = ctx.state
+    topic = state.cluster.topic(name)
+    overrides = changed({} if topic is None else topic.configs, changes, TOPIC, replace)
+    if not name:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
+    reason = invalid_topic_name(name)
+    if reason is not None:
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)
+    check_configs(state, overrides.items())
+    if topic is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
+    if not validate_only:
+        configure_topic(state, topic, overrides)
+
+
+def _alter_group(ctx: RequestContext, name: str, changes: Sequence[Change], replace: bool, validate_only: bool) -> None:
+    stored = ctx.state.cluster.group_configs
+    overrides = changed(stored.get(name, {}), changes, GROUP, replace)
+    if not name:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
+    try:
+        validate_group_configs(ctx.state.config, overrides)
+    except InvalidValue as error:
+        raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
+    if not validate_only:
+        _store(stored, name, overrides)
+        ctx.state.changed()
+
+
+def _alter_client_metrics(
+    ctx: RequestContext, name: str, changes: Sequence[Change], replace: bool, validate_only: bool
+) -> None:
+    stored = ctx.state.cluster.client_metrics_configs
+    # no list here as far as Kafka's controller knows: APPEND is always refused
+    overrides = changed(stored.get(name, {}), changes, {}, replace)
+    if not name:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "Subscription name can't be empty")
+    try:
+        validate_client_metrics_configs(overrides)
+    except InvalidClientMetrics as error:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from None
+    except InvalidValue as error:
+        raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
+    if not validate_only:
+        _store(stored, name, overrides)
+        ctx.state.telemetry.subscriptions_changed()
+        ctx.state.changed()
+
+
+def _store(stored: dict[str, dict[str, str]], name: str, overrides: dict[str, str]) -> None:
+    if overrides:
+        stored[name] = overrides
+    else:
+        stored.pop(name, None)
+
+
+def _alter_loggers(ctx: RequestContext, name: str, changes: Sequence[Change], validate_only: bool) -> None:
+    """Kafka: RuntimeLoggerManager."""
+    try:
+        node_id = int(name)
+    except ValueError:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}") from None
+    if node_id != ctx.node_id:
+        message = f"Unexpected node id. Expected {ctx.node_id}, but received {name}"
+        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+    levels = ctx.state.cluster.logger_levels
+    for logger, operation, level in changes:
+        if operation not in (Op.SET, Op.DELETE):
+            known = operation in (Op.APPEND, Op.SUBTRACT)
+            message = f"{Op(operation).name} operation is not allowed for the BROKER_LOGGER resource"
+            raise KafkaError(ErrorCode.INVALID_REQUEST, message if known else f"Unknown operation type {operation}.")
+        if logger not in levels:
+            raise KafkaError(ErrorCode.INVALID_CONFIG, f"Logger {logger} does not exist!")
+        if operation == Op.DELETE:
+            message = "Removing the log level of the root logger is not allowed"
+            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+        if level not in LEVELS:
+            message = f"Cannot set the log level of {logger} to {level} as it is not a supported log level. "
+            message += f"Valid log levels are {', '.join(LEVELS)}"
+            raise KafkaError(ErrorCode.INVALID_CONFIG, message)
+    if not validate_only:
+        levels.update({logger: level for logger, _, level in changes if level is not None})

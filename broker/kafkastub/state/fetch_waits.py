@@ -1,0 +1,125 @@
+"""Fetches that wait for records (Kafka: the delayed-fetch purgatory), and the incremental fetch sessions.
+
+A parked fetch costs nothing until a record is appended to one of its partitions or its time is up.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable
+
+from kafkastub.handlers.outcome import Deferred
+from kafkastub.state.fetch_sessions import SLOTS, FetchSessions
+
+PartitionKey = tuple[bytes, int]
+"""Topic id and partition."""
+
+
+class _Parked:
+    __slots__ = ("deferred", "keys", "ready")
+
+    def __init__(self, deferred: Deferred, keys: tuple[PartitionKey, ...], ready: Callable[[], bool]) -> None:
+        self.deferred = deferred
+        self.keys = keys
+        self.ready = ready
+
+    @property
+    def over(self) -> bool:
+        return self.deferred.done or self.deferred.abandoned
+
+
+class FetchWaits:
+    """Parked fetches by partition and by deadline (timer time, ms)."""
+
+    def __init__(self, stir: Callable[[], None] = lambda: None, slots: int = SLOTS) -> None:
+        self._stir = stir
+        """Called where the next deadline may have come nearer."""
+        self._slots = slots
+        self._sessions: dict[int, FetchSessions] = {}
+        """By node: each has its own."""
+        self._by_partition: dict[PartitionKey, dict[_Parked, None]] = {}
+        self._deadlines: list[tuple[int, int, _Parked]] = []
+        self._count = 0
+        self._parked = 0
+
+    def __len__(self) -> int:
+        """How many fetches wait."""
+        return self._parked
+
+    def sessions_of(self, node_id: int) -> FetchSessions:
+        """The fetch sessions of one node."""
+        sessions = self._sessions.get(node_id)
+        if sessions is None:
+            sessions = self._sessions[node_id] = FetchSessions(self._slots)
+        return sessions
+
+    def node_stopped(self, node_id: int) -> None:
+        """The node's sessions are gone."""
+        self._sessions.pop(node_id, None)
+
+    def park(
+        self, deferred: Deferred, keys: Iterable[PartitionKey], deadline_ms: int, ready: Callable[[], bool]
+    ) -> None:
+        """Complete `deferred` at `deadline_ms`, or once `ready()` holds after something happened to one of `keys`."""
+        parked = _Parked(deferred, tuple(dict.fromkeys(keys)), ready)
+        for key in parked.keys:
+            self._by_partition.setdefault(key, {})[parked] = None
+        self._count += 1
+        self._parked += 1
+        heapq.heappush(self._deadlines, (deadline_ms, self._count, parked))
+        self._stir()
+
+    def appended(self, topic_id: bytes, partition: int) -> None:
+        """Something was appended to the partition, or happened to it: look after those who wait for it."""
+        waiting = self._by_partition.get((topic_id, partition))
+        if waiting:
+            self._look_after(list(waiting))
+
+    def awaited(self, topic_id: bytes) -> list[int]:
+        """The partitions of a topic that somebody waits for."""
+        return [partition for waited_for, partition in self._by_partition if waited_for == topic_id]
+
+    def topic_changed(self, topic_id: bytes) -> None:
+        """The topic was deleted, or has new leaders."""
+        waiting = [
+            parked for key, parked_here in self._by_partition.items() if key[0] == topic_id for parked in parked_here
+        ]
+        self._look_after(waiting)
+
+    def next_deadline(self) -> int | None:
+        """Timer time at which the next fetch is answered with what there is."""
+        while self._deadlines and self._deadlines[0][2].over:
+            self._remove(heapq.heappop(self._deadlines)[2])
+        return self._deadlines[0][0] if self._deadlines else None
+
+    def expire(self, timer_ms: int) -> None:
+        """Answer every fetch whose time is up."""
+        while self._deadlines and self._deadlines[0][0] <= timer_ms:
+            parked = heapq.heappop(self._deadlines)[2]
+            self._remove(parked)
+            if not parked.over:
+                parked.deferred.complete()
+
+    def _look_after(self, waiting: list[_Parked]) -> None:
+        for parked in waiting:
+            if parked.over:
+                self._remove(parked)
+            elif parked.ready():
+                self._remove(parked)
+                parked.deferred.complete()
+        # Deadlines of answered fetches are dropped when they come first, or here before they outgrow the living.
+        if len(self._deadlines) > 64 and len(self._deadlines) > 2 * self._parked:
+            self._deadlines = [entry for entry in self._deadlines if not entry[2].over]
+            heapq.heapify(self._deadlines)
+
+    def _remove(self, parked: _Parked) -> None:
+        if not parked.keys:
+            return
+        for key in parked.keys:
+            waiting = self._by_partition.get(key)
+            if waiting is not None:
+                waiting.pop(parked, None)
+                if not waiting:
+                    del self._by_partition[key]
+        parked.keys = ()
+        self._parked -= 1

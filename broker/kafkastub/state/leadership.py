@@ -1,0 +1,139 @@
+"""Leaders change, nodes come and go: what follows for logs, waiting fetches and groups.
+
+`now` is (broker time, timer time), in ms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from kafkastub.config import topic_settings
+from kafkastub.coordinator import partition_for
+from kafkastub.metadata import CONSUMER_OFFSETS, Node, PartitionState, Topic, leaders
+from kafkastub.state.groups import settle
+from kafkawire.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.state.broker_state import BrokerState
+
+Now = tuple[int, int]
+
+
+def rules_of(state: BrokerState, topic: Topic) -> leaders.Rules:
+    """What the topic's configuration says of its leaders."""
+    settings = topic_settings(state.config.log_defaults, topic.configs)
+    wanted: int = settings["min.insync.replicas"]
+    return leaders.Rules(min(wanted, topic.replication_factor), settings["unclean.leader.election.enable"])
+
+
+def check_in_sync(state: BrokerState, topic: Topic, partition: PartitionState) -> None:
+    """Raises NOT_ENOUGH_REPLICAS where acks=all cannot be had (Kafka: Partition.appendRecordsToLeader)."""
+    wanted: int = topic_settings(state.config.log_defaults, topic.configs)["min.insync.replicas"]
+    if len(partition.isr) < min(wanted, len(partition.replicas)):
+        raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
+
+
+def leaders_changed(state: BrokerState, changed: Iterable[tuple[Topic, PartitionState]], now: Now) -> None:
+    """These partitions have other leaders, or none."""
+    by_topic: dict[str, tuple[Topic, list[PartitionState]]] = {}
+    for topic, partition in changed:
+        by_topic.setdefault(topic.name, (topic, []))[1].append(partition)
+        log = state.logs.log(topic.topic_id, partition.index)
+        if log is not None:
+            log.become_leader(partition.leader_epoch)
+    for topic, partitions in by_topic.values():
+        state.fetch_waits.topic_changed(topic.topic_id)
+        if topic.name == CONSUMER_OFFSETS:
+            _coordinators_moved(state, topic, {partition.index for partition in partitions}, now)
+    state.changed()
+
+
+def _coordinators_moved(state: BrokerState, topic: Topic, indexes: set[int], now: Now) -> None:
+    """The groups of these partitions go to another coordinator, which knows of them what the log says.
+
+    Who waits for a rebalance is told NOT_COORDINATOR; members of the last generation stay members.
+    """
+    if state.loading is not None:
+        return
+    count = len(topic.partitions)
+    moved = [group_id for group_id in state.coordinator.groups if partition_for(group_id, count) in indexes]
+    settle(state, state.coordinator.reload(moved, *now), batch_per_group=True)
+
+
+def elect(
+    state: BrokerState,
+    topic: Topic,
+    partition: PartitionState,
+    now: Now,
+    *,
+    preferred: bool = False,
+    unclean: bool = False,
+) -> bool:
+    """Hold an election; whether it has brought another leader."""
+    before = partition.leader
+    if leaders.elect(state.cluster, partition, rules_of(state, topic), preferred=preferred, unclean=unclean):
+        leaders_changed(state, [(topic, partition)], now)
+    return partition.leader != before
+
+
+def node_stopped(state: BrokerState, node_id: int, now: Now) -> None:
+    """The node is out: others lead what it led, as far as there are any."""
+    cluster = state.cluster
+    cluster.nodes[node_id].alive = False
+    if cluster.controller_id == node_id:
+        cluster.controller_id = next((node.node_id for node in cluster.nodes.values() if node.alive), node_id)
+    state.fetch_waits.node_stopped(node_id)
+    leaders_changed(state, list(leaders.leave(cluster, node_id, lambda topic: rules_of(state, topic))), now)
+
+
+def node_started(state: BrokerState, node_id: int, now: Now) -> None:
+    """The node is back, with all that was written meanwhile."""
+    cluster = state.cluster
+    cluster.nodes[node_id].alive = True
+    if not cluster.is_alive(cluster.controller_id):
+        cluster.controller_id = node_id
+    leaders_changed(state, list(leaders.come(cluster, node_id, lambda topic: rules_of(state, topic))), now)
+
+
+def node_added(state: BrokerState, node: Node) -> None:
+    """A new node, without any replicas."""
+    state.cluster.nodes[node.node_id] = node
+
+
+def reassign(
+    state: BrokerState, topic: Topic, partition: PartitionState, replicas: Sequence[int] | None, now: Now
+) -> None:
+    """Other replicas for a partition, or none: the reassignment that is under way is cancelled.
+
+    Raises ValueError where that cannot be.
+    """
+    rules, cluster = rules_of(state, topic), state.cluster
+    if replicas is None:
+        changed = leaders.cancel(cluster, partition, rules)
+    else:
+        changed = leaders.reassign(cluster, partition, replicas, rules)
+    leaders_changed(state, [(topic, partition)] if changed else [], now)
+
+
+def settle_leaders(state: BrokerState, now: Now) -> None:
+    """After a restart: nodes that are not there any more lead nothing, and the others are in sync."""
+    cluster = state.cluster
+    replicas = {node_id for topic in cluster.topics.values() for one in topic.partitions for node_id in one.replicas}
+    changed: list[tuple[Topic, PartitionState]] = []
+    for node_id in sorted(replicas):
+        follow = leaders.come if cluster.is_alive(node_id) else leaders.leave
+        changed += follow(cluster, node_id, lambda topic: rules_of(state, topic))
+    if changed:
+        leaders_changed(state, changed, now)
+
+
+def move_leader(state: BrokerState, topic: Topic, index: int, node_id: int, now: Now) -> None:
+    """Let a living node lead a partition, with a replica of it or without. Raises ValueError."""
+    if not state.cluster.is_alive(node_id):
+        living = ", ".join(str(node.node_id) for node in state.cluster.nodes.values() if node.alive)
+        raise ValueError(f"node {node_id} cannot lead {topic.name}-{index}: running are the nodes {living or 'none'}")
+    partition = topic.partitions[index]
+    if partition.leader != node_id:
+        leaders.put(state.cluster, partition, node_id)
+        leaders_changed(state, [(topic, partition)], now)

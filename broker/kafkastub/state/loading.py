@@ -1,0 +1,62 @@
+"""The group coordinator comes and goes: what is answered while it loads, and how it gets loaded piece by piece.
+
+Kafka: CoordinatorRuntime (INITIAL, LOADING, ACTIVE). There is one node, so that a coordinator that moves away always
+comes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from kafkastub.state.groups import settle
+
+if TYPE_CHECKING:
+    from kafkastub.state.broker_state import BrokerState
+
+
+class Loading:
+    """A coordinator on its way: requests for it are answered with COORDINATOR_LOAD_IN_PROGRESS.
+
+    Attributes:
+        steps: each step applies some records.
+        deleted: topics that were deleted meanwhile; groups lose their offsets of them afterwards.
+    """
+
+    __slots__ = ("deleted", "steps")
+
+    def __init__(self, steps: Iterator[None]) -> None:
+        self.steps = steps
+        self.deleted: list[str] = []
+
+
+def unload(state: BrokerState, broker_ms: int, timer_ms: int) -> None:
+    """The coordinator moves away: who is parked is told NOT_COORDINATOR. It is on its way back from its log."""
+    if state.loading is None:
+        settle(state, state.offsets_topic.unload(broker_ms, timer_ms))
+        begin(state, state.offsets_topic.load())
+
+
+def begin(state: BrokerState, steps: Iterator[None]) -> None:
+    """From now on the coordinator is loading."""
+    state.serving = None
+    state.loading = Loading(steps)
+
+
+def load(state: BrokerState, now: Callable[[], tuple[int, int]], enough: Callable[[], bool] | None = None) -> bool:
+    """Load until the coordinator serves, or until it is enough for now; whether it serves.
+
+    `now` gives broker time and timer time. Raises what reading raises.
+    """
+    loading = state.loading
+    if loading is None:
+        return True
+    for _ in loading.steps:
+        if enough is not None and enough():
+            return False
+    broker_ms, timer_ms = now()
+    state.loading = None
+    settle(state, state.coordinator.loaded(broker_ms, timer_ms))
+    if loading.deleted:
+        settle(state, state.coordinator.on_topics_deleted(loading.deleted, broker_ms))
+    return True

@@ -1,0 +1,232 @@
+"""The broker's state beside its records: written to the data directory as one JSON document, and read at the start.
+
+Topics with their ids, partitions and configurations; dynamic configurations of broker, groups and client metrics;
+producer ids; quotas; how far the clock was moved. What the logs hold is not in here: producers' sequences, groups and
+offsets come back from the records.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from kafkastub.config import ConfigError, InvalidValue
+from kafkastub.coordinator import GROUP_METADATA_TOPIC
+from kafkastub.metadata import PartitionState, Topic
+from kafkastub.metadata.ids import uuid_bytes, uuid_text
+from kafkastub.state.groups import settle
+from kafkastub.state.internal_topics.durable_offsets import DurableOffsetsTopic
+from kafkastub.state.loading import begin
+from kafkastub.state.topics import create_logs
+from kafkastub.storage.disk import DataDirError, Disk, DiskLog
+
+if TYPE_CHECKING:
+    from kafkastub.state.broker_state import BrokerState
+
+_PRODUCER_IDS: Final = 1000
+"""So many are reserved at once, as Kafka does (ProducerIdsBlock): a restart skips what is left of them."""
+
+
+class ClockState(Protocol):
+    """What of a clock outlives the process."""
+
+    def moved(self) -> tuple[int, int | None]:
+        """By how many milliseconds it was moved, and where it is frozen (Unix ms)."""
+
+    def restore(self, ahead_ms: int, frozen_at: int | None) -> None:
+        """Be moved like that."""
+
+    def both(self) -> tuple[int, int]:
+        """(broker time, timer time)."""
+
+
+class Persistence:
+    """Writes the state of one broker to its data directory, and restores it.
+
+    Everything that changes the state says so (`BrokerState.changed`); the document is then written once, whatever
+    changed how often before the next round of the disk.
+    """
+
+    def __init__(self, state: BrokerState, disk: Disk, clock: ClockState) -> None:
+        self.disk = disk
+        self._state = state
+        self._clock = clock
+        self._clock_was = clock.moved()
+        self._reserved = 0
+        self._fallen_back = False
+        disk.state = self.document
+        disk.on_failure = lambda: disk.runner.soon(self._fall_back_once)
+
+    def producer_ids_changed(self) -> None:
+        """An id was handed out, or a transactional id's epoch raised."""
+        ids = self._state.logs.producer_ids
+        if ids.next > self._reserved or ids.transactional():
+            self._reserved = max(self._reserved, ids.next + _PRODUCER_IDS)
+            self.disk.state_changed()
+
+    def look_at_clock(self) -> None:
+        """Somebody may have moved the clock."""
+        moved = self._clock.moved()
+        if moved != self._clock_was:
+            self._clock_was = moved
+            self.disk.state_changed()
+
+    def fall_back(self) -> None:
+        """Nothing can be written any more: the coordinator forgets what could not be, and stays as the files are.
+
+        Who is parked is told NOT_COORDINATOR.
+        """
+        self._fallen_back = True
+        state = self._state
+        topic = state.offsets_topic
+        state.read_only()
+        if state.loading is not None or not isinstance(topic, DurableOffsetsTopic) or not topic.logs:
+            return
+        settle(state, state.coordinator.unload(*self._clock.both()))
+        topic.empty()
+        try:
+            for _ in topic.load_files():
+                pass
+        except (OSError, DataDirError) as error:
+            state.log.error("groups and offsets cannot be read any more", why=str(error))
+        settle(state, state.coordinator.loaded(*self._clock.both()))
+        state.read_only()
+
+    def _fall_back_once(self) -> None:
+        if not self._fallen_back:
+            self.fall_back()
+
+    # -- writing -------------------------------------------------------------------------------------------------
+
+    def document(self) -> bytes:
+        """The state as it is now."""
+        state = self._state
+        ahead_ms, frozen_at = self._clock.moved()
+        ids = state.logs.producer_ids
+        whole = {
+            "clock": {"ahead_ms": ahead_ms, "frozen_at": frozen_at},
+            "producer_ids": {"next": self._reserved, "transactional": ids.transactional()},
+            "broker_configs": {"broker": state.config.dynamic_broker, "default": state.config.dynamic_default},
+            "group_configs": state.cluster.group_configs,
+            "client_metrics_configs": state.cluster.client_metrics_configs,
+            "scram": state.scram_users.document(),
+            "quotas": state.quotas.document() if state.has_quotas else [],
+            "acls": [] if state.authorizer is None else state.authorizer.all(),
+            "topics": [self._topic(topic) for topic in state.cluster.topics.values()],
+        }
+        return json.dumps(whole, indent=1).encode() + b"\n"
+
+    def _topic(self, topic: Topic) -> dict[str, Any]:
+        return {
+            "name": topic.name,
+            "id": uuid_text(topic.topic_id),
+            "configs": topic.configs,
+            "partitions": [
+                {
+                    "leader": one.leader,
+                    "leader_epoch": one.leader_epoch,
+                    "replicas": one.replicas,
+                    "isr": one.isr,
+                    "elr": one.elr,
+                    "adding": one.adding,
+                    "removing": one.removing,
+                    "log_start_offset": self._log_start_offset(topic, one.index),
+                }
+                for one in topic.partitions
+            ],
+        }
+
+    def _log_start_offset(self, topic: Topic, index: int) -> int:
+        log = self._state.logs.log(topic.topic_id, index)
+        return 0 if log is None else log.log_start_offset
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    def restore(self) -> None:
+        """Take up what the last run left: everything but groups and offsets. DataDirError."""
+        directory, log = self.disk.directory, self._state.log
+        try:
+            content = directory.state()
+            whole = json.loads(content) if content is not None else {"topics": []}
+            names = [(one["name"], uuid_bytes(one["id"]), len(one["partitions"])) for one in whole["topics"]]
+            wanted = {
+                f"{name}-{index}": directory.deleted(topic_id, index)
+                for name, topic_id, partitions in names
+                for index in range(partitions)
+            }
+            for stray in directory.tidy(wanted):
+                log.warning("partition put aside: no topic has it", partition=stray, directory=str(directory.root))
+            if content is not None:
+                self._restore(whole)
+        except OSError as error:
+            where = error.filename or directory.root
+            raise DataDirError(f"{where} cannot be read: {error.strerror or error}") from None
+        except (ValueError, KeyError, TypeError) as error:
+            why = f"{type(error).__name__}: {error}"
+            raise DataDirError(f"the data directory {directory.root} is damaged: kafkastub.json: {why}") from None
+        except (ConfigError, InvalidValue) as error:
+            raise DataDirError(f"the data directory {directory.root} has a configuration of old: {error}") from None
+
+    def _restore(self, whole: dict[str, Any]) -> None:
+        state = self._state
+        self._clock.restore(whole["clock"]["ahead_ms"], whole["clock"]["frozen_at"])
+        self._clock_was = self._clock.moved()
+        ids = whole["producer_ids"]
+        self._reserved = ids["next"]
+        state.logs.producer_ids.restore(ids["next"], ids["transactional"])
+        state.config.set_dynamic(whole["broker_configs"]["default"], per_broker=False)
+        state.config.set_dynamic(whole["broker_configs"]["broker"], per_broker=True)
+        state.cluster.group_configs.update(whole["group_configs"])
+        state.cluster.client_metrics_configs.update(whole["client_metrics_configs"])
+        self._restore_acls(whole.get("acls", ()))
+        if scram := whole.get("scram"):
+            state.scram_users.restore(scram)
+        if quotas := whole.get("quotas"):
+            state.quotas.restore(quotas)
+        for one in whole["topics"]:
+            self._restore_topic(one)
+
+    def _restore_acls(self, acls: Iterable[Any]) -> None:
+        authorizer = self._state.authorizer
+        if authorizer is not None and acls:
+            from kafkastub.security import Acl
+
+            for one in acls:
+                authorizer.add(Acl(*one))
+
+    def _restore_topic(self, one: dict[str, Any]) -> None:
+        state, partitions = self._state, one["partitions"]
+        topic = state.cluster.create_topic(
+            one["name"],
+            configs=one["configs"],
+            assignments=[p["replicas"] for p in partitions],
+            topic_id=uuid_bytes(one["id"]),
+        )
+        topic.partitions[:] = [
+            PartitionState(
+                index,
+                p["leader"],
+                p["leader_epoch"],
+                *(list(p.get(name, ())) for name in ("replicas", "isr", "elr", "adding", "removing")),
+            )
+            for index, p in enumerate(partitions)
+        ]
+        create_logs(state, topic)
+        for index, p in enumerate(partitions):
+            log = state.logs.log(topic.topic_id, index)
+            if isinstance(log, DiskLog):
+                log.restore(p["log_start_offset"])
+                log.become_leader(p["leader_epoch"])
+
+    def restore_groups(self) -> None:
+        """Begin to load groups and offsets; every file was read once when this is over. DataDirError."""
+        state = self._state
+        topic = state.offsets_topic
+        if GROUP_METADATA_TOPIC in state.cluster.topics and isinstance(topic, DurableOffsetsTopic):
+            steps = topic.load_files()
+            try:
+                next(steps)
+            except OSError as error:
+                raise DataDirError(f"{error.filename or 'a segment'} cannot be read: {error.strerror}") from None
+            begin(state, steps)

@@ -1,0 +1,1 @@
+"""`KafkaStub` and its parts."""

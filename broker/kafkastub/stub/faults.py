@@ -1,0 +1,179 @@
+"""`stub.faults`: fault rules in the hands of a test. `attach` is what `kafkastub serve --faults` uses, too."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from kafkastub.faults import FaultRule, Plan
+
+if TYPE_CHECKING:
+    from kafkastub.faults import Armed
+    from kafkastub.server.broker import Broker
+
+
+def plan_for(broker: Broker, fired: Callable[[], None] = lambda: None) -> Plan:
+    """An empty plan of the APIs that the broker serves."""
+    from kafkastub.layers.release import served_apis
+
+    state = broker.state
+    served = {key: (api.first, api.last) for key, api in served_apis(broker.config["kafkastub.as.version"]).items()}
+
+    def topic_name(topic_id: bytes) -> str | None:
+        topic = state.cluster.topic_by_id(topic_id)
+        return None if topic is None else topic.name
+
+    def in_session(context: Any, request: Any) -> Iterator[tuple[str, bytes, int]]:
+        for wanted in state.fetch_waits.sessions_of(context.node_id).asked_by(request.session_id):
+            name = wanted.name or topic_name(wanted.topic_id)
+            if name is not None:
+                yield name, wanted.topic_id, wanted.index
+
+    return Plan(served, topic_name, in_session, fired)
+
+
+def attach(broker: Broker, rules: Iterable[FaultRule]) -> Plan:
+    """Put rules in front of a broker. Raises FaultError; then none of them is there."""
+    plan = plan_for(broker)
+    for rule in rules:
+        plan.add(rule, broker.clock.broker_ms())
+    broker.observer.set_plan(plan if len(plan) else None)
+    return plan
+
+
+class Fault:
+    """A rule that was added. As a context manager it is removed at the end."""
+
+    def __init__(self, faults: StubFaults, armed: Armed) -> None:
+        self._faults = faults
+        self._armed = armed
+
+    @property
+    def id(self) -> str:
+        """What journal and metrics call it: the rule's `name`, or "fault-1" …"""
+        return self._armed.id
+
+    @property
+    def rule(self) -> FaultRule:
+        return self._armed.rule
+
+    @property
+    def hits(self) -> int:
+        """How many requests have met it."""
+        return self._armed.hits
+
+    @property
+    def matched(self) -> int:
+        """How many requests it matched, those that it spared (`after`, `every`, `share`, `times`) included."""
+        return self._armed.matched
+
+    def wait(self, hits: int = 1, timeout: float = 5) -> None:
+        """Wait until so many requests have met it. Raises TimeoutError after `timeout` seconds."""
+        self._faults._wait(self._armed, hits, timeout)
+
+    def remove(self) -> None:
+        """Requests don't meet it any more. Twice does no harm, nor after the stub was closed."""
+        self._faults._remove(self._armed)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.remove()
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name}={value!r}" for name, value in self.rule.to_dict().items())
+        return f"<fault {self.id}: {said}; {self.hits} hits>"
+
+
+class StubFaults:
+    """The fault rules of a stub, in the order in which they were added: of those that are due, the first acts.
+
+    Each method is atomic for clients, as those of the clock are. Rules go when the stub is closed.
+    """
+
+    def __init__(self, broker: Callable[[], Broker], call: Callable[[Callable[[], Any]], Any]) -> None:
+        self._broker = broker
+        self._call = call
+        self._fired = threading.Condition()
+        self._plan: tuple[Broker, Plan] | None = None
+
+    def add(self, rule: FaultRule | None = None, **fields: Any) -> Fault:
+        """Add a rule, given whole or by its fields: `add(api="OffsetCommit", error="NOT_COORDINATOR", times=3)`.
+
+        Raises FaultError for one that can never match or act, TypeError for both or unknown fields.
+        """
+        if rule is None:
+            rule = FaultRule.from_dict(fields)
+        elif fields:
+            raise TypeError("a fault is added as a FaultRule or by its fields, not both")
+        broker = self._broker()
+
+        def add() -> Fault:
+            plan = self._of(broker)
+            armed = plan.add(rule, broker.clock.broker_ms())
+            broker.observer.set_plan(plan)
+            return Fault(self, armed)
+
+        added: Fault = self._call(add)
+        return added
+
+    def clear(self) -> None:
+        """Remove all rules."""
+        broker = self._broker()
+
+        def clear() -> None:
+            self._of(broker).clear()
+            broker.observer.set_plan(None)
+
+        self._call(clear)
+
+    def list(self) -> list[Fault]:
+        """The rules that are there, in their order; those that are spent or past stay until they are removed."""
+        broker = self._broker()
+        armed: list[Armed] = self._call(lambda: self._of(broker).rules())
+        return [Fault(self, each) for each in armed]
+
+    def __iter__(self) -> Iterator[Fault]:
+        return iter(self.list())
+
+    def __len__(self) -> int:
+        return len(self.list())
+
+    def _of(self, broker: Broker) -> Plan:
+        if self._plan is None or self._plan[0] is not broker:
+            self._plan = broker, plan_for(broker, self._tell)
+        return self._plan[1]
+
+    def _tell(self) -> None:
+        with self._fired:
+            self._fired.notify_all()
+
+    def _wait(self, armed: Armed, hits: int, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        with self._fired:
+            if not self._fired.wait_for(lambda: armed.hits >= hits, max(0, deadline - time.monotonic())):
+                raise TimeoutError(f"fault {armed.id} was met by {armed.hits} requests in {timeout} s, not by {hits}")
+
+    def _remove(self, armed: Armed) -> None:
+        if self._plan is None:
+            return
+        broker, plan = self._plan
+
+        def remove() -> None:
+            plan.remove(armed)
+            broker.observer.set_plan(plan if len(plan) else None)
+
+        try:
+            if self._broker() is broker:
+                self._call(remove)
+        except RuntimeError:  # StubError: it was closed, and the rules with it
+            return
+
+
+__all__ = ["Fault", "FaultRule", "StubFaults", "attach"]
