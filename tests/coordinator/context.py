@@ -17,7 +17,7 @@ from kafkastub.handlers.outcome import Deferred
 from kafkastub.handlers.registry import registrations
 from kafkastub.metadata import Node
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.groups import settle
+from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.topics import create_topic
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
@@ -86,6 +86,12 @@ class RecordingCoordinator(GroupCoordinator):
         self._kept.append(record)
 
 
+def take_over(state: BrokerState, coordinator: GroupCoordinator) -> None:
+    """Put another coordinator into the place of a new state's."""
+    state.coordinator = coordinator
+    state.offsets_topic = OffsetsTopic(state.config, coordinator, state.log, state._offsets_partitions)
+
+
 class Parked:
     """A request whose answer may come later."""
 
@@ -123,7 +129,7 @@ class CoordinatorTestContext:
         broker_config = BrokerConfig(overrides, Profile.named(profile))
         self.state = BrokerState(broker_config, [Node(1, "localhost", 9092)], self.log, seed=1)
         self.records: list[Record] = []
-        self.state.coordinator = RecordingCoordinator(broker_config, self.state.random, self.records)
+        take_over(self.state, RecordingCoordinator(broker_config, self.state.random, self.records))
         self.broker_ms = START_MS
         self.timer_ms = 0
         self.connection = ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:50000")
@@ -152,7 +158,7 @@ class CoordinatorTestContext:
     def sweep(self, after_ms: int = 0) -> Turn:
         """Move broker time alone, and sweep."""
         self.broker_ms += after_ms
-        return settle(self.state, self.coordinator.expire_offsets(self.broker_ms))
+        return self.state.settle(self.coordinator.expire_offsets(self.broker_ms))
 
     # -- requests ------------------------------------------------------------------------------------------------
 

@@ -8,14 +8,14 @@ from kafkastub.coordinator import GroupCoordinator, GroupMetadata, MemberMetadat
 from kafkastub.coordinator.classic.states import State
 from kafkastub.state.topics import ensure_offsets_topic
 from kafkawire.errors import ErrorCode
-from tests.coordinator.context import RETENTION_MS, START_MS, CoordinatorTestContext, subscription
+from tests.coordinator.context import RETENTION_MS, START_MS, CoordinatorTestContext, subscription, take_over
 
 
 def restarted(context: CoordinatorTestContext, *more: Record) -> CoordinatorTestContext:
     """Another broker with the same configuration and topics, out of the first one's records."""
     other = CoordinatorTestContext(context.state.profile.name)
     other.state.config = context.state.config
-    other.state.coordinator = GroupCoordinator(context.state.config, context.state.profile, Random(2))
+    take_over(other.state, GroupCoordinator(context.state.config, context.state.profile, Random(2)))
     other.broker_ms = context.broker_ms
     ensure_offsets_topic(other.state)
     for record in (*context.records, *more):

@@ -9,9 +9,8 @@ from typing import Any
 from kafkastub.coordinator import GroupTombstone, OffsetTombstone, Record, Turn
 from kafkastub.server.broker import Broker
 from kafkastub.server.clock import Clock
-from kafkastub.state.groups import settle
 from kafkastub.state.topics import create_topic
-from tests.coordinator.context import START_MS, CoordinatorTestContext, RecordingCoordinator
+from tests.coordinator.context import START_MS, CoordinatorTestContext, RecordingCoordinator, take_over
 from tests.expiry.model import Place
 
 HOUR_MS = 3_600_000
@@ -70,7 +69,7 @@ class ClockedContext(CoordinatorTestContext):
         super().__init__(profile, topics, group_initial_rebalance_delay_ms=0, **config)
         create_topic(self.state, LARGE, 100, 1)
         self.stamping = Stamping(self.state.config, self.state.random, self.records)
-        self.state.coordinator = self.stamping
+        take_over(self.state, self.stamping)
         self.state.start_sweeping(self.timer_ms)
         self.broker = Broker(self.state.config, self.log, self.clock)
         self.broker.state = self.state
@@ -114,4 +113,4 @@ class ClockedContext(CoordinatorTestContext):
     def reload(self) -> None:
         """The coordinator moves away and back: it forgets everything, and reads its log."""
         for turn in self.state.offsets_topic.reload(self.broker_ms, self.timer_ms):
-            settle(self.state, turn)
+            self.state.settle(turn)

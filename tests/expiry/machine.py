@@ -14,7 +14,6 @@ from hypothesis import event
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from kafkastub.state.groups import settle
 from kafkastub.state.topics import create_topic
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -312,7 +311,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule()
     def the_regular_sweep_comes(self) -> None:
-        settle(self.context.state, self.context.coordinator.expire_offsets(self.context.broker_ms))
+        self.context.state.settle(self.context.coordinator.expire_offsets(self.context.broker_ms))
         self.model.sweep()
 
     @rule(minutes=st.sampled_from([1, 60, 10_080, -1]), sure=sure)

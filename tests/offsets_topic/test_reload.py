@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from kafkastub.coordinator import GroupMetadata
 from kafkastub.coordinator.hard_state import HardState
-from kafkastub.state.groups import settle
 from kafkastub.state.topics import delete_topics
 from kafkawire.errors import ErrorCode
 from tests.coordinator.context import DAY_MS, RETENTION_MS, CoordinatorTestContext, Member, subscription
@@ -21,7 +20,7 @@ from tests.offsets_topic.test_log import _produced, one_partition
 
 def reload(context: CoordinatorTestContext) -> None:
     for turn in context.state.offsets_topic.reload(context.broker_ms, context.timer_ms):
-        settle(context.state, turn)
+        context.state.settle(turn)
 
 
 def offsets(hard: HardState) -> dict[str, Any]:

@@ -101,9 +101,9 @@ def test_who_leaves_while_he_waits_leaves_nothing_behind(stub: KafkaStub):
             overdraw(stub, loader)
     with Client(stub.bootstrap_servers, "loader") as loader:
         overdraw(stub, loader)
-        rests = stub._running().state.rests
-        assert rests is not None
-        until(lambda: len(rests._ends) < 100, "most of the ends are forgotten")
+        muted = stub._running().state.muted
+        assert muted is not None
+        until(lambda: len(muted._ends) < 100, "most of the ends are forgotten")
 
 
 def test_the_last_quota_gone_nothing_is_measured_any_more(stub: KafkaStub):

@@ -4,30 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafkastub.security.access import Access
+from kafkastub.state.quota_usage import Usage
 from kafkawire.api import ApiKey
 from kafkawire.codec.reader import text_as_java
 
 if TYPE_CHECKING:
-    from kafkastub.handlers.outcome import Deferred
     from kafkastub.security.session import SaslSession
     from kafkastub.state.broker_state import BrokerState
     from kafkawire.schema import Message
-
-
-class Usage:
-    """What the request at hand of one connection uses. Only while there are quotas."""
-
-    __slots__ = ("began", "rest", "size", "took")
-
-    def __init__(self) -> None:
-        self.size = 0
-        """Bytes of its frame, without the size."""
-        self.began = 0
-        """When its handler began, in nanoseconds of any clock."""
-        self.took = 0
-        """Nanoseconds, -1 as long as the handler runs."""
-        self.rest: Deferred | None = None
-        """After its answer the connection is not listened to until this is complete."""
 
 
 class ConnectionInfo:
@@ -116,3 +101,10 @@ class RequestContext:
     @property
     def client_host(self) -> str:
         return self.connection.client_host
+
+    @property
+    def access(self) -> Access:
+        """What the principal may do; to be asked for only where there is an authorizer."""
+        authorizer = self.state.authorizer
+        assert authorizer is not None
+        return Access(authorizer, self.connection.principal, self.connection.client_host)

@@ -219,7 +219,7 @@ def _append(ctx: RequestContext, one: _Asked, request: ProduceRequest) -> Partit
             _refuse_transactional(ctx, parse_header(one.batch), request.transactional_id)
         if topic.internal and ctx.client_id != ADMIN_CLIENT_ID:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
-        log = led_log(ctx, topic, one.partition)
+        log = led_log(ctx.state, ctx.node_id, topic, one.partition)
         state, partition = ctx.state, topic.partitions[one.partition]
         if request.acks == -1 and len(partition.isr) < len(partition.replicas):
             check_in_sync(state, topic, partition)
@@ -285,7 +285,7 @@ def _refused(index: int, log: PartitionLog, error: AppendError) -> PartitionProd
 def _add_leader_hint(
     ctx: RequestContext, one: _Asked, answer: PartitionProduceResponse, endpoints: dict[int, NodeEndpoint]
 ) -> None:
-    leader, epoch, node = leader_hint(ctx, one.topic, one.partition)
+    leader, epoch, node = leader_hint(ctx.state, ctx.listener, one.topic, one.partition)
     answer.current_leader = LeaderIdAndEpoch(leader_id=leader, leader_epoch=epoch)
     if node is not None:
         endpoints[leader] = NodeEndpoint(node_id=leader, host=node.host, port=node.port, rack=node.rack)

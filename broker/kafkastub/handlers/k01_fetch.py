@@ -42,12 +42,15 @@ Not done: aborted transactions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from kafkastub.config import RACK_AWARE
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.layers.acls.authorization import may_fetch
 from kafkastub.metadata import PartitionState, Topic
+from kafkastub.security import Operation
 from kafkastub.state.fetch_sessions import (
     TOPIC_IDS_FROM,
     Answers,
@@ -58,6 +61,7 @@ from kafkastub.state.fetch_sessions import (
 from kafkastub.state.partitions import leader_hint, led_log
 from kafkastub.storage import PartitionLog
 from kafkawire.api import ApiKey
+from kafkawire.codec import encoder
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.fetch_request import FetchRequest
 from kafkawire.messages.fetch_response import (
@@ -69,12 +73,17 @@ from kafkawire.messages.fetch_response import (
     PartitionData,
 )
 
+if TYPE_CHECKING:
+    from kafkastub.state.quota_usage import Throttle
+
 REPLICA_STATE_FROM = 15
 LEADER_HINTS_FROM = 16
 FOLLOWERS_FROM = 11
 DIVERGENCE_FROM = 12
 NO_EPOCH = -1
 CONSUMER = -1
+_FRAME_SIZE = 4
+"""Bytes that tell how long a frame is."""
 _HINTED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
@@ -98,8 +107,6 @@ def fetch(ctx: RequestContext, request: FetchRequest) -> Outcome:
     plan = ctx.state.fetch_waits.sessions_of(ctx.node_id).plan(request, ctx.api_version, ctx.timer_ms)
     if ctx.state.throttle is None:
         return Fetch(ctx, request, plan).answer_or_wait()
-    from kafkastub.handlers.fetch_throttled import ThrottledFetch
-
     return ThrottledFetch(ctx, request, plan, ctx.state.throttle).answer_or_wait()
 
 
@@ -115,7 +122,7 @@ class Fetch:
         by_state = ctx.api_version >= REPLICA_STATE_FROM
         self.replica_id = request.replica_state.replica_id if by_state else request.replica_id
         self.rack = request.rack_id if request.rack_id and self._looks_for_racks() else ""
-        self.may_read = None if ctx.state.authorizer is None else may_fetch(ctx, self.replica_id)
+        self.may_read = _may_read(ctx, self.replica_id)
         self.read_from: list[tuple[Wanted, Topic]] = []
         self.unknown: Answers = []
         for wanted in plan.partitions:
@@ -177,7 +184,7 @@ class Fetch:
     def _log(self, wanted: Wanted, topic: Topic) -> PartitionLog:
         current = self.ctx.state.cluster.topic_by_id(topic.topic_id)
         follower = self.ctx.api_version >= FOLLOWERS_FROM and self.replica_id == CONSUMER
-        return led_log(self.ctx, current, wanted.index, wanted.leader_epoch, follower=follower)
+        return led_log(self.ctx.state, self.ctx.node_id, current, wanted.index, wanted.leader_epoch, follower=follower)
 
     def _read(self) -> Answers:
         """Partition by partition within the limits; the first that has records may exceed them."""
@@ -290,10 +297,48 @@ class Fetch:
     def _add_leader_hint(self, wanted: Wanted, answer: PartitionData, endpoints: dict[int, NodeEndpoint]) -> None:
         cluster = self.ctx.state.cluster
         topic = cluster.topic_by_id(wanted.topic_id) if self.plan.by_id else cluster.topic(wanted.name)
-        leader, epoch, node = leader_hint(self.ctx, topic, wanted.index)
+        leader, epoch, node = leader_hint(self.ctx.state, self.ctx.listener, topic, wanted.index)
         answer.current_leader = LeaderIdAndEpoch(leader_id=leader, leader_epoch=epoch)
         if node is not None:
             endpoints[leader] = NodeEndpoint(node_id=leader, host=node.host, port=node.port, rack=node.rack)
+
+
+class ThrottledFetch(Fetch):
+    """One request, while there are quotas. Followers have none."""
+
+    def __init__(self, ctx: RequestContext, request: FetchRequest, plan: FetchPlan, throttle: Throttle) -> None:
+        super().__init__(ctx, request, plan)
+        self._throttle = throttle
+        self._counts = self.replica_id <= CONSUMER
+        if self._counts:
+            self.max_bytes = min(self.max_bytes, throttle.most_fetched(ctx))
+            self.min_bytes = min(self.min_bytes, self.max_bytes)
+
+    def _respond(self, answers: Answers) -> FetchResponse:
+        if not self._counts:
+            return super()._respond(answers)
+        whole = FetchResponse(responses=self._by_topic(self.plan.news([*answers, *self.unknown])))
+        size = _FRAME_SIZE + sum(map(len, encoder(FetchResponse, self.ctx.api_version)(whole)))
+        wait = self._throttle.fetch_ms(self.ctx, size)
+        if wait <= 0:
+            return super()._respond(answers)
+        code, session_id = self.plan.nothing()
+        return FetchResponse(throttle_time_ms=wait, error_code=code, session_id=session_id)
+
+
+def _may_read(ctx: RequestContext, replica_id: int) -> Callable[[str], bool] | None:
+    """Which topics, by name, a fetch may read; None where there is no authorizer.
+
+    Followers need ClusterAction on the cluster instead. Asked by the handler itself, as its sessions remember
+    partitions that may be refused today and allowed tomorrow.
+    """
+    if ctx.state.authorizer is None:
+        return None
+    access = ctx.access
+    if replica_id >= 0:
+        may = access.to_cluster(Operation.CLUSTER_ACTION)
+        return lambda _: may
+    return lambda name: access.to_topic(Operation.READ, name)
 
 
 def _unread(index: int, code: ErrorCode) -> PartitionData:

@@ -88,7 +88,7 @@ def _answer(ctx: RequestContext, name: str, one: ListOffsetsPartition) -> ListOf
         return _error(one, ErrorCode.UNSUPPORTED_VERSION)
     try:
         topic = ctx.state.cluster.topic(name)
-        log = led_log(ctx, topic, one.partition_index, one.current_leader_epoch)
+        log = led_log(ctx.state, ctx.node_id, topic, one.partition_index, one.current_leader_epoch)
         assert topic is not None
         timestamp, offset, epoch = _find(log, one.timestamp, topic.partitions[one.partition_index].leader_epoch)
     except KafkaError as error:

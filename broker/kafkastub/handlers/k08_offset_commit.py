@@ -35,7 +35,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.layers.fast_paths.offset_commit import straight_way
 from kafkastub.metadata import Topic
-from kafkastub.state.groups import coordinator_of, settle
+from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.offset_commit_request import (
@@ -143,7 +143,7 @@ def _commit(
             )
     try:
         coordinator = coordinator_of(state)
-        turn = settle(state, coordinator.commit_offsets(request, known, version, ctx.broker_ms, ctx.timer_ms))
+        turn = state.settle(coordinator.commit_offsets(request, known, version, ctx.broker_ms, ctx.timer_ms))
     except KafkaError as error:
         return _failed(known, error.code)
     return None if turn.reply is None else _with_refused(known, turn.reply)

@@ -37,7 +37,7 @@ from functools import partial
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.groups import coordinator_of, settle
+from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.join_group_request import JoinGroupRequest
@@ -57,7 +57,7 @@ def join_group(ctx: RequestContext, request: JoinGroupRequest) -> Outcome:
     reply = Deferred(partial(_lower, version))
     classic = coordinator_of(ctx.state).classic
     turn = classic.join(request, version, ctx.client_id, ctx.client_host, reply, ctx.broker_ms, ctx.timer_ms)
-    settle(ctx.state, turn)
+    ctx.state.settle(turn)
     return reply
 
 

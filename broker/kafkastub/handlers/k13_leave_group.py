@@ -18,7 +18,7 @@ from __future__ import annotations
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.groups import coordinator_of, settle
+from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
@@ -35,7 +35,7 @@ def leave_group(ctx: RequestContext, request: LeaveGroupRequest) -> Outcome:
     members = request.members if ctx.api_version >= 3 else [MemberIdentity(request.member_id)]
     try:
         turn = coordinator_of(ctx.state).classic.leave(request.group_id, members, ctx.broker_ms, ctx.timer_ms)
-        responses: list[MemberResponse] = settle(ctx.state, turn).reply
+        responses: list[MemberResponse] = ctx.state.settle(turn).reply
     except KafkaError as error:
         if error.code is not ErrorCode.UNKNOWN_MEMBER_ID:
             raise

@@ -18,7 +18,7 @@ from __future__ import annotations
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.groups import coordinator_of, settle
+from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.sync_group_request import SyncGroupRequest
@@ -35,7 +35,7 @@ def sync_group(ctx: RequestContext, request: SyncGroupRequest) -> Outcome:
     if ctx.api_version >= 5 and (request.protocol_type is None or request.protocol_name is None):
         raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     reply = Deferred(_as_it_is)
-    settle(ctx.state, coordinator_of(ctx.state).classic.sync(request, reply, ctx.broker_ms, ctx.timer_ms))
+    ctx.state.settle(coordinator_of(ctx.state).classic.sync(request, reply, ctx.broker_ms, ctx.timer_ms))
     return reply
 
 

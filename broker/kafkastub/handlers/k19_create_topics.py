@@ -42,8 +42,8 @@ from kafkawire.messages.create_topics_request import CreatableTopic, CreateTopic
 from kafkawire.messages.create_topics_response import CreatableTopicResult, CreateTopicsResponse
 
 if TYPE_CHECKING:
-    from kafkastub.layers.quotas import Mutations
     from kafkastub.state.broker_state import BrokerState
+    from kafkastub.state.quota_usage import Mutations
 
 MOST_PARTITIONS: Final = 10_000
 

@@ -64,7 +64,7 @@ def _delete(ctx: RequestContext, name: str, index: int, offset: int) -> DeleteRe
         partition_of(topic, index)
         if topic is not None and topic.internal:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
-        log = led_log(ctx, topic, index)
+        log = led_log(ctx.state, ctx.node_id, topic, index)
         if not log.settings.delete:
             raise KafkaError(ErrorCode.POLICY_VIOLATION)
         if offset == HIGH_WATERMARK:

@@ -55,7 +55,7 @@ def offset_for_leader_epoch(ctx: RequestContext, request: OffsetForLeaderEpochRe
 
 def _answer(ctx: RequestContext, name: str, one: OffsetForLeaderPartition) -> EpochEndOffset:
     try:
-        log = led_log(ctx, ctx.state.cluster.topic(name), one.partition, one.current_leader_epoch)
+        log = led_log(ctx.state, ctx.node_id, ctx.state.cluster.topic(name), one.partition, one.current_leader_epoch)
     except KafkaError as error:
         return EpochEndOffset(partition=one.partition, error_code=error.code)
     epoch, offset = log.epochs.end_offset(one.leader_epoch, log.log_end_offset)

@@ -14,7 +14,6 @@ from __future__ import annotations
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.layers.acls.authorization import Access
 from kafkastub.security import Operation
 from kafkastub.security.acl_requests import filter_of
 from kafkawire.api import ApiKey
@@ -40,7 +39,7 @@ def describe_acls(ctx: RequestContext, request: DescribeAclsRequest) -> Outcome:
     if authorizer is None:
         text = "No Authorizer is configured on the broker"
         return error_response(request, ErrorCode.SECURITY_DISABLED, ctx.api_version, text)
-    if not Access(ctx).to_cluster(Operation.DESCRIBE):
+    if not ctx.access.to_cluster(Operation.DESCRIBE):
         return error_response(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ctx.api_version)
     resources: dict[tuple[int, str, int], list[AclDescription]] = {}
     for acl in authorizer.find(wanted):

@@ -18,7 +18,6 @@ from typing import Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.layers.acls.authorization import Access, acls_changed
 from kafkastub.security import CLUSTER_NAME, Acl, Operation, PatternType, Permission, ResourceType
 from kafkastub.security.acl_requests import NO_AUTHORIZER, word
 from kafkawire.api import ApiKey
@@ -47,7 +46,7 @@ def create_acls(ctx: RequestContext, request: CreateAclsRequest) -> Outcome:
     authorizer = ctx.state.authorizer
     if authorizer is None:
         return error_response(request, ErrorCode.SECURITY_DISABLED, ctx.api_version, NO_AUTHORIZER)
-    if not Access(ctx).to_cluster(Operation.ALTER):
+    if not ctx.access.to_cluster(Operation.ALTER):
         return error_response(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ctx.api_version)
     if len(asked) > _MOST or len(authorizer) + len(asked) > _MOST_KEPT:
         return error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, ctx.api_version)
@@ -69,7 +68,7 @@ def create_acls(ctx: RequestContext, request: CreateAclsRequest) -> Outcome:
                 )
             )
         results.append(AclCreationResult(ErrorCode.NONE if why is None else ErrorCode.INVALID_REQUEST, why or ""))
-    acls_changed(ctx.state)
+    ctx.state.changed()
     return CreateAclsResponse(results=results)
 
 

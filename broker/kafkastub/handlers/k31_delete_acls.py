@@ -14,7 +14,6 @@ from __future__ import annotations
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.layers.acls.authorization import Access, acls_changed
 from kafkastub.security import Acl, AclFilter, Operation
 from kafkastub.security.acl_requests import NO_AUTHORIZER, filter_of
 from kafkawire.api import ApiKey
@@ -46,13 +45,13 @@ def delete_acls(ctx: RequestContext, request: DeleteAclsRequest) -> Outcome:
     authorizer = ctx.state.authorizer
     if authorizer is None:
         return error_response(request, ErrorCode.SECURITY_DISABLED, ctx.api_version, NO_AUTHORIZER)
-    if not Access(ctx).to_cluster(Operation.ALTER):
+    if not ctx.access.to_cluster(Operation.ALTER):
         return error_response(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ctx.api_version)
     # all are looked for before anything goes
     results = [_result(wanted, authorizer.find(wanted)) for wanted in filters]
     for wanted in filters:
         authorizer.remove(wanted)
-    acls_changed(ctx.state)
+    ctx.state.changed()
     return DeleteAclsResponse(filter_results=results)
 
 

@@ -29,7 +29,7 @@ from kafkawire.messages.create_partitions_request import CreatePartitionsRequest
 from kafkawire.messages.create_partitions_response import CreatePartitionsResponse, CreatePartitionsTopicResult
 
 if TYPE_CHECKING:
-    from kafkastub.layers.quotas import Mutations
+    from kafkastub.state.quota_usage import Mutations
 
 
 def error_response(request: CreatePartitionsRequest, code: ErrorCode, version: int) -> CreatePartitionsResponse:

@@ -15,7 +15,7 @@ from kafkastub.coordinator import Turn, batch_order
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.groups import coordinator_of, group_partitions, settle
+from kafkastub.state.groups import coordinator_of, group_partitions
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import copied, string_map_order
@@ -41,5 +41,5 @@ def delete_groups(ctx: RequestContext, request: DeleteGroupsRequest) -> Outcome:
             except KafkaError as error:
                 code = error.code
             results.append(DeletableGroupResult(group_id, code))
-        settle(ctx.state, deleted)
+        ctx.state.settle(deleted)
     return DeleteGroupsResponse(results=results)

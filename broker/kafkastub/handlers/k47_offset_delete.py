@@ -16,7 +16,7 @@ from __future__ import annotations
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.groups import coordinator_of, settle
+from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.offset_delete_request import OffsetDeleteRequest
@@ -48,7 +48,7 @@ def offset_delete(ctx: RequestContext, request: OffsetDeleteRequest) -> Outcome:
         if present:
             known.append((requested.name, present))
     turn = coordinator_of(ctx.state).delete_offsets(request.group_id, known, ctx.broker_ms)
-    settle(ctx.state, turn)
+    ctx.state.settle(turn)
     answers = [
         OffsetDeleteResponseTopic(
             n, [OffsetDeleteResponsePartition(i, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) for i in p]

@@ -63,7 +63,7 @@ def _answer(ctx: RequestContext, name: str, index: int) -> PartitionResponse:
             if why is not None:
                 raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, why)
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN_TOPIC)
-        log = led_log(ctx, topic, index)
+        log = led_log(ctx.state, ctx.node_id, topic, index)
     except KafkaError as error:
         return PartitionResponse(partition_index=index, error_code=error.code, error_message=error.message)
     return PartitionResponse(

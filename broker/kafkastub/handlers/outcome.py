@@ -6,11 +6,13 @@ A response message is the reply. `Deferred` is a reply that is not there yet. `N
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import Enum
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
+from kafkastub.state.deferred import Deferred
 from kafkawire.schema import Message
+
+__all__ = ["CLOSE", "NO_REPLY", "Deferred", "Outcome", "Silence"]
 
 
 class Silence(Enum):
@@ -22,52 +24,6 @@ class Silence(Enum):
 
 NO_REPLY: Final = Silence.NO_REPLY
 CLOSE: Final = Silence.CLOSE
-
-
-class Deferred:
-    """A reply that waits for somebody else: another member's request, a timer, new records, the disk.
-
-    Whoever completes it gives a value; `lower` makes it this request's answer. The connection is held back until then,
-    as Kafka mutes a channel: its replies leave in the order of its requests.
-    """
-
-    __slots__ = ("_wake", "abandoned", "done", "hold", "lower", "reply")
-
-    def __init__(self, lower: Callable[[Any], Message]) -> None:
-        self.lower = lower
-        self.done = False
-        self.abandoned = False
-        """Set by the server when the connection has gone; completing is then harmless and useless."""
-        self.hold: Callable[[Message], None] | None = None
-        """The server's hook: is given the reply, and calls `release` when its time has come."""
-        self.reply: Message | None = None
-        self._wake: Callable[[Message], None] | None = None
-
-    def complete(self, value: Any = None) -> None:
-        """Lower `value` and release the reply. Raises RuntimeError when it was completed before."""
-        if self.done:
-            raise RuntimeError("a deferred reply was completed twice")
-        self.done = True
-        if self.abandoned:
-            return
-        reply = self.lower(value)
-        if self.hold is None:
-            self.release(reply)
-        else:
-            self.hold(reply)
-
-    def release(self, reply: Message) -> None:
-        """This is the reply; it can be sent."""
-        self.reply = reply
-        if self._wake is not None:
-            self._wake(reply)
-
-    def when_done(self, wake: Callable[[Message], None]) -> None:
-        """The server's hook: called once with the reply, at once if it is there already."""
-        if self.reply is not None:
-            wake(self.reply)
-        else:
-            self._wake = wake
 
 
 Outcome = Message | Deferred | Literal[Silence.NO_REPLY, Silence.CLOSE]

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from kafkastub.handlers.context import ConnectionInfo, Usage
+from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
 from kafkastub.server.dispatch import Dispatcher, Exchange, Refused
+from kafkastub.state.quota_usage import Usage
 from kafkawire.codec import Parts
 from kafkawire.errors import MalformedMessage
 from kafkawire.framing import FrameSplitter
@@ -272,7 +273,7 @@ class Connection:
     def _settle(self, exchange: Exchange, outcome: Outcome) -> bool:
         """Deal with an outcome that is no reply; whether the next request may be served."""
         if outcome is NO_REPLY:
-            return self.info.usage is None or not self._rests(self.info.usage)
+            return self.info.usage is None or not self._is_muted(self.info.usage)
         if outcome is CLOSE:
             self.closing = True
             return False
@@ -288,15 +289,15 @@ class Connection:
         if not self._dispatcher.answer(exchange, deferred, self.out):
             self.closing = True
         elif self.info.usage is not None:
-            self._rests(self.info.usage)
+            self._is_muted(self.info.usage)
 
-    def _rests(self, usage: Usage) -> bool:
+    def _is_muted(self, usage: Usage) -> bool:
         """Whether nothing more is served for a while: the client has used more than its quotas allow."""
-        rest, usage.rest = usage.rest, None
-        if rest is None:
+        muted, usage.muted = usage.muted, None
+        if muted is None:
             return False
-        self._waiting = (None, rest)
-        rest.when_done(lambda _: self._wake())
+        self._waiting = (None, muted)
+        muted.when_done(lambda _: self._wake())
         return True
 
     def _end(self, reason: str) -> None:

@@ -246,7 +246,7 @@ class Dispatcher:
 
             api = replace(api, handler=(handler := on_its_node(api)))
         if self.state.authorizer is not None:
-            from kafkastub.layers.acls.authorization import guarded
+            from kafkastub.layers.acls.guards import guarded
 
             api = replace(api, handler=(handler := guarded(api)))
         if persistence is not None:

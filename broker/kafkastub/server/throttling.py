@@ -6,11 +6,11 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from kafkastub.handlers.context import ConnectionInfo, Usage
+from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import Outcome
-from kafkastub.layers.quotas import Throttle
 from kafkastub.server.clock import Clock
 from kafkastub.server.dispatch import Dispatcher, Exchange
+from kafkastub.state.quota_usage import MutedChannels, Throttle, Usage
 from kafkawire.codec import Parts
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ def switch(dispatcher: Dispatcher, clock: Clock) -> None:
     if state.quotas.of_clients == (state.throttle is not None):
         return
     if state.throttle is None:
-        state.throttle = Throttle(state, clock.timer_ms, perf_counter_ns)
+        if state.muted is None:
+            state.muted = MutedChannels(state.stir)
+        state.throttle = Throttle(state.quotas, state.config, state.muted, clock.timer_ms, perf_counter_ns)
         own["serve"] = _measured(dispatcher)
     else:
         state.throttle = None

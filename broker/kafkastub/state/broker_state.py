@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.config import BrokerConfig
 from kafkastub.config.profile import Profile
-from kafkastub.coordinator import GroupCoordinator
-from kafkastub.metadata import Cluster, Node
+from kafkastub.coordinator import GroupCoordinator, Turn, partition_for
+from kafkastub.metadata import CONSUMER_OFFSETS, Cluster, Node
+from kafkastub.state.deferred import Deferred
 from kafkastub.state.fetch_waits import FetchWaits
-from kafkastub.state.groups import settle
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.rate_limited_log import Sparingly
 from kafkastub.state.telemetry import Telemetry
@@ -19,13 +19,16 @@ from kafkastub.storage import LogManager
 from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from kafkastub.layers.quotas import Rests, Throttle
     from kafkastub.security import Authorizer
     from kafkastub.security.credentials import ScramUsers
     from kafkastub.security.quotas import Changes, Entity, Quotas, Refusal
     from kafkastub.state.loading import Loading
     from kafkastub.state.persistence import Persistence
+    from kafkastub.state.quota_usage import MutedChannels, Throttle
     from kafkastub.storage.disk import Disk
+
+_MOST_UNSEEN: Final = 100
+"""Groups without a record that cannot be read yet; with more of them, all are shown."""
 
 
 class BrokerState:
@@ -52,7 +55,7 @@ class BrokerState:
         self.authorizer: Authorizer | None = None
         """Where `authorizer.class.name` asks for one."""
         if config["authorizer.class.name"]:
-            from kafkastub.layers.acls.authorization import make_authorizer
+            from kafkastub.security.access import make_authorizer
 
             self.authorizer = make_authorizer(config)
         self.coordinator = GroupCoordinator(config, self.profile, self.random)
@@ -65,7 +68,10 @@ class BrokerState:
         self.offsets_topic: OffsetsTopic
         self.persistence: Persistence | None = None
         if disk is None:
-            self.logs, self.offsets_topic = LogManager(wall_ms), OffsetsTopic(self)
+            self.logs, self.offsets_topic = (
+                LogManager(wall_ms),
+                OffsetsTopic(config, self.coordinator, log, self._offsets_partitions),
+            )
         else:
             self._be_durable(wall_ms, disk)
         self._scram_users: ScramUsers | None = None
@@ -76,7 +82,7 @@ class BrokerState:
         """Called after each change of the broker's dynamic configuration, by whoever changes it."""
         self.throttle: Throttle | None = None
         """What is used of the quotas of users and client ids, while there are any."""
-        self.rests: Rests | None = None
+        self.muted: MutedChannels | None = None
         """Connections that are not listened to for a while, from the first such quota on."""
         self.stirred = True
         """Set where the next deadline may have come nearer; whoever keeps a timer for it looks again and clears it."""
@@ -97,7 +103,14 @@ class BrokerState:
         from kafkastub.storage.disk import DiskLogs
 
         self.logs = logs = DiskLogs(wall_ms, disk)
-        self.offsets_topic = DurableOffsetsTopic(self, logs)
+        self.offsets_topic = DurableOffsetsTopic(
+            self.config, self.coordinator, self.log, self._offsets_partitions, logs, self._fall_back
+        )
+
+    def _fall_back(self) -> None:
+        """What was refused by the disk is not so: be what the files say."""
+        if self.persistence is not None:
+            self.persistence.fall_back()
 
     @property
     def scram_users(self) -> ScramUsers:
@@ -133,6 +146,58 @@ class BrokerState:
             self.quotas_changed()
         return results
 
+    # -- what the coordinator decided ----------------------------------------------------------------------------
+
+    def settle(self, turn: Turn, *, batch_per_group: bool = False) -> Turn:
+        """Everything that the group coordinator decided goes on from here.
+
+        Its records are written to `__consumer_offsets`, parked requests get their answers, and who waits for records
+        there is woken. `batch_per_group`: the turn is several things that happened to several groups, not one request.
+        """
+        offsets_topic = self.offsets_topic
+        if turn.records:
+            offsets_topic.write(turn, batch_per_group)
+            if self.coordinator.unseen:
+                self._let_be_seen(turn)
+        for token, response in turn.completions:
+            deferred: Deferred = token
+            deferred.complete(response)
+        if offsets_topic.watched or self.group_watchers:
+            self.tell_watchers()
+        return turn
+
+    def tell_watchers(self) -> None:
+        """Something was written, or may have changed in a group."""
+        if self.offsets_topic.watched:
+            self._wake()
+        for watcher in tuple(self.group_watchers):
+            watcher()
+
+    def _let_be_seen(self, turn: Turn) -> None:
+        """Groups without a record can be read once there is another one behind them in their partition."""
+        count, unseen = self._offsets_partitions(), self.coordinator.unseen
+        if len(unseen) > _MOST_UNSEEN:  # they are looked through at each write: nobody is to slow others down with them
+            unseen.clear()
+            return
+        written = {partition_for(record.group_id, count) for record in turn.records}
+        unseen.difference_update([group_id for group_id in unseen if partition_for(group_id, count) in written])
+
+    def _wake(self) -> None:
+        """Look after the fetches that wait for records of `__consumer_offsets`."""
+        topic = self.cluster.topic(CONSUMER_OFFSETS)
+        if topic is None:
+            return
+        awaited = self.fetch_waits.awaited(topic.topic_id)
+        self.offsets_topic.watched = bool(awaited)
+        for partition in self.offsets_topic.grow(awaited) if awaited else ():
+            self.fetch_waits.appended(topic.topic_id, partition)
+
+    def _offsets_partitions(self) -> int:
+        """How many partitions `__consumer_offsets` has; it is there as long as there are groups."""
+        return len(self.cluster.topics[CONSUMER_OFFSETS].partitions)
+
+    # -- time ----------------------------------------------------------------------------------------------------
+
     def stir(self) -> None:
         """The next deadline may have come nearer."""
         self.stirred = True
@@ -163,10 +228,10 @@ class BrokerState:
         first, fetches = self.coordinator.next_deadline(), self.fetch_waits.next_deadline()
         if first is None or (fetches is not None and fetches < first):
             first = fetches
-        if self.rests is not None:
-            rests = self.rests.next_deadline()
-            if first is None or (rests is not None and rests < first):
-                first = rests
+        if self.muted is not None:
+            muted = self.muted.next_deadline()
+            if first is None or (muted is not None and muted < first):
+                first = muted
         return first
 
     def next_deadline(self) -> int | None:
@@ -180,10 +245,10 @@ class BrokerState:
 
     def expire(self, broker_ms: int, timer_ms: int) -> None:
         """Do what is due at `timer_ms`."""
-        settle(self, self.coordinator.expire(broker_ms, timer_ms), batch_per_group=True)
+        self.settle(self.coordinator.expire(broker_ms, timer_ms), batch_per_group=True)
         self.fetch_waits.expire(timer_ms)
-        if self.rests is not None:
-            self.rests.expire(timer_ms)
+        if self.muted is not None:
+            self.muted.expire(timer_ms)
         if self._sweep_at is not None and timer_ms >= self._sweep_at:
             self._sweep_at = timer_ms + self._sweep_every
             self.expire_offsets(broker_ms)
@@ -203,7 +268,7 @@ class BrokerState:
 
     def expire_offsets(self, broker_ms: int) -> None:
         """Sweep now: what is due at `broker_ms` is gone afterwards."""
-        settle(self, self.coordinator.expire_offsets(broker_ms))
+        self.settle(self.coordinator.expire_offsets(broker_ms))
 
 
 def _nothing() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable
 
-from kafkastub.handlers.outcome import Deferred
+from kafkastub.state.deferred import Deferred
 from kafkastub.state.fetch_sessions import SLOTS, FetchSessions
 
 PartitionKey = tuple[bytes, int]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from kafkastub.config import topic_settings
 from kafkastub.coordinator import partition_for
 from kafkastub.metadata import CONSUMER_OFFSETS, Node, PartitionState, Topic, leaders
-from kafkastub.state.groups import settle
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def _coordinators_moved(state: BrokerState, topic: Topic, indexes: set[int], now
         return
     count = len(topic.partitions)
     moved = [group_id for group_id in state.coordinator.groups if partition_for(group_id, count) in indexes]
-    settle(state, state.coordinator.reload(moved, *now), batch_per_group=True)
+    state.settle(state.coordinator.reload(moved, *now), batch_per_group=True)
 
 
 def elect(

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from kafkastub.state.groups import settle
-
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
 
@@ -33,7 +31,7 @@ class Loading:
 def unload(state: BrokerState, broker_ms: int, timer_ms: int) -> None:
     """The coordinator moves away: who is parked is told NOT_COORDINATOR. It is on its way back from its log."""
     if state.loading is None:
-        settle(state, state.offsets_topic.unload(broker_ms, timer_ms))
+        state.settle(state.offsets_topic.unload(broker_ms, timer_ms))
         begin(state, state.offsets_topic.load())
 
 
@@ -56,7 +54,7 @@ def load(state: BrokerState, now: Callable[[], tuple[int, int]], enough: Callabl
             return False
     broker_ms, timer_ms = now()
     state.loading = None
-    settle(state, state.coordinator.loaded(broker_ms, timer_ms))
+    state.settle(state.coordinator.loaded(broker_ms, timer_ms))
     if loading.deleted:
-        settle(state, state.coordinator.on_topics_deleted(loading.deleted, broker_ms))
+        state.settle(state.coordinator.on_topics_deleted(loading.deleted, broker_ms))
     return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kafkastub.config import topic_settings
-from kafkastub.handlers.context import RequestContext
 from kafkastub.metadata import Endpoint, PartitionState, Topic
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.storage import LogSettings, PartitionLog
@@ -32,9 +31,15 @@ def partition_of(topic: Topic | None, index: int) -> PartitionState:
 
 
 def led_log(
-    ctx: RequestContext, topic: Topic | None, index: int, leader_epoch: int = NO_EPOCH, *, follower: bool = False
+    state: BrokerState,
+    node_id: int,
+    topic: Topic | None,
+    index: int,
+    leader_epoch: int = NO_EPOCH,
+    *,
+    follower: bool = False,
 ) -> PartitionLog:
-    """The log of a partition that the asked node leads; `leader_epoch` is what the client believes (KIP-320).
+    """The log of a partition that the node leads; `leader_epoch` is what the client believes (KIP-320).
 
     KafkaError: UNKNOWN_TOPIC_OR_PARTITION, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER; in this
     order, as Partition.getLocalLog. A node without a replica knows no epoch and says NOT_LEADER_OR_FOLLOWER. With
@@ -42,22 +47,21 @@ def led_log(
     """
     partition = partition_of(topic, index)
     assert topic is not None
-    if leader_epoch != NO_EPOCH and leader_epoch != partition.leader_epoch and _has_replica(ctx, partition):
+    if leader_epoch != NO_EPOCH and leader_epoch != partition.leader_epoch and _has_replica(node_id, partition):
         fenced = leader_epoch < partition.leader_epoch
         raise KafkaError(ErrorCode.FENCED_LEADER_EPOCH if fenced else ErrorCode.UNKNOWN_LEADER_EPOCH)
-    if partition.leader != ctx.node_id and not (follower and _has_replica(ctx, partition) and partition.leader >= 0):
+    if partition.leader != node_id and not (follower and _has_replica(node_id, partition) and partition.leader >= 0):
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    return log_of(ctx.state, topic, index)
+    return log_of(state, topic, index)
 
 
-def _has_replica(ctx: RequestContext, partition: PartitionState) -> bool:
-    node_id = ctx.node_id
+def _has_replica(node_id: int, partition: PartitionState) -> bool:
     return partition.leader == node_id or node_id in partition.replicas
 
 
-def leader_hint(ctx: RequestContext, topic: Topic | None, index: int) -> tuple[int, int, Endpoint | None]:
-    """(leader id, leader epoch, where the asking client finds it) for answers that name the leader (KIP-951)."""
+def leader_hint(state: BrokerState, listener: str, topic: Topic | None, index: int) -> tuple[int, int, Endpoint | None]:
+    """(leader id, leader epoch, where clients of the listener find it) for answers that name the leader (KIP-951)."""
     if topic is None or not 0 <= index < len(topic.partitions):
         return -1, -1, None
     partition = topic.partitions[index]
-    return partition.leader, partition.leader_epoch, ctx.state.cluster.node_seen_from(ctx.listener, partition.leader)
+    return partition.leader, partition.leader_epoch, state.cluster.node_seen_from(listener, partition.leader)

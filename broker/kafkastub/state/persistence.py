@@ -15,7 +15,6 @@ from kafkastub.config import ConfigError, InvalidValue
 from kafkastub.coordinator import GROUP_METADATA_TOPIC
 from kafkastub.metadata import PartitionState, Topic
 from kafkastub.metadata.ids import uuid_bytes, uuid_text
-from kafkastub.state.groups import settle
 from kafkastub.state.internal_topics.durable_offsets import DurableOffsetsTopic
 from kafkastub.state.loading import begin
 from kafkastub.state.topics import create_logs
@@ -83,14 +82,14 @@ class Persistence:
         state.read_only()
         if state.loading is not None or not isinstance(topic, DurableOffsetsTopic) or not topic.logs:
             return
-        settle(state, state.coordinator.unload(*self._clock.both()))
+        state.settle(state.coordinator.unload(*self._clock.both()))
         topic.empty()
         try:
             for _ in topic.load_files():
                 pass
         except (OSError, DataDirError) as error:
             state.log.error("groups and offsets cannot be read any more", why=str(error))
-        settle(state, state.coordinator.loaded(*self._clock.both()))
+        state.settle(state.coordinator.loaded(*self._clock.both()))
         state.read_only()
 
     def _fall_back_once(self) -> None:

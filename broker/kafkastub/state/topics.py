@@ -249,7 +249,6 @@ def reconfigure_logs(state: BrokerState, topic: Topic) -> None:
 
 def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> None:
     """Remove existing topics: their logs, and what groups have committed on them."""
-    from kafkastub.state.groups import settle
 
     gone = list(dict.fromkeys(names))
     for name in gone:
@@ -258,12 +257,12 @@ def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> N
         state.fetch_waits.topic_changed(topic_id)
     if CONSUMER_OFFSETS in gone:  # the coordinators resign, and with their log all they knew is gone
         state.serving = state.loading = None
-        settle(state, state.coordinator.unload(broker_ms, 0))
+        state.settle(state.coordinator.unload(broker_ms, 0))
         state.offsets_topic.clear()
     if state.loading is not None:
         state.loading.deleted += gone
     elif gone:
-        settle(state, state.coordinator.on_topics_deleted(gone, broker_ms))
+        state.settle(state.coordinator.on_topics_deleted(gone, broker_ms))
     if gone:
         state.changed()
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.shapes import Body, Limit, example, iso
-from kafkastub.state.groups import check_loaded, coordinator_of, settle
+from kafkastub.state.groups import check_loaded, coordinator_of
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def routes(hosted: Hosted) -> APIRouter:
         told = None if known is None else _info(found, known)
 
         def work() -> None:
-            settle(found, coordinator_of(found).delete_group(group, broker.clock.broker_ms()))
+            found.settle(coordinator_of(found).delete_group(group, broker.clock.broker_ms()))
 
         try:
             hosted.do(work)

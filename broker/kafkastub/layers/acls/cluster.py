@@ -1,4 +1,4 @@
-"""Guards of the APIs about the cluster and about configurations; see `authorization`."""
+"""Guards of the APIs about the cluster and about configurations; see `guards`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any, Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls.authorization import Access, split
+from kafkastub.layers.acls.split import split
 from kafkastub.layers.acls.topics import in_order
 from kafkastub.security import Operation
+from kafkastub.security.access import Access
 from kafkastub.security.operations import CLUSTER_OPERATIONS
 from kafkastub.state.configs.changes import check_changes, repeated_resources
 from kafkastub.state.configs.entries import ResourceType as ConfigType
@@ -33,7 +34,7 @@ def _whole(operation: Operation) -> Callable[[Registration], Handler]:
         handler = api.handler
 
         def guard(ctx: RequestContext, request: Any) -> Outcome:
-            if not Access(ctx).to_cluster(operation):
+            if not ctx.access.to_cluster(operation):
                 return api.error_response(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ctx.api_version)
             return handler(ctx, request)
 
@@ -49,7 +50,7 @@ def _describe_cluster(api: Registration) -> Handler:
     def guard(ctx: RequestContext, request: Any) -> Outcome:
         answer: Any = handler(ctx, request)
         if request.include_cluster_authorized_operations and not answer.error_code:
-            answer.cluster_authorized_operations = Access(ctx).cluster_operations(CLUSTER_OPERATIONS)
+            answer.cluster_authorized_operations = ctx.access.cluster_operations(CLUSTER_OPERATIONS)
         return answer  # type: ignore[no-any-return]
 
     return guard
@@ -72,7 +73,7 @@ def _describe_configs(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: Any) -> Outcome:
-        access, known = Access(ctx), frozenset(ConfigType)
+        access, known = ctx.access, frozenset(ConfigType)
         if any(one.resource_type not in known for one in request.resources):
             return handler(ctx, request)
         mine, refused = split(
@@ -108,7 +109,7 @@ def _alter_configs(api: Registration) -> Handler:
     handler, incremental = api.handler, api.key == ApiKey.INCREMENTAL_ALTER_CONFIGS
 
     def guard(ctx: RequestContext, request: Any) -> Outcome:
-        access, asked = Access(ctx), request.resources
+        access, asked = ctx.access, request.resources
         repeated = repeated_resources([(one.resource_type, one.resource_name) for one in asked])
 
         def goes_on(one: Any) -> bool:

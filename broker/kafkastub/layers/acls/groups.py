@@ -1,4 +1,4 @@
-"""Guards of the APIs about groups and their offsets; see `authorization`."""
+"""Guards of the APIs about groups and their offsets; see `guards`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any, Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls.authorization import Access, split
+from kafkastub.layers.acls.split import split
 from kafkastub.security import Operation, ResourceType
+from kafkastub.security.access import Access
 from kafkastub.security.operations import GROUP_OPERATIONS
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -38,7 +39,7 @@ def _member(api: Registration) -> Handler:
     handler, sync = api.handler, api.key == ApiKey.SYNC_GROUP
 
     def guard(ctx: RequestContext, request: Any) -> Outcome:
-        if Access(ctx).to_group(Operation.READ, request.group_id):
+        if ctx.access.to_group(Operation.READ, request.group_id):
             return handler(ctx, request)
         if sync and ctx.api_version >= 5 and None in (request.protocol_type, request.protocol_name):
             return handler(ctx, request)  # it is refused for that first (KIP-559)
@@ -52,7 +53,7 @@ def _offset_commit(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: OffsetCommitRequest) -> Outcome:
-        access, by_id = Access(ctx), ctx.api_version >= _BY_ID_FROM
+        access, by_id = ctx.access, ctx.api_version >= _BY_ID_FROM
         if not access.to_group(Operation.READ, request.group_id):
             return api.error_response(request, _GROUP_REFUSED, ctx.api_version)
         mine, refused = split(request.topics, lambda topic: _may_see(ctx, access, Operation.READ, topic, by_id))
@@ -98,7 +99,7 @@ def _offset_delete(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: OffsetDeleteRequest) -> Outcome:
-        access = Access(ctx)
+        access = ctx.access
         if not access.to_group(Operation.DELETE, request.group_id):
             return api.error_response(request, _GROUP_REFUSED, ctx.api_version)
         mine, refused = split(request.topics, lambda topic: access.to_topic(Operation.READ, topic.name))
@@ -127,7 +128,7 @@ def _find_coordinator(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: FindCoordinatorRequest) -> Outcome:
-        access, version, kind = Access(ctx), ctx.api_version, request.key_type
+        access, version, kind = ctx.access, ctx.api_version, request.key_type
         if kind == _SHARE and version >= _SHARE_KEYS_FROM and not access.to_cluster(Operation.CLUSTER_ACTION):
             return api.error_response(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, version)
         if kind not in (_GROUP, _TRANSACTION):
@@ -155,7 +156,7 @@ def _describe_groups(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: DescribeGroupsRequest) -> Outcome:
-        access = Access(ctx)
+        access = ctx.access
         mine, refused = split(request.groups, lambda group: access.to_group(Operation.DESCRIBE, group))
         answer: Any = handler(ctx, DescribeGroupsRequest(mine, request.include_authorized_operations))
         if request.include_authorized_operations:
@@ -177,7 +178,7 @@ def _list_groups(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: Any) -> Outcome:
-        access = Access(ctx)
+        access = ctx.access
         answer: Any = handler(ctx, request)
         if not access.to_cluster(Operation.DESCRIBE):
             answer.groups = [one for one in answer.groups if access.to_group(Operation.DESCRIBE, one.group_id)]
@@ -191,7 +192,7 @@ def _delete_groups(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: DeleteGroupsRequest) -> Outcome:
-        access = Access(ctx)
+        access = ctx.access
         mine, refused = split(request.groups_names, lambda group: access.to_group(Operation.DELETE, group))
         if not refused:
             return handler(ctx, request)

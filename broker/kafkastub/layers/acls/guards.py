@@ -1,4 +1,10 @@
-"""Which guard stands before which API; see `authorization`."""
+"""Who may do what with an API: which guard stands before which.
+
+Without `authorizer.class.name` no request pays for any of it: `guarded` is put around an API's handler when its route
+is made, and only where there is an authorizer. A guard takes out of the request what the principal may not have, lets
+the handler answer the rest, and adds what is refused, in Kafka's place and words (Kafka: ``KafkaApis``,
+``ControllerApis``, ``AuthHelper``).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls import cluster as guards_cluster
-from kafkastub.layers.acls import groups as guards_groups
-from kafkastub.layers.acls import topics as guards_topics
-from kafkastub.layers.acls import views as guards_views
+from kafkastub.layers.acls import cluster, groups, topics, views
 from kafkawire.api import ApiKey
 
 OPEN: Final = frozenset(
@@ -25,8 +28,14 @@ OPEN: Final = frozenset(
 ASK_THEMSELVES: Final = frozenset((ApiKey.FETCH, ApiKey.DESCRIBE_ACLS, ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS))
 """Their handlers ask the authorizer: a fetch for its sessions' sake, the others in between their own checks."""
 GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {
-    **guards_groups.GUARDS,
-    **guards_topics.GUARDS,
-    **guards_views.GUARDS,
-    **guards_cluster.GUARDS,
+    **groups.GUARDS,
+    **topics.GUARDS,
+    **views.GUARDS,
+    **cluster.GUARDS,
 }
+
+
+def guarded(api: Registration) -> Handler:
+    """The API's handler behind the authorizer."""
+    guard = GUARDS.get(api.key)
+    return api.handler if guard is None else guard(api)

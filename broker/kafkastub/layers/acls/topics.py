@@ -1,4 +1,4 @@
-"""Guards of the APIs about topics and what is in them; see `authorization`."""
+"""Guards of the APIs about topics and what is in them; see `guards`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any, Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Outcome
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls.authorization import Access, split
+from kafkastub.layers.acls.split import split
 from kafkastub.metadata import CLUSTER_METADATA, INTERNAL_TOPICS, Topic, invalid_topic_name
 from kafkastub.security import Operation, ResourceType
+from kafkastub.security.access import Access
 from kafkastub.security.operations import TOPIC_OPERATIONS
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
@@ -34,7 +35,7 @@ def _produce(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: ProduceRequest) -> Outcome:
-        access, by_id = Access(ctx), ctx.api_version >= _TOPIC_IDS_FROM
+        access, by_id = ctx.access, ctx.api_version >= _TOPIC_IDS_FROM
         transactional_id = request.transactional_id
         if (
             transactional_id is not None
@@ -83,7 +84,7 @@ def _by_name(operation: Operation, answers: str = "topics", or_cluster: Operatio
         handler = api.handler
 
         def guard(ctx: RequestContext, request: Any) -> Outcome:
-            access = Access(ctx)
+            access = ctx.access
             if or_cluster is not None and access.to_cluster(or_cluster):
                 return handler(ctx, request)
             mine, refused = split(request.topics, lambda topic: access.to_topic(operation, _name(topic)))
@@ -112,7 +113,7 @@ def _create_partitions(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: Any) -> Outcome:
-        access = Access(ctx)
+        access = ctx.access
         counts = Counter(topic.name for topic in request.topics)
         mine, refused = split(
             request.topics, lambda topic: counts[topic.name] > 1 or access.to_topic(Operation.ALTER, topic.name)
@@ -134,7 +135,7 @@ def _create_topics(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: CreateTopicsRequest) -> Outcome:
-        access = Access(ctx)
+        access = ctx.access
         all_of_them = access.to_cluster(Operation.CREATE)
         counts = Counter(topic.name for topic in request.topics)
         mine, refused = split(
@@ -170,7 +171,7 @@ def _delete_topics(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: DeleteTopicsRequest) -> Outcome:
-        access = Access(ctx)
+        access = ctx.access
         if not ctx.state.config["delete.topic.enable"] or access.to_cluster(Operation.DELETE):
             return handler(ctx, request)
         refused: list[DeletableTopicResult] = []
@@ -214,7 +215,7 @@ def _describe_producers(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: Any) -> Outcome:
-        access, asked = Access(ctx), request.topics
+        access, asked = ctx.access, request.topics
         mine, refused = split(
             asked,
             lambda topic: invalid_topic_name(topic.name) is not None or access.to_topic(Operation.READ, topic.name),
@@ -246,7 +247,7 @@ def _init_producer_id(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: Any) -> Outcome:
-        access, transactional_id = Access(ctx), request.transactional_id
+        access, transactional_id = ctx.access, request.transactional_id
         if transactional_id is not None:
             if not access.to(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id):
                 return api.error_response(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, ctx.api_version)

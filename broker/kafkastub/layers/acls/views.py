@@ -1,4 +1,4 @@
-"""Guards of the APIs that tell of topics and committed offsets; see `authorization`.
+"""Guards of the APIs that tell of topics and committed offsets; see `guards`.
 
 What is not named is left out where it may not be seen; what is named is refused, whether it exists or not.
 """
@@ -11,9 +11,10 @@ from typing import Any, Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls.authorization import Access, split
+from kafkastub.layers.acls.split import split
 from kafkastub.layers.acls.topics import is_internal, topic_operations, would_create
 from kafkastub.security import Operation
+from kafkastub.security.access import Access
 from kafkastub.security.operations import CLUSTER_OPERATIONS
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -46,7 +47,7 @@ def _metadata(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: MetadataRequest) -> Outcome:
-        access, refused = Access(ctx), list[MetadataResponseTopic]()
+        access, refused = ctx.access, list[MetadataResponseTopic]()
         asked = request.topics
         everything = asked is None or (not asked and ctx.api_version == 0)
         if not everything:
@@ -114,7 +115,7 @@ def _describe_topic_partitions(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: DescribeTopicPartitionsRequest) -> Outcome:
-        access, cursor, asked = Access(ctx), request.cursor, {topic.name for topic in request.topics}
+        access, cursor, asked = ctx.access, request.cursor, {topic.name for topic in request.topics}
         if cursor is not None and (cursor.partition_index < 0 or (asked and cursor.topic_name not in asked)):
             return handler(ctx, request)
         mine, hidden = split(asked or ctx.state.cluster.topics, lambda name: access.to_topic(_DESCRIBE, name))
@@ -155,7 +156,7 @@ def _offset_fetch(api: Registration) -> Handler:
     def guard(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
         if ctx.api_version < 8:
             return _one_group(api, ctx, request)
-        access, by_id = Access(ctx), ctx.api_version >= 10
+        access, by_id = ctx.access, ctx.api_version >= 10
         mine = [one for one in request.groups if access.to_group(_DESCRIBE, one.group_id)]
         hidden = [_split_topics(ctx, access, one.topics, by_id) for one in mine]
         asked = [
@@ -217,7 +218,7 @@ def _merged(asked: Sequence[Any], found: Sequence[Any], refused: Sequence[Any], 
 
 def _one_group(api: Registration, ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
     """Versions 1 to 7."""
-    access = Access(ctx)
+    access = ctx.access
     if not access.to_group(_DESCRIBE, request.group_id):
         return api.error_response(request, _GROUP_REFUSED, ctx.api_version)
     topics, refused = _split_topics(ctx, access, request.topics, False)

@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 from kafkastub.coordinator.commits import commit_run
 from kafkastub.handlers.registry import IsClear, Straight, always_clear
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.groups import tell_watchers
 from kafkawire.codec import encode, straight_decoder
 from kafkawire.errors import KafkaError
 from kafkawire.messages.offset_commit_request import OffsetCommitRequest, OffsetCommitRequestPartition
@@ -110,7 +109,7 @@ def straight_way(state: BrokerState, version: int, is_clear: IsClear = always_cl
         offsets.write_commit(record, run.size)
         if offsets.watched or state.group_watchers:
             try:
-                tell_watchers(state)
+                state.tell_watchers()
             except Exception:  # it is not this request's trouble: that is done, and must not be done again
                 state.log.exception("who waited for a commit cannot be told", group=request.group_id)
         return answer

@@ -8,10 +8,11 @@ are cut much earlier, so that a busy partition does not grow that far.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from kafkastub.coordinator import GroupMetadata, GroupTombstone, OffsetCommit, Turn
+from kafkastub.config import BrokerConfig
+from kafkastub.coordinator import GroupCoordinator, GroupMetadata, GroupTombstone, OffsetCommit, Turn
 from kafkastub.state.internal_topics.offsets_batches import read_offsets
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic, Place
 from kafkastub.storage import LogSettings
@@ -24,7 +25,6 @@ from kafkawire.records import Record as LogRecord
 
 if TYPE_CHECKING:
     from kafkastub.coordinator import Record
-    from kafkastub.state.broker_state import BrokerState
 
 _SEGMENT_BYTES: Final = 8 * 1024 * 1024
 _CLEANED_FROM: Final = 2
@@ -39,8 +39,18 @@ class _Unwritten(NamedTuple):
 class DurableOffsetsTopic(OffsetsTopic):
     """See the module."""
 
-    def __init__(self, state: BrokerState, logs: DiskLogs) -> None:
-        super().__init__(state)
+    def __init__(
+        self,
+        config: BrokerConfig,
+        coordinator: GroupCoordinator,
+        log: Any,
+        partitions: Callable[[], int],
+        logs: DiskLogs,
+        fall_back: Callable[[], None],
+    ) -> None:
+        """`fall_back` makes the coordinator what the files say, where these have refused its records."""
+        super().__init__(config, coordinator, log, partitions)
+        self._fall_back = fall_back
         self._disk_logs = logs
         self._disk = logs.disk
         self._files: dict[OffsetsLog, PartitionFiles] = {}
@@ -57,7 +67,10 @@ class DurableOffsetsTopic(OffsetsTopic):
         return log
 
     def clear(self) -> None:
-        self.__dict__.update(DurableOffsetsTopic(self._state, self._disk_logs).__dict__)
+        fresh = DurableOffsetsTopic(
+            self._config, self._coordinator, self._log, self._partitions_now, self._disk_logs, self._fall_back
+        )
+        self.__dict__.update(fresh.__dict__)
 
     # -- writing -------------------------------------------------------------------------------------------------
 
@@ -108,8 +121,7 @@ class DurableOffsetsTopic(OffsetsTopic):
                     files.take_back(size)
             except OSError as error:
                 self._disk.log.error("what was refused cannot be taken out of the files", why=error.strerror)
-            if self._state.persistence is not None:
-                self._state.persistence.fall_back()
+            self._fall_back()
             raise
         for log, _ in batches:
             self._clean(log)
@@ -187,10 +199,10 @@ class DurableOffsetsTopic(OffsetsTopic):
 
     def _load(self, log: OffsetsLog, batch: FoundBatch, in_tail: bool) -> None:
         """Apply a batch's records, and keep them: as history, or as the places where they stood."""
-        header, coordinator = batch.header, self._state.coordinator
+        header, coordinator = batch.header, self._coordinator
 
         def skip(record: LogRecord, error: MalformedMessage) -> None:
-            self._state.log.warning("record skipped", partition=log.name, offset=record.offset, why=str(error))
+            self._log.warning("record skipped", partition=log.name, offset=record.offset, why=str(error))
 
         found = list(read_offsets(header, batch.data, skip))
         known = not any(one.record is None for one in found)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
+from kafkastub.config import BrokerConfig
 from kafkastub.coordinator import (
+    GroupCoordinator,
     GroupMetadata,
     GroupTombstone,
     OffsetCommit,
@@ -24,7 +26,6 @@ from kafkastub.coordinator.hard_state import HardState
 from kafkastub.coordinator.records import NO_TIMESTAMP
 from kafkastub.coordinator.topic_offsets import TopicOffsets
 from kafkastub.state.internal_topics.offsets_records import from_log, group_record
-from kafkastub.state.topics import ensure_offsets_topic
 from kafkastub.storage import LogSettings
 from kafkastub.storage.offsets_log import OffsetsLog
 from kafkastub.storage.offsets_writer import EncodedBatches
@@ -32,9 +33,6 @@ from kafkawire.errors import MalformedMessage
 from kafkawire.offsets_topic import offset_key, offset_value
 from kafkawire.records import NewRecord
 from kafkawire.records import Record as LogRecord
-
-if TYPE_CHECKING:
-    from kafkastub.state.broker_state import BrokerState
 
 _SLACK: Final = 1000
 """So many records more than wanted are kept before the oldest are let go, all at once."""
@@ -59,18 +57,25 @@ class OffsetsTopic:
     newest records (`kafkastub.offsets.history.records`), whatever the clock says.
 
     Args:
-        state: whose coordinator writes here; what is left of compacted records is read off its hard state.
+        config: the broker's.
+        coordinator: writes here; what is left of compacted records is read off its hard state.
+        log: is told of records that cannot be read.
+        partitions: how many the topic has, once it is there.
 
     Attributes:
         logs: by partition; empty while there is no such topic.
         watched: somebody may wait for a log to grow.
     """
 
-    def __init__(self, state: BrokerState) -> None:
-        config = state.config
+    def __init__(
+        self, config: BrokerConfig, coordinator: GroupCoordinator, log: Any, partitions: Callable[[], int]
+    ) -> None:
+        self._config = config
         self.logs: list[OffsetsLog] = []
         self.watched = False
-        self._state = state
+        self._coordinator = coordinator
+        self._log = log
+        self._partitions_now = partitions
         self._version: int = config["kafkastub.offset.commit.value.version"]
         self._limit: int = config["kafkastub.offsets.history.records"]
         self._trigger = self._limit + min(self._limit, _SLACK)
@@ -92,7 +97,7 @@ class OffsetsTopic:
     @property
     def hard(self) -> HardState:
         """The state that all records on the logs have led to."""
-        return self._state.coordinator.hard if self._left is None else self._left
+        return self._coordinator.hard if self._left is None else self._left
 
     def create_log(self, name: str, settings: LogSettings, leader_epoch: int = 0) -> OffsetsLog:
         """The log of the next partition."""
@@ -110,14 +115,15 @@ class OffsetsTopic:
 
     def clear(self) -> None:
         """The topic was deleted."""
-        self.__dict__.update(OffsetsTopic(self._state).__dict__)
+        fresh = OffsetsTopic(self._config, self._coordinator, self._log, self._partitions_now)
+        self.__dict__.update(fresh.__dict__)
 
     def log_of(self, group_id: str) -> OffsetsLog:
         """The log that holds a group. The number of partitions counts that there was when the first group came."""
         log = self._of_group.get(group_id)
         if log is None:
             if not self._partitions:
-                self._partitions = len(ensure_offsets_topic(self._state).partitions)
+                self._partitions = self._partitions_now()
             log = self._of_group[group_id] = self.logs[partition_for(group_id, self._partitions)]
         return log
 
@@ -284,22 +290,22 @@ class OffsetsTopic:
         unloaded = self.unload(broker_ms, timer_ms)
         for _ in self.load():
             pass
-        return unloaded, self._state.coordinator.loaded(broker_ms, timer_ms)
+        return unloaded, self._coordinator.loaded(broker_ms, timer_ms)
 
     def unload(self, broker_ms: int, timer_ms: int) -> Turn:
         """Let the coordinator forget everything; what the logs hold stays."""
         self.catch_up()
-        self._left = self._state.coordinator.hard
-        return self._state.coordinator.unload(broker_ms, timer_ms)
+        self._left = self._coordinator.hard
+        return self._coordinator.unload(broker_ms, timer_ms)
 
     def load(self) -> Iterator[None]:
         """Apply what the logs hold, record by record, to a coordinator that was unloaded."""
-        coordinator = self._state.coordinator
+        coordinator = self._coordinator
         generations: dict[str, Place] = {}
         for log in self.logs:
 
             def skipped(record: LogRecord, error: MalformedMessage, name: str = log.name) -> None:
-                self._state.log.warning("record skipped", partition=name, offset=record.offset, why=str(error))
+                self._log.warning("record skipped", partition=name, offset=record.offset, why=str(error))
 
             for at, timestamp, record in from_log(log.records(), skipped):
                 yield

@@ -1,25 +1,13 @@
-"""Who may do what with an API: the authorizer of a broker, and the handlers that ask it.
-
-Without `authorizer.class.name` there is none, and no request pays for it: `guarded` is put around an API's handler when
-its route is made, and only where there is an authorizer. A guard takes out of the request what the principal may not
-have, lets the handler answer the rest, and adds what is refused, in Kafka's place and words (Kafka: ``KafkaApis``,
-``ControllerApis``, ``AuthHelper``). Guards are in `guards_groups`, `guards_topics` and `guards_cluster`.
-"""
+"""The authorizer of a broker as it is configured, and what it allows to one who asks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final
 
 from kafkastub.config import BrokerConfig, ConfigError
-from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.security import CLUSTER_NAME, Authorizer, Operation, ResourceType
 
-if TYPE_CHECKING:
-    from kafkastub.state.broker_state import BrokerState
-
-T = TypeVar("T")
+from .acls import CLUSTER_NAME, Operation, ResourceType
+from .authorizer import Authorizer
 
 CLASS_NAME: Final = "authorizer.class.name"
 STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
@@ -49,16 +37,15 @@ def make_authorizer(config: BrokerConfig) -> Authorizer | None:
 
 
 class Access:
-    """What the principal of one request may do. Only where there is an authorizer."""
+    """What one principal may do who asks from one host. Only where there is an authorizer."""
 
     __slots__ = ("_authorizer", "_host", "_principal")
 
-    def __init__(self, ctx: RequestContext) -> None:
-        authorizer = ctx.state.authorizer
-        assert authorizer is not None
+    def __init__(self, authorizer: Authorizer, principal: str, client_host: str) -> None:
+        """`principal` and `client_host` as Kafka prints them: `User:alice`, `/127.0.0.1`."""
         self._authorizer = authorizer
-        self._principal = ctx.principal
-        self._host = ctx.client_host.removeprefix("/")
+        self._principal = principal
+        self._host = client_host.removeprefix("/")
 
     def to(self, operation: int, kind: ResourceType, name: str) -> bool:
         """Whether it may do this to the resource."""
@@ -89,40 +76,3 @@ class Access:
         if not self.to_cluster(Operation.DESCRIBE):
             return 0
         return self.operations(supported, ResourceType.CLUSTER, CLUSTER_NAME)
-
-
-def split(items: Iterable[T], allowed: Callable[[T], bool]) -> tuple[list[T], list[T]]:
-    """(the allowed ones, the others), both in their order."""
-    mine: list[T] = []
-    refused: list[T] = []
-    for item in items:
-        (mine if allowed(item) else refused).append(item)
-    return mine, refused
-
-
-def guarded(api: Registration) -> Handler:
-    """The API's handler behind the authorizer."""
-    from kafkastub.layers.acls.guards import GUARDS
-
-    guard = GUARDS.get(api.key)
-    return api.handler if guard is None else guard(api)
-
-
-def may_fetch(ctx: RequestContext, replica_id: int) -> Callable[[str], bool] | None:
-    """Which topics, by name, a fetch may read; None where there is no authorizer.
-
-    Followers need ClusterAction on the cluster instead. Asked by the handler itself, as its sessions remember
-    partitions that may be refused today and allowed tomorrow.
-    """
-    if ctx.state.authorizer is None:
-        return None
-    access = Access(ctx)
-    if replica_id >= 0:
-        may = access.to_cluster(Operation.CLUSTER_ACTION)
-        return lambda _: may
-    return lambda name: access.to_topic(Operation.READ, name)
-
-
-def acls_changed(state: BrokerState) -> None:
-    """Entries came or went: they outlive the process where there is a data directory."""
-    state.changed()
