@@ -199,7 +199,7 @@ def test_who_has_gone_is_forgotten(desk: Desk):
     waiting = park(desk, request(want(), max_wait_ms=500))
     waiting.abandoned = True
     desk.fill(batch(b"a"))
-    assert len(desk.state.fetch_waits) == 0
+    assert len(desk.state.fetch_purgatory) == 0
     assert desk.state.next_deadline() is None
 
 
@@ -208,7 +208,7 @@ def test_thousands_of_fetches_that_were_released_leave_nothing_behind(desk: Desk
     for number in range(300):
         park(desk, request(want(number), max_wait_ms=1000))
         desk.fill(batch(b"a"))
-    assert len(desk.state.fetch_waits) == 0
+    assert len(desk.state.fetch_purgatory) == 0
     assert desk.state.next_deadline() is None
 
 
@@ -380,7 +380,7 @@ def test_a_session_ends(desk: Desk):
 
 @pytest.mark.behaviour("FE-12")
 def test_sessions_are_limited(desk: Desk):
-    desk.state.fetch_waits.sessions_of(1).slots = 2
+    desk.state.fetch_purgatory.sessions_of(1).slots = 2
     first, second, third = (fetch(desk, request(want(), session_epoch=0)).session_id for _ in range(3))
     assert first > 0
     assert second > 0

@@ -62,7 +62,7 @@ def test_a_fetch_that_was_parked_before_the_journal_was_on_is_answered(stub: Kaf
     )
     raw.send(ApiKey.FETCH, 11, encode(request, 11))
     ring, observer = Ring(100, 1 << 20), stub._running().observer
-    until(lambda: stub._call(lambda: len(stub._running().state.fetch_waits)) == 1, "a fetch that is parked")
+    until(lambda: stub._call(lambda: len(stub._running().state.fetch_purgatory)) == 1, "a fetch that is parked")
     stub._call(lambda: observer.set_journal(ring))
     with RawClient(stub.bootstrap_servers) as other:
         other.exchange(ApiKey.PRODUCE, 9, encode(produce("orders"), 9))
@@ -109,10 +109,10 @@ def test_the_straight_way_of_produce_stays_open_while_requests_are_counted(
     stub: KafkaStub, raw: RawClient, metrics: Metrics
 ) -> None:
     def say() -> bool:
-        """Produce once; whether the straight way was open."""
+        """Produce once; whether the fast path was open."""
         raw.exchange(ApiKey.PRODUCE, 9, encode(produce("orders"), 9))
         (route,) = (each for each in stub._running()._server.dispatcher.routes() if each.key == ApiKey.PRODUCE)
-        return route.straight_way is not None and route.handler is route.passed
+        return route.fast_path is not None and route.handler is route.passed
 
     with stub.faults.add(api="OffsetCommit", group="nobody's", error="NOT_COORDINATOR"):
         assert say()

@@ -152,7 +152,7 @@ def test_a_parked_fetch_is_answered_when_the_leader_moves(cluster: Cluster):
     client = cluster.clients[1]
     client.send(1, 11, encode(fetch(wait_ms=60_000), 11))
     stub = cluster.stub
-    until(lambda: stub._call(lambda: len(stub._running().state.fetch_waits)) == 1, "a fetch that is parked")
+    until(lambda: stub._call(lambda: len(stub._running().state.fetch_purgatory)) == 1, "a fetch that is parked")
     cluster.stub.move_leader("orders", 0, 2)
     answer = client.receive()
     assert answer is not None

@@ -1,4 +1,4 @@
-"""What the tests of the straight ways compare with: a dispatcher that has none."""
+"""What the tests of the fast paths compare with: a dispatcher that has none."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ class CarefulDispatcher(Dispatcher):
 
     def _compile(self, api: Any, version: int) -> Route:
         route = super()._compile(api, version)
-        route.straight_way = None
+        route.fast_path = None
         return route

@@ -44,13 +44,13 @@ class Deadlines(Generic[M]):
     """All deadlines of a coordinator.
 
     Attributes:
-        stir: called where the next one may have come nearer.
+        mark_dirty: called where the next one may have come nearer.
     """
 
-    __slots__ = ("_heap", "_round", "_serial", "stir")
+    __slots__ = ("_heap", "_round", "_serial", "mark_dirty")
 
     def __init__(self) -> None:
-        self.stir: Callable[[], None] = lambda: None
+        self.mark_dirty: Callable[[], None] = lambda: None
         self._heap: list[tuple[int, int, Deadline[M]]] = []
         self._serial = count()
         self._round = 0
@@ -63,7 +63,7 @@ class Deadlines(Generic[M]):
         if queued is None or at < queued:
             deadline._queued_at = at
             heapq.heappush(self._heap, (at, next(self._serial), deadline))
-            self.stir()
+            self.mark_dirty()
 
     def next(self) -> int | None:
         """The earliest armed deadline."""

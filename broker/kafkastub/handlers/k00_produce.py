@@ -52,7 +52,6 @@ from typing import NamedTuple
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.layers.fast_paths.produce import straight_way
 from kafkastub.metadata import Topic
 from kafkastub.state.leadership import check_in_sync
 from kafkastub.state.partitions import leader_hint, led_log, partition_of
@@ -98,10 +97,8 @@ def error_response(request: ProduceRequest, code: ErrorCode, version: int) -> Pr
     return _whole_error(request, code, None)
 
 
-# What producers send every day goes the straight way, and never comes here: see `produce_straight`.
-@handles(
-    ApiKey.PRODUCE, 3, 13, error_response=error_response, advertised_first=0, straight=straight_way, straight_alike=True
-)
+# What producers send every day goes the fast path, and never comes here: see `layers.fast_paths`.
+@handles(ApiKey.PRODUCE, 3, 13, error_response=error_response, advertised_first=0)
 def produce(ctx: RequestContext, request: ProduceRequest) -> Outcome:
     try:
         response = _produce(ctx, request)
@@ -238,7 +235,7 @@ def _append(ctx: RequestContext, one: _Asked, request: ProduceRequest) -> Partit
     except KafkaError as refused:
         return _error(one.partition, refused)
     if not appended.duplicate:
-        state.fetch_waits.appended(topic.topic_id, one.partition)
+        state.fetch_purgatory.appended(topic.topic_id, one.partition)
     return PartitionProduceResponse(
         index=one.partition,
         base_offset=appended.first_offset,

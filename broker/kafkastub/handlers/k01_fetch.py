@@ -104,7 +104,7 @@ def error_response(request: FetchRequest, code: ErrorCode, version: int) -> Fetc
 def fetch(ctx: RequestContext, request: FetchRequest) -> Outcome:
     if request.isolation_level not in (0, 1):
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Unknown isolation level {request.isolation_level}")
-    plan = ctx.state.fetch_waits.sessions_of(ctx.node_id).plan(request, ctx.api_version, ctx.timer_ms)
+    plan = ctx.state.fetch_purgatory.sessions_of(ctx.node_id).plan(request, ctx.api_version, ctx.timer_ms)
     if ctx.state.throttle is None:
         return Fetch(ctx, request, plan).answer_or_wait()
     return ThrottledFetch(ctx, request, plan, ctx.state.throttle).answer_or_wait()
@@ -161,7 +161,7 @@ class Fetch:
         deferred = Deferred(lambda _: self._respond(self._read()))
         keys = ((topic.topic_id, wanted.index) for wanted, topic in self.read_from)
         deadline = self.ctx.timer_ms + self.request.max_wait_ms
-        self.ctx.state.fetch_waits.park(deferred, keys, deadline, self._ready)
+        self.ctx.state.fetch_purgatory.park(deferred, keys, deadline, self._ready)
         return deferred
 
     def _ready(self) -> bool:

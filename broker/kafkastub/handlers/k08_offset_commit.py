@@ -33,7 +33,6 @@ from kafkastub.coordinator.records import PackedRun, Partitions
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.layers.fast_paths.offset_commit import straight_way
 from kafkastub.metadata import Topic
 from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
@@ -65,8 +64,8 @@ def error_response(request: OffsetCommitRequest, code: ErrorCode, version: int) 
     return OffsetCommitResponse(topics=_failed([(t.name, t.topic_id, t.partitions) for t in request.topics], code))
 
 
-# What consumers commit over and over goes the straight way, and never comes here: see `commit_straight`.
-@handles(ApiKey.OFFSET_COMMIT, 2, 10, error_response=error_response, straight=straight_way)
+# What consumers commit over and over goes the fast path, and never comes here: see `layers.fast_paths`.
+@handles(ApiKey.OFFSET_COMMIT, 2, 10, error_response=error_response)
 def offset_commit(ctx: RequestContext, request: OffsetCommitRequest) -> Outcome:
     unknown: dict[_Key, OffsetCommitResponseTopic] = {}
     known: list[TopicCommit] = []
@@ -134,7 +133,7 @@ def _commit(
         if refused_from is not None and version >= refused_from:
             return _failed(known, state.profile.illegal_offset_commit_code)
         client = ctx.client_id, ctx.client_host
-        if state.profile.empty_group_commit_warns and state.empty_group_warnings.passes(client, ctx.timer_ms):
+        if state.profile.empty_group_commit_warns and state.empty_group_warnings.allows(client, ctx.timer_ms):
             state.log.warning(
                 "offsets committed for the empty group id, which is deprecated (KIP-289)",
                 client_id=ctx.client_id,

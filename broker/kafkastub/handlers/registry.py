@@ -11,7 +11,7 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
@@ -21,34 +21,9 @@ from kafkawire.errors import ErrorCode
 from kafkawire.messages import REQUESTS
 from kafkawire.schema import Message
 
-if TYPE_CHECKING:
-    from kafkastub.state.broker_state import BrokerState
-
 Handler = Callable[[RequestContext, Any], Outcome]
 ErrorResponse = Callable[[Any, ErrorCode, int], Message]
 """(request, code, version) -> the answer with that code at the level where the API has one."""
-
-Straight = Callable[[int, bytes, int, int, int, int], bytes | None]
-"""(node id, buffer, where the body begins, where the frame ends, broker time, timer time) -> the answer's body.
-
-None, and nothing has happened: the request is for the handler.
-"""
-
-IsClear = Callable[[Any], bool]
-"""A request -> whether nothing stands before the handler that may care for it, or for any other one that names the same
-groups, topics and partitions, whoever sends it and whenever.
-
-A straight way asks when it meets these names first, and never again. Where it is not clear, they are for the handler.
-"""
-
-
-def always_clear(request: Any) -> bool:
-    """Nothing stands before the handler."""
-    return True
-
-
-StraightWay = Callable[["BrokerState", int, IsClear], Straight | None]
-"""Makes the straight way for one version, None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +39,6 @@ class Registration:
     """What ApiVersions says; below `first` the connection is closed (Kafka advertises Produce from 0, KAFKA-18659)."""
     advertised: bool
     """Whether ApiVersions lists it; a client that asks nevertheless is answered."""
-    straight: StraightWay | None = None
-    """Makes the way past decoder, handler and encoder, for requests that come every day."""
-    straight_alike: bool = False
-    """Whether all answers of a straight way have the same error codes. Else those have that are the same object."""
-    passed: Handler | None = None
-    """The handler that the straight way passes by. Whoever puts another one in its place, a guard or a wait for the
-    disk, closes the straight way with it.
-    """
 
     @property
     def module(self) -> str:
@@ -97,8 +64,6 @@ def handles(
     error_response: ErrorResponse,
     advertised_first: int | None = None,
     advertised: bool = True,
-    straight: StraightWay | None = None,
-    straight_alike: bool = False,
 ) -> Callable[[F], F]:
     """Register the decorated `(ctx, request) -> Outcome` for versions `first` to `last`, both included.
 
@@ -120,9 +85,6 @@ def handles(
             error_response,
             lowest,
             advertised,
-            straight,
-            straight_alike,
-            passed=cast(Handler, handler),
         )
         return handler
 

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
-from kafkastub.handlers.registry import Handler, Registration, Straight, always_clear
+from kafkastub.handlers.registry import Handler, Registration
+from kafkastub.layers.fast_paths import FAST_PATHS
+from kafkastub.layers.fast_paths.contract import FastPath, always_clear
 from kafkastub.layers.release import served_apis
 from kafkastub.state.broker_state import BrokerState
 from kafkawire.api import ApiKey
-from kafkawire.codec import Decoder, Encoder, Parts, decoder, encoder, straight_decoder
+from kafkawire.codec import Decoder, Encoder, Parts, decoder, encoder, fast_decoder
 from kafkawire.errors import ErrorCode, KafkaError, MalformedMessage
 from kafkawire.header import is_flexible, read_request_header, response_header_size
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
@@ -46,7 +48,7 @@ class Route:
     key: ApiKey
     version: int
     handler: Handler
-    straight: Decoder | None
+    fast_decode: Decoder | None
     """None: the body is not looked at."""
     decode: Decoder
     encode: Encoder
@@ -59,7 +61,7 @@ class Route:
     """The last reply, unless it was long: handlers give the same object again where nothing has changed."""
     answer_body: bytes = b""
     """Its bytes."""
-    straight_way: Straight | None = None
+    fast_path: FastPath | None = None
     """Past decoder, handler and encoder, as long as nobody has put anything between route and handler."""
     passed: Handler | None = None
     """The handler that it passes by."""
@@ -104,7 +106,7 @@ class Dispatcher:
         if route is None:
             route = self.route(data, start, end)
         client_id: str | None
-        # The straight way through a header and a body; whatever is out of the ordinary is read again, with care.
+        # The fast path through a header and a body; whatever is out of the ordinary is read again, with care.
         try:
             correlation_id, size = _correlation_and_client(data, start + 4)
             body = start + 10
@@ -120,9 +122,9 @@ class Dispatcher:
                 if data[body]:
                     raise Refused  # tags in a header: the careful way
                 body += 1
-            straight = route.straight_way
-            if straight is not None and route.handler is route.passed:
-                found = straight(info.node_id, data, body, end, broker_ms, timer_ms)
+            fast_path = route.fast_path
+            if fast_path is not None and route.handler is route.passed:
+                found = fast_path(info.node_id, data, body, end, broker_ms, timer_ms)
                 if found is not None:
                     head = _flexible_head if route.header_size == 5 else _head
                     out.append(head(len(found) + route.header_size, correlation_id) + found)
@@ -133,10 +135,10 @@ class Dispatcher:
                 if before is not None and before[0] == said:
                     request = before[1]
                 else:
-                    request, _ = route.straight(said, 0, end - body)  # type: ignore[misc]
+                    request, _ = route.fast_decode(said, 0, end - body)  # type: ignore[misc]
                     info.said[name] = said, request
             else:
-                request, stop = route.straight(data, body, end)  # type: ignore[misc]
+                request, stop = route.fast_decode(data, body, end)  # type: ignore[misc]
                 if stop > end:
                     raise Refused
         except Exception:
@@ -194,7 +196,7 @@ class Dispatcher:
         """Correlation id, client id and body. Raises Refused with what is wrong."""
         try:
             header = read_request_header(data, start, end, route.flexible_request)
-            if route.straight is None:
+            if route.fast_decode is None:
                 return header.correlation_id, header.client_id, ApiVersionsRequest()
             request, _ = route.decode(data, header.end, end)
         except MalformedMessage as error:
@@ -261,20 +263,20 @@ class Dispatcher:
 
     def _compile(self, api: Registration, version: int) -> Route:
         request, response = api.request_class(), api.response_class()
-        flexible = is_flexible(response, version)
+        flexible, fast = is_flexible(response, version), FAST_PATHS.get(api.key)
         return Route(
             api=api,
             key=api.key,
             version=version,
             handler=self._handler(api),
-            straight=straight_decoder(request, version),
+            fast_decode=fast_decoder(request, version),
             decode=decoder(request, version),
             encode=encoder(response, version),
             flexible_request=is_flexible(request, version),
             header_size=response_header_size(api.key, flexible),
             repeated=api.key in _REPEATED,
-            straight_way=None if api.straight is None else api.straight(self.state, version, always_clear),
-            passed=api.passed,
+            fast_path=None if fast is None else fast.make(self.state, version, always_clear),
+            passed=api.handler,
         )
 
     def _unheard_of(self, api: Registration, version: int) -> Route:
@@ -288,7 +290,7 @@ class Dispatcher:
             key=api.key,
             version=version,
             handler=refuse,
-            straight=None,
+            fast_decode=None,
             decode=decoder(api.request_class(), 0),
             encode=encoder(api.response_class(), 0),
             flexible_request=version >= 3,  # of the header, which Kafka reads all the same

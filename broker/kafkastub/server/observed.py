@@ -6,7 +6,7 @@ into `Dispatcher.watch`, where connections look for every read: switching works 
 A request's way, when everything is on:
 
     route.handler (here)  counts the outcome, and asks the fault plan: `plan.match(route, context, request)` -> an
-                          `Action`, or None: then all goes its usual way. A straight way past the handler is counted
+                          `Action`, or None: then all goes its usual way. A fast path past the handler is counted
                           likewise, and only open to what no rule can match (`plan.never_matches`)
     served (here)         requests that were read together and answered at once, each with one reply, are noted
                           together, with the time until their replies were ready to go, which is every one's. The
@@ -31,9 +31,11 @@ from typing import Any, Final
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
-from kafkastub.handlers.registry import Handler, IsClear, always_clear
+from kafkastub.handlers.registry import Handler
 from kafkastub.journal.ring import Outcome as Became
 from kafkastub.journal.ring import Reply, Ring, reply_size
+from kafkastub.layers.fast_paths import FAST_PATHS
+from kafkastub.layers.fast_paths.contract import IsClear, always_clear
 from kafkastub.server.clock import Clock
 from kafkastub.server.dispatch import Dispatcher, Exchange, Route
 from kafkastub.server.observed_faults import HANG_UP, NOTHING, Faulted, Faults, Plan
@@ -110,18 +112,18 @@ class Observer:
     def _guard(self, route: Route) -> None:
         """Put what is on between the route and its handler."""
         plan, metrics, api = self.plan, self.metrics, route.api
-        route.handler, route.passed = _unguarded(route.handler), api.passed
-        is_open = route.straight_way is not None and route.handler is api.passed
+        route.handler, route.passed = _unguarded(route.handler), api.handler
+        is_open = route.fast_path is not None and route.handler is api.handler
         is_clear: IsClear = always_clear
         if plan is not None and plan.concerns(route.key):
             route.handler, is_clear = self.faults.guarded(route, plan), partial(plan.never_matches, route)
         if metrics is not None:
             route.handler = metrics.counted(route, self._dispatcher.lowered)
-        if is_open and api.straight is not None:  # made anew: what it has learnt holds for the rules that there were
-            way = api.straight(self._dispatcher.state, route.version, is_clear)
-            if way is not None and metrics is not None:
-                way = metrics.counted_straight(route, way)
-            route.straight_way, route.passed = way, route.handler
+        if is_open:  # made anew: what it has learnt holds for the rules that there were
+            path = FAST_PATHS[route.key].make(self._dispatcher.state, route.version, is_clear)
+            if path is not None and metrics is not None:
+                path = metrics.counted_fast_path(route, path)
+            route.fast_path, route.passed = path, route.handler
 
     # --- what connections tell
 

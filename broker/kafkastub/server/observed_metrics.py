@@ -2,7 +2,7 @@
 
 Errors are counted as Kafka counts them (`ErrorsPerSec`): every error code in an answer, NONE included. Handlers give
 the same answer object again where nothing has changed, so that most answers are counted by looking at one object; so do
-straight ways, or all answers of one have the same errors, so that one of them is looked at.
+fast paths, or all answers of one have the same errors, so that one of them is looked at.
 
 Requests are counted one by one in front of their handlers; how long they took is learnt for all that were read
 together, behind them: it belongs to those that were counted and not timed.
@@ -19,9 +19,11 @@ from typing import Any, Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome, Silence
-from kafkastub.handlers.registry import Handler, Straight
+from kafkastub.handlers.registry import Handler
 from kafkastub.journal.extract import Tally, error_tally
 from kafkastub.journal.ring import Outcome as Became
+from kafkastub.layers.fast_paths import FAST_PATHS
+from kafkastub.layers.fast_paths.contract import FastPath
 from kafkastub.server.dispatch import Exchange, Route
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode_from
@@ -30,7 +32,7 @@ from kafkawire.schema import Message
 _WORDS: Final[dict[object, str]] = {CLOSE: "closed", NO_REPLY: "no_reply"}
 
 _MOST_ANSWERS: Final = 128
-"""Answers of a straight way whose errors are remembered: with several groups they take turns."""
+"""Answers of a fast path whose errors are remembered: with several groups they take turns."""
 
 BUCKETS: Final = 64
 """Bucket n of a latency histogram holds what took less than 2**n ns, and at least half of that."""
@@ -60,8 +62,8 @@ class Meter:
         self._errors: Counter[int] = Counter()
         self.buckets = [0] * BUCKETS
         self.total_ns = 0
-        self.last: Message | bytes | Straight | None = None
-        """The last answer, where it may come again, or the straight way that gave it."""
+        self.last: Message | bytes | FastPath | None = None
+        """The last answer, where it may come again, or the fast path that gave it."""
         self._codes: dict[int, int] = {}
         """The errors of the last answer, and of all that are not settled."""
 
@@ -69,7 +71,7 @@ class Meter:
         """An answer other than the last."""
         self.change_to(response if self._keeps else None, self.tally(response))
 
-    def change_to(self, last: Message | bytes | Straight | None, codes: dict[int, int]) -> None:
+    def change_to(self, last: Message | bytes | FastPath | None, codes: dict[int, int]) -> None:
         """The same, where its errors are known."""
         self.settle()
         self._codes = codes
@@ -136,7 +138,7 @@ class Metrics:
         name = _name(route)
         meter = self._meters.get(name)
         if meter is None:
-            version = 0 if route.straight is None else route.version
+            version = 0 if route.fast_decode is None else route.version
             tally = error_tally(route.api.response_class(), version)
             meter = self._meters[name] = Meter(*name, tally, route.key != ApiKey.FETCH)
             self._by_key[_key_version(route.key, route.version)] = meter
@@ -162,16 +164,16 @@ class Metrics:
         handle.inner = inner  # type: ignore[attr-defined]
         return handle
 
-    def counted_straight(self, route: Route, inner: Straight) -> Straight:
-        """The route's straight way, with its answers counted."""
+    def counted_fast_path(self, route: Route, inner: FastPath) -> FastPath:
+        """The route's fast path, with its answers counted."""
         meter, response_class, version = self.meter(route), route.api.response_class(), route.version
-        alike = route.api.straight_alike
+        alike = FAST_PATHS[route.key].alike
 
         @lru_cache(maxsize=_MOST_ANSWERS)
         def errors_in(answer: bytes) -> dict[int, int]:
             return meter.tally(decode_from(response_class, version, answer, 0)[0])
 
-        def straight(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
+        def fast_path(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
             found = inner(node_id, data, body, end, broker_ms, timer_ms)
             if found is not None:
                 answer = inner if alike else found
@@ -181,7 +183,7 @@ class Metrics:
                     meter.change_to(answer, errors_in(found))
             return found
 
-        return straight
+        return fast_path
 
     def served(self, key: bytes, count: int, ns: int, bytes_in: int, bytes_out: int) -> None:
         """So many requests, of which the first begins with `key`, took so long together, and had so many bytes."""
@@ -223,4 +225,4 @@ _key_version = struct.Struct(">hh").pack
 
 
 def _name(route: Route) -> tuple[str, int]:
-    return route.key.camel, -1 if route.straight is None else route.version
+    return route.key.camel, -1 if route.fast_decode is None else route.version

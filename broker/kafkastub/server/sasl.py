@@ -14,7 +14,7 @@ from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
 from kafkastub.security.session import SaslSession, State
 from kafkastub.server.dispatch import Dispatcher, Exchange, Refused
-from kafkastub.state.rate_limited_log import Sparingly
+from kafkastub.state.rate_limiter import RateLimiter
 from kafkawire.api import ApiKey
 from kafkawire.codec import Parts
 from kafkawire.errors import ErrorCode
@@ -33,7 +33,7 @@ class Gate:
 
     __slots__ = ("_dispatcher", "_said", "_session", "limit", "tells")
 
-    def __init__(self, dispatcher: Dispatcher, session: SaslSession, said: Sparingly) -> None:
+    def __init__(self, dispatcher: Dispatcher, session: SaslSession, said: RateLimiter) -> None:
         self._dispatcher = dispatcher
         self._session = session
         self._said = said
@@ -131,11 +131,11 @@ class Gate:
     def _say(self, info: ConnectionInfo, timer_ms: int) -> None:
         failure = self._session.failure
         why = "the mechanism is not enabled" if failure is None else failure.why
-        if self._said.passes((info.listener, info.client_host, why), timer_ms):
+        if self._said.allows((info.listener, info.client_host, why), timer_ms):
             self._dispatcher.state.log.info("authentication failed", peer=info.peer, listener=info.listener, why=why)
 
 
-def gate(dispatcher: Dispatcher, listener: ListenerSasl, info: ConnectionInfo, said: Sparingly) -> Gate:
+def gate(dispatcher: Dispatcher, listener: ListenerSasl, info: ConnectionInfo, said: RateLimiter) -> Gate:
     """For a new connection."""
     info.sasl = session = SaslSession(listener, dispatcher.state.scram_users)
     return Gate(dispatcher, session, said)

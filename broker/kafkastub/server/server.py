@@ -15,7 +15,7 @@ from kafkastub.server.doors import Door, ListenError
 from kafkastub.server.idle import IdleWatch
 from kafkastub.server.limits import ConnectionLimits, Slot
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.rate_limited_log import Sparingly
+from kafkastub.state.rate_limiter import RateLimiter
 from kafkawire.codec import Parts
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Server:
         self._limits: dict[int, ConnectionLimits] = {}
         """By node."""
         self._next_id = 0
-        self._said = Sparingly()
+        self._said = RateLimiter()
         self._armed_for: int | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._go_by_quotas()
@@ -179,18 +179,18 @@ class Server:
 
     def say(self, key: Hashable, text: str, **fields: object) -> None:
         """A warning in the log, once in a while for each key."""
-        if self._said.passes(key, self.clock.timer_ms()):
+        if self._said.allows(key, self.clock.timer_ms()):
             self.state.log.warning(text, **fields)
 
     def say_closed(self, connection: Connection) -> None:
         """Say why we close a connection; of one that speaks TLS once in a while, since such a client tries again."""
         info, why = connection.info, connection.reason
-        if why != NO_TLS_HERE or self._said.passes((info.listener, info.client_host), self.clock.timer_ms()):
+        if why != NO_TLS_HERE or self._said.allows((info.listener, info.client_host), self.clock.timer_ms()):
             self.state.log.warning("connection closed", peer=info.peer, why=why)
 
     def rearm(self) -> None:
         """Keep the one timer at the state's next deadline, or before it: then nothing happens when it fires."""
-        self.state.stirred = False
+        self.state.dirty = False
         deadline = self.state.next_deadline()
         if deadline == self._armed_for:
             return
@@ -333,7 +333,7 @@ class BrokerProtocol(asyncio.Protocol):
                     self._write_all(out)
             if connection.queued or connection.blocked or not self._reading:
                 self._throttle(connection, transport)
-        if self.server.state.stirred:
+        if self.server.state.dirty:
             self.server.rearm()
 
     def _write_all(self, out: Parts) -> None:

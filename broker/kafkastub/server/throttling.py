@@ -27,7 +27,7 @@ def switch(dispatcher: Dispatcher, clock: Clock) -> None:
         return
     if state.throttle is None:
         if state.muted is None:
-            state.muted = MutedChannels(state.stir)
+            state.muted = MutedChannels(state.mark_dirty)
         state.throttle = Throttle(state.quotas, state.config, state.muted, clock.timer_ms, perf_counter_ns)
         own["serve"] = _measured(dispatcher)
     else:

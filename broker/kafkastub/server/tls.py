@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from kafkastub.security.tls import ListenerTls, NoRuleApplies
-from kafkastub.state.rate_limited_log import Sparingly
+from kafkastub.state.rate_limiter import RateLimiter
 
 if TYPE_CHECKING:
     from kafkastub.server.acceptor import Made
@@ -38,14 +38,14 @@ _ALERTS: Final = {
 
 def behind_tls(server: Server, tls: ListenerTls, made: Callable[[Slot], BrokerProtocol]) -> Made:
     """A factory of protocols for a listener that speaks TLS; `made` are those of one that does not."""
-    said = Sparingly()
+    said = RateLimiter()
     return lambda slot: TlsProtocol(server, tls, made(slot), said)
 
 
 class TlsProtocol(asyncio.Protocol):
     """Stands between a socket's transport and a `BrokerProtocol`, which sees a `TlsTransport`."""
 
-    def __init__(self, server: Server, tls: ListenerTls, inner: BrokerProtocol, said: Sparingly) -> None:
+    def __init__(self, server: Server, tls: ListenerTls, inner: BrokerProtocol, said: RateLimiter) -> None:
         # for its life
         self._server = server
         self._tls = tls
@@ -152,7 +152,7 @@ class TlsProtocol(asyncio.Protocol):
     def _fail(self, why: str) -> None:
         """Say it once in a while, and end the connection with an alert."""
         info = self._inner.connection.info
-        if self._said.passes((why, info.client_host), self._server.clock.timer_ms()):
+        if self._said.allows((why, info.client_host), self._server.clock.timer_ms()):
             self._server.state.log.warning("TLS handshake failed", peer=info.peer, listener=info.listener, why=why)
         if self._heard[0] == _HANDSHAKE:
             self._flush()  # the alert

@@ -11,9 +11,9 @@ from kafkastub.config.profile import Profile
 from kafkastub.coordinator import GroupCoordinator, Turn, partition_for
 from kafkastub.metadata import CONSUMER_OFFSETS, Cluster, Node
 from kafkastub.state.deferred import Deferred
-from kafkastub.state.fetch_waits import FetchWaits
+from kafkastub.state.fetch_purgatory import FetchPurgatory
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
-from kafkastub.state.rate_limited_log import Sparingly
+from kafkastub.state.rate_limiter import RateLimiter
 from kafkastub.state.telemetry import Telemetry
 from kafkastub.storage import LogManager
 from kafkawire.errors import ErrorCode
@@ -84,14 +84,14 @@ class BrokerState:
         """What is used of the quotas of users and client ids, while there are any."""
         self.muted: MutedChannels | None = None
         """Connections that are not listened to for a while, from the first such quota on."""
-        self.stirred = True
+        self.dirty = True
         """Set where the next deadline may have come nearer; whoever keeps a timer for it looks again and clears it."""
-        self.fetch_waits = FetchWaits(self.stir, config["max.incremental.fetch.session.cache.slots"])
-        self.coordinator.deadlines.stir = self.logs.stir = self.stir
+        self.fetch_purgatory = FetchPurgatory(self.mark_dirty, config["max.incremental.fetch.session.cache.slots"])
+        self.coordinator.deadlines.mark_dirty = self.logs.mark_dirty = self.mark_dirty
         self.telemetry = Telemetry()
         self.group_watchers: list[Callable[[], None]] = []
         """Called whenever something may have changed in a group."""
-        self.empty_group_warnings = Sparingly()
+        self.empty_group_warnings = RateLimiter()
         """Of commits for the empty group id, by client."""
         self._sweep_every: int = config["offsets.retention.check.interval.ms"]
         self._sweep_at: int | None = None
@@ -187,10 +187,10 @@ class BrokerState:
         topic = self.cluster.topic(CONSUMER_OFFSETS)
         if topic is None:
             return
-        awaited = self.fetch_waits.awaited(topic.topic_id)
+        awaited = self.fetch_purgatory.awaited(topic.topic_id)
         self.offsets_topic.watched = bool(awaited)
         for partition in self.offsets_topic.grow(awaited) if awaited else ():
-            self.fetch_waits.appended(topic.topic_id, partition)
+            self.fetch_purgatory.appended(topic.topic_id, partition)
 
     def _offsets_partitions(self) -> int:
         """How many partitions `__consumer_offsets` has; it is there as long as there are groups."""
@@ -198,9 +198,9 @@ class BrokerState:
 
     # -- time ----------------------------------------------------------------------------------------------------
 
-    def stir(self) -> None:
+    def mark_dirty(self) -> None:
         """The next deadline may have come nearer."""
-        self.stirred = True
+        self.dirty = True
 
     def changed(self) -> None:
         """Something changed that outlives the process, beside records."""
@@ -221,11 +221,11 @@ class BrokerState:
         """Sweep for expired offsets from now on (`offsets.retention.check.interval.ms`, in timer time)."""
         self._sweep_at = timer_ms + self._sweep_every
         self._clean_at = timer_ms + self._clean_every
-        self.stirred = True
+        self.dirty = True
 
     def next_event(self) -> int | None:
         """Timer time (ms) at which something falls due that somebody waits for, None where nobody waits."""
-        first, fetches = self.coordinator.next_deadline(), self.fetch_waits.next_deadline()
+        first, fetches = self.coordinator.next_deadline(), self.fetch_purgatory.next_deadline()
         if first is None or (fetches is not None and fetches < first):
             first = fetches
         if self.muted is not None:
@@ -246,7 +246,7 @@ class BrokerState:
     def expire(self, broker_ms: int, timer_ms: int) -> None:
         """Do what is due at `timer_ms`."""
         self.settle(self.coordinator.expire(broker_ms, timer_ms), batch_per_group=True)
-        self.fetch_waits.expire(timer_ms)
+        self.fetch_purgatory.expire(timer_ms)
         if self.muted is not None:
             self.muted.expire(timer_ms)
         if self._sweep_at is not None and timer_ms >= self._sweep_at:

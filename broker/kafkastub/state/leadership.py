@@ -42,7 +42,7 @@ def leaders_changed(state: BrokerState, changed: Iterable[tuple[Topic, Partition
         if log is not None:
             log.become_leader(partition.leader_epoch)
     for topic, partitions in by_topic.values():
-        state.fetch_waits.topic_changed(topic.topic_id)
+        state.fetch_purgatory.topic_changed(topic.topic_id)
         if topic.name == CONSUMER_OFFSETS:
             _coordinators_moved(state, topic, {partition.index for partition in partitions}, now)
     state.changed()
@@ -82,7 +82,7 @@ def node_stopped(state: BrokerState, node_id: int, now: Now) -> None:
     cluster.nodes[node_id].alive = False
     if cluster.controller_id == node_id:
         cluster.controller_id = next((node.node_id for node in cluster.nodes.values() if node.alive), node_id)
-    state.fetch_waits.node_stopped(node_id)
+    state.fetch_purgatory.node_stopped(node_id)
     leaders_changed(state, list(leaders.leave(cluster, node_id, lambda topic: rules_of(state, topic))), now)
 
 

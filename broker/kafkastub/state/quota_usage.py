@@ -85,8 +85,8 @@ class Request(Protocol):
 class MutedChannels:
     """Connections that are not listened to, by when they are again."""
 
-    def __init__(self, stir: Callable[[], None]) -> None:
-        self._stir = stir
+    def __init__(self, mark_dirty: Callable[[], None]) -> None:
+        self._mark_dirty = mark_dirty
         self._ends: list[tuple[int, int, Deferred]] = []
         self._count = 0
         self._most = _FEW
@@ -100,7 +100,7 @@ class MutedChannels:
         muted = Deferred(_as_it_is)
         self._count += 1
         heapq.heappush(self._ends, (until_ms, self._count, muted))
-        self._stir()
+        self._mark_dirty()
         return muted
 
     def next_deadline(self) -> int | None:

@@ -254,7 +254,7 @@ def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> N
     for name in gone:
         topic_id = state.cluster.delete_topic(name).topic_id
         state.logs.delete(topic_id)
-        state.fetch_waits.topic_changed(topic_id)
+        state.fetch_purgatory.topic_changed(topic_id)
     if CONSUMER_OFFSETS in gone:  # the coordinators resign, and with their log all they knew is gone
         state.serving = state.loading = None
         state.settle(state.coordinator.unload(broker_ms, 0))

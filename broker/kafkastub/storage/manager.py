@@ -19,13 +19,13 @@ class LogManager:
         wall_ms: the wall clock in unix milliseconds, which bounds on record timestamps are measured from;
         None takes
             the broker's time (which a test may have moved far from any client's clock).
-        stir: called where `perishable` may have become true.
+        mark_dirty: called where `perishable` may have become true.
     """
 
     def __init__(self, wall_ms: Callable[[], int] | None = None) -> None:
         self.producer_ids = ProducerIds()
         self.wall_ms = wall_ms
-        self.stir: Callable[[], None] = lambda: None
+        self.mark_dirty: Callable[[], None] = lambda: None
         self._logs: dict[bytes, dict[int, PartitionLog]] = {}
         self._kept: dict[PartitionLog, Upkeep] = {}
         self._perishable: dict[PartitionLog, Upkeep] = {}
@@ -103,7 +103,7 @@ class LogManager:
         upkeep = self._kept.get(log)
         if upkeep is not None and log.settings.perishable:
             self._perishable[log] = upkeep
-            self.stir()
+            self.mark_dirty()
         else:
             self._perishable.pop(log, None)
 

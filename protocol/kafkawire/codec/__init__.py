@@ -24,8 +24,8 @@ __all__ = [
     "decoder",
     "encode",
     "encoder",
+    "fast_decoder",
     "read_reference",
-    "straight_decoder",
 ]
 
 M = TypeVar("M", bound=Message)
@@ -54,7 +54,7 @@ def encoder(cls: type[Message], version: int) -> Encoder:
     return found
 
 
-def straight_decoder(cls: type[Message], version: int) -> Decoder:
+def fast_decoder(cls: type[Message], version: int) -> Decoder:
     """The compiled decoder without a net: whatever it raises, or an end behind `size`, means to ask `decoder`.
 
     Raises ValueError here for a version that the message does not have.
@@ -74,7 +74,7 @@ def decoder(cls: type[Message], version: int) -> Decoder:
     found = _decoders.get((cls, version))
     if found is not None:
         return found
-    straight = straight_decoder(cls, version)
+    straight = fast_decoder(cls, version)
 
     def decode_or_explain(data: bytes, position: int, size: int) -> tuple[Message, int]:
         try:

@@ -21,7 +21,7 @@ Decoder = Callable[[bytes, int, int], tuple[Any, int]]
 
 
 class NotStraight(Exception):
-    """The bytes leave the straight way; the reference reader decides what they are."""
+    """The bytes leave the fast path; the reference reader decides what they are."""
 
 
 def compile_decoder(layout: StructLayout, name: str, use_native: bool = True) -> Decoder:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from kafkastub.coordinator.commits import commit_run
-from kafkastub.handlers.registry import IsClear, Straight, always_clear
+from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.state.broker_state import BrokerState
-from kafkawire.codec import encode, straight_decoder
+from kafkawire.codec import encode, fast_decoder
 from kafkawire.errors import KafkaError
 from kafkawire.messages.offset_commit_request import OffsetCommitRequest, OffsetCommitRequestPartition
 from kafkawire.messages.offset_commit_response import (
@@ -60,8 +60,8 @@ class _Plan(NamedTuple):
     answer: bytes
 
 
-def straight_way(state: BrokerState, version: int, is_clear: IsClear = always_clear) -> Straight | None:
-    """The straight way for one version; None where there is none."""
+def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear) -> FastPath | None:
+    """The fast path for one version; None where there is none."""
     if version < FLEXIBLE_FROM:
         return None
     plans: dict[bytes, _Plan | None] = {}
@@ -120,7 +120,7 @@ def straight_way(state: BrokerState, version: int, is_clear: IsClear = always_cl
 def _planned(whole: bytes, at: int, version: int, is_clear: IsClear) -> _Plan | None:
     """The plan for requests that are as this one up to `at`; None where they are for the handler."""
     try:
-        request, stop = straight_decoder(OffsetCommitRequest, version)(whole, 0, len(whole))
+        request, stop = fast_decoder(OffsetCommitRequest, version)(whole, 0, len(whole))
     except Exception:
         return None
     assert isinstance(request, OffsetCommitRequest)

@@ -13,9 +13,9 @@ from __future__ import annotations
 from struct import Struct
 from typing import Final, NamedTuple
 
-from kafkastub.handlers.registry import IsClear, Straight, always_clear
+from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.state.broker_state import BrokerState
-from kafkawire.codec import encode, straight_decoder
+from kafkawire.codec import encode, fast_decoder
 from kafkawire.codec.varint import read_uvarint
 from kafkawire.messages.produce_request import ProduceRequest
 from kafkawire.messages.produce_response import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
@@ -46,10 +46,10 @@ class _Plan(NamedTuple):
     """Of the answer: what comes before and behind the offsets."""
 
 
-def straight_way(state: BrokerState, version: int, is_clear: IsClear = always_clear) -> Straight:
-    """The straight way for one version."""
+def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear) -> FastPath:
+    """The fast path for one version."""
     plans: dict[bytes, _Plan | None] = {}
-    cluster, logs, waits = state.cluster, state.logs, state.fetch_waits
+    cluster, logs, waits = state.cluster, state.logs, state.fetch_purgatory
     flexible, by_id = version >= FLEXIBLE_FROM, version >= TOPIC_IDS_FROM
     tail = b"\0\0\0" if flexible else b""
     told = Struct(">qqq" if version >= LOG_START_FROM else ">qq").pack
@@ -119,7 +119,7 @@ def _planned(begin: bytes, version: int, is_clear: IsClear) -> _Plan | None:
     null = b"\0" if version >= FLEXIBLE_FROM else b"\xff\xff\xff\xff"
     whole = begin + null + (b"\0\0\0" if version >= FLEXIBLE_FROM else b"")
     try:
-        request, stop = straight_decoder(ProduceRequest, version)(whole, 0, len(whole))
+        request, stop = fast_decoder(ProduceRequest, version)(whole, 0, len(whole))
     except Exception:
         return None
     assert isinstance(request, ProduceRequest)

@@ -28,11 +28,11 @@ class _Parked:
         return self.deferred.done or self.deferred.abandoned
 
 
-class FetchWaits:
+class FetchPurgatory:
     """Parked fetches by partition and by deadline (timer time, ms)."""
 
-    def __init__(self, stir: Callable[[], None] = lambda: None, slots: int = SLOTS) -> None:
-        self._stir = stir
+    def __init__(self, mark_dirty: Callable[[], None] = lambda: None, slots: int = SLOTS) -> None:
+        self._mark_dirty = mark_dirty
         """Called where the next deadline may have come nearer."""
         self._slots = slots
         self._sessions: dict[int, FetchSessions] = {}
@@ -67,7 +67,7 @@ class FetchWaits:
         self._count += 1
         self._parked += 1
         heapq.heappush(self._deadlines, (deadline_ms, self._count, parked))
-        self._stir()
+        self._mark_dirty()
 
     def appended(self, topic_id: bytes, partition: int) -> None:
         """Something was appended to the partition, or happened to it: look after those who wait for it."""

@@ -1,4 +1,4 @@
-"""The straight way of Produce does what the careful one does: the same answers, the same logs, whatever is asked."""
+"""the fast path of Produce does what the careful one does: the same answers, the same logs, whatever is asked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kafkastub.conformance.differential.data_batches import T0, Batches
 from kafkastub.handlers.context import ConnectionInfo
-from kafkastub.layers.fast_paths.produce import straight_way
+from kafkastub.layers.fast_paths.produce import fast_path
 from kafkastub.server.dispatch import Dispatcher, Refused
 from kafkastub.storage import LogSettings, PartitionLog
 from kafkawire.api import ApiKey
@@ -182,7 +182,7 @@ def test_what_comes_every_day_goes_straight(version: int, producer: dict[str, An
     producer = dict(producer)
     desk = Desk()
     topic = desk.topic()
-    way = straight_way(desk.state, version)
+    way = fast_path(desk.state, version)
     answers = []
     for number in range(4):
         if producer:
@@ -233,8 +233,8 @@ def test_the_beginnings_that_are_remembered_are_bounded(monkeypatch: pytest.Monk
     for timeout in [*range(10), *range(10)]:
         answers.add(broker.say(asked(produce_request(batch(timestamp=T0), timeout_ms=timeout), 9))[0])
         (route,) = broker.dispatcher.routes()
-        assert route.straight_way is not None
-        most = max(most, len(getclosurevars(route.straight_way).nonlocals["plans"]))
+        assert route.fast_path is not None
+        most = max(most, len(getclosurevars(route.fast_path).nonlocals["plans"]))
     assert len(answers) == 20  # each with an offset of its own
     assert most == 3
 

@@ -1,4 +1,4 @@
-"""The straight way of OffsetCommit does what the careful one does: same answers, same offsets, same records."""
+"""the fast path of OffsetCommit does what the careful one does: same answers, same offsets, same records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import Deferred
-from kafkastub.layers.fast_paths.offset_commit import straight_way
+from kafkastub.layers.fast_paths.offset_commit import fast_path
 from kafkastub.server.dispatch import Dispatcher, Refused
 from kafkastub.server.observed_metrics import Metrics
 from kafkawire.api import ApiKey
@@ -176,7 +176,7 @@ def test_what_consumers_commit_goes_straight(version: int, count: int, member: b
     topic = "orders" if count <= 3 else "many"
     who = {"member": broker.member("g", instance), "generation": 1, "instance": instance} if member else {}
     broker.say(asked(commit(broker), 8))  # a group that is new is made with care, and so is its topic
-    way = straight_way(broker.desk.state, version)
+    way = fast_path(broker.desk.state, version)
     assert way is not None
     for offset in (5, 5, 6, 1 << 60, -1):
         body = encode(commit(broker, 0, count, topic=topic, offset=offset, **who), version)  # type: ignore[arg-type]
@@ -191,13 +191,13 @@ def test_what_consumers_commit_goes_straight(version: int, count: int, member: b
 
 @pytest.mark.parametrize("version", range(2, 8))
 def test_older_versions_have_no_straight_way(version: int) -> None:
-    assert straight_way(Desk().state, version) is None
+    assert fast_path(Desk().state, version) is None
 
 
 def test_what_has_metadata_goes_by_the_handler_and_what_follows_goes_straight() -> None:
     broker = Broker()
     broker.say(asked(commit(broker), 8))
-    way = straight_way(broker.desk.state, 8)
+    way = fast_path(broker.desk.state, 8)
     assert way is not None
     found = []
     for metadata in ("", "m", ""):
@@ -226,8 +226,8 @@ def test_the_beginnings_that_are_remembered_are_bounded(monkeypatch: pytest.Monk
         request.topics[0].topic_id = b""
         assert straight.say(asked(request, 8)) == careful.say(asked(request, 8))
         (route,) = straight.dispatcher.routes()
-        assert route.straight_way is not None
-        most = max(most, len(getclosurevars(getclosurevars(route.straight_way).nonlocals["find"]).nonlocals["plans"]))
+        assert route.fast_path is not None
+        most = max(most, len(getclosurevars(getclosurevars(route.fast_path).nonlocals["find"]).nonlocals["plans"]))
     assert most == 3
     assert len({len(broker.desk.state.coordinator.groups) for broker in both}) == 1
     assert straight.held() == careful.held()
@@ -246,9 +246,9 @@ def test_every_partition_that_is_committed_is_counted_by_the_metrics() -> None:
     broker = Broker()
     broker.say(asked(commit(broker), 8))
     (route,) = broker.dispatcher.routes()
-    assert route.straight_way is not None
+    assert route.fast_path is not None
     metrics = Metrics()
-    way = metrics.counted_straight(route, route.straight_way)
+    way = metrics.counted_fast_path(route, route.fast_path)
     for count in (1, 1, 3, 3, 1, 2):
         body = encode(commit(broker, 0, count), 8)
         assert way(1, body, 0, len(body), START_MS, 0) is not None

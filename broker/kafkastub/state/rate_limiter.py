@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 
-class Sparingly:
+class RateLimiter:
     """Lets each key pass once in a while.
 
     Attributes:
@@ -23,7 +23,7 @@ class Sparingly:
     def __len__(self) -> int:
         return len(self._passed)
 
-    def passes(self, key: Hashable, timer_ms: int) -> bool:
+    def allows(self, key: Hashable, timer_ms: int) -> bool:
         """Whether it is time again for the key; if so, that time is now."""
         last = self._passed.get(key)
         if last is not None and timer_ms - last < self._every:

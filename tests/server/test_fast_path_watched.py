@@ -1,4 +1,4 @@
-"""Who watches a broker sees the same whether requests go the straight way or the careful one: journal, metrics, faults.
+"""Who watches a broker sees the same whether requests go the fast path or the careful one: journal, metrics, faults.
 
 And the way stays open beside fault rules that can match nothing that goes it.
 """
@@ -27,8 +27,8 @@ from kafkawire.framing import frame
 from kafkawire.header import request_header
 from kafkawire.messages.heartbeat_request import HeartbeatRequest
 from tests.handlers.desk import START_MS, Desk, batch, produce_request
-from tests.server import test_straight_commit as commits
-from tests.server import test_straight_produce as produces
+from tests.server import test_fast_path_commit as commits
+from tests.server import test_fast_path_produce as produces
 
 MEASURED = {"wall_time", "duration_us"}
 """What two brokers cannot have alike."""
@@ -204,8 +204,8 @@ COMMIT_RULES: tuple[tuple[dict[str, Any], bool], ...] = (
 def goes_straight(watched: Watched, key: ApiKey, body: bytes) -> bool:
     """Whether a request of the API's only version in use does."""
     (route,) = (each for each in watched.broker.dispatcher.routes() if each.key == key)
-    assert route.straight_way is not None
-    found = route.straight_way(1, body, 0, len(body), START_MS, 0)
+    assert route.fast_path is not None
+    found = route.fast_path(1, body, 0, len(body), START_MS, 0)
     return route.handler is route.passed and found is not None
 
 
