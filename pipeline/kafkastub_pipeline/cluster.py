@@ -1,4 +1,9 @@
-"""What only the cluster can tell, taken at one moment: watermarks, topics, and the times of the next records.
+"""What only the cluster can tell: watermarks, topics, and the times of the next records.
+
+A cluster goes on while its log is read, so that it matters what is asked when. Ends are asked behind the log: a commit
+that was read is then never ahead of them, and a topic that it names is there unless it was deleted. Beginnings are
+asked before it: records that go when they were consumed, as Kafka Streams deletes them, are else missing behind a
+commit that was read before.
 
 Plain Python over confluent-kafka; what comes back is small (a row a partition) and becomes a Spark table.
 """
@@ -8,7 +13,7 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -28,7 +33,11 @@ Place = tuple[str, int]
 
 @dataclass
 class Watermarks:
-    """Of one partition; times are Unix milliseconds, None where there is none."""
+    """Of one partition; times are Unix milliseconds, None where there is none.
+
+    Attributes:
+        log_start: as `beginnings` had it, where the partition has not begun earlier since, as that of a new topic.
+    """
 
     log_start: int
     high_watermark: int
@@ -38,15 +47,29 @@ class Watermarks:
 
 
 @dataclass
+class Beginnings:
+    """The cluster before its log is read.
+
+    Attributes:
+        log_partitions: how many `__consumer_offsets` has.
+        log_sizes: how many records each of them holds at most: compaction leaves gaps.
+        starts: where every partition begins that answered.
+    """
+
+    log_partitions: int
+    log_sizes: dict[int, int] = field(default_factory=dict)
+    starts: dict[Place, int] = field(default_factory=dict)
+
+
+@dataclass
 class Snapshot:
-    """The cluster at `taken_ms` of this machine's clock.
+    """The cluster behind its log, at `taken_ms` of this machine's clock.
 
     Attributes:
         partitions: every partition that exists and answered.
         listed: every partition that the cluster names, those without a leader too.
         topics: the names of all topics.
         topic_ids: theirs, in the usual notation of a UUID, where the broker tells them.
-        log_partitions: how many `__consumer_offsets` has.
         retention_minutes: `offsets.retention.minutes`; None where the broker does not tell.
     """
 
@@ -54,17 +77,8 @@ class Snapshot:
     partitions: dict[Place, Watermarks] = field(default_factory=dict)
     topics: set[str] = field(default_factory=set)
     topic_ids: dict[str, str] = field(default_factory=dict)
-    log_partitions: int = 0
     listed: set[Place] = field(default_factory=set)
     retention_minutes: int | None = None
-
-    def log_sizes(self) -> dict[int, int]:
-        """How many records each partition of the log holds at most: compaction leaves gaps."""
-        return {
-            partition: marks.high_watermark - marks.log_start
-            for (topic, partition), marks in self.partitions.items()
-            if topic == TOPIC
-        }
 
     def unstable(self) -> list[int]:
         """Partitions of the log with records behind the last stable offset: there is an open transaction."""
@@ -84,29 +98,46 @@ def reached(bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), tim
     return admin, metadata
 
 
-def snapshot(bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), timeout: float = TIMEOUT) -> Snapshot:
-    """Watermarks of every partition. Raises what `reached` raises."""
-    import confluent_kafka.admin
-    from confluent_kafka import IsolationLevel, TopicPartition
-
-    spec: Any = confluent_kafka.admin.OffsetSpec  # type: ignore[attr-defined]
-
+def beginnings(bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), timeout: float = TIMEOUT) -> Beginnings:
+    """What is asked before the log is read. Raises what `reached` raises."""
+    spec = _offset_spec()
     admin, metadata = reached(bootstrap_servers, options, timeout)
-    found = Snapshot(int(time.time() * 1000), log_partitions=len(metadata.topics[TOPIC].partitions))
-    places = [
-        TopicPartition(name, index)
-        for name, topic in metadata.topics.items()
-        if topic.error is None
-        for index, partition in topic.partitions.items()
-        if partition.leader >= 0
-    ]
+    found = Beginnings(len(metadata.topics[TOPIC].partitions))
+    for chunk in _chunks(_with_leaders(metadata)):
+        starts = admin.list_offsets(dict.fromkeys(chunk, spec.earliest()), request_timeout=timeout)
+        of_log = [place for place in chunk if place.topic == TOPIC]
+        ends = admin.list_offsets(dict.fromkeys(of_log, spec.latest()), request_timeout=timeout) if of_log else {}
+        for place in chunk:
+            start = _answer(starts[place])
+            end = _answer(ends[place]) if place in ends else None
+            if start is not None:
+                found.starts[place.topic, place.partition] = start[0]
+                if end is not None:
+                    found.log_sizes[place.partition] = end[0] - start[0]
+    return found
+
+
+def snapshot(
+    bootstrap_servers: str,
+    options: Sequence[tuple[str, str]] = (),
+    timeout: float = TIMEOUT,
+    begun: Beginnings | None = None,
+) -> Snapshot:
+    """Watermarks of every partition, to be taken behind the log. Raises what `reached` raises.
+
+    Args:
+        begun: the cluster before the log was read; None where no log is.
+    """
+    from confluent_kafka import IsolationLevel
+
+    spec = _offset_spec()
+    admin, metadata = reached(bootstrap_servers, options, timeout)
+    found = Snapshot(int(time.time() * 1000))
     found.topics = {name for name, topic in metadata.topics.items() if topic.error is None}
     found.listed = {(name, index) for name, topic in metadata.topics.items() for index in topic.partitions}
     found.retention_minutes = _retention_minutes(admin, sorted(metadata.brokers), timeout)
-    found.topic_ids = _topic_ids(admin, sorted(found.topics), timeout)
     levels = IsolationLevel.READ_UNCOMMITTED, IsolationLevel.READ_COMMITTED
-    for at in range(0, len(places), _CHUNK):
-        chunk = places[at : at + _CHUNK]
+    for chunk in _chunks(_with_leaders(metadata)):
         asked = [
             admin.list_offsets(dict.fromkeys(chunk, spec.earliest()), request_timeout=timeout),
             admin.list_offsets(dict.fromkeys(chunk, spec.latest()), isolation_level=levels[0], request_timeout=timeout),
@@ -118,12 +149,16 @@ def snapshot(bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), ti
             start, end, stable, newest = answers
             if start is None or end is None:
                 continue
-            found.partitions[place.topic, place.partition] = Watermarks(
-                start[0],
+            key = place.topic, place.partition
+            before = None if begun is None else begun.starts.get(key)
+            found.partitions[key] = Watermarks(
+                start[0] if before is None else min(start[0], before),
                 end[0],
                 end[0] if stable is None else stable[0],
                 *((newest[0], newest[1]) if newest is not None and newest[1] >= 0 else (None, None)),
             )
+    # behind the watermarks: where an id is that of a commit, the watermarks are those of its topic, and of no later one
+    found.topic_ids = _topic_ids(admin, sorted(found.topics), timeout)
     return found
 
 
@@ -216,6 +251,29 @@ def _topic_ids(admin: Any, topics: Sequence[str], timeout: float) -> dict[str, s
             if number:  # a broker before Kafka 2.8 has none
                 found[name] = str(uuid.UUID(int=number))
     return found
+
+
+def _offset_spec() -> Any:
+    import confluent_kafka.admin
+
+    return confluent_kafka.admin.OffsetSpec  # type: ignore[attr-defined]
+
+
+def _with_leaders(metadata: Any) -> list[Any]:
+    """The partitions that can be asked."""
+    from confluent_kafka import TopicPartition
+
+    return [
+        TopicPartition(name, index)
+        for name, topic in metadata.topics.items()
+        if topic.error is None
+        for index, partition in topic.partitions.items()
+        if partition.leader >= 0
+    ]
+
+
+def _chunks(places: list[Any]) -> Iterator[list[Any]]:
+    return (places[at : at + _CHUNK] for at in range(0, len(places), _CHUNK))
 
 
 def _answer(future: Any) -> tuple[int, int] | None:

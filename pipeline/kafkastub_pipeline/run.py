@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from kafkastub_pipeline.cluster import Snapshot, snapshot
+from kafkastub_pipeline.cluster import Beginnings, Snapshot, beginnings, snapshot
 from kafkastub_pipeline.decode.latest import CANDIDATE, decoded_with_candidates
 from kafkastub_pipeline.errors import PipelineError
 from kafkastub_pipeline.files import Files, check_writable
@@ -106,15 +106,18 @@ def run(spark: SparkSession, settings: Settings) -> list[str]:
     check_writable(Files(spark), "--out", settings.out)
     store = Store(spark, settings.out, settings.format)
     staging = Store(spark, settings.out)
-    cluster = None
-    if settings.bootstrap_servers is not None:
-        cluster = snapshot(settings.bootstrap_servers, settings.options)
+    servers = settings.bootstrap_servers
+    begun = None if servers is None else beginnings(servers, settings.options)
     journal = None if settings.journal is None else read_journal(spark, settings.journal)
     if settings.records is not None:
         stored = _saved_records(spark, settings.records)
     else:
-        stored = staging.write(RECORDS, decoded_with_candidates(_raw(spark, settings, cluster)))
+        stored = staging.write(RECORDS, decoded_with_candidates(_raw(spark, settings, begun)))
     try:
+        # behind the log: what it has was then asked for, and is not ahead of where topics end
+        if settings.journal is not None:
+            journal = read_journal(spark, settings.journal, checked=True)
+        cluster = None if servers is None else snapshot(servers, settings.options, begun=begun)
         records, candidates = _parted(stored)
         seen = view(records, candidates, journal, cluster, settings.now)
         made = Run(
@@ -144,13 +147,13 @@ def _parted(stored: DataFrame) -> tuple[DataFrame, DataFrame | None]:
     return stored.where("place is null").drop("place"), stored.where("place is not null").select(*CANDIDATE.names)
 
 
-def _raw(spark: SparkSession, settings: Settings, cluster: Snapshot | None) -> DataFrame:
+def _raw(spark: SparkSession, settings: Settings, begun: Beginnings | None) -> DataFrame:
     if settings.raw is not None:
         return read_raw(spark, settings.raw)
-    if settings.bootstrap_servers is None or cluster is None:
+    if settings.bootstrap_servers is None or begun is None:
         raise PipelineError("there is nothing to read: give --bootstrap-servers, --raw or --records")
-    servers, sizes = settings.bootstrap_servers, cluster.log_sizes()
-    return read_kafka(spark, servers, cluster.log_partitions, settings.options, sizes=sizes)
+    servers, sizes = settings.bootstrap_servers, begun.log_sizes
+    return read_kafka(spark, servers, begun.log_partitions, settings.options, sizes=sizes)
 
 
 def _saved_records(spark: SparkSession, path: str) -> DataFrame:

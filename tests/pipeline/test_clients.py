@@ -154,11 +154,11 @@ def _committed(stub: KafkaStub, listener: str) -> None:
 
 def _read(spark: SparkSession, servers: str, options: list[tuple[str, str]]) -> int:
     """How many records both clients see: one asks for the partitions, the other reads them."""
-    from kafkastub_pipeline.cluster import snapshot
+    from kafkastub_pipeline.cluster import beginnings, snapshot
     from kafkastub_pipeline.sources import read_kafka
 
-    seen = snapshot(servers, options)
-    assert seen.partitions["orders", 1].high_watermark == 0
+    seen = beginnings(servers, options)
+    assert snapshot(servers, options).partitions["orders", 1].high_watermark == 0
     return read_kafka(spark, servers, seen.log_partitions, options).count()
 
 

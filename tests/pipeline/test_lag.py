@@ -126,7 +126,8 @@ def test_without_a_snapshot_nothing_is_known(spark: SparkSession) -> None:
         (5, None, NOW, False),
         (5, THEN, None, False),
         (11, None, NOW, True),
-        (11, NOW, NOW, True),
+        (11, THEN, None, True),
+        (11, THEN, NOW, True),
     ],
 )
 def test_a_topic_of_another_id_is_another_topic(
@@ -141,6 +142,21 @@ def test_a_topic_of_another_id_is_another_topic(
         assert row == row | NOTHING
     else:
         assert (row["lag_records"], row["lag_method"]) == (10 - committed, "commit age")
+
+
+def test_a_topic_of_the_commits_id_is_the_same_topic_wherever_it_ends(spark: SparkSession) -> None:
+    """Behind a change of leaders, or where somebody has set an offset, a commit is ahead of the high watermark."""
+    cluster = of_orders(0, 10, 10, None)
+    cluster.topic_ids = {"orders": NOW}
+    found = told(spark, [(f"{n}", *ORDERS, n, 1000, NOW) for n in (9, 10, 11, 2**63 - 1)], cluster)
+    assert {group: (row["topic_recreated"], row["lag_records"]) for group, row in found.items()} == {
+        "9": (False, 1),
+        "10": (False, 0),
+        "11": (False, 0),
+        f"{2**63 - 1}": (False, 0),
+    }
+    ahead = found["11"]
+    assert (ahead["lag_method"], ahead["lag_seconds"], ahead["data_lost"]) == ("none left", 0.0, False)
 
 
 def test_only_what_the_cluster_says_is_gone_is_missing(spark: SparkSession) -> None:

@@ -15,7 +15,7 @@ GROUPS = 12
 
 
 def test_a_small_log_is_read_in_few_tasks_and_empty_partitions_not_at_all(spark: SparkSession) -> None:
-    from kafkastub_pipeline.cluster import snapshot
+    from kafkastub_pipeline.cluster import beginnings
     from kafkastub_pipeline.sources import read_kafka
 
     with KafkaStub(topics={"orders": 1}) as stub:
@@ -23,7 +23,7 @@ def test_a_small_log_is_read_in_few_tasks_and_empty_partitions_not_at_all(spark:
             consumer = Consumer({"bootstrap.servers": stub.bootstrap_servers, "group.id": f"g{number}"})
             consumer.commit(offsets=[TopicPartition("orders", 0, 1)], asynchronous=False)
             consumer.close()
-        sizes = snapshot(stub.bootstrap_servers).log_sizes()
+        sizes = beginnings(stub.bootstrap_servers).log_sizes
         found = read_kafka(spark, stub.bootstrap_servers, 50, sizes=sizes)
         assert (sum(sizes.values()), len(sizes)) == (GROUPS, 50)
         assert found.count() == GROUPS

@@ -166,14 +166,14 @@ TABLES: Final[dict[str, Columns]] = {
     "lag": (
         *_PLACE,
         *_COMMIT,
-        ("log_start_offset", "bigint", "of the topic's partition"),
-        ("high_watermark", "bigint", "of the topic's partition"),
-        ("last_stable_offset", "bigint", "of the topic's partition"),
+        ("log_start_offset", "bigint", "of the topic's partition, before the log was read"),
+        ("high_watermark", "bigint", "of the topic's partition, once the log was read"),
+        ("last_stable_offset", "bigint", "of the topic's partition, once the log was read"),
         (
             "lag_records",
             "bigint",
-            "high watermark less the committed offset; null where either is not known, where the topic is another one"
-            " by now, and for an offset below 0, which clients take for none",
+            "high watermark less the committed offset, 0 where that is ahead; null where either is not known, where the"
+            " topic is another one by now, and for an offset below 0, which clients take for none",
         ),
         (
             "lag_seconds",
@@ -186,7 +186,8 @@ TABLES: Final[dict[str, Columns]] = {
         (
             "topic_recreated",
             "boolean",
-            "the topic is another one by now: it has another id than the commit, or ends before it",
+            "the topic is another one by now: it has another id than the commit, or, where either has none, ends"
+            " before it",
         ),
         (
             "topic_missing",

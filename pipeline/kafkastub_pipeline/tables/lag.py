@@ -19,6 +19,10 @@ _WATERMARKS_DDL: Final = (
 _PLACE_DDL: Final = "topic string, `partition` int"
 _NEXT_DDL: Final = "topic string, `partition` int, committed_offset bigint, next_ms bigint, nothing_left boolean"
 
+RECREATED: Final = "coalesce(topic_id <> topic_id_now, committed_offset > high_watermark)"
+"""Whether a topic is another one than was committed to. Ids tell, where the commit and the cluster have them: a commit
+beyond the end is then one that is ahead of a new leader, say, or that somebody has set. Else that is the one sign."""
+
 
 def watermarks(spark: SparkSession, cluster: Snapshot | None) -> DataFrame:
     """The snapshot as a table; empty without a cluster."""
@@ -107,15 +111,13 @@ def lag(current: DataFrame, marks: DataFrame, following: DataFrame, gone: DataFr
     # numbers of clients, such as the times of records, can be anything: as doubles they do not overflow
     commit, newest = f"double(least(commit_ms, {LAST_MS}L))", f"double(least(newest_ms, {LAST_MS}L))"
     interpolated = f"{commit} + (greatest({newest}, {commit}) - {commit}) / double(greatest(lag_records, 1L))"
-    # ids tell, where the commit and the cluster have them; else that the commit is beyond the end
-    recreated = "committed_offset > high_watermark or coalesce(topic_id <> topic_id_now, false)"
     return (
         current.join(f.broadcast(marks), ["topic", "partition"], "left")
         .join(f.broadcast(gone.withColumn("_gone", f.lit(True))), ["topic", "partition"], "left")
         .join(following, ["topic", "partition", "committed_offset"], "left")
-        .withColumn("topic_recreated", f.expr(recreated))
+        .withColumn("topic_recreated", f.expr(RECREATED))
         .withColumn("_comparable", f.expr("committed_offset >= 0 and not topic_recreated"))
-        .withColumn("lag_records", f.expr("if(_comparable, try_subtract(high_watermark, committed_offset), null)"))
+        .withColumn("lag_records", f.expr("if(_comparable, greatest(high_watermark - committed_offset, 0L), null)"))
         .withColumn("data_lost", f.expr("if(_comparable, committed_offset < log_start_offset, null)"))
         .withColumn("topic_missing", f.expr("case when _gone then true when high_watermark is not null then false end"))
         .withColumn(

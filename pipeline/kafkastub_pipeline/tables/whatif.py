@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kafkastub_pipeline.past_ends import ends_at
 from kafkastub_pipeline.session import local_table
 from kafkastub_pipeline.tables.columns import time_of
+from kafkastub_pipeline.tables.lag import RECREATED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -60,16 +61,12 @@ def retention_whatif(found: DataFrame, marks: DataFrame, known_ends: DataFrame, 
     place = ["topic", "partition"]
 
     def with_end(frame: DataFrame, at: str, name: str) -> DataFrame:
-        """Where all records of before are gone, the first that is left tells nothing of where it ended then."""
         then = known_ends.withColumnRenamed("at_ms", at).withColumnRenamed("next_offset", "_next")
-        end = (
-            "case when high_watermark is null then null when _next = -1 then high_watermark"
-            " when _next > log_start_offset or _next = 0 then _next end"
-        )
+        end = "case when high_watermark is null then null when _next = -1 then high_watermark else _next end"
         return frame.join(f.broadcast(then), [*place, at], "left").withColumn(name, f.expr(end)).drop("_next")
 
     # today's watermarks are of another topic of that name, or the offset is none at all
-    other = "coalesce(topic_id <> topic_id_now, false) or committed_offset > high_watermark or committed_offset < 0"
+    other = f"coalesce({RECREATED}, false) or committed_offset < 0"
     deletions = found.where("finding = 'deletion'").join(f.broadcast(marks), place, "left")
     for mark in ("log_start_offset", "high_watermark"):
         deletions = deletions.withColumn(f"_{mark}", f.expr(f"if({other}, null, {mark})"))
