@@ -16,8 +16,9 @@ from pathlib import Path
 from kafkastub import KafkaStub, __version__
 from kafkastub.conformance.model import Outcome, Result, Status
 from kafkastub.conformance.registry import catalogue, plan
-from kafkastub.conformance.release import LATEST
+from kafkastub.conformance.release import LATEST, ranges
 from kafkastub.conformance.running import GONE, conform
+from kafkawire.api import ApiKey
 from tests.conformance.kfake_causes import CAUSES, cause_of, unexplained
 from tests.conftest import APACHE_CONFIG, CONFIG
 from tests.matrix import document as clients
@@ -44,13 +45,13 @@ fails the case at hand, and the run goes on.
 
 | option | meaning |
 |---|---|
-| `--profile kafka\\|kips` | released Kafka's letter (the default) or the KIPs': cases where they differ are in one of them only |
+| `--profile kafka\\|kips` | released Kafka's letter or the KIPs' (docs/profiles.md): cases where they differ are in one of them only. Without it the suite asks the broker something harmless that tells which one it follows, and says so where that is not Kafka's |
 | `-k EXPR` | only runs whose id fits: words with `and`, `or`, `not` and parentheses, `-k "OffsetDelete and not missing"` |
 | `--slow` | also the cases that wait for real seconds: sessions, offsets that expire |
 | `--control URL` | the control port of a stub (`kafkastub serve --control-port …`): also the cases that move its time, by weeks; whatever else the stub holds expires as well |
 | `--release X.Y` | the release of Apache Kafka that the broker is measured by; without it the one whose versions it advertises |
 | `--list` | the cases, what each shows and its source; needs no broker |
-| `--report FILE` | the result as `.html` (the matrix of cases and versions), `.json` (with all frames) or `.xml` (JUnit) |
+| `--report FILE` | the result as `.html` (the matrix of cases and versions), `.json` (with all frames) or `.xml` (JUnit); each lists every API of the release, with what is shown of it |
 | `--timeout MS` | how long one answer may take |
 
 A failure names the field that differs, what was expected, what came, and the frames:
@@ -60,6 +61,15 @@ DeleteGroups/named-twice[v2]: failed
   shows   A group named twice is answered once.
   source  Kafka: KafkaApis.handleDeleteGroupsRequest (distinct)
   results: expected 1: [{{'group_id': 'g', 'error_code': 0}}], got 2: [(group_id='g', error_code=0), (group_id='g', error_code=69)]
+```
+
+Before the last line stand all APIs of the release: those that were played with the runs that passed, those that the broker
+has and of which no case was played (with `-k`, say) or the suite has none, and those that the broker does not have:
+
+```text
+the 77 APIs of Apache Kafka 4.3:
+  44 played, with the runs that passed: Produce 250, Fetch 235, OffsetCommit 304 of 311, DescribeAcls 6 (9 skipped) …
+  33 not served: AddPartitionsToTxn, AddOffsetsToTxn, EndTxn …
 ```
 
 The exit status is 0 where all passed, 1 where not, 2 where nothing could be run. With `--against` it plays random scenarios
@@ -213,6 +223,7 @@ def document(found: list[Column], slow: bool) -> str:
         "Stub and Kafka are run with and without an authorizer, and (not the older release) as a cluster of two nodes;",
         "what is played there only is counted once.",
     ]
+    lines += _caseless(found)
     for column in found:
         lines += _later(column)
         lines += _skipped(column)
@@ -220,6 +231,25 @@ def document(found: list[Column], slow: bool) -> str:
         lines += _failures(column)
     lines += clients.section()
     return PORT.sub("the broker", "\n".join(lines)) + "\n"
+
+
+def _caseless(found: Sequence[Column]) -> Iterator[str]:
+    """The APIs of the latest release that the suite has no case for, and who has which versions of them."""
+    has_cases = {case.api for case in catalogue()}
+    names = {key: ApiKey(key).camel for key in ranges(LATEST) if ApiKey(key).camel not in has_cases}
+    if not names:
+        return
+    yield from ("", f"### APIs of Apache Kafka {LATEST} without a case", "")
+    yield "| API | " + " | ".join(column.name for column in found) + " |"
+    yield "|---|" + "---|" * len(found)
+    for key, name in names.items():
+        cells = ["not run" if one.outcome is None else _versions(one.outcome.served.get(key)) for one in found]
+        yield f"| {name} | " + " | ".join(cells) + " |"
+    yield from ("", "Versions that the broker advertises; – is an API that it does not have.")
+
+
+def _versions(between: tuple[int, int] | None) -> str:
+    return "–" if between is None else _ranges(list(range(between[0], between[1] + 1)))
 
 
 def _cell(column: Column, api: str | None) -> str:

@@ -37,9 +37,9 @@ def add_to(commands: Commands) -> None:
     )
     parser.add_argument(
         "--profile",
-        choices=["kafka", "kips"],
-        default="kafka",
-        help="released Kafka, or the KIPs to the letter (default %(default)s)",
+        choices=["auto", "kafka", "kips"],
+        default="auto",
+        help="released Kafka, or the KIPs to the letter (default: the one that the broker follows)",
     )
     parser.add_argument("-k", metavar="EXPR", default="", help="only runs whose id fits: words with and, or, not, ()")
     parser.add_argument("--slow", action="store_true", help="also the cases that wait for real seconds")
@@ -102,7 +102,8 @@ def _list(arguments: argparse.Namespace) -> int:
     for name, case in cases.items():
         first, last = min(versions[name]), max(versions[name])
         between = f"v{first}" if first == last else f"v{first}-{last}"
-        print(f"{name:<{width}}  {between:<7} {case.shows} ({case.source})")
+        alone = "" if case.profile == "both" else f"; profile {case.profile} alone"
+        print(f"{name:<{width}}  {between:<7} {case.shows} ({case.source}{alone})")
     print(f"{len(cases)} cases, {len(runs)} runs on a broker that has every version")
     return 0
 
@@ -139,6 +140,8 @@ def _conform(arguments: argparse.Namespace, paths: list[Path]) -> int:
         print("\n".join(text.entry(results)))
     if outcome.left:
         print(f"left behind, as the broker did not remove them: {', '.join(outcome.left)}")
+    if outcome.results:
+        print("\n".join(text.every_api(outcome, named=not arguments.k)))
     print(text.summary(outcome))
     return _status(outcome)
 

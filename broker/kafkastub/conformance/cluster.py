@@ -75,6 +75,8 @@ class Cluster:
         self.advertised: dict[str, tuple[int, int]] = {}
         self.served: dict[str, tuple[int, int]] = {}
         """What is advertised, and what is answered all the same."""
+        self.strange: dict[int, tuple[int, int]] = {}
+        """What is advertised of which we know no more than the key."""
         self.node_id = -1
         self.nodes = 1
         self.groups: set[str] = set()
@@ -98,6 +100,7 @@ class Cluster:
     def prepare(self) -> None:
         """Learn what the broker has; wait for its coordinators. Raises ClientError, NotReady."""
         found = self.admin().negotiate()
+        self.strange = {key: between for key, between in found.items() if key not in _BY_KEY}
         self.advertised = {_BY_KEY[key]: between for key, between in found.items() if key in _BY_KEY}
         self.served = dict(self.advertised)
         self.release = self.release or measured_by(self.advertised)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from kafkastub.conformance.broker import Broker
 
 PROFILES = ("kafka", "kips")
+AUTO = "auto"
+"""The profile that the broker follows, whichever that is."""
 
 FRAMES_KEPT = 12
 """So many of a failed run's last exchanges are reported."""
@@ -55,8 +57,8 @@ class Case:
     clock: bool = False
 
     def holds_for(self, profile: str) -> bool:
-        """Whether it belongs to a profile."""
-        return self.profile in ("both", profile)
+        """Whether it belongs to a profile, or may belong to the one that is still to be found out."""
+        return self.profile == "both" or profile in (self.profile, AUTO)
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,9 @@ class Outcome:
     began: str
     """UTC, ISO 8601."""
     advertised: dict[str, tuple[int, int]]
+    """The APIs that we know, by name, with their lowest and highest version."""
+    served: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """The same by key, with those that we do not know, and those that are answered though not advertised."""
     results: list[Result] = field(default_factory=list)
     seconds: float = 0.0
     interrupted: bool = False

@@ -9,7 +9,7 @@ from kafkastub.config.releases import APIS, LATEST
 from kafkastub.conformance.messages import KEYS
 from kafkastub.conformance.model import Case
 
-__all__ = ["LATEST", "known", "measured_by", "since", "versions"]
+__all__ = ["LATEST", "known", "measured_by", "ranges", "since", "versions"]
 
 Ranges = Mapping[str, tuple[int, int]]
 
@@ -23,16 +23,21 @@ def known(release: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def versions(release: str) -> Ranges:
-    """The APIs of a release and their versions, by name, as far as we know them."""
-    names = {int(key): name for name, key in KEYS.items()}
+def ranges(release: str) -> Mapping[int, tuple[int, int]]:
+    """The APIs of a release and their versions, by key."""
     found = {}
     for text in APIS[release].split():
         key, _, between = text.partition(":")
         first, _, last = between.partition("-")
-        if int(key) in names:
-            found[names[int(key)]] = (int(first), int(last))
+        found[int(key)] = int(first), int(last)
     return found
+
+
+@lru_cache(maxsize=32)
+def versions(release: str) -> Ranges:
+    """The same by name, as far as we know them."""
+    names = {int(key): name for name, key in KEYS.items()}
+    return {names[key]: between for key, between in ranges(release).items() if key in names}
 
 
 def measured_by(advertised: Ranges) -> str:

@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 from kafkastub.client import ClientError, NotListening
 from kafkastub.conformance.broker import Broker
 from kafkastub.conformance.cluster import Cluster, NotReady, address
+from kafkastub.conformance.letter import settle
 from kafkastub.conformance.link import remembered
-from kafkastub.conformance.model import CaseError, Clock, Mismatch, Outcome, Result, Run, Skipped, Status
+from kafkastub.conformance.messages import KEYS
+from kafkastub.conformance.model import AUTO, CaseError, Clock, Mismatch, Outcome, Result, Run, Skipped, Status
 from kafkastub.conformance.registry import plan
 from kafkastub.conformance.release import LATEST, since
 
@@ -46,7 +48,7 @@ Progress = Callable[[Result, int, int], None]
 
 def conform(
     bootstrap: str,
-    profile: str = "kafka",
+    profile: str = AUTO,
     *,
     chosen: str = "",
     slow: bool = False,
@@ -61,6 +63,7 @@ def conform(
     """Run the catalogue against the broker at `bootstrap` (HOST:PORT).
 
     Args:
+        profile: whose letter is followed where a KIP and released Kafka differ; "auto" is the broker's own.
         timeout: seconds that one answer may take.
         select: further choice among the runs.
         release: the release of Apache Kafka that the broker is measured by, "3.9"; "" is the one whose versions it has.
@@ -75,9 +78,13 @@ def conform(
     try:
         cluster.prepare()
         planned = plan(cluster.served, profile, slow=slow, clock=clock is not None, chosen=chosen)
-        runs = [run for run in planned if select is None or select(run)]
-        outcome = Outcome(name or bootstrap, profile, began, cluster.advertised, release=cluster.release)
-        outcome.notes += notes(cluster, runs)
+        chosen_ones = [run for run in planned if select is None or select(run)]
+        runs, of_profile = settle(cluster, chosen_ones)
+        served = cluster.strange | {int(KEYS[api]): between for api, between in cluster.served.items()}
+        outcome = Outcome(
+            name or bootstrap, cluster.profile, began, cluster.advertised, served, release=cluster.release
+        )
+        outcome.notes += of_profile + notes(cluster, runs)
         if note is not None:
             for text in outcome.notes:
                 note(text)

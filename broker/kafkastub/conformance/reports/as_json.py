@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from kafkastub.conformance.apis import Api, apis
 from kafkastub.conformance.model import Frame, Outcome, Result, Status
 
 
@@ -26,6 +27,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
         "summary": {status.value: outcome.count(status) for status in Status},
         "left behind": outcome.left,
         "advertised": {api: list(between) for api, between in outcome.advertised.items()},
+        "apis": [_api(api) for api in apis(outcome)],
         "results": [_result(result) for result in outcome.results],
     }
 
@@ -48,6 +50,19 @@ def _result(result: Result) -> dict[str, Any]:
     if result.frames:
         found["frames"] = list(map(frame, result.frames))
     return found
+
+
+def _api(api: Api) -> dict[str, Any]:
+    """Versions are [first, last], null where there are none."""
+    return {
+        "api": api.name,
+        "key": api.key,
+        "release": None if api.release is None else list(api.release),
+        "served": None if api.served is None else list(api.served),
+        "cases": api.cases,
+        "shown": api.shown.value,
+        "runs": {status.value: api.runs[status] for status in Status},
+    }
 
 
 def frame(one: Frame) -> dict[str, Any]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from html import escape
 
+from kafkastub.conformance.apis import Api, apis
 from kafkastub.conformance.model import Case, Outcome, Result, Status
 from kafkastub.conformance.registry import slug
+from kafkastub.conformance.reports import text
 from kafkastub.conformance.reports.page import counts, differences, exchange, page
 
 _SIGNS = {Status.PASSED: "✓", Status.FAILED: "✗", Status.ERROR: "!", Status.SKIPPED: "–"}
+
+EVERY_API = "every-api-of-the-release"
 
 
 def report(outcome: Outcome) -> str:
@@ -20,6 +24,7 @@ def report(outcome: Outcome) -> str:
     parts = [
         *(f"<p>{escape(note)}</p>" for note in outcome.notes),
         counts((status.value, status.value, outcome.count(status)) for status in Status),
+        f'<p><a href="#{EVERY_API}">Every API of Apache Kafka {escape(outcome.release)}</a>, without a case too.</p>',
         '<input type="checkbox" id="bad"><label for="bad">only what did not pass</label> &ensp;',
         '<input type="checkbox" id="ids"><label for="ids">ids and sources</label>',
         "<main>",
@@ -27,6 +32,7 @@ def report(outcome: Outcome) -> str:
         *(_matrix(api, results) for api, results in by_api.items()),
         _failures(outcome.bad),
         _skipped(outcome.results),
+        _every_api(outcome),
         "</main>",
     ]
     return page(f"Conformance of {outcome.broker}", _circumstances(outcome), parts)
@@ -163,3 +169,32 @@ def _skipped(results: list[Result]) -> str:
     if not rows:
         return ""
     return f'<section class="fine"><h2>What was skipped</h2><table>{"".join(rows)}</table></section>'
+
+
+def _every_api(outcome: Outcome) -> str:
+    """A row an API of the release: what the broker has of it, and what is shown."""
+    head = "".join(f'<th scope="col">{word}</th>' for word in ("API", "key", "release", "broker", "cases", "shown"))
+    rows = "\n".join(map(_api, apis(outcome)))
+    return (
+        f'<section class="fine"><h2 id="{EVERY_API}">Every API of Apache Kafka {escape(outcome.release)}</h2>'
+        f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></section>'
+    )
+
+
+def _api(api: Api) -> str:
+    name = f'<a href="#{slug(api.name)}">{escape(api.name)}</a>' if any(api.runs.values()) else escape(api.name)
+    told = ", ".join(f"{api.runs[status]} {status.value}" for status in Status if api.runs[status])
+    worst = "skipped" if not api.played else "passed" if api.fine else "failed"
+    cells = name, str(api.key), _between(api.release), _between(api.served), str(api.cases)
+    kind = f'<td><span class="{worst}">{told or escape(text.TOLD[api.shown])}</span></td>'
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}{kind}</tr>"
+
+
+def _between(versions: tuple[int, int] | None) -> str:
+    return (
+        "–"
+        if versions is None
+        else f"v{versions[0]}"
+        if versions[0] == versions[1]
+        else f"v{versions[0]}–{versions[1]}"
+    )

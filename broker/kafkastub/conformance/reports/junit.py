@@ -8,10 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
+from kafkastub.conformance.apis import Shown, apis
 from kafkastub.conformance.model import Outcome, Result, Status
 from kafkastub.conformance.reports import text
 
 KINDS = {Status.FAILED: "failure", Status.ERROR: "error", Status.SKIPPED: "skipped"}
+
+UNPLAYED = "APIs without a case"
+"""The suite of those of the release that nothing is shown of, each one as a test that is skipped."""
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 does not take, escaped or not."""
@@ -33,6 +37,9 @@ def report(outcome: Outcome) -> str:
     suites: defaultdict[str, list[TestCase]] = defaultdict(list)
     for result in outcome.results:
         suites[result.run.case.api].append(_case(result))
+    for api in apis(outcome):
+        if api.shown in (Shown.NO_CASE, Shown.NOT_SERVED):
+            suites[UNPLAYED].append(TestCase(api.name, 0.0, "skipped", text.TOLD[api.shown]))
     return document(f"conformance of {outcome.broker}, profile {outcome.profile}", outcome.began, suites)
 
 

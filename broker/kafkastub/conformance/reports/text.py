@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
+from kafkastub.conformance.apis import Api, Shown, apis
 from kafkastub.conformance.model import Frame, Outcome, Result, Status
 
 T = TypeVar("T")
 
 LONGEST_FRAME = 2000
 """Hexadecimal digits of a frame that are printed; the JSON report has them all."""
+
+WIDTH = 120
+"""Of lines that are wrapped."""
+
+_KEPT = "\N{NO-BREAK SPACE}"
+"""Between what stays on one line."""
 
 
 def together(results: Iterable[T], why: Callable[[T], str]) -> list[list[T]]:
@@ -48,6 +56,8 @@ def failure(result: Result) -> Iterator[str]:
     yield f"{result.run.id}: {result.status.value}"
     yield f"  shows   {case.shows}"
     yield f"  source  {case.source}"
+    if case.profile != "both":
+        yield f"  profile {case.profile} alone: the other one wants another answer"
     if result.differences:
         yield from (f"  {one}" for one in result.differences)
     else:
@@ -64,6 +74,42 @@ def frame_lines(frame: Frame) -> Iterator[str]:
         yield f"    answer  {shortened(frame.answer)}"
     else:
         yield "    answer  " + ("the connection was closed" if frame.closed else "none")
+
+
+TOLD = {
+    Shown.PLAYED: "played, with the runs that passed",
+    Shown.SKIPPED: "skipped in every run",
+    Shown.NOT_PLAYED: "served, none of their cases played",
+    Shown.NO_CASE: "served, without a case in the suite",
+    Shown.NOT_SERVED: "not served",
+}
+"""What is said of the APIs of a kind."""
+
+
+def every_api(outcome: Outcome, named: bool = True) -> Iterator[str]:
+    """What is shown of each API, in lines: of those of the release, and of what else the broker has.
+
+    Args:
+        named: whether each is; else those alone that were played.
+    """
+    found = apis(outcome)
+    others = [api.name for api in found if api.release is None]
+    more = f", and {', '.join(others)}" if others else ""
+    yield f"the {len(found) - len(others)} APIs of Apache Kafka {outcome.release}{more}:"
+    for shown, told in TOLD.items():
+        own = [_api(api) for api in found if api.shown is shown]
+        if own:
+            line = f"  {len(own)} {told}" + (f": {', '.join(own)}" if named or shown is Shown.PLAYED else "")
+            for one in textwrap.wrap(line, WIDTH, subsequent_indent="    ", break_on_hyphens=False):
+                yield one.replace(_KEPT, " ")
+
+
+def _api(api: Api) -> str:
+    if api.shown is not Shown.PLAYED:
+        return api.name
+    passed = str(api.runs[Status.PASSED]) if api.fine else f"{api.runs[Status.PASSED]} of {api.played}"
+    skipped = f" ({api.runs[Status.SKIPPED]} skipped)" if api.runs[Status.SKIPPED] else ""
+    return f"{api.name} {passed}{skipped}".replace(" ", _KEPT)
 
 
 def summary(outcome: Outcome) -> str:
