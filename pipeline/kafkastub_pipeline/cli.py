@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from kafkastub_pipeline import extra
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.rules import PROFILES
 from kafkastub_pipeline.write import FORMATS
@@ -139,6 +140,7 @@ def _add_report(command: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    extra.check(*extra.TABLES, *(() if options.bootstrap_servers is None else extra.CLUSTER))
     from kafkastub_pipeline.run import Settings, run
 
     if options.raw is None and options.records is None and options.bootstrap_servers is None:
@@ -174,6 +176,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _stream(options: argparse.Namespace) -> int:
+    extra.check(*extra.TABLES, *extra.CLUSTER)
     from kafkastub_pipeline.cluster import reached
     from kafkastub_pipeline.stream import stream
 
@@ -193,6 +196,7 @@ def _stream(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
+    extra.check(*extra.PAGE)
     from kafkastub_pipeline.report import write_report
 
     print(write_report(_session(options, kafka=False), options.tables, options.out))

@@ -45,9 +45,13 @@ def signed(
     if where.scheme != "file":
         raise ConfigError(f"{name}={keys_url} is refused: allowed is the URL of a file, for example file:///jwks.json")
     try:
+        import cryptography  # without it PyJWT takes keys of RSA and of curves for none at all
         import jwt
-    except ImportError:
-        raise ConfigError(f"{name} needs PyJWT: pip install 'kafkastub[security]'") from None
+    except ImportError as error:
+        raise ConfigError(
+            f"{name} needs the extra security ({error.name} is missing): pip install 'kafkastub[security]'"
+        ) from None
+    assert cryptography
     try:
         keys = jwt.PyJWKSet.from_json(Path(unquote(where.path)).read_text())
     except (OSError, ValueError, jwt.PyJWTError) as error:
