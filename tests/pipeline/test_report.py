@@ -33,6 +33,7 @@ PLOTS = (
     "by API and version",
     "API and error",
 )
+CUT = re.compile(r'<p class="soft cut">(.*?)</p>', re.DOTALL)
 COMMAND = "kafka-consumer-groups.sh --bootstrap-server b:9092 --delete-offsets --group {} --topic 'orders:0'"
 
 
@@ -159,6 +160,51 @@ def test_the_page_has_everything(page: Path) -> None:
     ):
         assert said in text, said
     assert "is not there" not in text
+    assert cuts(content) == []
+    assert "The tables are about" not in text
+
+
+def cuts(page: str) -> list[str]:
+    """What the page says of lists that are cut."""
+    return [" ".join(html.unescape(re.sub(r"<[^>]*>", "", one)).split()) for one in CUT.findall(page)]
+
+
+def test_each_list_that_is_cut_says_so(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kafkastub_pipeline.report import facts, write_report
+
+    most = {"EXAMPLES": 1, "GROUPS": 2, "TIMELINE_GROUPS": 3, "TIMELINE_EVENTS": 7, "COMMANDS": 4, "CELLS": 2}
+    for name, number in most.items():
+        monkeypatch.setattr(facts, name, number)
+    content = rows()
+    content["decode_errors"] += [{**content["decode_errors"][0], "reason": "another"}]
+    for table in ("expiry_forecast", "lag", "stale_offsets", "group_timeline", "protocol_coverage", "decode_errors"):
+        write(spark, tmp_path, table, content[table])
+    page = Path(write_report(spark, None, str(tmp_path))).read_text()
+    assert cuts(page) == [
+        f"These are {shown} of {among}; the table {table} has all."
+        for shown, among, table in (
+            (1, "5 groups of which something expires, those that lose an offset first", "expiry_forecast"),
+            (2, "5 groups, those that are most behind", "lag"),
+            (2, "7 groups, those with most stale offsets", "stale_offsets"),
+            (4, "6 commands, those of live groups first", "stale_offsets"),
+            (3, "5 groups, the busiest", "group_timeline"),
+            (7, "9 events of these groups, the newest", "group_timeline"),
+            (2, "3 combinations of API, version and error, the first by their keys", "protocol_coverage"),
+            (1, "2 reasons, those of most records", "decode_errors"),
+        )
+    ]
+
+
+def test_lists_that_are_as_long_as_may_be_are_whole(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafkastub_pipeline.report import facts, write_report
+
+    for name, number in {"EXAMPLES": 5, "TIMELINE_GROUPS": 5, "TIMELINE_EVENTS": 15, "CELLS": 3}.items():
+        monkeypatch.setattr(facts, name, number)
+    for table in ("expiry_forecast", "group_timeline", "protocol_coverage"):
+        write(spark, tmp_path, table, rows()[table])
+    assert cuts(Path(write_report(spark, None, str(tmp_path))).read_text()) == []
 
 
 def commands_of(page: str, kind: str) -> list[str]:
@@ -224,6 +270,22 @@ def test_bars_are_days_of_the_calendar(spark: SparkSession, tmp_path: Path) -> N
         weekend = [any(left <= start and end <= right for left, right in shades) for start, end in days]
         assert [day for day, within in enumerate(weekend) if within] == [1, 2, 8, 9, 15, 16, 22, 23, 29]
     assert "Fri 27 Nov" in expiries(by_day, friday)
+
+
+def test_tables_of_two_runs_are_not_taken_for_one_moment(spark: SparkSession, tmp_path: Path) -> None:
+    """A run that was killed: the forecast is two days older than the lag."""
+    from kafkastub_pipeline.report import write_report
+
+    place = {"group_id": "g", "topic": "orders", "partition": 0}
+    friday = NOW - DAY
+    going = {**place, "rule": "simple", "retention_minutes": 60, "as_of": friday, "expires_at": friday + DAY / 4}
+    write(spark, tmp_path, "expiry_forecast", [going])
+    write(spark, tmp_path, "lag", [{**place, "lag_records": 3, "as_of": friday + 2 * DAY}])
+    text = " ".join(text_of(Path(write_report(spark, None, str(tmp_path))).read_text()).split())
+    assert "The tables are about 2 moments" in text
+    assert f"the first is the rest of {friday:%A, %d %B};" in text
+    assert re.search(r"2026-01-30 18:00:00 UTC 6 h 1 simple 3", text)
+    assert f"{friday:%a %d %b}" in text
 
 
 def test_what_goes_first_is_behind_by_what_goes(spark: SparkSession, tmp_path: Path) -> None:

@@ -33,12 +33,16 @@ class Facts:
 
     Attributes:
         tables: name, rows, `as_of` and `complete_since` of each table; rows None where it is missing.
+        as_of: the newest moment that a table is about.
+        moments: how many there are: tables of several runs are not about the same.
+        coverage_cells: how many there are of which `coverage` has the first.
     """
 
     source: str
     made: datetime
     tables: list[Row] = field(default_factory=list)
     as_of: datetime | None = None
+    moments: int = 0
     current: Row | None = None
     expiry: Row | None = None
     whatif: list[Row] | None = None
@@ -46,6 +50,7 @@ class Facts:
     stale: Row | None = None
     timeline: Row | None = None
     coverage: list[Row] | None = None
+    coverage_cells: int = 0
     audit: list[Row] | None = None
     errors: Row | None = None
 
@@ -58,7 +63,7 @@ def gathered(spark: SparkSession, source: str) -> Facts:
     if all(one["rows"] is None for one in facts.tables):
         raise PipelineError(f"there are no tables in {source}; make them with `kafkastub-pipeline run --out {source}`")
     moments = [one["as_of"] for one in facts.tables if one["as_of"] is not None]
-    facts.as_of = max(moments, default=None)
+    facts.as_of, facts.moments = max(moments, default=None), len(set(moments))
     facts.current = tables.asked("offset_current", _current)
     lags = tables.frame("lag")
     facts.expiry = tables.asked("expiry_forecast", lambda frame: _expiry(frame, lags))
@@ -66,7 +71,7 @@ def gathered(spark: SparkSession, source: str) -> Facts:
     facts.lag = tables.asked("lag", _lag)
     facts.stale = tables.asked("stale_offsets", _stale)
     facts.timeline = tables.asked("group_timeline", _timeline)
-    facts.coverage = tables.asked("protocol_coverage", _coverage)
+    facts.coverage, facts.coverage_cells = tables.asked("protocol_coverage", _coverage) or (None, 0)
     facts.audit = tables.asked("deletion_audit", _audit)
     facts.errors = tables.asked("decode_errors", _errors)
     return facts
@@ -122,6 +127,12 @@ def _rows(frame: DataFrame) -> list[Row]:
     return [row.asDict(recursive=True) for row in frame.collect()]
 
 
+def _first(frame: DataFrame, most: int) -> tuple[list[Row], int]:
+    """So many rows, and how many there are: they are counted only where there are more."""
+    rows = _rows(frame.limit(most + 1))
+    return (rows, len(rows)) if len(rows) <= most else (rows[:most], frame.count())
+
+
 def _times(row: Row, *names: str) -> Row:
     return row | {name: moment(row[name]) for name in names}
 
@@ -163,10 +174,12 @@ def _expiry(frame: DataFrame, lags: DataFrame | None) -> Row:
             f"count_if(ms > now and ms <= now + {DAY_MS}) as in_a_day",
             f"count_if(ms > now and ms <= now + {7 * DAY_MS}) as in_a_week",
             "count(*) as offsets",
+            "count(distinct if(ms is null, null, group_id)) as groups",
             "max(retention_minutes) as retention_minutes",
+            "max(now) as as_of",
         )
     )[0]
-    return counted | {
+    return _times(counted, "as_of") | {
         "by_day": _rows(by_day),
         "kept": _rows(kept),
         "first": [_times(row, "first", "last") for row in _rows(first)],
@@ -275,17 +288,18 @@ def _timeline(frame: DataFrame) -> Row:
             "cause",
         )
         .orderBy(f.desc("at"))
-        .limit(TIMELINE_EVENTS)
     )
+    shown, all_of_them = _first(events, TIMELINE_EVENTS)
     causes = frame.groupBy("cause").agg(f.count("*").alias("events"), f.countDistinct("group_id").alias("groups"))
     return {
         "groups": alive.select("group_id").distinct().count(),
-        "events": _rows(events),
+        "events": shown,
+        "all_events": all_of_them,
         "causes": _rows(causes.orderBy(f.desc("events"))),
     }
 
 
-def _coverage(frame: DataFrame) -> list[Row]:
+def _coverage(frame: DataFrame) -> tuple[list[Row], int]:
     from pyspark.sql import functions as f
 
     cells = frame.groupBy("api", "api_key", "api_version", "error_code", "error").agg(
@@ -294,7 +308,7 @@ def _coverage(frame: DataFrame) -> list[Row]:
         f.max("exercised").alias("exercised"),
         f.array_sort(f.array_distinct(f.flatten(f.collect_list("clients")))).alias("clients"),
     )
-    return _rows(cells.orderBy("api_key", "api_version", "error_code").limit(CELLS))
+    return _first(cells.orderBy("api_key", "api_version", "error_code"), CELLS)
 
 
 def _audit(frame: DataFrame) -> list[Row]:
@@ -317,4 +331,5 @@ def _errors(frame: DataFrame) -> Row:
         f.expr("min_by(struct(log_partition, log_offset), log_offset)").alias("example"),
         f.expr("min_by(hex(substring(key, 1, 24)), log_offset)").alias("key"),
     )
-    return {"records": frame.count(), "reasons": _rows(reasons.orderBy(f.desc("records"), "reason").limit(EXAMPLES))}
+    shown, all_of_them = _first(reasons.orderBy(f.desc("records"), "reason"), EXAMPLES)
+    return {"records": frame.count(), "reasons": shown, "all_reasons": all_of_them}

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.report import plots
-from kafkastub_pipeline.report.facts import COMMANDS, GROUPS, TIMELINE_GROUPS, Facts, Row
+from kafkastub_pipeline.report.facts import Facts, Row
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -33,15 +33,14 @@ def rendered(facts: Facts) -> str:
             commands=[] if facts.stale is None else [command(row) for row in facts.stale["commands"]],
             kinds=KINDS,
             untried=untried(facts.coverage or []),
-            most={"commands": COMMANDS, "groups": GROUPS, "timelines": TIMELINE_GROUPS},
         )
     )
 
 
 def _plots(facts: Facts) -> dict[str, dict[str, str]]:
     drawn = {}
-    if facts.expiry is not None and facts.as_of is not None:
-        drawn["expiries"] = plots.plotted(plots.expiries, facts.expiry["by_day"], facts.as_of)
+    if facts.expiry is not None and facts.expiry["as_of"] is not None:
+        drawn["expiries"] = plots.plotted(plots.expiries, facts.expiry["by_day"], facts.expiry["as_of"])
     if facts.stale is not None:
         drawn["stale"] = plots.plotted(plots.stale, facts.stale["by_group"])
     if facts.lag is not None:
