@@ -154,7 +154,7 @@ def snapshot(
             found.partitions[key] = Watermarks(
                 start[0] if before is None else min(start[0], before),
                 end[0],
-                end[0] if stable is None else stable[0],
+                end[0] if stable is None else min(stable[0], end[0]),
                 *((newest[0], newest[1]) if newest is not None and newest[1] >= 0 else (None, None)),
             )
     # behind the watermarks: where an id is that of a commit, the watermarks are those of its topic, and of no later one

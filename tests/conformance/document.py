@@ -147,16 +147,16 @@ def _apache_kafka(release: str, slow: bool) -> Column:
     config = {**APACHE_CONFIG, **(EXPIRING if slow else {})}
     try:
         with ApacheKafka(config=config, release=other) as kafka:
-            column.outcome = conform(kafka.bootstrap_servers, slow=slow)
+            column.outcome = conform(kafka.bootstrap_servers, "kafka", slow=slow)
             if column.outcome.release != LATEST:
                 column.later = conform(
-                    kafka.bootstrap_servers, release=LATEST, timeout=2, select=lambda run: bool(run.case.since)
+                    kafka.bootstrap_servers, "kafka", release=LATEST, timeout=2, select=lambda run: bool(run.case.since)
                 )
         with ApacheKafka(config={**APACHE_CONFIG, **SECURED}, release=other) as kafka:
-            _fill_in(column.outcome, conform(kafka.bootstrap_servers, chosen="Acls/"))
+            _fill_in(column.outcome, conform(kafka.bootstrap_servers, "kafka", chosen="Acls/"))
         if not other:
             with ApacheCluster(2, APACHE_CONFIG) as cluster:
-                _fill_in(column.outcome, conform(cluster.nodes[2].bootstrap_servers, chosen=CLUSTERED))
+                _fill_in(column.outcome, conform(cluster.nodes[2].bootstrap_servers, "kafka", chosen=CLUSTERED))
     except OracleError as error:
         column.outcome, column.missing = None, str(error).splitlines()[0]
     return column
@@ -174,6 +174,7 @@ def _kfake(slow: bool) -> Column:
             with contestants.kfake() as running:
                 found = conform(
                     f"{running.host}:{running.port}",
+                    "kafka",
                     slow=slow,
                     timeout=2,
                     select=None if waiting is None else lambda run, ids=waiting: run.id in ids,  # type: ignore[misc]

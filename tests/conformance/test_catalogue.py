@@ -68,7 +68,7 @@ def test_apache_kafka_passes_every_case(apache_kafka: ApacheKafka):
 @pytest.mark.oracle
 def test_apache_kafka_with_an_authorizer_and_a_short_retention():
     with ApacheKafka(config={**APACHE_CONFIG, **SECURED, **EXPIRING}) as kafka:
-        outcome = conform(kafka.bootstrap_servers, slow=True, chosen="Acls/ or OffsetCommit/expires")
+        outcome = conform(kafka.bootstrap_servers, "kafka", slow=True, chosen="Acls/ or OffsetCommit/expires")
     assert not outcome.bad, told(outcome)
     assert skipped(outcome).keys() == {PRESENT}
 
@@ -76,7 +76,7 @@ def test_apache_kafka_with_an_authorizer_and_a_short_retention():
 @pytest.mark.oracle
 def test_a_cluster_of_apache_kafka():
     with ApacheCluster(2, APACHE_CONFIG) as cluster:
-        outcome = conform(cluster.nodes[2].bootstrap_servers, chosen=CLUSTERED)
+        outcome = conform(cluster.nodes[2].bootstrap_servers, "kafka", chosen=CLUSTERED)
     assert not outcome.bad, told(outcome)
     assert skipped(outcome) == {}
 
@@ -84,8 +84,10 @@ def test_a_cluster_of_apache_kafka():
 @pytest.mark.oracle
 def test_an_older_apache_kafka_departs_only_where_cases_say_so():
     with ApacheKafka(config=APACHE_CONFIG, release=OLDER) as kafka:
-        outcome = conform(kafka.bootstrap_servers)
-        later = conform(kafka.bootstrap_servers, release=LATEST, timeout=2, select=lambda run: bool(run.case.since))
+        outcome = conform(kafka.bootstrap_servers, "kafka")
+        later = conform(
+            kafka.bootstrap_servers, "kafka", release=LATEST, timeout=2, select=lambda run: bool(run.case.since)
+        )
     assert outcome.release == OLDER.rpartition(".")[0]
     assert not outcome.bad, told(outcome)
     assert {result.run.case.id for result in later.results} == {result.run.case.id for result in later.bad}

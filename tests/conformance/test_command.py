@@ -95,6 +95,10 @@ def test_the_list_depends_on_the_profile():
     lists = {profile: run("conform", "--list", "--profile", profile)[1] for profile in ("kafka", "kips")}
     assert "empty-group-id-of-the-draft" in lists["kips"]
     assert "empty-group-id-of-the-draft" not in lists["kafka"]
+    either = run("conform", "--list")[1]
+    assert [line.split()[-2:] for line in either.splitlines() if "OffsetCommit/empty-group-id" in line] == [
+        [profile, "alone)"] for profile in ("kafka", "kips")
+    ]
 
 
 @pytest.mark.parametrize(
