@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from kafkastub.client import ClientError
+from kafkastub.conformance.cluster import Cluster
 from kafkastub.conformance.model import Skipped
 from kafkawire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from kafkastub.conformance.cluster import Cluster
 
 SWEEP_SECONDS = 2.0
 POLL_SECONDS = 0.02
 
 
-def clean(cluster: Cluster, kept: set[str]) -> list[str]:
-    """Remove everything that the cluster lists but the topics `kept`; gives the names of what could not be removed."""
+def clean(cluster: Cluster, *, shared: bool = False) -> list[str]:
+    """Remove what the cases so far have made; gives the names of what could not be removed.
+
+    Args:
+        shared: also the topics that cases share.
+    """
+    kept = set() if shared else cluster.shared_topics
     left: list[str] = []
     topics = sorted(cluster.topics - kept)
     try:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafkastub.client import ClientError
-from kafkastub.conformance.cleaning import clean
 from kafkastub.conformance.expecting import Answer
 from kafkastub.conformance.link import Link, remembered
 from kafkastub.conformance.messages import KEYS
@@ -261,13 +260,10 @@ class Cluster:
             groups = self.ask("ListGroups").groups
             self.groups |= {group.group_id for group in groups if group.group_id.startswith(self.prefix)}
 
-    def clean(self, *, shared: bool = False) -> list[str]:
-        """Remove what the cases so far have made; gives the names of what could not be removed.
-
-        Args:
-            shared: also the topics that cases share.
-        """
-        return clean(self, set() if shared else {topic.name for topic in self._shared.values()})
+    @property
+    def shared_topics(self) -> set[str]:
+        """The names of the topics that cases share."""
+        return {topic.name for topic in self._shared.values()}
 
     def _coordinator(self, key: str, key_type: int = 0) -> int:
         """The coordinator's node id, -1 while there is none."""

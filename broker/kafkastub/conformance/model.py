@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from kafkastub.conformance.messages import KEYS, has_tags
 from kafkawire.header import response_header_size
-
-if TYPE_CHECKING:
-    from kafkastub.conformance.broker import Broker
 
 PROFILES = ("kafka", "kips")
 AUTO = "auto"
@@ -37,6 +34,7 @@ class Status(Enum):
 class Case:
     """One thing that a broker shall do.
 
+    `run` plays it, and is given a `broker.Broker`.
     `versions` of the API `api` are those that it holds for; None is every version. `also` are further APIs that it
     cannot do without. `profile` is "both", or the one profile whose letter it follows. `since` is the first release of
     Apache Kafka that does so, "4.0", and `before` what earlier ones do. `clock` is whether it moves the broker's time,
@@ -47,7 +45,7 @@ class Case:
     api: str
     shows: str
     source: str
-    run: Callable[[Broker], None]
+    run: Callable[[Any], None]
     versions: tuple[int, int] | None = None
     also: tuple[str, ...] = ()
     profile: str = "both"

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from kafkastub.client import ClientError, NotListening
 from kafkastub.conformance.broker import Broker
+from kafkastub.conformance.cleaning import clean
 from kafkastub.conformance.cluster import Cluster, NotReady, address
 from kafkastub.conformance.letter import settle
 from kafkastub.conformance.link import remembered
@@ -79,7 +80,12 @@ def conform(
         cluster.prepare()
         planned = plan(cluster.served, profile, slow=slow, clock=clock is not None, chosen=chosen)
         chosen_ones = [run for run in planned if select is None or select(run)]
-        runs, of_profile = settle(cluster, chosen_ones)
+        try:
+            runs, of_profile = settle(cluster, chosen_ones)
+        except BaseException:  # an interruption among them: it has made a topic, or was about to
+            cluster.take_stock()
+            clean(cluster, shared=True)
+            raise
         served = cluster.strange | {int(KEYS[api]): between for api, between in cluster.served.items()}
         outcome = Outcome(
             name or bootstrap, cluster.profile, began, cluster.advertised, served, release=cluster.release
@@ -132,13 +138,13 @@ def _play(cluster: Cluster, runs: Sequence[Run], outcome: Outcome, progress: Pro
             if progress is not None:
                 progress(result, number, len(runs))
             if not dead and (number % CLEANED_EVERY == 0 or "" in cluster.groups):
-                outcome.left += cluster.clean()
+                outcome.left += clean(cluster)
     except KeyboardInterrupt:
         outcome.interrupted = True
         cluster.take_stock()
     finally:
         if not dead:
-            outcome.left += cluster.clean(shared=True)
+            outcome.left += clean(cluster, shared=True)
 
 
 def play(cluster: Cluster, run: Run) -> Result:

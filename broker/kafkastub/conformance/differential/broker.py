@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from threading import Event
 
 from kafkastub.client import ClientError
+from kafkastub.conformance.cleaning import clean
 from kafkastub.conformance.cluster import Cluster, NotReady, address
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.names import PLAIN_NODE, TOPICS
@@ -131,7 +132,7 @@ class Broker:
         owed = set(self.cluster.groups), set(self.cluster.topics)
         with suppress(ClientError, Skipped):
             self._let_go(groups, members)
-            if self.cluster.clean():
+            if clean(self.cluster):
                 self.owe(*owed)
 
     def owe(self, groups: set[str], topics: set[str]) -> None:
@@ -179,7 +180,7 @@ class Broker:
         if self.cluster is None:
             return []
         self.owe(set(), self._shared())
-        left = self.cluster.clean()
+        left = clean(self.cluster)
         self.cluster.forget_admin()
         return left
 
