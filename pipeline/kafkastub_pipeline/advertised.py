@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import struct
-from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.sources import GROUP
 from kafkawire.api import ApiKey
@@ -12,8 +11,8 @@ from kafkawire.codec import decode, encode
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.messages.api_versions_response import ApiVersionsResponse
 
-if TYPE_CHECKING:
-    from kafkastub_pipeline.tables.coverage import Advertised
+Advertised = dict[int, tuple[str, int, int]]
+"""API key to its name and range of versions."""
 
 _VERSION = 0
 _CLIENT = GROUP.encode()

@@ -3,100 +3,27 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING
 
-from kafkastub_pipeline.cluster import Beginnings, Snapshot, beginnings, snapshot
+from kafkastub_pipeline.cluster import Beginnings, beginnings, snapshot
 from kafkastub_pipeline.decode.latest import CANDIDATE, decoded_with_candidates
 from kafkastub_pipeline.errors import PipelineError
 from kafkastub_pipeline.files import Files, check_writable
 from kafkastub_pipeline.moment import view
+from kafkastub_pipeline.settings import Settings
 from kafkastub_pipeline.sources import read_journal, read_kafka, read_raw
-from kafkastub_pipeline.tables.columns import shaped, time_of
+from kafkastub_pipeline.tables.made_from import Run
 from kafkastub_pipeline.write import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+__all__ = ["Run", "Settings", "complete_since", "run"]
+
 log = logging.getLogger("kafkastub_pipeline")
 
 RECORDS = "decoded_records"
 """The decoded records, and the candidates for current offsets behind them, while a run needs them."""
-
-
-@dataclass
-class Settings:
-    """What a run is asked for.
-
-    Attributes:
-        out: directory of the tables.
-        bootstrap_servers: HOST:PORT; None where `raw` or `records` says where records are and no snapshot is wanted.
-        raw: directory of saved raw records.
-        records: directory of records that `stream` has decoded.
-        retention_minutes: what to try; the first is what the forecast assumes.
-        now: "log" (the newest timestamp on the log) or an aware datetime: what is later on the log is not looked at.
-        check_interval_ms: `offsets.retention.check.interval.ms`.
-        probes: for so many partitions with lag the next record's timestamp is read.
-        stale_after_minutes: offsets of groups without members are stale when they were not used for so long; by default
-            as long as Kafka keeps them by default (`offsets.retention.minutes`).
-    """
-
-    out: str
-    bootstrap_servers: str | None = None
-    raw: str | None = None
-    records: str | None = None
-    retention_minutes: Sequence[int] = (10080,)
-    now: datetime | str = "log"
-    journal: str | None = None
-    profile: str = "kips"
-    check_interval_ms: int = 600_000
-    format: str = "parquet"
-    options: Sequence[tuple[str, str]] = ()
-    probes: int = 1000
-    keep_records: bool = False
-    stale_after_minutes: int = 10080
-
-
-@dataclass
-class Run:
-    """What the tables of one run are made from.
-
-    Attributes:
-        records: decoded records, stored.
-        candidates: what `decode.latest` has found for the current offsets; None where only decoded records are there.
-        now_ms: the moment that the tables are about.
-        complete: `log_partition` and `complete_ms`, for partitions whose log does not begin at its beginning.
-        cluster: None without a broker, and in a view of the past.
-        past: whether the log goes on behind `now_ms`.
-        broker_retention_minutes: `offsets.retention.minutes` of the cluster; None where it does not tell.
-    """
-
-    spark: SparkSession
-    settings: Settings
-    store: Store
-    records: DataFrame
-    candidates: DataFrame | None
-    now_ms: int
-    complete_ms: int | None
-    cluster: Snapshot | None
-    journal: DataFrame | None
-    past: bool = False
-    broker_retention_minutes: int | None = None
-    written: list[str] = field(default_factory=list)
-
-    def table(self, name: str, frame: DataFrame, partition_by: tuple[str, ...] = ()) -> DataFrame:
-        """Give a table its columns, and write it."""
-        from pyspark.sql import functions as f
-
-        log.info("writing %s", name)
-        if "as_of" not in frame.columns:
-            frame = frame.withColumn("as_of", time_of(f.lit(self.now_ms)))
-        if "complete_since" not in frame.columns:
-            frame = frame.withColumn("complete_since", time_of(f.lit(self.complete_ms).cast("bigint")))
-        self.written.append(name)
-        return self.store.write(name, shaped(frame, name), partition_by)
 
 
 def run(spark: SparkSession, settings: Settings) -> list[str]:

@@ -21,7 +21,7 @@ from kafkastub_pipeline.tables.whatif import ends, retention_whatif
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafkastub_pipeline.run import Run
+    from kafkastub_pipeline.tables.made_from import Run
 
 
 def write_all(run: Run) -> None:

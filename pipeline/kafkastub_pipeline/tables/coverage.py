@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkastub_pipeline.advertised import Advertised
 from kafkastub_pipeline.session import local_table
 from kafkastub_pipeline.sources import GROUP
 from kafkastub_pipeline.tables.columns import time_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-Advertised = dict[int, tuple[str, int, int]]
-"""API key to its name and range of versions."""
 
 _DDL: Final = "api_key smallint, name string, api_version smallint"
 

@@ -1,0 +1,40 @@
+"""What a run is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass
+class Settings:
+    """What a run is asked for.
+
+    Attributes:
+        out: directory of the tables.
+        bootstrap_servers: HOST:PORT; None where `raw` or `records` says where records are and no snapshot is wanted.
+        raw: directory of saved raw records.
+        records: directory of records that `stream` has decoded.
+        retention_minutes: what to try; the first is what the forecast assumes.
+        now: "log" (the newest timestamp on the log) or an aware datetime: what is later on the log is not looked at.
+        check_interval_ms: `offsets.retention.check.interval.ms`.
+        probes: for so many partitions with lag the next record's timestamp is read.
+        stale_after_minutes: offsets of groups without members are stale when they were not used for so long; by default
+            as long as Kafka keeps them by default (`offsets.retention.minutes`).
+    """
+
+    out: str
+    bootstrap_servers: str | None = None
+    raw: str | None = None
+    records: str | None = None
+    retention_minutes: Sequence[int] = (10080,)
+    now: datetime | str = "log"
+    journal: str | None = None
+    profile: str = "kips"
+    check_interval_ms: int = 600_000
+    format: str = "parquet"
+    options: Sequence[tuple[str, str]] = ()
+    probes: int = 1000
+    keep_records: bool = False
+    stale_after_minutes: int = 10080

@@ -1,0 +1,57 @@
+"""What the tables of one run are made from, and where they go."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kafkastub_pipeline.cluster import Snapshot
+from kafkastub_pipeline.settings import Settings
+from kafkastub_pipeline.tables.columns import shaped, time_of
+from kafkastub_pipeline.write import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+log = logging.getLogger("kafkastub_pipeline")
+
+
+@dataclass
+class Run:
+    """What the tables of one run are made from.
+
+    Attributes:
+        records: decoded records, stored.
+        candidates: what `decode.latest` has found for the current offsets; None where only decoded records are there.
+        now_ms: the moment that the tables are about.
+        complete: `log_partition` and `complete_ms`, for partitions whose log does not begin at its beginning.
+        cluster: None without a broker, and in a view of the past.
+        past: whether the log goes on behind `now_ms`.
+        broker_retention_minutes: `offsets.retention.minutes` of the cluster; None where it does not tell.
+    """
+
+    spark: SparkSession
+    settings: Settings
+    store: Store
+    records: DataFrame
+    candidates: DataFrame | None
+    now_ms: int
+    complete_ms: int | None
+    cluster: Snapshot | None
+    journal: DataFrame | None
+    past: bool = False
+    broker_retention_minutes: int | None = None
+    written: list[str] = field(default_factory=list)
+
+    def table(self, name: str, frame: DataFrame, partition_by: tuple[str, ...] = ()) -> DataFrame:
+        """Give a table its columns, and write it."""
+        from pyspark.sql import functions as f
+
+        log.info("writing %s", name)
+        if "as_of" not in frame.columns:
+            frame = frame.withColumn("as_of", time_of(f.lit(self.now_ms)))
+        if "complete_since" not in frame.columns:
+            frame = frame.withColumn("complete_since", time_of(f.lit(self.complete_ms).cast("bigint")))
+        self.written.append(name)
+        return self.store.write(name, shaped(frame, name), partition_by)
