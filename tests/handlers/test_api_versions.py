@@ -6,6 +6,7 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.handlers.registry import registrations
+from kafkastub.layers.not_served import refused_apis
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode
@@ -29,14 +30,16 @@ def ask(client: RawClient, version: int, request: ApiVersionsRequest) -> ApiVers
     return decode(ApiVersionsResponse, version, answer)
 
 
-@pytest.mark.behaviour("AV-1")
+@pytest.mark.behaviour("AV-1", "AV-8")
 @pytest.mark.parametrize("version", range(5))
 def test_the_answer_lists_what_is_registered(client: RawClient, version: int):
     answer = ask(client, version, ApiVersionsRequest(client_software_name="test", client_software_version="1.0"))
     assert answer.error_code == ErrorCode.NONE
     listed = {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
     served = {key: (api.advertised_first, api.last) for key, api in registrations().items()}
-    assert listed == {key: served[key] for key in served if key not in TELEMETRY}
+    told = {key: (api.first, api.last) for key, api in refused_apis(None).items()}
+    assert listed == told | {key: served[key] for key in served if key not in TELEMETRY}
+    assert list(listed) == sorted(listed)
 
 
 @pytest.mark.behaviour("AV-6")

@@ -12,6 +12,8 @@ AV-6  GetTelemetrySubscriptions and PushTelemetry are not listed, as there is no
 AV-7  With kafkastub.as.version the answer is that of the release, less what is not served: its ranges and its features
       (none below 3.3); where ApiVersions' own version does not exist, below 2.4 the answer lists nothing.
                                                                     Kafka: ApiKeys, MetadataVersion of each release
+AV-8  Listed too are requests of clients that are refused at once, as what they begin is not served yet (transactions, and
+      the groups of KIP-848, KIP-932 and KIP-1071): clients that do not find them wait in silence.
 Not done: the features group.version, transaction.version, share.version and streams.version; what they would promise
 is not served.
 """
@@ -66,6 +68,7 @@ def api_versions(ctx: RequestContext, request: ApiVersionsRequest) -> Outcome:
 
 @lru_cache(maxsize=64)
 def _listed(release: str | None) -> tuple[ApiVersion, ...]:
-    return tuple(
-        ApiVersion(api.key, api.advertised_first, api.last) for api in served_apis(release).values() if api.advertised
-    )
+    from kafkastub.layers.not_served import refused_apis
+
+    apis = sorted({**refused_apis(release), **served_apis(release)}.items())
+    return tuple(ApiVersion(api.key, api.advertised_first, api.last) for _, api in apis if api.advertised)

@@ -32,7 +32,7 @@ def served_apis(release: str | None) -> Mapping[ApiKey, Registration]:
     """The APIs as a broker of `release` ("2.8") serves them, as far as we do; None: everything that we serve."""
     if release is None:
         return registrations()
-    wanted = _wanted(release)
+    wanted = release_ranges(release)
     served: dict[ApiKey, Registration] = {}
     for key, api in registrations().items():
         both = _overlap(api, wanted[key]) if key in wanted else None
@@ -49,7 +49,7 @@ def minor(release: str) -> str:
 def gaps(release: str) -> list[Gap]:
     """What a broker of `release` serves and we do not; in the order of keys."""
     found = []
-    for key, wanted in sorted(_wanted(release).items()):
+    for key, wanted in sorted(release_ranges(release).items()):
         api = registrations().get(key)
         both = None if api is None else _overlap(api, wanted)
         if both != wanted:
@@ -74,7 +74,8 @@ def _shown(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}-{last}"
 
 
-def _wanted(release: str) -> dict[ApiKey, Range]:
+def release_ranges(release: str) -> dict[ApiKey, Range]:
+    """The APIs that clients of a broker of `release` are told, with their first and last version."""
     from kafkastub.config.releases import APIS
 
     found = {}

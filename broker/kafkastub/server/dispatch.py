@@ -224,10 +224,16 @@ class Dispatcher:
             raise Refused(f"a request of {end - start} bytes")
         key, version = _key_version(data, start)
         api = self._apis.get(key)
+        refused = False
         if api is None:
-            raise Refused(f"api key {key} (version {version}) is not served")
+            from kafkastub.layers.not_served import refused_apis, unknown
+
+            api = refused_apis(self.state.config["kafkastub.as.version"]).get(key)
+            refused = api is not None
+            if api is None:
+                raise Refused(unknown(data, start, end))
         if api.first <= version <= api.last:
-            route = self._compile(api, version)
+            route = self._compile(api, version, api.handler if refused else self._handler(api))
         elif api.key == ApiKey.API_VERSIONS:
             route = self._unheard_of(api, version)
         else:
@@ -261,14 +267,14 @@ class Dispatcher:
             handler = throttled(api, self.state.throttle)
         return handler
 
-    def _compile(self, api: Registration, version: int) -> Route:
+    def _compile(self, api: Registration, version: int, handler: Handler) -> Route:
         request, response = api.request_class(), api.response_class()
         flexible, fast = is_flexible(response, version), FAST_PATHS.get(api.key)
         return Route(
             api=api,
             key=api.key,
             version=version,
-            handler=self._handler(api),
+            handler=handler,
             fast_decode=fast_decoder(request, version),
             decode=decoder(request, version),
             encode=encoder(response, version),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kafkastub.server.acceptor import Acceptor, Made
 from kafkastub.server.clock import Clock
-from kafkastub.server.connection import NO_TLS_HERE, Connection
+from kafkastub.server.connection import Connection
 from kafkastub.server.dispatch import Dispatcher
 from kafkastub.server.doors import Door, ListenError
 from kafkastub.server.idle import IdleWatch
@@ -183,9 +183,9 @@ class Server:
             self.state.log.warning(text, **fields)
 
     def say_closed(self, connection: Connection) -> None:
-        """Say why we close a connection; of one that speaks TLS once in a while, since such a client tries again."""
+        """Say why we close a connection; of the same reason once in a while, since such a client tries again."""
         info, why = connection.info, connection.reason
-        if why != NO_TLS_HERE or self._said.allows((info.listener, info.client_host), self.clock.timer_ms()):
+        if self._said.allows((info.listener, info.client_host, (why or "")[:200]), self.clock.timer_ms()):
             self.state.log.warning("connection closed", peer=info.peer, why=why)
 
     def rearm(self) -> None:

@@ -93,6 +93,8 @@ class BrokerState:
         """Called whenever something may have changed in a group."""
         self.empty_group_warnings = RateLimiter()
         """Of commits for the empty group id, by client."""
+        self.not_served_warnings = RateLimiter()
+        """Of requests for what is not served yet, by API and address."""
         self._sweep_every: int = config["offsets.retention.check.interval.ms"]
         self._sweep_at: int | None = None
         self._clean_every: int = config["log.retention.check.interval.ms"]

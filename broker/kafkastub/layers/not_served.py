@@ -1,0 +1,127 @@
+"""APIs that clients of Apache Kafka ask for and that are not served yet: who asks is refused, and told so at once.
+
+A client that does not find an API in the answer to ApiVersions does not ask for it. Some say so and give up; others go
+on for ever without a word, librdkafka with `group.protocol=consumer` for one. So the requests that such a conversation
+begins with are listed like those that are served (AV-8), and answered with a code that clients give up on:
+
+- `UNSUPPORTED_VERSION` for the heartbeats of groups, as Kafka answers where a group protocol is switched off.
+  Kafka: KafkaApis.handleConsumerGroupHeartbeat, handleShareGroupHeartbeat, handleStreamsGroupHeartbeat
+- `TRANSACTIONAL_ID_AUTHORIZATION_FAILED` within a transaction: fatal to Java's client, librdkafka, aiokafka and
+  kafka-python alike, where they take most other codes for something that passes.
+
+A row leaves the table when its API gets its handler.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Final
+
+from kafkastub.handlers.registry import Registration, registrations
+from kafkastub.layers.release import release_ranges
+from kafkawire.api import ApiKey
+from kafkawire.catalogue import response_class
+from kafkawire.errors import ErrorCode
+from kafkawire.messages import REQUESTS
+
+if TYPE_CHECKING:
+    from kafkastub.handlers.context import RequestContext
+    from kafkastub.handlers.registry import ErrorResponse
+    from kafkawire.schema import Message
+
+_HEAD: Final = struct.Struct(">hhih").unpack
+_GROUP: Final = ErrorCode.UNSUPPORTED_VERSION
+_TRANSACTION: Final = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+_ASKED_BY_BROKERS: Final = 4
+"""The version of AddPartitionsToTxn from which on it names several transactions, and only brokers send it."""
+_SHOWN: Final = 100
+"""Characters of what a client calls itself that are told."""
+
+
+def _at_the_top(key: ApiKey, request: Any, code: ErrorCode, version: int) -> Message:
+    return response_class(key)(error_code=code)
+
+
+def _with_a_text(key: ApiKey, request: Any, code: ErrorCode, version: int) -> Message:
+    return response_class(key)(error_code=code, error_message=f"kafkastub does not serve {key.camel} yet")
+
+
+def _added_partitions(request: Any, code: ErrorCode, version: int) -> Message:
+    from kafkawire.messages import add_partitions_to_txn_response as answer
+
+    if version >= _ASKED_BY_BROKERS:
+        return answer.AddPartitionsToTxnResponse(error_code=code)
+    topics = [
+        answer.AddPartitionsToTxnTopicResult(
+            topic.name, [answer.AddPartitionsToTxnPartitionResult(index, code) for index in topic.partitions]
+        )
+        for topic in request.v3_and_below_topics
+    ]
+    return answer.AddPartitionsToTxnResponse(results_by_topic_v3_and_below=topics)
+
+
+def _committed_offsets(request: Any, code: ErrorCode, version: int) -> Message:
+    from kafkawire.messages import txn_offset_commit_response as answer
+
+    topics = [
+        answer.TxnOffsetCommitResponseTopic(
+            topic.name, [answer.TxnOffsetCommitResponsePartition(one.partition_index, code) for one in topic.partitions]
+        )
+        for topic in request.topics
+    ]
+    return answer.TxnOffsetCommitResponse(topics=topics)
+
+
+_Row = tuple[ErrorCode, "ErrorResponse"]
+
+NOT_SERVED: Final[Mapping[ApiKey, _Row]] = {
+    ApiKey.ADD_PARTITIONS_TO_TXN: (_TRANSACTION, _added_partitions),
+    ApiKey.ADD_OFFSETS_TO_TXN: (_TRANSACTION, partial(_at_the_top, ApiKey.ADD_OFFSETS_TO_TXN)),
+    ApiKey.END_TXN: (_TRANSACTION, partial(_at_the_top, ApiKey.END_TXN)),
+    ApiKey.TXN_OFFSET_COMMIT: (_TRANSACTION, _committed_offsets),
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.CONSUMER_GROUP_HEARTBEAT)),
+    ApiKey.SHARE_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.SHARE_GROUP_HEARTBEAT)),
+    ApiKey.STREAMS_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.STREAMS_GROUP_HEARTBEAT)),
+}
+"""The code, and what makes the answer with it."""
+
+
+@lru_cache(maxsize=64)
+def refused_apis(release: str | None) -> Mapping[ApiKey, Registration]:
+    """The rows as APIs, as far as a broker of `release` has them; None: the newest one."""
+    ranges = None if release is None else release_ranges(release)
+    found = {}
+    for key, (code, answer) in NOT_SERVED.items():
+        first, last = REQUESTS[key][2]
+        low, high = (first, last) if ranges is None else ranges.get(key, (0, -1))
+        low, high = max(first, low), min(last, high)
+        if low <= high and key not in registrations():
+            found[key] = Registration(key, low, high, partial(_refuse, code, answer), answer, low, advertised=True)
+    return found
+
+
+def _refuse(code: ErrorCode, answer: ErrorResponse, ctx: RequestContext, request: Any) -> Message:
+    info = ctx.connection
+    if ctx.state.not_served_warnings.allows((ctx.api_key, info.client_host), ctx.timer_ms):
+        ctx.state.log.warning(
+            f"a client asked for {ctx.api_key.camel}, which kafkastub does not serve yet: it was refused",
+            client_id=(ctx.client_id or "")[:_SHOWN],
+            software=f"{info.software_name[:_SHOWN]} {info.software_version[:_SHOWN]}",
+            peer=info.peer,
+            answered=code.name,
+        )
+    return answer(request, code, ctx.api_version)
+
+
+def unknown(data: bytes, start: int, end: int) -> str:
+    """Why a request of 8 bytes or more is not served, whose API is not: which one, and who asks."""
+    key, version, _, size = _HEAD(data[start : start + 10].ljust(10, b"\xff"))
+    try:
+        what = f"{ApiKey(key).camel} v{version}"
+    except ValueError:  # Kafka has no such key
+        what = f"api key {key} (version {version})"
+    raw = data[start + 10 : min(end, start + 10 + size)][: 4 * _SHOWN] if size > 0 else b""
+    client = raw.decode(errors="replace")[:_SHOWN]
+    return f"{what} is not served" + (f"; client id {client!r} asked for it" if client else "")
