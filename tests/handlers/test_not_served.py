@@ -29,7 +29,7 @@ from kafkawire.messages.txn_offset_commit_request import (
 )
 from tests.clients.jvm import Jvm
 from tests.rawclient import RawClient
-from tests.waiting import SECONDS
+from tests.waiting import SECONDS, until
 
 REFUSED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 GONE_ON_FOR_EVER = 20
@@ -190,8 +190,7 @@ def test_javas_consumer_of_the_new_protocol_raises_at_once(jvm: Jvm):
         jvm.ask("subscribe", consumer="new-protocol", config=config, topics=["orders"])
         try:
             with pytest.raises(Exception, match="UNSUPPORTED_VERSION"):
-                for _ in range(int(SECONDS)):
-                    jvm.ask("poll", consumer="new-protocol", ms=1000)
+                until(lambda: jvm.ask("poll", consumer="new-protocol", ms=1000), "a record that never comes")
         finally:
             jvm.ask("close", consumer="new-protocol")
         assert len(stub.journal) < GONE_ON_FOR_EVER

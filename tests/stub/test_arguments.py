@@ -11,13 +11,16 @@ import pytest
 
 import kafkastub
 from kafkastub import KafkaStub, TopicError
+from kafkastub.client import Client
+from kafkastub.client.topics import describe, names
 
 
 @pytest.mark.parametrize(
     ("arguments", "kind", "said"),
     [
-        ({"topics": ["a"]}, TypeError, r"topics=\['a'\] is refused: a mapping of names"),
-        ({"topics": "a"}, TypeError, "topics='a' is refused"),
+        ({"topics": [["a"]]}, TypeError, r"topic \['a'\] is refused: its name has to be a string"),
+        ({"topics": ["a", 3]}, TypeError, "topic 3 is refused: its name has to be a string"),
+        ({"topics": "a"}, TypeError, r'topics=\'a\' is refused: .*, \{"orders": 3\}, or a list of names, \["orders"\]'),
         ({"topics": {"a": "3"}}, TypeError, "topic 'a' is refused: its number of partitions has to be an int, not '3'"),
         ({"topics": {"a": True}}, TypeError, "topic 'a' is refused"),
         ({"topics": {1: 1}}, TypeError, "topic 1 is refused: its name has to be a string"),
@@ -49,6 +52,13 @@ def test_wrong_arguments(arguments: dict[str, Any], kind: type[Exception], said:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("given", [["orders", "payments"], ("orders", "payments"), {"orders", "payments"}])
+def test_a_list_of_topics_has_one_partition_each(given: Any):
+    with KafkaStub(topics=given) as stub, Client(stub.bootstrap_servers) as client:
+        described = describe(client, names(client))
+        assert {name: len(topic.partitions) for name, topic in described.items()} == {"orders": 1, "payments": 1}
+
+
 @pytest.mark.parametrize(("name", "partitions"), [("a b", 1), ("none", 0), ("many", 10**9)])
 def test_a_refused_topic_is_named(name: str, partitions: int):
     with pytest.raises(TopicError, match=f"'{name}'"):
@@ -60,6 +70,15 @@ def test_a_refused_topic_is_named(name: str, partitions: int):
 def test_a_topic_with_a_refused_setting_is_named():
     with KafkaStub() as stub, pytest.raises(TopicError, match=r"topic 'orders' is refused: .*retention\.ms"):
         stub.create_topic("orders", configs={"retention.ms": "never"})
+
+
+@pytest.mark.parametrize(
+    ("setting", "meant"), [("retention.m", "retention.ms"), ("log.retention.ms", "retention.ms"), ("x.y", None)]
+)
+def test_a_mistyped_setting_of_a_topic_is_refused_with_the_name_that_is_meant(setting: str, meant: str | None):
+    with KafkaStub() as stub, pytest.raises(TopicError) as refused:
+        stub.create_topic("orders", configs={setting: "1"})
+    assert str(refused.value).endswith(f"name: {setting}" + (f"; is {meant} meant?" if meant else ""))
 
 
 @pytest.mark.parametrize("partitions", ["3", None, 1.5])

@@ -56,7 +56,8 @@ class BrokerConfig:
         static: name to text, what was set at the start (STUB_DEFAULTS included).
         profile: the one given, with the answers that were configured one by one (``kafkastub.…``).
         dynamic_broker, dynamic_default: name to text, what IncrementalAlterConfigs set for this broker and for all.
-        unknown: names given that Kafka does not have, in the order given. They are ignored.
+        unknown: names given that Kafka does not have, in the order given. They are ignored. `config.mistyped` says which
+            ones may be meant.
         log_defaults: topic configuration name to typed value, for a topic without overrides.
     """
 
@@ -82,6 +83,8 @@ class BrokerConfig:
                 typed = self._values[name] = _accepted(name, row, value, profile)
                 self.static[name] = value if isinstance(value, str) else definition.to_text(row, typed) or ""
             elif name.startswith(_KNOWN_PREFIXES) or name in _OF_THE_AUTHORIZER:
+                if _is_slip_of_listener(name):
+                    unknown.append(name)
                 self.static[name] = str(value)
             else:
                 unknown.append(name)
@@ -127,6 +130,17 @@ class BrokerConfig:
 
     def _may_be_infinite(self, name: str, typed: Any) -> bool:
         return name == _INFINITE_RETENTION and typed == -1 and self.profile.infinite_retention_allowed
+
+
+def _is_slip_of_listener(name: str) -> bool:
+    """Whether a listener's entry is none of Kafka's, as one mistyped. What a plug-in may read is not known here."""
+    override = _LISTENER_OVERRIDE.fullmatch(name)
+    # the names of SASL have their mechanism in front: plain.sasl.jaas.config
+    if override is None or override[1] in BROKER or override[1].partition(".")[2] in BROKER:
+        return False
+    from .mistyped import slip
+
+    return slip(name)
 
 
 def _defaults() -> dict[str, Any]:

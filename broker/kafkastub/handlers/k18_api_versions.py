@@ -12,8 +12,8 @@ AV-6  GetTelemetrySubscriptions and PushTelemetry are not listed, as there is no
 AV-7  With kafkastub.as.version the answer is that of the release, less what is not served: its ranges and its features
       (none below 3.3); where ApiVersions' own version does not exist, below 2.4 the answer lists nothing.
                                                                     Kafka: ApiKeys, MetadataVersion of each release
-AV-8  Listed too are requests of clients that are refused at once, as what they begin is not served yet (transactions, and
-      the groups of KIP-848, KIP-932 and KIP-1071): clients that do not find them wait in silence.
+AV-8  Listed too are requests that are refused at once, as what they begin is not served yet (transactions, and the
+      groups of KIP-848, KIP-932 and KIP-1071): clients that do not find them wait in silence.
 Not done: the features group.version, transaction.version, share.version and streams.version; what they would promise
 is not served.
 """

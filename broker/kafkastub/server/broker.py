@@ -102,8 +102,12 @@ class Broker:
     def _say_what_is_not_done(self) -> None:
         if self.tls is not None and self.tls.makes_certificates:
             self.log.info("certificates made for TLS: clients trust the CA file", ca_file=self.tls.ca_file)
-        for name in self.config.unknown:
-            self.log.warning("configuration ignored: Kafka has no such name", key=name)
+        if self.config.unknown:
+            from kafkastub.config.mistyped import question
+
+            for name in self.config.unknown:
+                meant = question(name)
+                self.log.warning(f"configuration ignored: Kafka has no such name{meant and '; ' + meant}", key=name)
         for name, instead in misleading(self.config):
             self.log.info(f"configuration without effect: {instead}", key=name)
         for name in letting_nobody_in(self.config, {door.listener.name: None for door in self._nodes.doors()}):

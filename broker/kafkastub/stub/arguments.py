@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from kafkastub.config import ConfigError
 from kafkawire.errors import KafkaError
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -18,13 +19,17 @@ LAST_MS: Final = (datetime(9999, 12, 31, 23, 59, 59, 999000, tzinfo=UTC) - EPOCH
 """The last moment that a datetime can be."""
 
 MOST_NODES: Final = 100
-_TOPICS = 'a mapping of names to numbers of partitions is wanted, for example {"orders": 3}'
+_TOPICS = 'names with their numbers of partitions are wanted, {"orders": 3}, or a list of names, ["orders"]'
 
 
 def topics(given: object) -> dict[str, int]:
-    """Names to numbers of partitions. Raises TypeError, ValueError."""
+    """Names to numbers of partitions; a list of names has one each. Raises TypeError, ValueError."""
     if given is None:
         return {}
+    if isinstance(given, list | tuple | set | frozenset):
+        for name in given:
+            topic(name, 1)
+        given = dict.fromkeys(given, 1)
     if not isinstance(given, Mapping):
         raise TypeError(f"topics={given!r} is refused: {_TOPICS}")
     for name, partitions in given.items():
@@ -42,9 +47,14 @@ def topic(name: object, partitions: object) -> None:
         raise ValueError(f"topic {name!r} is refused: it needs at least one partition, not {partitions}")
 
 
-def named(error: KafkaError, name: str) -> str:
-    """Why Kafka refuses a topic, with the topic's name."""
+def named(error: KafkaError, name: str, settings: Iterable[str] = ()) -> str:
+    """Why Kafka refuses a topic with these settings, with the topic's name."""
     reason = error.message or error.code.name
+    for setting in settings:
+        if reason.endswith(f"Unknown topic config name: {setting}"):
+            from kafkastub.config.mistyped import topic_question
+
+            reason += "".join(f"; {meant}" for meant in [topic_question(setting)] if meant)
     return reason if name and name in reason else f"topic {name!r} is refused: {reason}"
 
 
@@ -57,6 +67,18 @@ def configs(given: object, what: str) -> None:
     for name in given:
         if not isinstance(name, str):
             raise TypeError(f"{what}={given!r} is refused: {name!r} is no name of a configuration")
+
+
+def mistyped(unknown: Iterable[str]) -> None:
+    """Raises ConfigError for a name that can only be a slip of the pen, and would be ignored.
+
+    What Kafka does not have is ignored otherwise: a real broker's configuration has names of its plug-ins.
+    """
+    for name in unknown:
+        from kafkastub.config.mistyped import refusal
+
+        if (why := refusal(name)) is not None:
+            raise ConfigError(why)
 
 
 def address(host: object, port: object, of: str = "") -> tuple[str, int]:

@@ -6,7 +6,7 @@ import asyncio
 import concurrent.futures
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from types import TracebackType
@@ -56,8 +56,9 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
     side by side. Closing leaves no thread, task or socket behind.
 
     Args:
-        topics: name to number of partitions, created before the stub answers.
-        config: Kafka's broker configuration; `ConfigError` says what Kafka would refuse.
+        topics: name to number of partitions, or a list of names with one partition each; created before the stub
+            answers.
+        config: Kafka's broker configuration; `ConfigError` says what Kafka would refuse, and which name was mistyped.
         profile: "kips" (the KIPs to the letter) or "kafka" (released Apache Kafka 4.x to the letter).
         host: the address to listen on, 127.0.0.1 by default.
         port: the port to listen on, by default (and with 0) any free one. Kafka's `listeners` in `config` is the way
@@ -87,7 +88,7 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
 
     def __init__(
         self,
-        topics: Mapping[str, int] | None = None,
+        topics: Mapping[str, int] | Iterable[str] | None = None,
         config: Mapping[str, object] | None = None,
         profile: str = "kips",
         host: str | None = None,
@@ -113,6 +114,7 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
         if users is not None:
             config, host, port = stub_arguments.with_users(users, config or {}, host, port), None, None
         self._config = BrokerConfig(config, Profile.named(profile))
+        stub_arguments.mistyped(self._config.unknown)
         self._listeners = plan_listeners(self._config, host, port, advertised)
         self._nodes = stub_arguments.nodes(nodes, racks)
         self._data_dir = data_dir
@@ -161,7 +163,7 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
         try:
             self._call(create)
         except KafkaError as error:
-            raise TopicError(error.code, stub_arguments.named(error, name)) from None
+            raise TopicError(error.code, stub_arguments.named(error, name, configs or ())) from None
 
     def expire_offsets_now(self) -> None:
         """Sweep for expired offsets now, without waiting for `offsets.retention.check.interval.ms`."""
