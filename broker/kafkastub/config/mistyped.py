@@ -80,7 +80,8 @@ def _without_listener(name: str) -> str:
 
 def _distance(one: str, other: str) -> int:
     """How many letters have to be changed, put in, left out, or swapped with their neighbour."""
-    last, above = [], list(range(len(other) + 1))
+    last: list[int] = []
+    above = list(range(len(other) + 1))
     for i, letter in enumerate(one):
         row = [i + 1]
         for j, wanted in enumerate(other):

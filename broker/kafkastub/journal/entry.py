@@ -17,7 +17,7 @@ from kafkawire.codec import decode_from
 from kafkawire.errors import ErrorCode, MalformedMessage
 from kafkawire.header import RequestHeader, is_flexible, read_request_header, response_header_size
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Entry:
     @property
     def broker_time(self) -> datetime:
         """By the broker's clock, when it arrived."""
-        return _EPOCH + timedelta(milliseconds=self._raw.broker_ms)
+        return EPOCH + timedelta(milliseconds=self._raw.broker_ms)
 
     @property
     def broker_ms(self) -> int:
@@ -63,7 +63,7 @@ class Entry:
     @property
     def wall_time(self) -> datetime:
         """By the machine's clock, when it arrived, to the microsecond."""
-        return _EPOCH + timedelta(microseconds=(self._raw.started + self._wall_offset_ns) // 1000)
+        return EPOCH + timedelta(microseconds=(self._raw.started + self._wall_offset_ns) // 1000)
 
     @property
     def duration_us(self) -> int | None:

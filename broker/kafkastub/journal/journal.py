@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kafkastub.journal.entry import Entry
+from kafkastub.journal.entry import EPOCH, Entry
 from kafkastub.journal.extract import TopicName
 from kafkastub.journal.ring import Outcome, Raw, Ring
 from kafkawire.api import ApiKey
@@ -39,8 +39,14 @@ class Journal:
         where: a function of an Entry that says whether
     """
 
-    def __init__(self, ring: Ring, call: Callable[[Callable[[], Any]], Any], topic_name: TopicName) -> None:
-        """`call` runs a function in the thread that writes the ring, and gives what it returns."""
+    def __init__(
+        self, ring: Ring, call: Callable[[Callable[[], Any]], Any], topic_name: TopicName, first: int = 0
+    ) -> None:
+        """`call` runs a function in the thread that writes the ring, and gives what it returns.
+
+        `first`: the sequence number of the first entry that it shows.
+        """
+        self._first = first
         self._ring = ring
         self._call = call
         self._topic_name = topic_name
@@ -49,7 +55,14 @@ class Journal:
         return iter(self.requests())
 
     def __len__(self) -> int:
-        return int(self._call(lambda: len(self._ring)))
+        return len(self._call(lambda: self._numbered(0))) if self._first else int(self._call(lambda: len(self._ring)))
+
+    def from_moment(self, moment: datetime) -> Journal:
+        """The same journal without what came before that, by the machine's clock: for one of several tests."""
+        ns = (moment - EPOCH) // timedelta(microseconds=1) * 1000 - self._ring.wall_offset_ns
+        numbered = self._call(lambda: self._numbered(0))
+        first = next((sequence for sequence, raw in numbered if raw.started >= ns), None)
+        return Journal(self._ring, self._call, self._topic_name, self.total if first is None else first)
 
     @property
     def total(self) -> int:
@@ -61,12 +74,12 @@ class Journal:
         matches = matcher(wanted)
         since = wanted.get("since")
         first = since if isinstance(since, int) else 0
-        numbered = self._call(lambda: self._ring.numbered(first))
+        numbered = self._call(lambda: self._numbered(first))
         return [entry for entry in (self._entry(*each) for each in numbered) if matches(entry)]
 
     def tail(self, count: int = 20, since: int = 0) -> list[Entry]:
         """The newest `count` entries, oldest first."""
-        numbered = self._call(lambda: self._ring.numbered(max(since, self._ring.total - count)))
+        numbered = self._call(lambda: self._numbered(max(since, self._ring.total - count)))
         return [self._entry(*each) for each in numbered]
 
     def wait_for(self, *, timeout: float = 5, **wanted: Any) -> Entry:
@@ -94,7 +107,7 @@ class Journal:
 
         def begin() -> None:
             since = wanted.get("since")
-            for sequence, raw in self._ring.numbered(since if isinstance(since, int) else 0):
+            for sequence, raw in self._numbered(since if isinstance(since, int) else 0):
                 look(sequence, raw)
             if not found:
                 self._ring.watchers.append(look)
@@ -129,6 +142,9 @@ class Journal:
         from kafkastub.journal.export import write_parquet
 
         return write_parquet(self.requests(**wanted), path, frames=frames)
+
+    def _numbered(self, since: int) -> list[tuple[int, Raw]]:
+        return self._ring.numbered(max(since, self._first))
 
     def _entry(self, sequence: int, raw: Raw) -> Entry:
         return Entry(sequence, raw, self._ring.wall_offset_ns, self._topic_name)

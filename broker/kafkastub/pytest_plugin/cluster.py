@@ -11,6 +11,7 @@ import pytest
 from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
+    from kafkastub import KafkaStub
     from kafkastub.client import Client
 
 _SECONDS: Final = 30
@@ -47,6 +48,30 @@ class RealCluster:
         if name.startswith("_"):
             raise AttributeError(name)
         pytest.skip(f"kafka_stub.{name} needs the stub, and KAFKA_STUB_BOOTSTRAP points at {self.bootstrap_servers}")
+
+
+def add_topics(broker: KafkaStub | RealCluster, topics: Mapping[str, int]) -> None:
+    """Create topics on a broker that other tests use too, unless they exist.
+
+    Raises pytest.UsageError for one that exists with another number of partitions.
+    """
+    from kafkastub import TopicError
+    from kafkastub.client import Client
+    from kafkastub.client.topics import describe
+
+    for name, partitions in topics.items():
+        try:
+            broker.create_topic(name, partitions)
+        except TopicError as error:
+            if error.code != ErrorCode.TOPIC_ALREADY_EXISTS:
+                raise
+            with Client(broker.bootstrap_servers) as client:
+                there = len(describe(client, [name])[name].partitions)
+            if there != partitions:
+                raise pytest.UsageError(
+                    f"@pytest.mark.kafka_stub(topics={{{name!r}: {partitions}}}): on kafka_stub_server, which all tests "
+                    f"share, {name} has {there} by now; take kafka_stub, or another name (kafka_topic gives one)"
+                ) from None
 
 
 def _complete(client: Client, name: str) -> bool:

@@ -2,39 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple, Self
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
 
-from kafkastub import StubError
+from kafkastub.handlers.registry import registrations
+from kafkastub.layers.not_served import NOT_SERVED
+from kafkastub.stub.stub import STARTED
 
 if TYPE_CHECKING:
     from kafkastub import KafkaStub
 
-
-class Watched(NamedTuple):
-    """A stub that a test uses."""
-
-    stub: KafkaStub
-    fixture: str
-    since: int
-    """The number of the first entry of its journal that is this test's."""
-
-    @classmethod
-    def from_now_on(cls, stub: KafkaStub, fixture: str) -> Self:
-        try:
-            return cls(stub, fixture, stub.journal.total)
-        except StubError:  # it keeps none
-            return cls(stub, fixture, 0)
+_MOST: Final = 5
+"""Brokers of which the requests are shown: those that were started last."""
 
 
-def last_requests(watched: Iterable[Watched], count: int) -> list[tuple[str, str]]:
-    """A section a stub, with its last `count` requests of this test."""
+def of_brokers(fixtures: Mapping[KafkaStub, str], began: datetime, count: int) -> list[tuple[str, str]]:
+    """The sections of a test that began then: what its brokers do not serve, and the last `count` requests of each.
+
+    These are all that have lived meanwhile and still exist, those that the test made itself too. `fixtures` has the
+    names of fixtures.
+    """
+    asked: dict[str, None] = {}
     sections = []
-    for stub, fixture, since in watched:
+    for stub in list(STARTED):
         try:
-            entries = stub.journal.tail(count, since) if count > 0 else []
-        except StubError:
+            journal = stub.journal
+            asked.update(dict.fromkeys(_not_served(journal, began)))
+            last = [entry for entry in journal.tail(count) if entry.wall_time >= began] if count > 0 else []
+        except RuntimeError:  # it keeps none, or its process has gone
             continue
-        if entries:
-            sections.append((f"last requests of {fixture}", "\n".join(map(str, entries))))
-    return sections
+        if last:
+            name = fixtures.get(stub) or repr(stub).strip("<>")
+            sections.append((f"last requests of {name}", "\n".join(map(str, last))))
+    said = [("requests that kafkastub does not serve", "\n".join(asked))] if asked else []
+    return said + sections[-_MOST:]
+
+
+def _not_served(journal: Any, began: datetime) -> Iterator[str]:
+    """A line a client and API."""
+    for key, (code, _) in NOT_SERVED.items():
+        for entry in journal.requests(api=key.camel):
+            if entry.wall_time >= began:
+                yield f"{_who(entry)} asked for {key.camel}, which kafkastub does not serve yet: answered {code.name}"
+    for entry in journal.requests(outcome="refused"):
+        api = registrations().get(entry.api_key)
+        if entry.wall_time < began or (api is not None and api.first <= entry.api_version <= api.last):
+            continue
+        what = f"{entry.api} v{entry.api_version}"
+        yield f"{_who(entry)} asked for {what}, which kafkastub does not serve: the connection was closed"
+
+
+def _who(entry: Any) -> str:
+    sender = entry.sender
+    software = "" if sender.software_name == "unknown" else f" ({sender.software_name} {sender.software_version})"
+    return f"client {entry.client_id or sender.peer}{software}"

@@ -41,13 +41,20 @@ class Wanted:
         for marker in reversed(list(markers)):
             for name in marker.kwargs:
                 if name not in known:
-                    raise pytest.UsageError(f"@pytest.mark.kafka_stub has no {name}=; it has {', '.join(known)}")
+                    raise pytest.UsageError(
+                        f"@pytest.mark.kafka_stub has no {name}=; it has {', '.join(known)}{_hint(name)}"
+                    )
             if marker.args:
                 raise pytest.UsageError("@pytest.mark.kafka_stub takes keywords only, for example topics={'orders': 3}")
             said = dict(marker.kwargs)
             if "topics" in said:
                 said["topics"] = {**wanted.topics, **_topics(said["topics"])}
             if "config" in said:
+                if not isinstance(said["config"], Mapping):
+                    raise pytest.UsageError(
+                        f"@pytest.mark.kafka_stub(config={said['config']!r}): names with their values are wanted, "
+                        "{'group.max.size': 2}"
+                    )
                 said["config"] = {**wanted.config, **said["config"]}
             wanted = replace(wanted, **said)
         return wanted
@@ -117,6 +124,37 @@ def wanted_by_options(config: pytest.Config) -> Wanted:
         profile=_option(config, "profile"),
         as_version=_option(config, "as_version"),
     )
+
+
+def wanted_by_marker(node: pytest.Item) -> Wanted:
+    """The same, and what the markers of a test say. Raises pytest.UsageError."""
+    return wanted_by_options(node.config).narrowed(node.iter_markers(MARKER))
+
+
+def check_shared(marked: Wanted) -> None:
+    """Raises pytest.UsageError for what a marker cannot say of a broker that all tests share."""
+    for name in marked.particular:
+        option = f"--kafka-stub-{name.replace('_', '-')}"
+        instead = "" if name == "nodes" else f", or say it for all tests with {option}"
+        raise pytest.UsageError(
+            f"@pytest.mark.kafka_stub({name}=…) cannot change kafka_stub_server, which all tests share: "
+            f"take kafka_stub{instead}"
+        )
+
+
+def _hint(name: str) -> str:
+    """What to do instead of a keyword that the marker does not have."""
+    import difflib
+    import inspect
+
+    from kafkastub import KafkaStub
+
+    found = difflib.get_close_matches(name, [each.name for each in fields(Wanted)], n=1)
+    if found:
+        return f"; is {found[0]} meant?"
+    if name in inspect.signature(KafkaStub.__init__).parameters:
+        return f"; a broker with {name}= is made by the fixture kafka_stub_factory, or by KafkaStub({name}=…)"
+    return ""
 
 
 def _option(config: pytest.Config, name: str) -> Any:

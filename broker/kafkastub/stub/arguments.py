@@ -5,8 +5,10 @@ Wrong kinds of things raise TypeError, wrong values ValueError or one of its sub
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -72,13 +74,17 @@ def configs(given: object, what: str) -> None:
 def mistyped(unknown: Iterable[str]) -> None:
     """Raises ConfigError for a name that can only be a slip of the pen, and would be ignored.
 
-    What Kafka does not have is ignored otherwise: a real broker's configuration has names of its plug-ins.
+    Others are ignored, as a real broker's configuration has names of its plug-ins. A warning names them, which tests
+    show. Where warnings are errors it stays with the line in the log: what has worked goes on working.
     """
     for name in unknown:
-        from kafkastub.config.mistyped import refusal
+        from kafkastub.config.mistyped import question, refusal
 
         if (why := refusal(name)) is not None:
             raise ConfigError(why)
+        text = f"kafkastub ignores the configuration {name}: Kafka has no such name"
+        with contextlib.suppress(UserWarning):
+            warnings.warn("; ".join(filter(None, (text, question(name)))), stacklevel=3)
 
 
 def address(host: object, port: object, of: str = "") -> tuple[str, int]:

@@ -13,6 +13,7 @@ import contextlib
 import itertools
 import pickle
 import threading
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
@@ -20,7 +21,7 @@ from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any, Final, Self
 
-from kafkastub.stub.stub import KafkaStub, StubError
+from kafkastub.stub.stub import STARTED, KafkaStub, StubError
 
 _MOST_CALLS: Final = 16
 """At the same time: a `wait` keeps one."""
@@ -114,6 +115,7 @@ class ProcessStub(KafkaStub):
             process.close()
             mine.close()
             raise started if isinstance(started, StubError) else _unpacked(started)
+        STARTED[self] = None
         self._process, self._pipe = process, mine
         self._reader = threading.Thread(target=self._read, args=(mine,), name="kafkastub-answers", daemon=True)
         self._reader.start()
@@ -281,7 +283,10 @@ def _serve(pipe: Connection, arguments: tuple[tuple[Any, ...], dict[str, Any]]) 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's affair: its end ends us
     args, named = arguments
     try:
-        stub = KafkaStub(*args, **named).start()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the parent has warned
+            stub = KafkaStub(*args, **named)
+        stub.start()
     except Exception as error:
         pipe.send(_packed(error))
         return

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 from kafkastub.config import BrokerConfig, Profile, plan_listeners
 from kafkastub.server.broker import Broker
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _CLOSED = "the stub was closed meanwhile"
+
+
+STARTED: Final[WeakKeyDictionary[KafkaStub, None]] = WeakKeyDictionary()
+"""Those that were started and are still known to somebody, in this order: a test that fails tells of them."""
 
 
 class StubError(RuntimeError):
@@ -122,6 +127,8 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._broker: Broker | None = None
         self._stop: asyncio.Event | None = None
+        self._was_at = ""
+        """The address of the last time that it ran."""
         self._calls: set[concurrent.futures.Future[Any]] = set()
         """Handed to the stub's thread and not done yet."""
         self._plan_control(control_host, control_port)
@@ -220,6 +227,8 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
             if isinstance(error, KafkaError):
                 raise TopicError(error.code, error.message or error.code.name) from None
             raise
+        self._was_at = self.bootstrap_servers
+        STARTED[self] = None
         return self
 
     def close(self) -> None:
@@ -320,7 +329,9 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
         await self._running().stop()  # a reset may have put another in its place
 
     def __repr__(self) -> str:
-        return f"<KafkaStub {self._broker.bootstrap_servers if self._broker else 'not running'}>"
+        if self._broker is not None:
+            return f"<KafkaStub {self._broker.bootstrap_servers}>"
+        return f"<KafkaStub {self._was_at}, closed>" if self._was_at else "<KafkaStub not running>"
 
 
-__all__: list[Any] = ["GroupTimeout", "KafkaStub", "StubError", "TopicError"]
+__all__: list[Any] = ["STARTED", "GroupTimeout", "KafkaStub", "StubError", "TopicError"]
