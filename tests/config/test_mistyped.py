@@ -27,9 +27,9 @@ SLIPS = {
 IN_FILES = (
     "zookeeper.connect", "inter.broker.protocol.version", "log.message.format.version",
     "log.message.timestamp.difference.max.ms", "delegation.token.master.key", "advertised.host.name", "host.name",
-    "port", "password.encoder.secret", "control.plane.listener.name", "offsets.commit.required.acks", "quota.producer.default",
-    "confluent.metrics.reporter.bootstrap.servers", "my.metric.reporters", "retention.minutes",
-    "listener.name.external.plain.sasl.jaas.config", "listener.name.external.my.plugin.url",
+    "port", "password.encoder.secret", "control.plane.listener.name", "offsets.commit.required.acks",
+    "quota.producer.default", "confluent.metrics.reporter.bootstrap.servers", "my.metric.reporters",
+    "retention.minutes", "listener.name.external.plain.sasl.jaas.config", "listener.name.external.my.plugin.url",
 )  # fmt: skip
 """What stands in files of real brokers: names of older Kafkas, and of plug-ins."""
 

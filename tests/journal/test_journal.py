@@ -230,8 +230,8 @@ def test_filters(stub: KafkaStub, raw: RawClient) -> None:
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        ({"api": "OffsetComit"}, "Kafka has no such API"),
-        ({"error": "NOT_A_COORDINATOR"}, "Kafka has no such error"),
+        ({"api": "OffsetComit"}, r"Kafka has no such API; is OffsetCommit meant\?"),
+        ({"error": "NOT_A_COORDINATOR"}, r"Kafka has no such error; is NOT_COORDINATOR meant\?"),
         ({"outcome": "lost"}, "one of reply"),
         ({"topics": "orders"}, "has no filter topics="),
     ],

@@ -25,6 +25,7 @@ class TestBoth:
     [
         ("retention=3", "@pytest.mark.kafka_stub has no retention=; it has topics, config, retention_minutes,*"),
         ("3", "@pytest.mark.kafka_stub takes keywords only, for example topics={'orders': 3}"),
+        ("topics=5", "@pytest.mark.kafka_stub(topics=5): names with their partitions are wanted,*"),
         ("topics='orders'", "@pytest.mark.kafka_stub(topics='orders'): names with their partitions are wanted,*"),
         ("retention_minutes=0", "*offsets.retention.minutes*"),
     ],
@@ -64,12 +65,26 @@ def test_ini_entries_of_configuration(run):
     [
         ("kafka_stub_retention_minutes = soon", "kafka_stub_retention_minutes = soon: a number of minutes is wanted"),
         ("kafka_stub_config = soon", "kafka_stub_config 'soon': KEY=VALUE is wanted"),
+        ("kafka_stub_config = offset.retention.minutes=5", "*is offsets.retention.minutes meant?"),
     ],
 )
 def test_ini_entries_that_cannot_be_are_refused(run, ini: str, sentence: str):
     result = run("def test_it(kafka_stub): pass", ini=ini)
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines([f"*{sentence}"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ini", "sentence"),
+    [
+        ((), "kafka_stub_journal_lines = some", "kafka_stub_journal_lines = some: a number of requests is wanted, *"),
+        (("--kafka-stub-bootstrap=localhost",), "", "*'localhost' is no address, HOST:PORT is wanted"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_in_one_sentence(run, arguments: tuple[str, ...], ini: str, sentence: str):
+    result = run("def test_it(kafka_stub): pass", *arguments, ini=ini)
+    (result.stderr if ini else result.stdout).fnmatch_lines([f"*{sentence}"])
+    assert "INTERNALERROR" not in result.stdout.str() + result.stderr.str()
 
 
 def test_the_server_is_shared_and_its_topics_are_not(run):

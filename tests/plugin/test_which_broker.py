@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 OF_A_BROKER = [
     ("kafka_clock", "clock"),
     ("kafka_faults", "faults"),
@@ -157,7 +155,7 @@ def test_it(kafka_stub_factory):
 def test_a_marker_that_cannot_be_says_what_is_meant(run):
     markers = {
         "topic={'orders': 3}": "has no topic=; it has topics,*; is topics meant?",
-        "users={'alice': 'x'}": "has no users=; *; a broker with users= is made by the fixture kafka_stub_factory, or *",
+        "users={'alice': 'x'}": "has no users=; *; a broker with users= is made by the fixture kafka_stub_factory, *",
         "config='group.max.size=2'": "(config='group.max.size=2'): names with their values are wanted,*",
         "config={'group.max.sice': 2}": "group.max.sice is refused: Kafka has no such name; is group.max.size meant?",
     }

@@ -19,6 +19,7 @@ from kafkastub.client.topics import describe, names
     ("arguments", "kind", "said"),
     [
         ({"topics": [["a"]]}, TypeError, r"topic \['a'\] is refused: its name has to be a string"),
+        ({"topics": ["a:3"]}, ValueError, r"topics=\['a:3'\] is refused: .*; 'a:3' is \{'a': 3\} there"),
         ({"topics": ["a", 3]}, TypeError, "topic 3 is refused: its name has to be a string"),
         ({"topics": "a"}, TypeError, r'topics=\'a\' is refused: .*, \{"orders": 3\}, or a list of names, \["orders"\]'),
         ({"topics": {"a": "3"}}, TypeError, "topic 'a' is refused: its number of partitions has to be an int, not '3'"),

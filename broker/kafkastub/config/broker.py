@@ -56,8 +56,8 @@ class BrokerConfig:
         static: name to text, what was set at the start (STUB_DEFAULTS included).
         profile: the one given, with the answers that were configured one by one (``kafkastub.…``).
         dynamic_broker, dynamic_default: name to text, what IncrementalAlterConfigs set for this broker and for all.
-        unknown: names given that Kafka does not have, in the order given. They are ignored; `config.mistyped` says which
-            may be meant.
+        unknown: names given that Kafka does not have, in the order given. They are ignored; `config.mistyped` says
+            which may be meant.
         log_defaults: topic configuration name to typed value, for a topic without overrides.
     """
 

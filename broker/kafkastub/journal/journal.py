@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_FILTERS = ["api", "group", "topic", "client_id", "error", "outcome", "fault", "since", "where"]
+
 
 class JournalTimeout(AssertionError):
     """What was waited for did not come; the text says what came instead."""
@@ -198,7 +200,8 @@ def _test(name: str, value: Any) -> Callable[[Entry], bool] | None:
         case "where":
             return lambda entry: bool(value(entry))
     raise ValueError(
-        f"a journal has no filter {name}=; it has api, group, topic, client_id, error, outcome, fault, since, where"
+        f"a journal has no filter {name}=; it has {', '.join(_FILTERS)}"
+        + "".join(f"; {meant}" for meant in [_meant(name, _FILTERS)] if meant)
     )
 
 
@@ -206,7 +209,8 @@ def _api(name: str) -> int:
     for key in ApiKey:
         if name in (key.camel, key.name):
             return key.value
-    raise ValueError(f"api={name!r}: Kafka has no such API; their names are written like OffsetCommit")
+    why = _meant(name, [key.camel for key in ApiKey]) or "their names are written like OffsetCommit"
+    raise ValueError(f"api={name!r}: Kafka has no such API; {why}")
 
 
 def _error(name: str | int) -> int:
@@ -215,4 +219,14 @@ def _error(name: str | int) -> int:
     try:
         return ErrorCode[name].value
     except KeyError:
-        raise ValueError(f"error={name!r}: Kafka has no such error; they are written like NOT_COORDINATOR") from None
+        why = _meant(name, [code.name for code in ErrorCode]) or "they are written like NOT_COORDINATOR"
+        raise ValueError(f"error={name!r}: Kafka has no such error; {why}") from None
+
+
+def _meant(name: object, known: list[str]) -> str:
+    """`is OffsetCommit meant?`, or "" where no name comes to mind."""
+    import difflib
+
+    plain = {each.lower(): each for each in known}
+    found = difflib.get_close_matches(str(name).lower(), plain, n=1, cutoff=0.75)
+    return f"is {plain[found[0]]} meant?" if found else ""

@@ -21,6 +21,7 @@ from kafkastub.pytest_plugin.options import (
     Wanted,
     add_options,
     check_shared,
+    journal_lines,
     real_cluster,
     wanted_by_marker,
     wanted_by_options,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from kafkastub import KafkaStub
 
-_FIXTURES: pytest.StashKey[WeakKeyDictionary[KafkaStub, str]] = pytest.StashKey()
+_FIXTURES = pytest.StashKey[WeakKeyDictionary["KafkaStub", str]]()
 """Of a session: which fixture a stub is of."""
 _BEGAN: pytest.StashKey[datetime] = pytest.StashKey()
 """Of a test: when its first fixture was set up."""
@@ -50,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "what the broker of the fixture kafka_stub is like",
     )
     config.stash[_FIXTURES] = WeakKeyDictionary()
+    journal_lines(config)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -66,8 +68,8 @@ def pytest_runtest_makereport(
     if report.failed and "kafkastub.stub.stub" in sys.modules and _BEGAN in item.stash:
         from kafkastub.pytest_plugin.failure import of_brokers
 
-        lines = int(item.config.getini("kafka_stub_journal_lines"))
-        report.sections += of_brokers(item.config.stash[_FIXTURES], item.stash[_BEGAN], lines)
+        fixtures, began = item.config.stash[_FIXTURES], item.stash[_BEGAN]
+        report.sections += of_brokers(fixtures, began, journal_lines(item.config))
     return report
 
 

@@ -69,8 +69,8 @@ def add_topics(broker: KafkaStub | RealCluster, topics: Mapping[str, int]) -> No
                 there = len(describe(client, [name])[name].partitions)
             if there != partitions:
                 raise pytest.UsageError(
-                    f"@pytest.mark.kafka_stub(topics={{{name!r}: {partitions}}}): on kafka_stub_server, which all tests "
-                    f"share, {name} has {there} by now; take kafka_stub, or another name (kafka_topic gives one)"
+                    f"@pytest.mark.kafka_stub(topics={{{name!r}: {partitions}}}): on kafka_stub_server, which all "
+                    f"tests share, {name} has {there} by now; take kafka_stub, or another name (kafka_topic gives one)"
                 ) from None
 
 

@@ -46,7 +46,7 @@ class Wanted:
                     )
             if marker.args:
                 raise pytest.UsageError("@pytest.mark.kafka_stub takes keywords only, for example topics={'orders': 3}")
-            said = dict(marker.kwargs)
+            said = {name: value for name, value in marker.kwargs.items() if value is not None}
             if "topics" in said:
                 said["topics"] = {**wanted.topics, **_topics(said["topics"])}
             if "config" in said:
@@ -107,7 +107,21 @@ def add_options(parser: pytest.Parser) -> None:
 def real_cluster(config: pytest.Config) -> str | None:
     """HOST:PORT of the cluster that takes the stub's place, None where none does."""
     given: str | None = config.getoption("--kafka-stub-bootstrap") or os.environ.get("KAFKA_STUB_BOOTSTRAP")
+    for address in given.split(",") if given else ():
+        host, _, port = address.strip().rpartition(":")
+        if not (host and port.isascii() and port.isdigit()):
+            raise pytest.UsageError(
+                f"--kafka-stub-bootstrap or KAFKA_STUB_BOOTSTRAP: {given!r} is no address, HOST:PORT is wanted"
+            )
     return given or None
+
+
+def journal_lines(config: pytest.Config) -> int:
+    """How many requests a failure shows. Raises pytest.UsageError."""
+    given = str(config.getini("kafka_stub_journal_lines")).strip()
+    if not (given.isascii() and given.isdigit()):
+        raise pytest.UsageError(f"kafka_stub_journal_lines = {given}: a number of requests is wanted, 0 for none")
+    return int(given)
 
 
 def wanted_by_options(config: pytest.Config) -> Wanted:
@@ -173,8 +187,9 @@ def _topics(topics: Any) -> Mapping[str, int]:
     """A mapping as it is; a list of names as topics of one partition."""
     if isinstance(topics, Mapping):
         return topics
-    if isinstance(topics, str) or not all(isinstance(name, str) for name in topics):
+    if not isinstance(topics, list | tuple | set | frozenset) or not all(isinstance(name, str) for name in topics):
         raise pytest.UsageError(
-            f"@pytest.mark.kafka_stub(topics={topics!r}): names with their partitions are wanted, {{'orders': 3}}"
+            f"@pytest.mark.kafka_stub(topics={topics!r}): names with their partitions are wanted, {{'orders': 3}}, "
+            "or a list of names"
         )
     return dict.fromkeys(topics, 1)

@@ -31,6 +31,9 @@ def topics(given: object) -> dict[str, int]:
     if isinstance(given, list | tuple | set | frozenset):
         for name in given:
             topic(name, 1)
+            plain, _, count = name.partition(":")
+            if count.isascii() and count.isdigit():
+                raise ValueError(f"topics={given!r} is refused: {_TOPICS}; {name!r} is {{{plain!r}: {count}}} there")
         given = dict.fromkeys(given, 1)
     if not isinstance(given, Mapping):
         raise TypeError(f"topics={given!r} is refused: {_TOPICS}")

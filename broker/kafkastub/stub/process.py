@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any, Final, Self
 
-from kafkastub.stub.stub import STARTED, KafkaStub, StubError
+from kafkastub.stub.stub import RUNNING, STARTED, KafkaStub, StubError
 
 _MOST_CALLS: Final = 16
 """At the same time: a `wait` keeps one."""
@@ -100,7 +100,7 @@ class ProcessStub(KafkaStub):
 
     def start(self) -> Self:
         if self._process is not None:
-            raise StubError("the stub is running already")
+            raise StubError(RUNNING)
         context = get_context("spawn")
         mine, its = context.Pipe()
         process = context.Process(target=_serve, args=(its, self._arguments), name="kafkastub", daemon=True)

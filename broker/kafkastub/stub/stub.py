@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _CLOSED = "the stub was closed meanwhile"
+RUNNING: Final = "the stub is running already: one that was started, or comes from a fixture, needs no start() or with"
 
 
 STARTED: Final[WeakKeyDictionary[KafkaStub, None]] = WeakKeyDictionary()
@@ -214,7 +215,7 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
         Raises ListenError (the port is taken), DataDirError (the directory cannot be used), TopicError, StubError.
         """
         if self._thread is not None:
-            raise StubError("the stub is running already")
+            raise StubError(RUNNING)
         self._load_control()
         started: concurrent.futures.Future[None] = concurrent.futures.Future()
         self._thread = threading.Thread(target=self._run, args=(started,), name="kafkastub", daemon=True)
