@@ -118,8 +118,8 @@ def _refuse(code: ErrorCode, answer: ErrorResponse, ctx: RequestContext, request
     return answer(request, code, ctx.api_version)
 
 
-def unknown(data: bytes, start: int, end: int) -> str:
-    """Why a request of 8 bytes or more is not served, whose API is not: which one, and who asks."""
+def unknown(data: bytes, start: int, end: int) -> tuple[str, str]:
+    """Of a request of 8 bytes or more whose API is not served: which one, and who asks, as far as that can be read."""
     key, version, _, size = _HEAD(data[start : start + 10].ljust(10, b"\xff"))
     try:
         what = f"{ApiKey(key).camel} v{version}"
@@ -127,4 +127,4 @@ def unknown(data: bytes, start: int, end: int) -> str:
         what = f"api key {key} (version {version})"
     raw = data[start + 10 : min(end, start + 10 + size)][: 4 * _SHOWN] if size > 0 else b""
     client = raw.decode(errors="replace")[:_SHOWN]
-    return f"{what} is not served" + (f"; client id {client!r} asked for it" if client else "")
+    return what, f"; client id {client!r} asked for it" if client else ""

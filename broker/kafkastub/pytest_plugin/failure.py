@@ -33,7 +33,7 @@ def of_brokers(fixtures: Mapping[KafkaStub, str], began: datetime, count: int) -
         except RuntimeError:  # it keeps none, or its process has gone
             continue
         if last:
-            name = fixtures.get(stub) or repr(stub).strip("<>")
+            name = fixtures.get(stub) or f"KafkaStub {stub.was_at}"
             sections.append((f"last requests of {name}", "\n".join(map(str, last))))
     said = [("requests that kafkastub does not serve", "\n".join(asked))] if asked else []
     return said + sections[-_MOST:]

@@ -36,6 +36,8 @@ _flexible_head = struct.Struct(">iix").pack
 _REPEATED: Final = frozenset({ApiKey.HEARTBEAT, ApiKey.OFFSET_FETCH})
 _LONGEST_REPEATED: Final = 1 << 10
 """Bytes of a request that is remembered, one for each connection and route."""
+IS_NOT_SERVED: Final = "is not served"
+"""Stands in why a connection ends whose client asked for an API or a version that there is not."""
 _LONG_REPLY: Final = 1 << 14
 """Bytes from which a reply is long."""
 
@@ -231,13 +233,14 @@ class Dispatcher:
             api = refused_apis(self.state.config["kafkastub.as.version"]).get(key)
             refused = api is not None
             if api is None:
-                raise Refused(unknown(data, start, end))
+                what, who = unknown(data, start, end)
+                raise Refused(f"{what} {IS_NOT_SERVED}{who}")
         if api.first <= version <= api.last:
             route = self._compile(api, version, api.handler if refused else self._handler(api))
         elif api.key == ApiKey.API_VERSIONS:
             route = self._unheard_of(api, version)
         else:
-            raise Refused(f"{api.key.camel} v{version} is not served, only {api.first} to {api.last}")
+            raise Refused(f"{api.key.camel} v{version} {IS_NOT_SERVED}, only {api.first} to {api.last}")
         if len(self._routes) < _MOST_ROUTES:
             self._routes[data[start : start + 4]] = route
         return route
@@ -307,4 +310,4 @@ class Dispatcher:
 _MOST_ROUTES: Final = 1000
 """ApiVersions of ever new versions must not make the table grow."""
 
-__all__ = ["Deferred", "Dispatcher", "Exchange", "Refused", "Route"]
+__all__ = ["IS_NOT_SERVED", "Deferred", "Dispatcher", "Exchange", "Refused", "Route"]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kafkastub.server.acceptor import Acceptor, Made
 from kafkastub.server.clock import Clock
-from kafkastub.server.connection import Connection
-from kafkastub.server.dispatch import Dispatcher
+from kafkastub.server.connection import NO_TLS_HERE, Connection
+from kafkastub.server.dispatch import IS_NOT_SERVED, Dispatcher
 from kafkastub.server.doors import Door, ListenError
 from kafkastub.server.idle import IdleWatch
 from kafkastub.server.limits import ConnectionLimits, Slot
@@ -183,9 +183,12 @@ class Server:
             self.state.log.warning(text, **fields)
 
     def say_closed(self, connection: Connection) -> None:
-        """Say why we close a connection; of the same reason once in a while, since such a client tries again."""
-        info, why = connection.info, connection.reason
-        if self._said.allows((info.listener, info.client_host, (why or "")[:200]), self.clock.timer_ms()):
+        """Say why we close a connection; once in a while where a client cannot know better and tries again: TLS, and
+        what is not served.
+        """
+        info, why = connection.info, connection.reason or ""
+        tries_again = why == NO_TLS_HERE or IS_NOT_SERVED in why
+        if not tries_again or self._said.allows((info.listener, info.client_host, why), self.clock.timer_ms()):
             self.state.log.warning("connection closed", peer=info.peer, why=why)
 
     def rearm(self) -> None:

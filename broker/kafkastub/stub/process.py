@@ -119,6 +119,7 @@ class ProcessStub(KafkaStub):
         self._process, self._pipe = process, mine
         self._reader = threading.Thread(target=self._read, args=(mine,), name="kafkastub-answers", daemon=True)
         self._reader.start()
+        self.was_at = self.bootstrap_servers
         atexit.register(self.close)
         return self
 
@@ -208,7 +209,7 @@ class ProcessStub(KafkaStub):
         return f"<KafkaStub {'in process ' + str(self._process.pid) if self._process else 'not running'}>"
 
 
-_HERE: Final = frozenset({"start", "close", "coordinator_loading"})
+_HERE: Final = frozenset({"start", "close", "coordinator_loading", "was_at"})
 
 
 class _Child:

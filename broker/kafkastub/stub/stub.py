@@ -128,8 +128,8 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._broker: Broker | None = None
         self._stop: asyncio.Event | None = None
-        self._was_at = ""
-        """The address of the last time that it ran."""
+        self.was_at = ""
+        """`HOST:PORT` of the last time that it ran, for those who tell of it afterwards."""
         self._calls: set[concurrent.futures.Future[Any]] = set()
         """Handed to the stub's thread and not done yet."""
         self._plan_control(control_host, control_port)
@@ -228,7 +228,7 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
             if isinstance(error, KafkaError):
                 raise TopicError(error.code, error.message or error.code.name) from None
             raise
-        self._was_at = self.bootstrap_servers
+        self.was_at = self.bootstrap_servers
         STARTED[self] = None
         return self
 
@@ -332,7 +332,7 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
     def __repr__(self) -> str:
         if self._broker is not None:
             return f"<KafkaStub {self._broker.bootstrap_servers}>"
-        return f"<KafkaStub {self._was_at}, closed>" if self._was_at else "<KafkaStub not running>"
+        return f"<KafkaStub not running{self.was_at and ', it was ' + self.was_at}>"
 
 
 __all__: list[Any] = ["STARTED", "GroupTimeout", "KafkaStub", "StubError", "TopicError"]
