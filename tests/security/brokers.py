@@ -62,9 +62,10 @@ class _SaslKafka(ApacheKafka):
 
 
 @contextlib.contextmanager
-def stub(**changes: object) -> Iterator[Addresses]:
+def stub(data_dir: Path | None = None, **changes: object) -> Iterator[Addresses]:
     listeners = "PLAINTEXT://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0"
-    with KafkaStub(config={**CONFIG, **_named(changes), "listeners": listeners}, topics={"t": 1}) as running:
+    config = {**CONFIG, **_named(changes), "listeners": listeners}
+    with KafkaStub(config=config, topics={"t": 1}, data_dir=data_dir) as running:
         addresses = Addresses(running.bootstrap_servers_of("PLAINTEXT"), running.bootstrap_servers_of("SASL_PLAINTEXT"))
         _add_scram_user(addresses)
         yield addresses

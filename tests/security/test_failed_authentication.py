@@ -95,10 +95,15 @@ CASES: dict[str, tuple[Callable[[Talk], object], Callable[[Talk], Any], Ended]] 
 }
 
 
-@pytest.fixture(scope="module", params=["stub", pytest.param("kafka", marks=pytest.mark.oracle)])
-def servers(request: pytest.FixtureRequest) -> Iterator[Addresses]:
-    start = brokers.kafka if request.param == "kafka" else brokers.stub
-    with start(connection_failed_authentication_delay_ms=DELAY_MS) as addresses:
+@pytest.fixture(scope="module", params=["stub", "stub with data_dir", pytest.param("kafka", marks=pytest.mark.oracle)])
+def servers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
+    delay: dict[str, object] = {"connection_failed_authentication_delay_ms": DELAY_MS}
+    if request.param == "kafka":
+        start = brokers.kafka(**delay)
+    else:
+        folder = tmp_path_factory.mktemp("data") if "data_dir" in request.param else None
+        start = brokers.stub(folder, **delay)
+    with start as addresses:
         yield addresses
 
 
@@ -139,6 +144,15 @@ def test_nothing_is_heard_from_a_client_that_is_kept_waiting(servers: Addresses)
         assert other.plain("alice", PASSWORD).error_code == 0
         assert talk.client.receive() is not None
         assert talk.is_closed()
+
+
+@pytest.mark.behaviour("SA-4")
+def test_nobody_has_a_second_try_on_a_connection(servers: Addresses):
+    with Talk(servers.sasl) as talk:
+        talk.client.socket.settimeout(60)
+        assert talk.plain("alice", "wrong").error_code == FAILED
+        with pytest.raises(OSError):  # closed, and it may be by a reset
+            talk.plain("alice", PASSWORD)
 
 
 def test_a_client_that_does_not_wait_for_it_leaves_nothing():

@@ -74,11 +74,15 @@ def held_back(api: Registration, disk: Disk) -> Handler:
                 deferred = outcome
                 deferred.hold = lambda reply: hold(ctx, request, reply, deferred.release)
                 return deferred
-            outcome = outcome.reply
-        if not isinstance(outcome, Message) or not disk.pending:
+            reply = outcome.reply
+        elif isinstance(outcome, Message):
+            reply = outcome
+        else:
             return outcome
+        if not disk.pending:
+            return outcome  # as it came: that a reply is deferred may say that it is the connection's last
         held = Deferred(_as_it_is)
-        hold(ctx, request, outcome, held.complete)
+        hold(ctx, request, reply, held.complete)
         return held
 
     return serve

@@ -57,6 +57,8 @@ class Gate:
             if session.has_ended(timer_ms) and _api(data, start, end) != ApiKey.SASL_HANDSHAKE:
                 raise Refused("the session is over (connections.max.reauth.ms), and the client did not renew it")
             return self._dispatcher.serve(data, start, end, info, broker_ms, timer_ms, out)
+        if session.state is State.FAILED:
+            raise Refused("the client has failed to authenticate on this connection: it has to open another one")
         if end - start > self.limit:
             raise Refused(f"a request of {end - start} bytes before authentication; {self.limit} are allowed")
         if session.state is State.TOKENS:
