@@ -6,6 +6,8 @@ import base64
 import hashlib
 import json
 import logging
+import socket
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,14 @@ import pytest
 from kafkastub import KafkaStub
 from kafkastub.config import BrokerConfig, ConfigError, Profile
 from kafkawire.api import ApiKey
+from kafkawire.header import request_header
 from kafkawire.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialUpsertion,
 )
 from kafkawire.messages.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
 from kafkawire.schema import Message, Struct
+from tests.rawclient import RawClient
 from tests.security.talk import Talk, bearer, unsecured_token
 
 SECRET = "Tr0ub4dor-and-3"
@@ -95,6 +99,64 @@ def test_none_is_logged_or_journaled(tmp_path: Path, caplog: pytest.LogCaptureFi
     }
     assert {name: secrets_in(text) for name, text in told_by.items()} == {name: [] for name in told_by}
     assert "authentication failed" in caplog.text
+
+
+def framed(contents: bytes) -> bytes:
+    return struct.pack(">i", len(contents)) + contents
+
+
+def asked(key: ApiKey, version: int, body: bytes = b"") -> bytes:
+    return framed(request_header(key, version, 7, "me", False) + body)
+
+
+HANDSHAKE = b"\0\5PLAIN"
+TOKEN = framed(f"\0alice\0{SECRET}".encode())
+SEGMENTS = {
+    "a token without a header": (asked(ApiKey.SASL_HANDSHAKE, 0, HANDSHAKE) + TOKEN, ["SaslHandshake"]),
+    "and a request behind it": (
+        asked(ApiKey.SASL_HANDSHAKE, 0, HANDSHAKE) + TOKEN + asked(ApiKey.METADATA, 1, bytes(4)),
+        ["SaslHandshake", "Metadata"],
+    ),
+    "a wrong token without a header": (
+        asked(ApiKey.SASL_HANDSHAKE, 0, HANDSHAKE) + TOKEN.replace(b"alice", b"Alice"),
+        ["SaslHandshake"],
+    ),
+    "the versions before": (
+        asked(ApiKey.API_VERSIONS, 0) + asked(ApiKey.SASL_HANDSHAKE, 0, HANDSHAKE) + TOKEN,
+        ["ApiVersions", "SaslHandshake"],
+    ),
+    "a token before anything": (TOKEN, ["api -1"]),
+    "of a user who begins like a request": (framed(f"\0\3\0{SECRET}".encode()), ["api -1"]),
+    "a token in place of a request": (asked(ApiKey.SASL_HANDSHAKE, 1, HANDSHAKE) + TOKEN, ["SaslHandshake", "api -1"]),
+}
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["in one segment", "one by one"])
+@pytest.mark.parametrize("case", SEGMENTS)
+def test_a_token_is_not_taken_for_a_request(tmp_path: Path, case: str, apart: bool):
+    sent, names = SEGMENTS[case]
+    folder = tmp_path / "journal"
+    config = {"connection.failed.authentication.delay.ms": 0}
+    with KafkaStub(users={"alice": SECRET}, config=config, journal=folder) as stub:
+        with RawClient(stub.bootstrap_servers) as client:
+            at = 0
+            while at < len(sent):
+                end = at + 4 + int.from_bytes(sent[at : at + 4]) if apart else len(sent)
+                client.socket.sendall(sent[at:end])
+                at = end
+                if apart:
+                    client.receive()
+            client.socket.shutdown(socket.SHUT_WR)
+            while client.receive() is not None:
+                pass
+        entries = list(stub.journal)
+        assert [entry.api for entry in entries] == names
+        told = "\n".join(told_of(entry) for entry in entries)
+        exported = stub.journal.to_jsonl(tmp_path / "exported", frames=True).read_bytes()
+    written = b"".join(path.read_bytes() for path in folder.iterdir())
+    frames = b"".join(frames_in(written) + frames_in(exported))
+    shown = told + exported.decode() + written.decode() + repr(frames)
+    assert [one for one in (SECRET, SECRET[:3], SECRET.encode().hex()) if one in shown] == []
 
 
 @pytest.mark.parametrize(

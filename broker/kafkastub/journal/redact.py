@@ -30,6 +30,9 @@ HIDDEN: Final = "[hidden]"
 _SECRET_FIELDS: Final = frozenset({"auth_bytes", "salt", "salted_password", "hmac"})
 _CONFIG_APIS: Final = frozenset({ApiKey.ALTER_CONFIGS, ApiKey.INCREMENTAL_ALTER_CONFIGS, ApiKey.CREATE_TOPICS})
 _sensitive = re.compile(r"password|secret|jaas|credential|token|keystore\.key|certificate", re.IGNORECASE).search
+_KEYS: Final = frozenset(int(key).to_bytes(2) for key in ApiKey)
+_TEXT: Final = 0x20
+"""The first character that is not for control; Kafka's versions are below it."""
 _KEPT: Final = 8
 """Bytes in front of a frame that stay: API key, version and correlation id, or size and correlation id."""
 
@@ -39,6 +42,11 @@ def redacted_frame(api_key: int, frame: bytes) -> bytes:
     if api_key in SECRET_APIS or (api_key in _CONFIG_APIS and _sensitive(frame.decode("latin-1"))):
         return frame[:_KEPT] + bytes(max(0, len(frame) - _KEPT))
     return frame
+
+
+def is_request(frame: bytes) -> bool:
+    """Whether it begins as a request does, which no token of SASL does: a version is two bytes, and no text."""
+    return len(frame) >= _KEPT and frame[:2] in _KEYS and frame[2] == 0 and frame[3] < _TEXT
 
 
 def hide_secrets(struct: Any) -> None:

@@ -118,6 +118,10 @@ class Connection:
                 else:
                     self._show_the_only(watch, data, length, broker_ms, timer_ms)
                 return
+            if self._dispatcher.one_by_one:
+                self._left = _TURN
+                self._receive_slowly(data, broker_ms, timer_ms)
+                return
             serve, info, out, limit = self._dispatcher.serve, self.info, self.out, self._limit
             turns = _TURN
             began, first, sent = 0 if watch is None else perf_counter_ns(), 0, len(out)

@@ -89,6 +89,9 @@ class Exchange:
 class Dispatcher:
     """One a broker. `_routes` fills as versions are first used."""
 
+    one_by_one: Final = False
+    """Whether what is to be done with a frame depends on the one before it."""
+
     def __init__(self, state: BrokerState) -> None:
         self.state = state
         self._apis: Mapping[ApiKey, Registration] = served_apis(state.config["kafkastub.as.version"])

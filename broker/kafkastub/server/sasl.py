@@ -48,6 +48,11 @@ class Gate:
         session = self._session
         return None if session.raw and session.state is State.TOKENS else self._dispatcher.watch
 
+    @property
+    def one_by_one(self) -> bool:
+        """Whether what a frame is, and whether it may be watched, is known only when the one before it is served."""
+        return self._session.raw or self._session.state is not State.OPEN
+
     def serve(
         self, data: bytes, start: int, end: int, info: ConnectionInfo, broker_ms: int, timer_ms: int, out: Parts
     ) -> tuple[Exchange, Outcome] | None:
