@@ -8,10 +8,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import re
 import secrets
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, Protocol
+
+from kafkastub.security.sasl_messages import NoMessage, bearer_first, scram_final, scram_first
 
 PLAIN: Final = "PLAIN"
 SCRAM_SHA_256: Final = "SCRAM-SHA-256"
@@ -109,17 +110,6 @@ def scram_credential_of(mechanism: str, password: str) -> ScramCredential:
     return scram_credential(mechanism, salt, salted, MIN_ITERATIONS)
 
 
-_NAME: Final = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
-_VALUE: Final = r"[\x01-\x2b\x2d-\x7f]+"
-_FIRST: Final = re.compile(
-    rf"(n,(?:a=(?P<authzid>{_NAME}))?,)((?:m={_VALUE},)?n=(?P<name>{_NAME}),r=(?P<nonce>[\x21-\x2b\x2d-\x7e]+)"
-    rf"(?:,[A-Za-z]+={_VALUE})*)"
-)
-_FINAL: Final = re.compile(
-    rf"(c=[a-zA-Z0-9/+=]*,r=(?P<nonce>[\x21-\x2b\x2d-\x7e]+)(?:,[A-Za-z]+={_VALUE})*),p=(?P<proof>[a-zA-Z0-9/+=]+)"
-)
-
-
 class Scram:
     """RFC 5802 without channel binding."""
 
@@ -140,32 +130,32 @@ class Scram:
         return (self._begin(text) if self._credential is None else self._finish(text, self._credential)).encode()
 
     def _begin(self, text: str) -> str:
-        match = _FIRST.fullmatch(text)
-        if match is None:
-            raise SaslError("the client's first message is not SCRAM's")
-        user = match["name"].replace("=2C", ",").replace("=3D", "=")
-        credential = self._find(user)
+        try:
+            first = scram_first(text)
+        except NoMessage:
+            raise SaslError("the client's first message is not SCRAM's") from None
+        credential = self._find(first.user)
         if credential is None:
             raise SaslError("there is no such user")
-        if (match["authzid"] or user) != user:
+        if (first.authzid or first.user) != first.user:
             raise _told(_OTHER_ID)
-        self._nonce = match["nonce"] + secrets.token_urlsafe(20)
+        self._nonce = first.nonce + secrets.token_urlsafe(20)
         salt = base64.b64encode(credential.salt).decode()
         answer = f"r={self._nonce},s={salt},i={credential.iterations}"
-        self._first = f"{match[3]},{answer}"
-        self._credential, self.user = credential, user
+        self._first = f"{first.bare},{answer}"
+        self._credential, self.user = credential, first.user
         return answer
 
     def _finish(self, text: str, credential: ScramCredential) -> str:
-        match = _FINAL.fullmatch(text)
-        if match is None or match["nonce"] != self._nonce:
-            raise SaslError("the client's final message is not SCRAM's")
-        message = f"{self._first},{match[1]}".encode()
-        signature = hmac.digest(credential.stored_key, message, self._hash)
         try:
-            proof = base64.b64decode(match["proof"], validate=True)
-        except ValueError:
-            proof = b""
+            final = scram_final(text)
+        except NoMessage:
+            raise SaslError("the client's final message is not SCRAM's") from None
+        if final.nonce != self._nonce:
+            raise SaslError("the client's final message is not SCRAM's")
+        message = f"{self._first},{final.without_proof}".encode()
+        signature = hmac.digest(credential.stored_key, message, self._hash)
+        proof = base64.b64decode(final.proof)
         client_key = bytes(a ^ b for a, b in zip(proof, signature, strict=False))
         if len(proof) != len(signature) or not hmac.compare_digest(
             hashlib.new(self._hash, client_key).digest(), credential.stored_key
@@ -190,13 +180,6 @@ class InvalidToken(Exception):
         self.status = status
 
 
-_BEARER: Final = re.compile(
-    rf"n,(?:a=(?P<authzid>{_NAME}))?,\x01(?:[A-Za-z]+=[\x21-\x7e \t\r\n]+\x01)*?auth=(?P<scheme>\w+) +"
-    r"(?P<token>[-_~+/.a-zA-Z0-9]+=*)\x01(?:[A-Za-z]+=[\x21-\x7e \t\r\n]+\x01)*\x01",
-    re.DOTALL,
-)
-
-
 class OAuthBearer:
     """RFC 7628. Extensions are read and not used."""
 
@@ -213,17 +196,18 @@ class OAuthBearer:
         if token == b"\x01" and self._refused is not None:
             raise _told(self._refused)
         self._refused = None
-        match = _BEARER.fullmatch(token.decode("utf-8", "replace"))
-        if match is None or match["scheme"].lower() != "bearer":
-            raise SaslError("the client's first message is not OAUTHBEARER's")
         try:
-            found = self._validate(match["token"])
+            first = bearer_first(token.decode("utf-8", "replace"))
+        except NoMessage:
+            raise SaslError("the client's first message is not OAUTHBEARER's") from None
+        try:
+            found = self._validate(first.token)
         except InvalidToken as error:
             self._refused = f'{{"status":"{error.status}"}}'
             return self._refused.encode()
-        if (match["authzid"] or found.user) != found.user:
+        if (first.authzid or found.user) != found.user:
             raise _told(
-                f"Authentication failed: Client requested an authorization id ({match['authzid']}) that is different "
+                f"Authentication failed: Client requested an authorization id ({first.authzid}) that is different "
                 f"from the token's principal name ({found.user})"
             )
         self.user, self.expires_ms, self.complete = found.user, found.expires_ms, True
