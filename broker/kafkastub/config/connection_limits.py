@@ -17,9 +17,7 @@ OVERRIDES: Final = "max.connections.per.ip.overrides"
 OF_LISTENERS: Final = (MAX_CONNECTIONS, CREATION_RATE)
 """What a listener may have for itself, as ``listener.name.<name>.max.connections``."""
 _OVERRIDE: Final = re.compile(r"listener\.name\.[^.]*\.(" + "|".join(map(re.escape, OF_LISTENERS)) + ")")
-_COMMA: Final = re.compile(r"\s*,\s*")
 _HOST: Final = re.compile(r"[0-9a-zA-Z\-%._:]*")
-_NUMBER: Final = re.compile(r"[+-]?\d+")
 
 
 class Configured(Protocol):
@@ -44,17 +42,17 @@ class BadOverrides(ValueError):
 def per_ip_overrides(text: str) -> dict[str, int]:
     """Host or address to its number of connections. Raises BadOverrides."""
     found: dict[str, int] = {}
-    for part in _COMMA.split(text) if text else ():
+    for part in definition.split_at_commas(text):
         if not part:
             continue
         host, colon, number = part.rpartition(":")
         if not colon:
             length = len(part)
             raise BadOverrides(f"Error parsing configuration property '{OVERRIDES}': begin 0, end -1, length {length}")
-        number = number.strip()
-        if _NUMBER.fullmatch(number) is None or not -(1 << 31) <= int(number) < 1 << 31:
-            raise BadOverrides(f'For input string: "{number}"')
-        found[host.strip()] = int(number)
+        value = definition.whole(number.strip())
+        if value is None or not -(1 << 31) <= value < 1 << 31:
+            raise BadOverrides(f'For input string: "{number.strip()}"')
+        found[host.strip()] = value
     bad = [host for host in found if _HOST.fullmatch(host) is None]
     if bad:
         raise BadOverrides(f"{OVERRIDES} contains invalid addresses : {','.join(bad)}")

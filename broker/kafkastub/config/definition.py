@@ -24,11 +24,13 @@ from .errors import InvalidValue
 from .kafka_table import Row
 
 _BITS = {"int": 32, "short": 16, "long": 64}
-_COMMA = re.compile(r"\s*,\s*")
+_SPACE = " \t\n\v\f\r"
+"""What Java's ``\\s`` is."""
 # Java's String.trim, which ends at the space
 _BLANK = "".join(map(chr, range(0x21)))
 _WHOLE = re.compile(r"[+-]?\d+")
-_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|NaN|Infinity)[fFdD]?")
+# No two parts of it can match the same digits: that would take the square of their number
+_DECIMAL = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|NaN|Infinity)[fFdD]?", re.ASCII)
 _REPLICAS = re.compile(r"\d+:\d+")
 _DURATION = re.compile(r"P(?!$)(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?", re.IGNORECASE)
 
@@ -55,13 +57,33 @@ def _parse_whole(name: str, kind: str, value: object) -> int:
     number: int | None = None
     if isinstance(value, str):
         text = value.strip(_BLANK)
-        number = int(text) if _WHOLE.fullmatch(text) else None
+        number = whole(text)
     elif isinstance(value, int) and not isinstance(value, bool):
         number = value
     limit = 1 << (_BITS[kind] - 1)
     if number is None or not -limit <= number < limit:
         raise InvalidValue(name, value, f"Not a number of type {kind.upper()}")
     return number
+
+
+def whole(text: str) -> int | None:
+    """The number, None where it is none, or one of more digits than anything here can have."""
+    if _WHOLE.fullmatch(text) is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:  # Python reads 4,300 digits
+        return None
+
+
+def split_at_commas(text: str) -> list[str]:
+    """As Java's ``split("\\\\s*,\\\\s*", -1)``, in one pass whatever there is of spaces."""
+    first, *others = text.split(",")
+    if not others:
+        return [first]
+    parts = [first.rstrip(_SPACE)] + [part.strip(_SPACE) for part in others]
+    parts[-1] = others[-1].lstrip(_SPACE)
+    return parts
 
 
 def _parse_boolean(name: str, value: object) -> bool:
@@ -85,7 +107,7 @@ def _parse_double(name: str, value: object) -> float:
 def _parse_list(name: str, value: object) -> list[str]:
     if isinstance(value, str):
         text = value.strip(_BLANK)
-        return _COMMA.split(text) if text else []
+        return split_at_commas(text) if text else []
     if isinstance(value, (list, tuple)):
         return [str(item) for item in value]
     raise InvalidValue(name, value, "Expected a comma separated list.")

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, NoReturn
 
 from .broker import BrokerConfig
+from .definition import whole
 from .errors import ConfigError
 
 PLAINTEXT: Final = "PLAINTEXT"
@@ -197,9 +198,9 @@ def _parse(
         match = _ENDPOINT.fullmatch(entry)
         if match is None:
             refuse(f"{entry} is no listener, NAME://HOST:PORT is wanted, for example PLAINTEXT://localhost:9092")
-        name, host, port = match[1].upper(), match[2], int(match[3])
-        if not 0 <= port <= 65535:
-            refuse(f"{port} is no port, 0 to 65535 is allowed")
+        name, host, port = match[1].upper(), match[2], whole(match[3])
+        if port is None or not 0 <= port <= 65535:
+            refuse(f"{match[3]} is no port, 0 to 65535 is allowed")
         if name in found:
             refuse(f"each listener must have a different name, and {name} is there twice")
         protocol = protocols.get(name)
