@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkastub.security.access import Access
 from kafkastub.state.quota_usage import Usage
@@ -52,6 +52,23 @@ class ConnectionInfo:
         """The client id of the request at hand, as its bytes."""
         self.client_id_bytes = raw
         self.client_id = text_as_java(raw)
+
+    def forget(self) -> None:
+        """The connection has gone. The journal keeps this for as long as one of its requests: what is long goes."""
+        self.client_id_bytes, self.client_id = b"", ""
+        self.said.clear()
+        self.principal = _cut(self.principal)
+        self.software_name, self.software_version = _cut(self.software_name), _cut(self.software_version)
+        if self.sasl is not None:
+            self.sasl.forget()
+
+
+_LONGEST: Final = 1_000
+"""Characters of a name that are kept of a connection that has gone."""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 class RequestContext:

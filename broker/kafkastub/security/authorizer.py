@@ -38,6 +38,8 @@ IMPLIED_BY: Final = {
 """What allows an operation besides the operation itself."""
 _REMEMBERED: Final = 10_000
 """Decisions that are kept, until an entry comes or goes."""
+_LONGEST: Final = 1_000
+"""Characters of a principal and a resource about which a decision is kept: a client may ask for any name."""
 
 
 class Authorizer:
@@ -108,9 +110,10 @@ class Authorizer:
         decided = self._decided.get(key)
         if decided is None:
             decided = self._decide(principal, host, operation, resource_type, name)
-            if len(self._decided) >= _REMEMBERED:
-                self._decided.clear()
-            self._decided[key] = decided
+            if len(name) + len(principal) <= _LONGEST:
+                if len(self._decided) >= _REMEMBERED:
+                    self._decided.clear()
+                self._decided[key] = decided
         return decided
 
     def allows_somewhere(self, principal: str, host: str, operation: int, resource_type: int) -> bool:

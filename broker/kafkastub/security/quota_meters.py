@@ -72,7 +72,8 @@ class Meters(Generic[M]):
         self._limits = quotas.limits(name)
         self._make: type[M] = make
         self.windows = windows
-        self._counted: dict[tuple[int, str, str], _Counted[M]] = {}
+        self._counted: dict[int, _Counted[M]] = {}
+        """By the hash of node, user and client id, of which the last two may be as long as a client likes."""
 
     @property
     def enabled(self) -> bool:
@@ -81,14 +82,15 @@ class Meters(Generic[M]):
 
     def of(self, node_id: int, user: str, client_id: str, now: int) -> tuple[M, float]:
         """Whatever counts a client's use on a node, and its limit."""
-        key = (node_id, *counted_as(self._limits, user, client_id))
+        who = counted_as(self._limits, user, client_id)
+        key = hash((node_id, who))
         found = self._counted.get(key)
         if found is None:
             if len(self._counted) >= _MOST:
                 self._forget(now)
             found = self._counted[key] = _Counted(self._make(self.windows))
         if found.version != self._quotas.version:
-            found.version, found.limit = self._quotas.version, limit_of(self._limits, *key[1:])
+            found.version, found.limit = self._quotas.version, limit_of(self._limits, *who)
         found.used_at = now
         return found.meter, found.limit
 

@@ -24,7 +24,7 @@ MAX_ITERATIONS: Final = 16384
 
 
 class SaslError(Exception):
-    """Authentication failed.
+    """Authentication failed; the text has nothing that the client has said.
 
     Attributes:
         told: what the client is told of it; None for Kafka's general sentence, which names the mechanism alone.
@@ -206,9 +206,10 @@ class OAuthBearer:
             self._refused = f'{{"status":"{error.status}"}}'
             return self._refused.encode()
         if (first.authzid or found.user) != found.user:
-            raise _told(
+            raise SaslError(
+                "the client asks for another authorization id than its token's principal",
                 f"Authentication failed: Client requested an authorization id ({first.authzid}) that is different "
-                f"from the token's principal name ({found.user})"
+                f"from the token's principal name ({found.user})",
             )
         self.user, self.expires_ms, self.complete = found.user, found.expires_ms, True
         return b""

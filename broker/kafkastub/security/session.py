@@ -18,6 +18,8 @@ from kafkastub.security.sasl import Mechanism, SaslError
 
 _AT_LEAST_MS: Final = 1000
 """Between two re-authentications."""
+_LONGEST_TOLD: Final = 8_000
+"""Characters of an error's text, in which names of any length may stand: an answer has room for 32,767 bytes."""
 
 
 class State(Enum):
@@ -119,10 +121,11 @@ class SaslSession:
             if again and principal != self.principal:
                 before, now = (one.replace(":", ".", 1) for one in (self.principal or "", principal))
                 text = f"Cannot change principals during re-authentication from {before}: {now}"
-                raise SaslError(text, text)
+                raise SaslError("the client wants to be another principal than before", text)
         except SaslError as error:
-            self.state = State.FAILED
-            self.failure = Failure(error.told or self._in_general(again), f"{self._name}: {error}")
+            self.state, self._mechanism = State.FAILED, None
+            told = error.told or self._in_general(again)
+            self.failure = Failure(told[:_LONGEST_TOLD], f"{self._name}: {error}")
             self.ends_at_once = self.raw and not error.told
             return None
         self.principal, self._mechanism, self.state = principal, None, State.OPEN
@@ -131,6 +134,10 @@ class SaslSession:
         length = self._length(mechanism.expires_ms, now_ms)
         self._ends_at = None if length is None else timer_ms + length
         return answer, length or 0
+
+    def forget(self) -> None:
+        """The connection ends: nothing more is needed of what the client has sent. The journal may keep it for long."""
+        self._mechanism = self.failure = self.principal = None
 
     def _in_general(self, again: bool) -> str:
         what = "re-authentication" if again else "authentication"

@@ -9,9 +9,12 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+LONGEST: Final = 500
+"""Characters of one field of a line."""
 
 
 class Logger:
@@ -26,27 +29,40 @@ class Logger:
 
     def debug(self, event: str, **fields: object) -> None:
         if self._level <= logging.DEBUG:
-            self._structlog().debug(event, **fields)
+            self._structlog().debug(event, **_shown(fields))
 
     def info(self, event: str, **fields: object) -> None:
         if self._level <= logging.INFO:
-            self._structlog().info(event, **fields)
+            self._structlog().info(event, **_shown(fields))
 
     def warning(self, event: str, **fields: object) -> None:
         if self._level <= logging.WARNING:
-            self._structlog().warning(event, **fields)
+            self._structlog().warning(event, **_shown(fields))
 
     def error(self, event: str, **fields: object) -> None:
-        self._structlog().error(event, **fields)
+        self._structlog().error(event, **_shown(fields))
 
     def exception(self, event: str, **fields: object) -> None:
         """An error with the traceback of the exception that is being handled."""
-        self._structlog().error(event, exc_info=True, **fields)
+        self._structlog().error(event, exc_info=True, **_shown(fields))
 
     def _structlog(self) -> Any:
         if self._bound is None:
             self._bound = self._make()
         return self._bound
+
+
+def shown(text: str) -> str:
+    """What a line of the log has of a text, which may be a client's: not too much of it, and no codes of a terminal."""
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]}… ({len(text)} characters)"
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape", "replace").decode() for one in text)
+
+
+def _shown(fields: dict[str, object]) -> dict[str, object]:
+    return {name: shown(value) if isinstance(value, str) else value for name, value in fields.items()}
 
 
 def process_logger(form: str, level: str) -> Logger:

@@ -272,6 +272,7 @@ class BrokerProtocol(asyncio.Protocol):
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self.connection.lost()
+        self.connection.info.forget()
         self.server.connections.discard(self)
         self.server.idle.discard(self)
         self._slot.free()
