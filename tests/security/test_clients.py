@@ -185,7 +185,8 @@ def test_a_signed_token(tmp_path: Path):
         "sasl.oauthbearer.expected.issuer": "https://issuer",
         "sasl.oauthbearer.clock.skew.seconds": 0,
     }
-    good = {"sub": "erin", "exp": int(time.time()) + 600, "aud": "kafka", "iss": "https://issuer"}
+    now = int(time.time())
+    good = {"sub": "erin", "iat": now, "exp": now + 600, "aud": "kafka", "iss": "https://issuer"}
     tokens = {
         "good": jwt.encode(good, key, "RS256", headers={"kid": "one"}),
         "another key": jwt.encode(good, other, "RS256", headers={"kid": "one"}),

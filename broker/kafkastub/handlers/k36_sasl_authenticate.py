@@ -2,8 +2,8 @@
 
 SA-1  PLAIN: user and password as configured.                                         RFC 4616; KIP-152
 SA-2  SCRAM-SHA-256 and SCRAM-SHA-512, both ways proved.                              RFC 5802; KIP-84
-SA-3  OAUTHBEARER: unsecured tokens, and signed ones where keys are configured; what is refused is told as JSON, and the
-      connection ends with the client's answer to that.                               RFC 7628; KIP-255, KIP-768
+SA-3  OAUTHBEARER: unsecured tokens, and signed ones where keys are configured, as Kafka's validators judge them; what
+      is refused is told as JSON, and the connection ends with the client's answer to that. RFC 7628; KIP-255, KIP-768
 SA-4  Wrong credentials: SASL_AUTHENTICATION_FAILED with Kafka's text, which does not tell a wrong user from a wrong
       password, and the connection ends.                                              SaslServerAuthenticator
 SA-5  The principal is User:NAME from the last answer on.

@@ -10,7 +10,7 @@ from typing import Any, Final
 from kafkastub.config import BrokerConfig, ConfigError, Listener
 from kafkastub.security import sasl
 from kafkastub.security.sasl import Mechanism, ScramCredential, Token
-from kafkastub.security.tokens import jaas_options, signed, unsecured
+from kafkastub.security.tokens import jaas_options, unsecured, unsecured_validator
 
 SASL_PROTOCOLS: Final = ("SASL_PLAINTEXT", "SASL_SSL")
 USERS: Final = "kafkastub.users"
@@ -154,20 +154,18 @@ class ListenerSasl:
         return self._config[name] if own is None else own
 
     def _tokens(self) -> Callable[[str, int], Token]:
-        options = self._jaas(sasl.OAUTHBEARER)
         url = self._setting("sasl.oauthbearer.jwks.endpoint.url")
-        if url:
-            audiences = self._setting("sasl.oauthbearer.expected.audience")
-            return signed(
-                url,
-                self._setting("sasl.oauthbearer.sub.claim.name"),
-                1000 * int(self._setting("sasl.oauthbearer.clock.skew.seconds")),
-                audiences.split(",") if isinstance(audiences, str) else list(audiences),
-                self._setting("sasl.oauthbearer.expected.issuer"),
-            )
-        claim = options.get("unsecuredValidatorPrincipalClaimName", "sub")
-        try:
-            skew_ms = int(options.get("unsecuredValidatorAllowableClockSkewMs", "0"))
-        except ValueError:
-            raise ConfigError("unsecuredValidatorAllowableClockSkewMs is refused: allowed is a whole number") from None
-        return lambda token, now_ms: unsecured(token, now_ms, claim, skew_ms)
+        if not url:
+            name = f"{self._prefix}oauthbearer.sasl.jaas.config"
+            return unsecured_validator(name, dict(self._jaas(sasl.OAUTHBEARER)))
+        from kafkastub.security.signed_tokens import Rules, signed_validator
+
+        audiences = self._setting("sasl.oauthbearer.expected.audience")
+        rules = Rules(
+            self._setting("sasl.oauthbearer.sub.claim.name"),
+            self._setting("sasl.oauthbearer.scope.claim.name"),
+            int(self._setting("sasl.oauthbearer.clock.skew.seconds")),
+            audiences.split(",") if isinstance(audiences, str) else list(audiences),
+            self._setting("sasl.oauthbearer.expected.issuer"),
+        )
+        return signed_validator(url, rules)

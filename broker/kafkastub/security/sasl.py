@@ -173,11 +173,12 @@ class Token(NamedTuple):
 
 
 class InvalidToken(Exception):
-    """A bearer token is refused; `status` is what the client is told (RFC 7628)."""
+    """A bearer token is refused; `status`, and the `scope` that is missing, is what the client is told (RFC 7628)."""
 
-    def __init__(self, why: str, status: str = "invalid_token") -> None:
+    def __init__(self, why: str, status: str = "invalid_token", scope: str | None = None) -> None:
         super().__init__(why)
         self.status = status
+        self.scope = scope
 
 
 class OAuthBearer:
@@ -203,7 +204,8 @@ class OAuthBearer:
         try:
             found = self._validate(first.token)
         except InvalidToken as error:
-            self._refused = f'{{"status":"{error.status}"}}'
+            scope = "" if error.scope is None else f', "scope":"{error.scope}"'
+            self._refused = f'{{"status":"{error.status}"{scope}}}'
             return self._refused.encode()
         if (first.authzid or found.user) != found.user:
             raise SaslError(

@@ -1,93 +1,119 @@
-"""Bearer tokens (JWT): unsecured ones, and signed ones whose keys are in a JWKS file.
+"""Bearer tokens (JWT) without a signature, as Kafka takes them by default, and the options of a JAAS configuration.
 
-Kafka: ``OAuthBearerUnsecuredValidatorCallbackHandler``, ``OAuthBearerValidatorCallbackHandler``.
+Kafka: ``OAuthBearerUnsecuredJws``, ``OAuthBearerUnsecuredValidatorCallbackHandler``, and Jackson, which reads the JSON.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from typing import Any, Final, NoReturn
 
 from kafkastub.config import ConfigError
 from kafkastub.security.sasl import InvalidToken, Token
 
-_SIGNED_BY: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+BLANK: Final = "".join(map(chr, range(0x21)))
+"""What Java's ``String.trim`` takes away."""
+_MOST_MS: Final = (1 << 63) - 1
+_URL_SAFE: Final = re.compile(r"[-_a-zA-Z0-9]*").fullmatch
 
 
-def unsecured(text: str, now_ms: int, claim: str = "sub", skew_ms: int = 0) -> Token:
-    """What an unsecured token says. Raises InvalidToken."""
+def unsecured_validator(name: str, options: dict[str, str]) -> Callable[[str, int], Token]:
+    """By the options of the login module; `name` is that of the configuration. Raises ConfigError."""
+
+    def option(key: str, default: str) -> str:
+        return options.get(f"unsecuredValidator{key}", "").strip(BLANK) or default
+
+    skew = option("AllowableClockSkewMs", "0")
+    if not (skew.isascii() and skew.isdigit() and len(skew) < 11 and int(skew) < 1 << 31):
+        raise ConfigError(f"{name}: unsecuredValidatorAllowableClockSkewMs is refused: allowed is a whole number of ms")
+    claim, scope_claim = option("PrincipalClaimName", "sub"), option("ScopeClaimName", "scope")
+    required = option("RequiredScope", "").split()
+    return lambda text, now_ms: unsecured(text, now_ms, claim, int(skew), scope_claim, required)
+
+
+def unsecured(
+    text: str,
+    now_ms: int,
+    claim: str = "sub",
+    skew_ms: int = 0,
+    scope_claim: str = "scope",
+    required: list[str] | None = None,
+) -> Token:
+    """What an unsecured token says; nbf is not looked at. Raises InvalidToken."""
     parts = text.split(".")
     if len(parts) != 3 or parts[2]:
         raise InvalidToken("it is no unsecured token")
-    try:
-        head, claims = (json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))) for part in parts[:2])
-    except (ValueError, RecursionError):
-        raise InvalidToken("it is no JSON") from None
-    if not isinstance(head, dict) or not isinstance(claims, dict) or head.get("alg") != "none":
+    if _claims(parts[0]).get("alg") != "none":
         raise InvalidToken("it is no unsecured token")
-    return _checked(claims, now_ms, claim, skew_ms)
-
-
-def signed(
-    keys_url: str, claim: str, skew_ms: int, audiences: list[str], issuer: str | None
-) -> Callable[[str, int], Token]:
-    """A validator of tokens that are signed with a key of that JWKS file (a file: URL). Raises ConfigError.
-
-    Needs the extra `security`.
-    """
-    name = "sasl.oauthbearer.jwks.endpoint.url"
-    where = urlsplit(keys_url)
-    if where.scheme != "file":
-        raise ConfigError(f"{name}={keys_url} is refused: allowed is the URL of a file, for example file:///jwks.json")
-    try:
-        import cryptography  # without it PyJWT takes keys of RSA and of curves for none at all
-        import jwt
-    except ImportError as error:
-        raise ConfigError(
-            f"{name} needs the extra security ({error.name} is missing): pip install 'kafkastub[security]'"
-        ) from None
-    assert cryptography
-    try:
-        keys = jwt.PyJWKSet.from_json(Path(unquote(where.path)).read_text())
-    except (OSError, ValueError, jwt.PyJWTError) as error:
-        raise ConfigError(f"{name}={keys_url} is refused: {error}") from None
-
-    def validate(text: str, now_ms: int) -> Token:
-        try:
-            kid = jwt.get_unverified_header(text).get("kid")
-            for key in keys.keys:
-                if kid in (None, key.key_id):
-                    options: Any = {"verify_exp": False, "verify_nbf": False, "verify_iat": False}
-                    options["verify_aud"] = bool(audiences)
-                    claims = jwt.decode(
-                        text, key, algorithms=_SIGNED_BY, audience=audiences or None, issuer=issuer, options=options
-                    )
-                    return _checked(claims, now_ms, claim, skew_ms)
-        except jwt.PyJWTError as error:
-            raise InvalidToken(type(error).__name__) from None
-        raise InvalidToken("its key is not in the file")
-
-    return validate
-
-
-def _checked(claims: dict[str, Any], now_ms: int, claim: str, skew_ms: int) -> Token:
-    """Raises InvalidToken."""
-    user, expires = claims.get(claim), claims.get("exp")
-    if not isinstance(user, str) or not user.strip():
+    claims = _claims(parts[1])
+    scope = _scope(claims.get(scope_claim))
+    user, expires, issued = claims.get(claim), claims.get("exp"), claims.get("iat")
+    if not isinstance(user, str) or not user.strip(BLANK):
         raise InvalidToken(f"it has no claim {claim}")
-    if not isinstance(expires, (int, float)) or isinstance(expires, bool) or not abs(expires) < 1e12:
+    if not isinstance(expires, (int, float)):
         raise InvalidToken("it does not say when it expires")
-    issued = claims.get("iat")
-    if issued is not None and (not isinstance(issued, (int, float)) or issued * 1000 > now_ms + skew_ms):
-        raise InvalidToken("it is issued in the future")
+    if issued is not None:
+        if not isinstance(issued, (int, float)) or issued * 1000 > now_ms + skew_ms:
+            raise InvalidToken("it is issued in the future")
+        if expires <= issued:
+            raise InvalidToken("it expires before it is issued")
     if now_ms - skew_ms >= expires * 1000:
         raise InvalidToken("it has expired")
-    return Token(user, int(expires * 1000))
+    if any(one not in scope for one in required or ()):
+        raise InvalidToken("a scope is missing", "insufficient_scope", f"[{', '.join(required or ())}]")
+    return Token(printable(user), min(_MOST_MS, math.floor(expires * 1000 + 0.5)) if expires < _MOST_MS else _MOST_MS)
+
+
+def printable(user: str) -> str:
+    """A name with "?" for each half of a surrogate pair, as Java sends it: JSON may have one, no other text has."""
+    return user.encode("utf-8", "replace").decode()
+
+
+def _claims(part: str) -> dict[str, Any]:
+    """A part's JSON object, its values as Kafka makes them: numbers, lists of texts, and texts. Raises InvalidToken."""
+    try:
+        if _URL_SAFE(part) is None:
+            raise InvalidToken("it is no base64 of URLs")
+        data = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
+        found, _ = _DECODER.raw_decode(data.decode(json.detect_encoding(data)).lstrip(" \t\r\n"))
+    except (ValueError, RecursionError):
+        raise InvalidToken("it is no JSON") from None
+    if not isinstance(found, dict):
+        raise InvalidToken("it is no JSON object")
+    return {
+        name: [_text(one) for one in value] if isinstance(value, list) else _plain(value)
+        for name, value in found.items()
+    }
+
+
+def _refused(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_refused)
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else _text(value)
+
+
+def _text(value: Any) -> str:
+    """As Jackson's ``JsonNode.asText``."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    return "" if isinstance(value, (dict, list)) else str(value)
+
+
+def _scope(value: Any) -> set[str]:
+    """A text is one scope, whatever is in it. Raises InvalidToken."""
+    if isinstance(value, (int, float)):
+        raise InvalidToken("its scope is a number")
+    texts = [value] if isinstance(value, str) else value or ()
+    return {one.strip(BLANK) for one in texts if one.strip(BLANK)}
 
 
 _OPTION: Final = re.compile(r"""([\w.\-]+)\s*=\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s;]+)""")
