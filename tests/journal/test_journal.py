@@ -28,6 +28,7 @@ from kafkawire.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialUpsertion,
 )
+from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
@@ -470,3 +471,31 @@ def test_the_documented_schema_is_the_one_that_is_written() -> None:
     guide = (Path(__file__).parents[2] / "docs" / "journal.md").read_text(encoding="utf-8")
     for name, kind, meaning in COLUMNS:
         assert f"| {name} | {kind} | {meaning} |" in guide
+
+
+def test_a_line_for_people_is_a_line(stub: KafkaStub) -> None:
+    name = "\x1b[2J\r\nbilling" + "x" * 30_000
+    with RawClient(stub.bootstrap_servers) as client:
+        client.send(ApiKey.OFFSET_COMMIT, 2, encode(commit(name), 2), client_id=name)
+        client.receive()
+    [entry] = stub.journal.requests(api="OffsetCommit")
+    assert entry.groups == (name,)
+    assert entry.client_id == name
+    line = str(entry)
+    assert "billing" in line
+    assert line.isprintable()
+    assert len(line) < 1000
+
+
+def test_a_connection_that_has_gone_keeps_little_of_what_it_said(stub: KafkaStub) -> None:
+    request = ApiVersionsRequest(client_software_name="a" * 30_000, client_software_version="1" * 30_000)
+    with RawClient(stub.bootstrap_servers) as client:
+        client.send(ApiKey.API_VERSIONS, 3, encode(request, 3), flexible=True, client_id="c" * 30_000)
+        client.receive()
+    [entry] = stub.journal.requests(api="ApiVersions")
+    until(lambda: len(entry.sender.software_name) < 2_000, "the end of the connection")
+    assert entry.sender.software_name.startswith("aaa")
+    assert entry.sender.software_version.startswith("111")
+    kept = entry._raw.connection
+    assert (kept.client_id, kept.client_id_bytes, kept.said) == ("", b"", {})
+    assert entry.client_id == "c" * 30_000  # of the request itself

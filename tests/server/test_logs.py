@@ -7,7 +7,8 @@ import logging
 import pytest
 
 from kafkastub import KafkaStub
-from kafkastub.server.logs import LONGEST, Logger, library_logger, process_logger, shown
+from kafkastub.server.logs import Logger, library_logger, process_logger
+from kafkastub.shown import LONGEST, shown
 from kafkastub.state.rate_limiter import RateLimiter
 from kafkawire.api import ApiKey
 from kafkawire.codec import encode

@@ -6,17 +6,21 @@ import struct
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from kafkastub.journal.extract import Mentioned, TopicName, api_name, error_tally, mentioned
 from kafkastub.journal.redact import hide_secrets, redacted_frame
 from kafkastub.journal.ring import Outcome, Raw
+from kafkastub.shown import shown
 from kafkawire.api import ApiKey
 from kafkawire.catalogue import request_class, response_class
 from kafkawire.codec import decode_from
 from kafkawire.errors import ErrorCode, MalformedMessage
 from kafkawire.header import RequestHeader, is_flexible, read_request_header, response_header_size
 
+_LONGEST: Final = 260
+"""Characters of a name in the line for people; a topic's has 249 at most."""
+_MOST_GROUPS: Final = 20
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -212,13 +216,15 @@ class Entry:
         at = f"{self.broker_time:%H:%M:%S}.{self.broker_ms % 1000:03}"
         if self.kind == "clock":
             return f"{self.sequence:>6} {at} the broker's clock: {self._raw.frame.decode()}"
-        about = [f"group {group}" for group in self.groups]
-        shown = [f"{topic}-{index}" for topic, index in self.partitions] or list(self.topics)
-        about += shown[:4] + ([f"… {len(shown) - 4} more"] if len(shown) > 4 else [])
+        about = [f"group {shown(group, _LONGEST)}" for group in self.groups[:_MOST_GROUPS]]
+        if len(self.groups) > _MOST_GROUPS:
+            about.append(f"… {len(self.groups) - _MOST_GROUPS} more")
+        named = [f"{topic}-{index}" for topic, index in self.partitions] or list(self.topics)
+        about += [shown(one, _LONGEST) for one in named[:4]] + ([f"… {len(named) - 4} more"] if len(named) > 4 else [])
         end = ", ".join(self.error_names) or ("ok" if self.outcome == "reply" else self.outcome.replace("_", " "))
         took = "" if self.duration_us is None else f" {self.duration_us / 1000:.1f} ms"
         fault = f" [fault {self.fault}]" if self.fault else ""
-        who = self.client_id or self.sender.peer
+        who = shown(self.client_id or self.sender.peer, _LONGEST)
         what = f"{self.api} v{self.api_version}"
         return f"{self.sequence:>6} {at} {who:<16} {what:<22} {' '.join(about)} -> {end}{took}{fault}"
 

@@ -9,12 +9,9 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
-
-LONGEST: Final = 500
-"""Characters of one field of a line."""
 
 
 class Logger:
@@ -52,16 +49,9 @@ class Logger:
         return self._bound
 
 
-def shown(text: str) -> str:
-    """What a line of the log has of a text, which may be a client's: not too much of it, and no codes of a terminal."""
-    if len(text) > LONGEST:
-        text = f"{text[:LONGEST]}… ({len(text)} characters)"
-    if text.isprintable():
-        return text
-    return "".join(one if one.isprintable() else one.encode("unicode_escape", "replace").decode() for one in text)
-
-
 def _shown(fields: dict[str, object]) -> dict[str, object]:
+    from kafkastub.shown import shown
+
     return {name: shown(value) if isinstance(value, str) else value for name, value in fields.items()}
 
 
