@@ -8,7 +8,6 @@ match the same text. What is allowed is what Kafka's ``ScramMessages`` and ``OAu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 _SAFE: Final = re.compile(r"[\x01-\x2b\x2d-\x3c\x3e-\x7f]*").fullmatch
@@ -16,8 +15,9 @@ _SAFE: Final = re.compile(r"[\x01-\x2b\x2d-\x3c\x3e-\x7f]*").fullmatch
 _VALUE: Final = re.compile(r"[\x01-\x2b\x2d-\x7f]+").fullmatch
 _PRINTABLE: Final = re.compile(r"[\x21-\x2b\x2d-\x7e]+").fullmatch
 _BASE64: Final = re.compile(r"[a-zA-Z0-9/+]*={0,2}").fullmatch
-_LETTERS: Final = re.compile(r"[A-Za-z]+").fullmatch
-_BEARER_VALUE: Final = re.compile(r"[\x21-\x7e \t\r\n]+").fullmatch
+# Many small pieces: possessive, so that nothing is tried twice, and in one call, which is a tenth of the time
+_EXTENSIONS: Final = re.compile(r"(?:,[A-Za-z]++=[\x01-\x2b\x2d-\x7f]++)*+").fullmatch
+_PAIRS: Final = re.compile(r"\x01(?:[A-Za-z]++=[\x21-\x7e \t\r\n]++\x01)*+\x01").fullmatch
 _SCHEME: Final = re.compile(r"[a-zA-Z0-9_]+").fullmatch
 _TOKEN: Final = re.compile(r"[-_~+/.a-zA-Z0-9]+=*").fullmatch
 
@@ -55,56 +55,55 @@ class BearerFirst(NamedTuple):
 
 def scram_first(text: str) -> ScramFirst:
     """``n,[a=…],[m=…,]n=…,r=…[,extensions]``. Raises NoMessage."""
-    parts = text.split(",")
-    if len(parts) < 4 or parts[0] != "n":
+    bound, authzid, bare = _cut(text, 2)
+    rest = bare
+    if rest.startswith("m="):
+        reserved, rest = _cut(rest, 1)
+        if _VALUE(reserved[2:]) is None:
+            raise NoMessage
+    name, rest = _cut(rest, 1)
+    nonce, comma, extensions = rest.partition(",")
+    if bound != "n" or not (name.startswith("n=") and nonce.startswith("r=")):
         raise NoMessage
-    authzid = _authzid(parts[1])
-    rest = parts[2:]
-    if rest[0].startswith("m=") and _VALUE(rest[0][2:]):
-        rest = rest[1:]
-    if len(rest) < 2 or not (rest[0].startswith("n=") and rest[1].startswith("r=")):
+    if _PRINTABLE(nonce[2:]) is None or _EXTENSIONS(comma + extensions) is None:
         raise NoMessage
-    nonce = rest[1][2:]
-    if _PRINTABLE(nonce) is None:
-        raise NoMessage
-    _check_extensions(rest[2:])
-    user = _name(rest[0][2:]).replace("=2C", ",").replace("=3D", "=")
-    return ScramFirst(authzid, user, nonce, ",".join(parts[2:]))
+    user = _name(name[2:]).replace("=2C", ",").replace("=3D", "=")
+    return ScramFirst(_authzid(authzid), user, nonce[2:], bare)
 
 
 def scram_final(text: str) -> ScramFinal:
     """``c=…,r=…[,extensions],p=…``. Raises NoMessage."""
     without_proof, _, last = text.rpartition(",")
-    parts = without_proof.split(",")
-    if len(parts) < 2 or not (parts[0].startswith("c=") and parts[1].startswith("r=") and last.startswith("p=")):
+    channel, rest = _cut(without_proof, 1)
+    nonce, comma, extensions = rest.partition(",")
+    if not (channel.startswith("c=") and nonce.startswith("r=") and last.startswith("p=")):
         raise NoMessage
-    nonce = parts[1][2:]
-    if not (_is_base64(parts[0][2:]) and _PRINTABLE(nonce) and _is_base64(last[2:])):
+    if not (_is_base64(channel[2:]) and _PRINTABLE(nonce[2:]) and _is_base64(last[2:])):
         raise NoMessage
-    _check_extensions(parts[2:])
-    return ScramFinal(nonce, last[2:], without_proof)
+    if _EXTENSIONS(comma + extensions) is None:
+        raise NoMessage
+    return ScramFinal(nonce[2:], last[2:], without_proof)
 
 
 def bearer_first(text: str) -> BearerFirst:
     """``n,[a=…],^A(key=value^A)*^A`` with a pair ``auth=Bearer …``; the last of a name counts. Raises NoMessage."""
-    parts = text.split(",", 2)
-    if len(parts) < 3 or parts[0] != "n":
+    bound, authzid, pairs = _cut(text, 2)
+    at = pairs.rfind("\x01auth=")
+    if bound != "n" or at < 0 or _PAIRS(pairs) is None:
         raise NoMessage
-    pairs = parts[2].split("\x01")
-    if len(pairs) < 3 or pairs[0] or pairs[-1] or pairs[-2]:
-        raise NoMessage
-    auth = ""
-    for pair in pairs[1:-2]:
-        key, _, value = pair.partition("=")
-        if _LETTERS(key) is None or _BEARER_VALUE(value) is None:
-            raise NoMessage
-        if key == "auth":
-            auth = value
-    scheme, _, token = auth.partition(" ")
+    scheme, _, token = pairs[at + 6 : pairs.index("\x01", at + 6)].partition(" ")
     token = token.lstrip(" ")
     if _SCHEME(scheme) is None or scheme.lower() != "bearer" or _TOKEN(token) is None:
         raise NoMessage
-    return BearerFirst(_authzid(parts[1]), token)
+    return BearerFirst(_authzid(authzid), token)
+
+
+def _cut(text: str, commas: int) -> list[str]:
+    """Its parts up to so many commas, and the rest. Raises NoMessage where there are fewer."""
+    parts = text.split(",", commas)
+    if len(parts) <= commas:
+        raise NoMessage
+    return parts
 
 
 def _authzid(part: str) -> str:
@@ -124,10 +123,3 @@ def _name(text: str) -> str:
 
 def _is_base64(text: str) -> bool:
     return len(text) % 4 == 0 and _BASE64(text) is not None
-
-
-def _check_extensions(parts: Iterable[str]) -> None:
-    for part in parts:
-        key, _, value = part.partition("=")
-        if _LETTERS(key) is None or _VALUE(value) is None:
-            raise NoMessage

@@ -18,8 +18,6 @@ from kafkastub.security.sasl import Mechanism, SaslError
 
 _AT_LEAST_MS: Final = 1000
 """Between two re-authentications."""
-_LONGEST_TOLD: Final = 8_000
-"""Characters of an error's text, in which names of any length may stand: an answer has room for 32,767 bytes."""
 
 
 class State(Enum):
@@ -125,7 +123,7 @@ class SaslSession:
         except SaslError as error:
             self.state, self._mechanism = State.FAILED, None
             told = error.told or self._in_general(again)
-            self.failure = Failure(told[:_LONGEST_TOLD], f"{self._name}: {error}")
+            self.failure = Failure(told, f"{self._name}: {error}")
             self.ends_at_once = self.raw and not error.told
             return None
         self.principal, self._mechanism, self.state = principal, None, State.OPEN

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -160,8 +161,8 @@ class Dispatcher:
         try:
             self.reply(route, correlation_id, outcome, out)
         except Exception:
-            self.state.log.exception("a reply cannot be encoded", api=route.key.camel, version=route.version)
-            return Exchange(route, context, request), CLOSE
+            if not self._reply_cut(route, correlation_id, outcome, out):
+                return Exchange(route, context, request), CLOSE
         return None
 
     def reply(self, route: Route, correlation_id: int, response: Message, out: Parts) -> None:
@@ -186,9 +187,19 @@ class Dispatcher:
         try:
             self.reply(exchange.route, exchange.context.correlation_id, deferred.reply, out)
         except Exception:
-            self.state.log.exception("a reply cannot be encoded", api=exchange.route.key.camel)
-            return False
+            return self._reply_cut(exchange.route, exchange.context.correlation_id, deferred.reply, out)
         return True
+
+    def _reply_cut(self, route: Route, correlation_id: int, response: Message, out: Parts) -> bool:
+        """A reply that cannot be encoded, with error messages that fit; whether that was it."""
+        from kafkastub.server.long_texts import cut_error_messages
+
+        if cut_error_messages(response):
+            with suppress(Exception):
+                self.reply(route, correlation_id, response, out)
+                return True
+        self.state.log.exception("a reply cannot be encoded", api=route.key.camel, version=route.version)
+        return False
 
     def forget(self, exchange: Exchange) -> None:
         """The client has gone before its deferred reply came."""
