@@ -195,6 +195,52 @@ def test_an_operation_that_does_not_exist(broker: InProcess):
     assert alter(broker, BROKER, "1", ("log.retention.ms", 7, "1")) == ErrorCode.INVALID_REQUEST
 
 
+@pytest.mark.behaviour("IA-10", "IA-12")
+@pytest.mark.parametrize("operation", [4, -1, 127, -128])
+def test_an_operation_that_does_not_exist_fails_a_logger_alone(broker: InProcess, operation: int):
+    """No traceback, which would have failed the whole request."""
+    bad = (LOGGER, "1", [("root", operation, "DEBUG")])
+    fine = (TOPIC, "a", [("retention.ms", SET, "9")])
+    assert alter_both(broker, bad, fine) == [ErrorCode.UNKNOWN_SERVER_ERROR, ErrorCode.NONE]
+    assert (overrides(broker), broker.state.cluster.logger_levels) == ({"retention.ms": "9"}, {"root": "INFO"})
+
+
+ANY_OPERATION = (SET, DELETE, APPEND, SUBTRACT, 4, -1, 127, -128)
+ANY_RESOURCE = {
+    0: ("x", "y"),
+    TOPIC: ("a", "cleanup.policy"),
+    3: ("x", "y"),
+    BROKER: ("1", "log.cleanup.policy"),
+    LOGGER: ("1", "root"),
+    CLIENT_METRICS: ("m", "match"),
+    GROUP: ("g", "consumer.session.timeout.ms"),
+    127: ("x", "y"),
+    -128: ("x", "y"),
+}
+
+
+@pytest.mark.behaviour("IA-4", "IA-12", "AC-2")
+@pytest.mark.parametrize("kind", ANY_RESOURCE)
+@pytest.mark.parametrize(
+    "value", [None, "", "INFO", "\x00", "9" * 5000], ids=["null", "empty", "word", "zero", "digits"]
+)
+def test_every_resource_has_an_answer_to_every_operation(broker: InProcess, kind: int, value: str | None):
+    """Those that exist and others, on keys that exist and others: nothing ends in a traceback."""
+    name, known = ANY_RESOURCE[kind]
+    for resource in (name, "", "nonsuch"):
+        for key in (known, "nonsuch", "", "num.io.threads", "max.connections.per.ip", "log.retention.ms"):
+            for operation in ANY_OPERATION:
+                alter(broker, kind, resource, (key, operation, value), validate_only=True)
+            replace(broker, kind, resource, (key, value), validate_only=True)
+
+
+@pytest.mark.behaviour("IA-2")
+def test_a_list_of_a_broker_that_does_not_exist_cannot_be_edited(broker: InProcess):
+    asked = incremental.AlterConfigsResource(BROKER, "1", [incremental.AlterableConfig("nonsuch", APPEND, "x")])
+    (answer,) = broker.ask(incremental.IncrementalAlterConfigsRequest(resources=[asked]), 1).responses
+    assert (answer.error_code, answer.error_message) == (ErrorCode.INVALID_CONFIG, "Unknown config name: nonsuch")
+
+
 @pytest.mark.behaviour("AC-1")
 @pytest.mark.parametrize("version", range(3))
 def test_what_is_not_named_goes(broker: InProcess, version: int):

@@ -100,7 +100,9 @@ def _changed(
             texts.pop(name, None)
         else:
             row = BROKER.get(name)
-            if row is None or row[0] != "list":
+            if row is None:
+                raise KafkaError(ErrorCode.INVALID_CONFIG, f"Unknown config name: {name}")
+            if row[0] != "list":
                 word = "append" if operation == _APPEND else "subtract"
                 message = f"Config value {word} is not allowed for config key: {name}"
                 raise KafkaError(ErrorCode.INVALID_CONFIG, message)
@@ -128,7 +130,7 @@ def _check_dynamic(texts: Mapping[str, str], *, per_broker: bool) -> None:
     if not per_broker:
         local = [name for name in texts if _is_per_broker(name)]
         _refuse_names(local, "Cannot update these configs at default cluster level, broker id must be specified")
-    if "log.retention.ms" in texts and int(texts["log.retention.ms"]) == 0:
+    if "log.retention.ms" in texts and _whole("log.retention.ms", texts) == 0:
         text = "requirement failed: log.retention.ms must be unlimited (-1) or, greater than or equal to 1"
         raise KafkaError(ErrorCode.INVALID_REQUEST, text)
 
@@ -151,7 +153,7 @@ def _check_threads(ctx: RequestContext, texts: Mapping[str, str]) -> None:
     for name in _THREAD_COUNTS:
         if name not in texts:
             continue
-        old, new = ctx.state.config[name], int(texts[name])
+        old, new = ctx.state.config[name], _whole(name, texts)
         if old // 2 <= new <= old * 2:
             continue
         if name == "log.cleaner.threads":
@@ -172,9 +174,13 @@ def _check_connections(ctx: RequestContext, texts: Mapping[str, str]) -> None:
     prefixes = ["", *(f"listener.name.{name.lower()}." for name in ctx.state.cluster.nodes[ctx.node_id].endpoints)]
     for prefix in prefixes:
         for name in OF_LISTENERS:
-            text = texts.get(prefix + name)
-            if text is not None and int(text) <= 0:
-                raise _invalid(f"Invalid {name} {int(text)}")
+            if prefix + name in texts and (number := _whole(prefix + name, texts)) <= 0:
+                raise _invalid(f"Invalid {name} {number}")
+
+
+def _whole(name: str, texts: Mapping[str, str]) -> int:
+    """A value that was found to be a whole number."""
+    return int(parse(name, ("long", None, None, None, ""), texts[name]))
 
 
 def _invalid(problem: str) -> KafkaError:

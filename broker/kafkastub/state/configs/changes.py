@@ -179,10 +179,11 @@ def _alter_loggers(ctx: RequestContext, name: str, changes: Sequence[Change], va
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
     levels = ctx.state.cluster.logger_levels
     for logger, operation, level in changes:
-        if operation not in (Op.SET, Op.DELETE):
-            known = operation in (Op.APPEND, Op.SUBTRACT)
+        if operation in (Op.APPEND, Op.SUBTRACT):
             message = f"{Op(operation).name} operation is not allowed for the BROKER_LOGGER resource"
-            raise KafkaError(ErrorCode.INVALID_REQUEST, message if known else f"Unknown operation type {operation}.")
+            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+        if operation not in (Op.SET, Op.DELETE):
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka fails on it, as with a topic's
         if logger not in levels:
             raise KafkaError(ErrorCode.INVALID_CONFIG, f"Logger {logger} does not exist!")
         if operation == Op.DELETE:
