@@ -221,9 +221,7 @@ ANY_RESOURCE = {
 
 @pytest.mark.behaviour("IA-4", "IA-12", "AC-2")
 @pytest.mark.parametrize("kind", ANY_RESOURCE)
-@pytest.mark.parametrize(
-    "value", [None, "", "INFO", "\x00", "9" * 5000], ids=["null", "empty", "word", "zero", "digits"]
-)
+@pytest.mark.parametrize("value", [None, "", "INFO", "\x00", "9" * 5000], ids=["null", "empty", "word", "0", "digits"])
 def test_every_resource_has_an_answer_to_every_operation(broker: InProcess, kind: int, value: str | None):
     """Those that exist and others, on keys that exist and others: nothing ends in a traceback."""
     name, known = ANY_RESOURCE[kind]

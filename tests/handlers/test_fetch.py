@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -197,10 +198,26 @@ def test_a_new_leader_releases_too():
 @pytest.mark.behaviour("FE-4")
 def test_who_has_gone_is_forgotten(desk: Desk):
     waiting = park(desk, request(want(), max_wait_ms=500))
-    waiting.abandoned = True
-    desk.fill(batch(b"a"))
+    waiting.abandon()
     assert len(desk.state.fetch_purgatory) == 0
     assert desk.state.next_deadline() is None
+    desk.fill(batch(b"a"))
+    assert not waiting.done
+
+
+@pytest.mark.behaviour("FE-4")
+def test_who_has_gone_is_forgotten_while_somebody_waits_for_less_long(desk: Desk):
+    """Nothing of their requests is kept for the 24 days that they wanted to wait."""
+    park(desk, request(want(partition=1), max_wait_ms=500))
+    gone: list[weakref.ref[object]] = []
+    for _ in range(30):
+        waiting = park(desk, request(want(), max_wait_ms=2**31 - 1))
+        gone.append(weakref.ref(waiting.lower))
+        waiting.abandon()
+    del waiting
+    assert len(desk.state.fetch_purgatory) == 1
+    assert [one for one in gone if one() is not None] == []
+    assert desk.state.next_deadline() == 500
 
 
 @pytest.mark.behaviour("FE-4")

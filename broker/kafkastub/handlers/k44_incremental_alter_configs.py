@@ -15,9 +15,8 @@ IA-8   min.insync.replicas can't be set for a broker nor removed for all: INVALI
 IA-9   Groups and client metrics subscriptions are validated against the broker's bounds and kept.
 IA-10  Broker loggers: the root logger's level.
 IA-11  validate_only changes nothing.
-IA-12  An operation that does not exist: INVALID_REQUEST for a broker; for a broker's loggers UNKNOWN_SERVER_ERROR; for a
-       topic, group or client metrics the same, for all resources of the request that the controller is asked about,
-       brokers among them.
+IA-12  An operation that does not exist: INVALID_REQUEST for a broker; UNKNOWN_SERVER_ERROR for a broker's loggers, and
+       for a topic, group or client metrics, with all resources that the controller is asked about, brokers among them.
 Not done: alter.config.policy.class.name.
 """
 

@@ -222,8 +222,8 @@ class Connection:
         self.queued = 0
         if self._waiting is not None:
             exchange, deferred = self._waiting
-            deferred.abandoned = True
             self._waiting = None
+            deferred.abandon()
             if exchange is not None:
                 self._dispatcher.forget(exchange)
 

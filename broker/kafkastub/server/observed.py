@@ -232,8 +232,6 @@ class Observer:
         opened: _Open | None = exchange.noted
         if opened is not None:
             exchange.noted = None
-            if isinstance(opened.deferred, Faulted):
-                opened.deferred.let_go()
             self._end(opened, None, Became.DROPPED, None)
 
     def _end(self, opened: _Open, said: Reply | None, became: Became, reply: Message | None) -> None:

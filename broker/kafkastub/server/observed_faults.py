@@ -112,11 +112,10 @@ class Faulted(Deferred):
         """What the handler itself waits for."""
         self.timer: asyncio.TimerHandle | None = None
 
-    def let_go(self) -> None:
-        """The client has gone."""
-        self.abandoned = True
+    def abandon(self) -> None:
+        super().abandon()
         if self.inner is not None:
-            self.inner.abandoned = True
+            self.inner.abandon()
         if self.timer is not None:
             self.timer.cancel()
 

@@ -15,17 +15,26 @@ class Deferred:
     as Kafka mutes a channel: its replies leave in the order of its requests.
     """
 
-    __slots__ = ("_wake", "abandoned", "done", "hold", "lower", "reply")
+    __slots__ = ("_wake", "abandoned", "done", "hold", "lower", "on_abandon", "reply")
 
     def __init__(self, lower: Callable[[Any], Message]) -> None:
         self.lower = lower
         self.done = False
         self.abandoned = False
-        """Set by the server when the connection has gone; completing is then harmless and useless."""
+        """Whether the connection has gone; completing is then harmless and useless."""
+        self.on_abandon: Callable[[], None] | None = None
+        """The hook of whoever keeps it: is called once when the connection goes before the reply is there."""
         self.hold: Callable[[Message], None] | None = None
         """The server's hook: is given the reply, and calls `release` when its time has come."""
         self.reply: Message | None = None
         self._wake: Callable[[Message], None] | None = None
+
+    def abandon(self) -> None:
+        """The server's: the connection has gone, nobody waits for the reply any more."""
+        self.abandoned = True
+        left, self.on_abandon = self.on_abandon, None
+        if left is not None and not self.done:
+            left()
 
     def complete(self, value: Any = None) -> None:
         """Lower `value` and release the reply. Raises RuntimeError when it was completed before."""

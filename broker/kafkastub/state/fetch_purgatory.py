@@ -1,12 +1,15 @@
 """Fetches that wait for records (Kafka: the delayed-fetch purgatory), and the incremental fetch sessions.
 
-A parked fetch costs nothing until a record is appended to one of its partitions or its time is up.
+A parked fetch costs nothing until a record is appended to one of its partitions or its time is up. A connection has
+at most one, and takes it along when it goes, however long the fetch wanted to wait.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Final
 
 from kafkastub.state.deferred import Deferred
 from kafkastub.state.fetch_sessions import SLOTS, FetchSessions
@@ -15,17 +18,19 @@ PartitionKey = tuple[bytes, int]
 """Topic id and partition."""
 
 
+_FEW: Final = 64
+"""Deadlines of fetches that are over that are kept until they come first."""
+
+
 class _Parked:
+    """One that is over has let go of everything: its deadline may be kept for a while."""
+
     __slots__ = ("deferred", "keys", "ready")
 
     def __init__(self, deferred: Deferred, keys: tuple[PartitionKey, ...], ready: Callable[[], bool]) -> None:
-        self.deferred = deferred
+        self.deferred: Deferred | None = deferred
         self.keys = keys
-        self.ready = ready
-
-    @property
-    def over(self) -> bool:
-        return self.deferred.done or self.deferred.abandoned
+        self.ready: Callable[[], bool] | None = ready
 
 
 class FetchPurgatory:
@@ -67,6 +72,7 @@ class FetchPurgatory:
         self._count += 1
         self._parked += 1
         heapq.heappush(self._deadlines, (deadline_ms, self._count, parked))
+        deferred.on_abandon = partial(self._remove, parked)
         self._mark_dirty()
 
     def appended(self, topic_id: bytes, partition: int) -> None:
@@ -88,38 +94,38 @@ class FetchPurgatory:
 
     def next_deadline(self) -> int | None:
         """Timer time at which the next fetch is answered with what there is."""
-        while self._deadlines and self._deadlines[0][2].over:
-            self._remove(heapq.heappop(self._deadlines)[2])
+        while self._deadlines and self._deadlines[0][2].deferred is None:
+            heapq.heappop(self._deadlines)
         return self._deadlines[0][0] if self._deadlines else None
 
     def expire(self, timer_ms: int) -> None:
         """Answer every fetch whose time is up."""
         while self._deadlines and self._deadlines[0][0] <= timer_ms:
-            parked = heapq.heappop(self._deadlines)[2]
-            self._remove(parked)
-            if not parked.over:
-                parked.deferred.complete()
+            self._complete(heapq.heappop(self._deadlines)[2])
 
     def _look_after(self, waiting: list[_Parked]) -> None:
         for parked in waiting:
-            if parked.over:
-                self._remove(parked)
-            elif parked.ready():
-                self._remove(parked)
-                parked.deferred.complete()
-        # Deadlines of answered fetches are dropped when they come first, or here before they outgrow the living.
-        if len(self._deadlines) > 64 and len(self._deadlines) > 2 * self._parked:
-            self._deadlines = [entry for entry in self._deadlines if not entry[2].over]
-            heapq.heapify(self._deadlines)
+            if parked.ready is not None and parked.ready():
+                self._complete(parked)
+
+    def _complete(self, parked: _Parked) -> None:
+        deferred = parked.deferred
+        if deferred is not None:
+            self._remove(parked)
+            deferred.complete()
 
     def _remove(self, parked: _Parked) -> None:
-        if not parked.keys:
+        """It is over: answered, or its connection has gone."""
+        if parked.deferred is None:
             return
         for key in parked.keys:
-            waiting = self._by_partition.get(key)
-            if waiting is not None:
-                waiting.pop(parked, None)
-                if not waiting:
-                    del self._by_partition[key]
-        parked.keys = ()
+            waiting = self._by_partition[key]
+            del waiting[parked]
+            if not waiting:
+                del self._by_partition[key]
+        parked.keys, parked.deferred, parked.ready = (), None, None
         self._parked -= 1
+        # Its deadline is dropped when it comes first, or here before those of the dead outgrow those of the living.
+        if len(self._deadlines) > _FEW and len(self._deadlines) > 2 * self._parked:
+            self._deadlines = [entry for entry in self._deadlines if entry[2].deferred is not None]
+            heapq.heapify(self._deadlines)
