@@ -165,9 +165,11 @@ class Quotas:
         return [[list(who), values] for who, values in self._entities.items()]
 
     def restore(self, document: Iterable[Any]) -> None:
-        """What `document` gave."""
+        """What `document` gave. Raises ValueError for what nobody could have asked for."""
         for parts, values in document:
             who = entity((kind, name) for kind, name in parts)
+            if (refusal := _refusal(_in_order(who), values)) is not None:
+                raise ValueError(f"a quota of {_as_java(who)} is refused: {refusal[1]}")
             for name, value in values.items():
                 self._apply(who, name, value)
 

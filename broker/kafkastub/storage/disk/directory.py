@@ -1,4 +1,8 @@
-"""A data directory taken into use: whose it is, what format it has, who else uses it."""
+"""A data directory taken into use: whose it is, what format it has, who else uses it.
+
+kafkastub.json has SCRAM's hashes in it, so that nobody but its owner may read it, and a directory that is made here is
+nobody else's either. One that was there is left as it is: who made it may want others to read the records.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,8 @@ STATE: Final = "kafkastub.json"
 DELETED: Final = ".deleted"
 STRAY: Final = ".stray"
 _FORMAT_KEY: Final = "kafkastub.format"
+PRIVATE: Final = 0o600
+_OTHERS: Final = 0o077
 
 
 class DataDirectory:
@@ -36,7 +42,7 @@ class DataDirectory:
         self.cluster_id: str | None = None
         self._node_id = node_id
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
+            self.root.mkdir(0o700, parents=True, exist_ok=True)
             self._lock = _locked(self.root)
         except OSError as error:
             raise DataDirError(f"the data directory {self.root} cannot be used: {error.strerror}") from None
@@ -66,7 +72,16 @@ class DataDirectory:
     def state(self) -> bytes | None:
         """What the last run wrote down beside records; None where it did not come to that. OSError."""
         path = self.root / STATE
-        return path.read_bytes() if path.exists() else None
+        if not path.exists():
+            return None
+        if path.stat().st_mode & _OTHERS:  # of a version that let everybody read it
+            with contextlib.suppress(PermissionError):  # somebody else's file, which we may only read
+                path.chmod(PRIVATE)
+        return path.read_bytes()
+
+    def replace_state(self, content: bytes, *, sync: bool) -> None:
+        """Write that down. OSError."""
+        replace_file(self.root / STATE, content, mode=PRIVATE, sync=sync)
 
     def partition(self, name: str) -> Path:
         """Where a partition's files are."""
@@ -121,10 +136,12 @@ class DataDirectory:
         self.cluster_id = found["cluster.id"]
 
 
-def replace_file(path: Path, content: bytes, *, sync: bool = True) -> None:
+def replace_file(path: Path, content: bytes, *, mode: int = 0o644, sync: bool = True) -> None:
     """Write a file so that either all of it is there or its predecessor. OSError."""
     new = path.with_name(f"{path.name}.new")
-    with new.open("wb") as file:
+    with open(new, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        if mode == PRIVATE:
+            os.fchmod(file.fileno(), mode)  # it may have been left there by who was killed
         file.write(content)
         file.flush()
         if sync:

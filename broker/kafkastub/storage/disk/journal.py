@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, Self
 
-from .directory import STATE, DataDirectory, remove_tree, replace_file, sync_path
+from .directory import DataDirectory, remove_tree, sync_path
 
 Done = Callable[[str | None], None]
 """Is given what went wrong, None where nothing did."""
@@ -161,13 +161,13 @@ class Disk:
         doomed: list[Path] = []
         if state is not None:
             doomed, self._doomed = self._doomed, []
-        path, sync = self.directory.root / STATE, self.flush != _NEVER
+        sync = self.flush != _NEVER
 
         def run() -> None:
             for unsynced in paths:
                 sync_path(unsynced)
             if state is not None:
-                replace_file(path, state, sync=sync)
+                self.directory.replace_state(state, sync=sync)
             for gone in doomed:
                 remove_tree(gone)
 
