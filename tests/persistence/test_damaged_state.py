@@ -1,4 +1,4 @@
-"""kafkastub.json with something else in any of its fields: refused in one sentence that names it, or of no consequence."""
+"""kafkastub.json with something else in any of its fields: refused in one sentence that names it, or no harm done."""
 
 from __future__ import annotations
 

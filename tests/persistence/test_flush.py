@@ -196,7 +196,7 @@ def test_a_sync_that_fails_is_told_to_those_who_wait_and_stays(
     r.write(1)
     r.wait("b")
     r.runner.sync()
-    assert r.told == ["b failed", "a failed"]
+    assert r.told == ["a failed", "b failed"]
     assert r.disk.failed is not None
     assert "syncing failed: Input/output error" in r.disk.failed
     with pytest.raises(KafkaError) as refused:

@@ -96,6 +96,15 @@ class Authorizer:
         self._decided.clear()
         return removed
 
+    def replace(self, acls: Iterable[Acl]) -> None:
+        """These instead of all that there are."""
+        self._acls.clear()
+        self._literal.clear()
+        self._prefixed.clear()
+        self._decided.clear()
+        for acl in acls:
+            self.add(acl)
+
     def find(self, wanted: AclFilter) -> list[Acl]:
         """All that match, in the order in which they came."""
         return [acl for acl in self._acls if wanted.matches(acl)]

@@ -164,8 +164,14 @@ class Quotas:
         """Everything, for JSON."""
         return [[list(who), values] for who, values in self._entities.items()]
 
+    def clear(self) -> None:
+        """None are left."""
+        for who, values in list(self._entities.items()):
+            for name in list(values):
+                self._apply(who, name, None)
+
     def restore(self, document: Iterable[Any]) -> None:
-        """What `document` gave. Raises ValueError for what nobody could have asked for."""
+        """What `document` gave, beside what there is. Raises ValueError for what nobody could have asked for."""
         for parts, values in document:
             who = entity((kind, name) for kind, name in parts)
             if (refusal := _refusal(_in_order(who), values)) is not None:

@@ -19,51 +19,77 @@ from kafkastub.state.loading import load
 from kafkastub.state.persistence import Persistence
 from kafkastub.storage.disk import DataDirectory, DataDirError, Disk, DiskLogs, Flush, storage_error
 from kafkawire.api import ApiKey
-from kafkawire.errors import ErrorCode
+from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.schema import Message
 
-_REFUSED: Final = frozenset(
+_READING: Final = frozenset(
     {
-        ApiKey.OFFSET_COMMIT,
-        ApiKey.JOIN_GROUP,
-        ApiKey.HEARTBEAT,  # it would keep a session that could not end
-        ApiKey.LEAVE_GROUP,
-        ApiKey.SYNC_GROUP,
-        ApiKey.CREATE_TOPICS,
-        ApiKey.DELETE_TOPICS,
-        ApiKey.DELETE_RECORDS,
-        ApiKey.INIT_PRODUCER_ID,
-        ApiKey.ALTER_CONFIGS,
-        ApiKey.CREATE_PARTITIONS,
-        ApiKey.DELETE_GROUPS,
-        ApiKey.ELECT_LEADERS,
-        ApiKey.INCREMENTAL_ALTER_CONFIGS,
-        ApiKey.OFFSET_DELETE,
-        ApiKey.ALTER_CLIENT_QUOTAS,
+        ApiKey.LIST_OFFSETS,
+        ApiKey.METADATA,
+        ApiKey.OFFSET_FETCH,
+        ApiKey.FIND_COORDINATOR,
+        ApiKey.DESCRIBE_GROUPS,
+        ApiKey.LIST_GROUPS,
+        ApiKey.API_VERSIONS,
+        ApiKey.OFFSET_FOR_LEADER_EPOCH,
+        ApiKey.DESCRIBE_ACLS,
+        ApiKey.DESCRIBE_CONFIGS,
+        ApiKey.DESCRIBE_LOG_DIRS,
+        ApiKey.LIST_PARTITION_REASSIGNMENTS,
+        ApiKey.DESCRIBE_CLIENT_QUOTAS,
+        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+        ApiKey.DESCRIBE_CLUSTER,
+        ApiKey.DESCRIBE_PRODUCERS,
+        ApiKey.LIST_CONFIG_RESOURCES,
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
     }
 )
-"""What is answered with KAFKA_STORAGE_ERROR at once when the disk has failed. Produce is refused by its logs."""
+"""What is served as long as the process lives. Topics that Metadata and FindCoordinator would create are not then."""
 
-_WRITING: Final = _REFUSED | {ApiKey.PRODUCE}
+_ONCE: Final = frozenset(
+    {
+        ApiKey.FETCH,
+        ApiKey.SASL_HANDSHAKE,
+        ApiKey.SASL_AUTHENTICATE,
+        ApiKey.GET_TELEMETRY_SUBSCRIPTIONS,
+        ApiKey.PUSH_TELEMETRY,
+    }
+)
+"""Served too, but not twice: connections and sessions remember them, and nothing of that is on the disk."""
+
+_BY_ITS_LOGS: Final = frozenset({ApiKey.PRODUCE})
+"""Refused partition by partition. Everything else writes, Heartbeat too: it would keep a session that could not end."""
 
 
 def held_back(api: Registration, disk: Disk) -> Handler:
     """The API's handler, whose replies wait until everything that was written before them is on the disk.
 
     That is more than a reply depends on, and makes it certain: what a client has seen stays. Where the disk fails
-    meanwhile, a request that writes is answered with KAFKA_STORAGE_ERROR.
+    meanwhile, or has failed, a request that writes is answered with KAFKA_STORAGE_ERROR; one that reads is served again
+    then, as what it may have seen was taken back.
     """
-    handler, refused, writing = api.handler, api.key in _REFUSED, api.key in _WRITING
+    handler = api.handler
+    writing = api.key not in _READING and api.key not in _ONCE
+    refused = writing and api.key not in _BY_ITS_LOGS
 
     def hold(ctx: RequestContext, request: Any, reply: Message, release: Callable[[Message], None]) -> None:
         def done(failure: str | None) -> None:
-            if failure is not None and writing:
+            if failure is None or api.key in _ONCE:
+                release(reply)
+            elif writing:
                 release(api.error_response(request, ErrorCode.KAFKA_STORAGE_ERROR, ctx.api_version))
             else:
-                release(reply)
+                release(again(ctx, request, reply))
 
         if not disk.wait(done):
             release(reply)
+
+    def again(ctx: RequestContext, request: Any, reply: Message) -> Message:
+        try:
+            outcome = handler(ctx, request)
+        except KafkaError as error:
+            return api.error_response(request, error.code, ctx.api_version)
+        return outcome if isinstance(outcome, Message) else reply
 
     def serve(ctx: RequestContext, request: Any) -> Outcome:
         if refused and disk.failed is not None:

@@ -16,7 +16,7 @@ from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.rate_limiter import RateLimiter
 from kafkastub.state.telemetry import Telemetry
 from kafkastub.storage import LogManager
-from kafkawire.errors import ErrorCode
+from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.security import Authorizer
@@ -132,6 +132,10 @@ class BrokerState:
             self._quotas = Quotas()
         return self._quotas
 
+    def forget_scram_users(self) -> None:
+        """Those of the configuration are left."""
+        self._scram_users = None
+
     @property
     def has_quotas(self) -> bool:
         """Whether there are any."""
@@ -141,6 +145,7 @@ class BrokerState:
         self, wanted: Iterable[tuple[Entity, Changes]], *, validate_only: bool = False
     ) -> list[tuple[Entity, Refusal | None]]:
         """As `Quotas.alter`; what has changed is kept, and counts from now on. Raises KafkaError."""
+        self.check_writable()
         before = self.quotas.version
         results = self.quotas.alter(wanted, validate_only=validate_only)
         if self.quotas.version != before:
@@ -208,6 +213,16 @@ class BrokerState:
         """Something changed that outlives the process, beside records."""
         if self.persistence is not None:
             self.persistence.disk.state_changed()
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether changes can be kept: there is no data directory, or it takes them."""
+        return self.persistence is None or self.persistence.disk.failed is None
+
+    def check_writable(self) -> None:
+        """Raises KAFKA_STORAGE_ERROR where nothing can be kept."""
+        if self.persistence is not None and self.persistence.disk.failed is not None:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, self.persistence.disk.failed)
 
     def producer_ids_changed(self) -> None:
         """A producer id was handed out, or the epoch of one raised."""

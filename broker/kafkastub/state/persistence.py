@@ -12,15 +12,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kafkastub.config import ConfigError, InvalidValue
-from kafkastub.config.other import InvalidClientMetrics, validate_client_metrics_configs
+from kafkastub.config.other import InvalidClientMetrics
 from kafkastub.coordinator import GROUP_METADATA_TOPIC
 from kafkastub.handlers import persisted
-from kafkastub.metadata import PartitionState, Topic
+from kafkastub.handlers.restoring import restore_settings, restore_topic, take_back
+from kafkastub.metadata import Topic
 from kafkastub.metadata.ids import uuid_bytes, uuid_text
 from kafkastub.state.internal_topics.durable_offsets import DurableOffsetsTopic
 from kafkastub.state.loading import begin
-from kafkastub.state.topics import create_logs
-from kafkastub.storage.disk import DataDirError, Disk, DiskLog
+from kafkastub.storage.disk import DataDirError, Disk
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
@@ -59,7 +59,10 @@ class Persistence:
         """Those of the file, where no authorizer reads them: the next start may have one."""
         self._fallen_back = False
         disk.state = self.document
-        disk.on_failure = lambda: disk.runner.soon(self._fall_back_once)
+        self._taken_back = False
+        self._blank = b""
+        """What there was before anything was written: of a new directory."""
+        disk.on_failure = self._take_back
 
     def producer_ids_changed(self) -> None:
         """An id was handed out, or a transactional id's epoch raised."""
@@ -96,7 +99,17 @@ class Persistence:
         state.settle(state.coordinator.loaded(*self._clock.both()))
         state.read_only()
 
-    def _fall_back_once(self) -> None:
+    def _take_back(self) -> None:
+        """Nothing can be written any more: forget what could not be, whatever it is."""
+        if self._taken_back:
+            return
+        self._taken_back = True
+        state, now = self._state, json.loads(self.document())
+        try:
+            written = self._read() or json.loads(self._blank)
+            take_back(state, now, written, self.disk.directory, self._clock.both())
+        except (OSError, ValueError, DataDirError) as error:
+            state.log.error("what could not be written cannot be taken back", why=str(error))
         if not self._fallen_back:
             self.fall_back()
 
@@ -160,7 +173,9 @@ class Persistence:
             }
             for stray in directory.tidy(wanted):
                 log.warning("partition put aside: no topic has it", partition=stray, directory=str(directory.root))
-            if whole is not None:
+            if whole is None:
+                self._blank = self.document()
+            else:
                 self._restore(whole)
         except OSError as error:
             where = error.filename or directory.root
@@ -187,55 +202,13 @@ class Persistence:
         ids = whole["producer_ids"]
         self._reserved = ids["next"]
         state.logs.producer_ids.restore(ids["next"], ids.get("transactional", {}))
-        state.config.set_dynamic(whole["broker_configs"]["default"], per_broker=False)
-        state.config.set_dynamic(whole["broker_configs"]["broker"], per_broker=True)
-        state.cluster.group_configs.update(whole["group_configs"])
-        for overrides in whole["client_metrics_configs"].values():
-            validate_client_metrics_configs(overrides)
-        state.cluster.client_metrics_configs.update(whole["client_metrics_configs"])
-        self._restore_acls(whole.get("acls", []))
-        if scram := whole.get("scram"):
-            state.scram_users.restore(scram)
-        if quotas := whole.get("quotas"):
-            state.quotas.restore(quotas)
+        restore_settings(state, whole)
+        if state.authorizer is None:
+            self._acls = whole.get("acls", [])
+            if self._acls:
+                state.log.info("ACLs are kept and not looked at: authorizer.class.name is not set")
         for one in whole["topics"]:
-            self._restore_topic(one)
-
-    def _restore_acls(self, acls: list[Any]) -> None:
-        authorizer = self._state.authorizer
-        if authorizer is None:
-            self._acls = acls
-            if acls:
-                self._state.log.info("ACLs are kept and not looked at: authorizer.class.name is not set")
-        elif acls:
-            from kafkastub.security import Acl
-
-            for one in acls:
-                authorizer.add(Acl(*one))
-
-    def _restore_topic(self, one: dict[str, Any]) -> None:
-        state, partitions = self._state, one["partitions"]
-        topic = state.cluster.create_topic(
-            one["name"],
-            configs=one["configs"],
-            assignments=[p["replicas"] for p in partitions],
-            topic_id=uuid_bytes(one["id"]),
-        )
-        topic.partitions[:] = [
-            PartitionState(
-                index,
-                p["leader"],
-                p["leader_epoch"],
-                *(list(p.get(name, ())) for name in ("replicas", "isr", "elr", "adding", "removing")),
-            )
-            for index, p in enumerate(partitions)
-        ]
-        create_logs(state, topic)
-        for index, p in enumerate(partitions):
-            log = state.logs.log(topic.topic_id, index)
-            if isinstance(log, DiskLog):
-                log.restore(p["log_start_offset"])
-                log.become_leader(p["leader_epoch"])
+            restore_topic(state, one)
 
     def restore_groups(self) -> None:
         """Begin to load groups and offsets; every file was read once when this is over. DataDirError."""

@@ -178,7 +178,8 @@ def log_settings(state: BrokerState, topic: Topic) -> LogSettings:
 
 
 def create_planned(state: BrokerState, plan: TopicPlan) -> Topic:
-    """Make the topic and its empty logs."""
+    """Make the topic and its empty logs. Raises KAFKA_STORAGE_ERROR."""
+    state.check_writable()
     topic = state.cluster.create_topic(
         plan.name, plan.partitions, plan.replication_factor, plan.configs, assignments=plan.assignments
     )
@@ -191,10 +192,11 @@ def create_logs(state: BrokerState, topic: Topic) -> None:
     """The logs of all of a topic's partitions, empty."""
     settings = log_settings(state, topic)
     for partition in topic.partitions:
-        _create_log(state, topic, partition.index, settings)
+        create_log(state, topic, partition.index, settings)
 
 
-def _create_log(state: BrokerState, topic: Topic, index: int, settings: LogSettings) -> None:
+def create_log(state: BrokerState, topic: Topic, index: int, settings: LogSettings) -> None:
+    """The log of one partition, empty."""
     name = f"{topic.name}-{index}"
     if topic.name == CONSUMER_OFFSETS:
         state.logs.add(topic.topic_id, index, state.offsets_topic.create_log(name, settings))
@@ -227,16 +229,18 @@ def create_topic(
 def add_partitions(
     state: BrokerState, name: str, count: int, assignments: Sequence[Sequence[int]] | None = None
 ) -> None:
-    """Grow a topic by ``count`` partitions and their empty logs."""
+    """Grow a topic by ``count`` partitions and their empty logs. Raises KAFKA_STORAGE_ERROR."""
+    state.check_writable()
     topic = state.cluster.topics[name]
     settings = log_settings(state, topic)
     for partition in state.cluster.add_partitions(name, count, assignments):
-        _create_log(state, topic, partition.index, settings)
+        create_log(state, topic, partition.index, settings)
     state.changed()
 
 
 def configure_topic(state: BrokerState, topic: Topic, overrides: Mapping[str, str]) -> None:
-    """Give a topic other overrides; its logs go by them from now on."""
+    """Give a topic other overrides; its logs go by them from now on. Raises KAFKA_STORAGE_ERROR."""
+    state.check_writable()
     topic.configs = dict(overrides)
     state.changed()
     reconfigure_logs(state, topic)
@@ -248,8 +252,9 @@ def reconfigure_logs(state: BrokerState, topic: Topic) -> None:
 
 
 def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> None:
-    """Remove existing topics: their logs, and what groups have committed on them."""
+    """Remove existing topics: their logs, and what groups have committed on them. Raises KAFKA_STORAGE_ERROR."""
 
+    state.check_writable()
     gone = list(dict.fromkeys(names))
     for name in gone:
         topic_id = state.cluster.delete_topic(name).topic_id
@@ -271,9 +276,12 @@ def ensure_offsets_topic(state: BrokerState) -> Topic:
     """``__consumer_offsets``, made when first needed, as Kafka's auto-creation ends up.
 
     Its replication factor is at most the number of nodes, where Kafka would refuse (offsets.topic.replication.factor
-    is 3 by default) and leave the coordinator unavailable for good.
+    is 3 by default) and leave the coordinator unavailable for good. Raises COORDINATOR_NOT_AVAILABLE where the disk
+    takes no topic any more.
     """
     topic = state.cluster.topic(CONSUMER_OFFSETS)
+    if topic is None and not state.is_writable:
+        raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     return topic if topic is not None else _create_internal(state, CONSUMER_OFFSETS)
 
 
@@ -282,6 +290,8 @@ def auto_create(state: BrokerState, name: str) -> Topic | None:
 
     Kafka: AutoTopicCreationManager; the name is valid.
     """
+    if not state.is_writable:
+        return None
     if name in _INTERNAL:
         return _create_internal(state, name)
     if name == CLUSTER_METADATA:

@@ -86,6 +86,12 @@ class LogManager:
             self._kept.pop(log, None)
             self._perishable.pop(log, None)
 
+    def forget(self, topic_id: bytes, partition: int) -> None:
+        """Forget the log of one partition; its topic stays."""
+        log = self._logs[topic_id].pop(partition)
+        self._kept.pop(log, None)
+        self._perishable.pop(log, None)
+
     @property
     def perishable(self) -> bool:
         """Whether there is any log from which time or size may take something."""

@@ -180,7 +180,7 @@ def _check_connections(ctx: RequestContext, texts: Mapping[str, str]) -> None:
 
 def _whole(name: str, texts: Mapping[str, str]) -> int:
     """A value that was found to be a whole number."""
-    return int(parse(name, ("long", None, None, None, ""), texts[name]))
+    return int(parse(name, ("long", None, "", None, ""), texts[name]))
 
 
 def _invalid(problem: str) -> KafkaError:

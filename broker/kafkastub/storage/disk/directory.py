@@ -98,8 +98,7 @@ class DataDirectory:
         there come back: their topic's deletion was never acknowledged.
         """
         for name, deleted in wanted.items():
-            if deleted.exists() and not self.partition(name).exists():
-                deleted.rename(self.partition(name))
+            self.bring_back(name, deleted)
         remove_tree(self.root / DELETED)
         strays = [entry.name for entry in self.root.iterdir() if _is_partition(entry) and entry.name not in wanted]
         for name in strays:
@@ -108,6 +107,11 @@ class DataDirectory:
             remove_tree(place)
             self.partition(name).rename(place)
         return strays
+
+    def bring_back(self, name: str, deleted: Path) -> None:
+        """A partition's files from among the deleted, if they are there. OSError."""
+        if deleted.exists() and not self.partition(name).exists():
+            deleted.rename(self.partition(name))
 
     def _read_properties(self) -> None:
         path = self.root / PROPERTIES

@@ -67,7 +67,7 @@ class Disk:
         failed: why nothing can be written any more, in one sentence; None as long as all is well. It stays: what a
             failed sync has lost is not known (Kafka takes a failed log directory offline as well).
         state: gives the contents of kafkastub.json.
-        on_failure: is called once, when writing has failed.
+        on_failure: is called when writing has failed, between two requests, and before anybody is told who waits.
     """
 
     def __init__(self, directory: DataDirectory, flush: Flush, runner: Runner, log: Any) -> None:
@@ -177,8 +177,12 @@ class Disk:
         waiting, self._running = self._running or [], None
         if error is not None:
             self.fail("syncing failed", error)
+        if self.failed is not None:
+            self._waiting = waiting + self._waiting
+            self._give_up()
+            return
         for done in waiting:
-            done(self.failed)
+            done(None)
         if self._again:
             self._round()
 
@@ -192,10 +196,19 @@ class Disk:
         self.failed = f"the data directory {self.directory.root} takes no more writes: {what}: {why}"
         with contextlib.suppress(OSError):  # the log may go to the very disk that is full
             self.log.error(self.failed)
+        if self._running is None:  # else its end does
+            self.runner.soon(self._give_up)
+
+    def _give_up(self) -> None:
+        """Who is told that something failed finds it taken back: that comes first."""
+        try:
+            if not self._closed:
+                self.on_failure()
+        except Exception:
+            self.log.exception("what could not be written cannot be taken back")
         waiting, self._waiting = self._waiting, []
         for done in waiting:
             done(self.failed)
-        self.on_failure()
 
     def abandon(self) -> None:
         """Let others use the directory; nothing more is written."""

@@ -51,7 +51,9 @@ class DiskLog(PartitionLog):
 
     def restore(self, log_start_offset: int) -> None:
         """Read what the files have, from that offset on. DataDirError, OSError."""
-        for segment, data in self.files.read():
+        for number, (segment, data) in enumerate(self.files.read()):
+            if not number:  # a process may be killed between the removal of a segment and the note that it may go
+                log_start_offset = max(log_start_offset, segment.base_offset)
             appended_ms = self.files.append_times(segment)
             for header, whole in batches_of(data):
                 stored = appended_ms(header.base_offset, header.max_timestamp)
@@ -97,6 +99,13 @@ class DiskLogs(LogManager):
         for partition, log in enumerate(self.of_topic(topic_id)):
             self._files.pop(log).delete(self.disk.directory.deleted(topic_id, partition))
         super().delete(topic_id)
+
+    def forget(self, topic_id: bytes, partition: int) -> None:
+        """Its files stay as they are."""
+        log = self.log(topic_id, partition)
+        if log is not None:
+            self._files.pop(log).close()
+            super().forget(topic_id, partition)
 
     def close(self) -> None:
         """Close every file."""

@@ -192,12 +192,16 @@ class PartitionFiles:
         segment.path.unlink()
         segment.path.with_suffix(APPENDED_SUFFIX).unlink(missing_ok=True)
 
-    def delete(self, deleted: Path) -> None:
-        """The topic is gone: put the files aside, and remove them once that is written down."""
+    def close(self) -> None:
+        """Nothing is written here any more."""
         with self._in_place:  # a rewriting, which is rare and short, must not write where others may be by then
             self._gone = True
         for segment in self._segments:
             self._close(segment)
+
+    def delete(self, deleted: Path) -> None:
+        """The topic is gone: put the files aside, and remove them once that is written down."""
+        self.close()
         if not self._segments or self._disk.failed is not None:
             return
         try:

@@ -1,0 +1,163 @@
+"""The state made what kafkastub.json says: at the start, and where the disk takes no more of what was changed since.
+
+Then it is taken back, so that nobody reads what the next start would not find: whoever asked for it is answered
+KAFKA_STORAGE_ERROR, and nobody else has seen it, as all answers wait for the disk. What is not taken back: the clock,
+producer ids, and what groups had committed on topics whose deletion was (their tombstones may have found room).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafkastub.config.other import validate_client_metrics_configs
+from kafkastub.metadata import CONSUMER_OFFSETS, PartitionState, Topic
+from kafkastub.metadata.ids import uuid_bytes
+from kafkastub.state.groups import settle
+from kafkastub.state.leadership import Now, settle_leaders
+from kafkastub.state.topics import create_log, create_logs, log_settings, reconfigure_logs
+from kafkastub.storage.disk import DataDirectory, DiskLog
+
+if TYPE_CHECKING:
+    from kafkastub.state.broker_state import BrokerState
+
+Document = Mapping[str, Any]
+"""Of a form that `persisted.check` accepts."""
+
+
+def restore_settings(state: BrokerState, whole: Document) -> None:
+    """Everything of it that stands for itself. Raises InvalidValue, ConfigError, InvalidClientMetrics, ValueError."""
+    _restore_configs(state, whole["broker_configs"])
+    state.cluster.group_configs.update(whole["group_configs"])
+    for overrides in whole["client_metrics_configs"].values():
+        validate_client_metrics_configs(overrides)
+    state.cluster.client_metrics_configs.update(whole["client_metrics_configs"])
+    _restore_acls(state, whole.get("acls", ()))
+    if scram := whole.get("scram"):
+        state.scram_users.restore(scram)
+    if quotas := whole.get("quotas"):
+        state.quotas.restore(quotas)
+
+
+def _restore_configs(state: BrokerState, configs: Document) -> None:
+    state.config.set_dynamic(configs["default"], per_broker=False)
+    state.config.set_dynamic(configs["broker"], per_broker=True)
+
+
+def _restore_acls(state: BrokerState, acls: Iterable[Sequence[Any]]) -> None:
+    if state.authorizer is not None:
+        from kafkastub.security import Acl
+
+        state.authorizer.replace(Acl(*one) for one in acls)
+
+
+def restore_topic(state: BrokerState, one: Document) -> None:
+    """A topic that is not there, and its records. DataDirError, OSError, InvalidValue."""
+    topic = state.cluster.create_topic(
+        one["name"],
+        configs=one["configs"],
+        assignments=[p["replicas"] for p in one["partitions"]],
+        topic_id=uuid_bytes(one["id"]),
+    )
+    topic.partitions[:] = _partitions(one)
+    create_logs(state, topic)
+    for index, p in enumerate(one["partitions"]):
+        _restore_log(state, topic, index, p)
+
+
+def _partitions(one: Document) -> list[PartitionState]:
+    return [
+        PartitionState(
+            index,
+            p["leader"],
+            p["leader_epoch"],
+            *(list(p.get(name, ())) for name in ("replicas", "isr", "elr", "adding", "removing")),
+        )
+        for index, p in enumerate(one["partitions"])
+    ]
+
+
+def _restore_log(state: BrokerState, topic: Topic, index: int, p: Document) -> None:
+    log = state.logs.log(topic.topic_id, index)
+    if isinstance(log, DiskLog):
+        log.restore(p["log_start_offset"])
+        log.become_leader(p["leader_epoch"])
+
+
+# -- taking back -----------------------------------------------------------------------------------------------------
+
+
+def take_back(state: BrokerState, now: Document, written: Document, directory: DataDirectory, at: Now) -> None:
+    """Make of the state, which is `now`, what was `written` last. DataDirError, OSError."""
+    if now["broker_configs"] != written["broker_configs"]:
+        _restore_configs(state, written["broker_configs"])
+        for topic in state.cluster.topics.values():
+            reconfigure_logs(state, topic)
+        state.broker_changed()
+    cluster = state.cluster
+    for name, texts in (
+        ("group_configs", cluster.group_configs),
+        ("client_metrics_configs", cluster.client_metrics_configs),
+    ):
+        if texts != written[name]:
+            texts.clear()
+            texts.update(written[name])
+    state.telemetry.subscriptions_changed()
+    if now["acls"] != written.get("acls", []):
+        _restore_acls(state, written.get("acls", ()))
+    if now["scram"] != written.get("scram", []):
+        state.forget_scram_users()
+        state.scram_users.restore(written.get("scram", ()))
+    if now["quotas"] != written.get("quotas", []):
+        state.quotas.clear()
+        state.quotas.restore(written.get("quotas", ()))
+        state.quotas_changed()
+    _take_back_topics(state, now["topics"], written["topics"], directory, at)
+
+
+def _take_back_topics(
+    state: BrokerState, now: Sequence[Document], written: Sequence[Document], directory: DataDirectory, at: Now
+) -> None:
+    there, wanted = ({one["id"]: one for one in topics} for topics in (now, written))
+    for topic_id, one in there.items():
+        if topic_id not in wanted:
+            _forget_topic(state, one["name"], at)
+    for topic_id, one in wanted.items():
+        if topic_id not in there:
+            for index in range(len(one["partitions"])):
+                directory.bring_back(f"{one['name']}-{index}", directory.deleted(uuid_bytes(topic_id), index))
+            restore_topic(state, one)
+        elif there[topic_id] != one:
+            _take_back_topic(state, one, there[topic_id])
+    if there != wanted:
+        settle_leaders(state, at)  # nodes that have stopped meanwhile stay stopped
+
+
+def _forget_topic(state: BrokerState, name: str, at: Now) -> None:
+    """A topic whose creation could not be written."""
+    topic_id = state.cluster.delete_topic(name).topic_id
+    state.logs.delete(topic_id)
+    state.fetch_purgatory.topic_changed(topic_id)
+    if name == CONSUMER_OFFSETS:
+        state.serving = state.loading = None
+        settle(state, state.coordinator.unload(*at))
+        state.offsets_topic.clear()
+
+
+def _take_back_topic(state: BrokerState, one: Document, now: Document) -> None:
+    """Configurations, leaders and replicas; partitions that were added, records that were deleted."""
+    topic, before = state.cluster.topics[one["name"]], one["partitions"]
+    if topic.name == CONSUMER_OFFSETS:  # which has its own way back, and keeps its partitions
+        before = [*before, *now["partitions"][len(before) :]]
+    topic.partitions[:] = _partitions({"partitions": before})
+    for index in range(len(before), len(now["partitions"])):
+        state.logs.forget(topic.topic_id, index)
+    if topic.configs != one["configs"]:
+        topic.configs = dict(one["configs"])
+        reconfigure_logs(state, topic)
+    for index, (p, q) in enumerate(zip(before, now["partitions"], strict=False)):
+        if q["log_start_offset"] != p["log_start_offset"]:
+            state.logs.forget(topic.topic_id, index)
+            create_log(state, topic, index, log_settings(state, topic))
+            _restore_log(state, topic, index, p)
+    state.fetch_purgatory.topic_changed(topic.topic_id)
