@@ -36,7 +36,7 @@ def error_response(request: InitProducerIdRequest, code: ErrorCode, version: int
 def init_producer_id(ctx: RequestContext, request: InitProducerIdRequest) -> Outcome:
     try:
         allocated = _initialise(ctx, request)
-        ctx.state.producer_ids_changed()
+        ctx.state.producer_ids_changed(request.transactional_id)
     except KafkaError as error:
         code = error.code
         if code == ErrorCode.PRODUCER_FENCED and ctx.api_version < FENCED_FROM:

@@ -224,10 +224,10 @@ class BrokerState:
         if self.persistence is not None and self.persistence.disk.failed is not None:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, self.persistence.disk.failed)
 
-    def producer_ids_changed(self) -> None:
-        """A producer id was handed out, or the epoch of one raised."""
+    def producer_ids_changed(self, transactional_id: str | None) -> None:
+        """A producer id was handed out, or the epoch of a transactional id raised. Raises KAFKA_STORAGE_ERROR."""
         if self.persistence is not None:
-            self.persistence.producer_ids_changed()
+            self.persistence.producer_ids_changed(transactional_id)
 
     def read_only(self) -> None:
         """Nothing can be written any more: what would be written by itself in time must not happen."""

@@ -1,8 +1,8 @@
 """The broker's state beside its records: written to the data directory as one JSON document, and read at the start.
 
 Topics with their ids, partitions and configurations; dynamic configurations of broker, groups and client metrics;
-producer ids; quotas; how far the clock was moved. What the logs hold is not in here: producers' sequences, groups and
-offsets come back from the records.
+ACLs, SCRAM users, quotas; how far producer ids went; how far the clock was moved. What changes with every client is not
+in here: transactional ids have a log of their own, and producers' sequences, groups and offsets come back from records.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from kafkastub.metadata import Topic
 from kafkastub.metadata.ids import uuid_bytes, uuid_text
 from kafkastub.state.internal_topics.durable_offsets import DurableOffsetsTopic
 from kafkastub.state.loading import begin
-from kafkastub.storage.disk import DataDirError, Disk
+from kafkastub.storage.disk import DataDirError, Disk, DiskLogs
+from kafkastub.storage.producer_ids import Kept
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
@@ -64,11 +65,15 @@ class Persistence:
         """What there was before anything was written: of a new directory."""
         disk.on_failure = self._take_back
 
-    def producer_ids_changed(self) -> None:
-        """An id was handed out, or a transactional id's epoch raised."""
-        ids = self._state.logs.producer_ids
-        if ids.next > self._reserved or ids.transactional():
-            self._reserved = max(self._reserved, ids.next + _PRODUCER_IDS)
+    def producer_ids_changed(self, transactional_id: str | None) -> None:
+        """An id was handed out, or a transactional id's epoch raised. Raises KAFKA_STORAGE_ERROR."""
+        logs = self._state.logs
+        if transactional_id is not None and isinstance(logs, DiskLogs):
+            kept = logs.producer_ids.kept(transactional_id)
+            if kept is not None:
+                logs.transactional_ids.append({transactional_id: kept})
+        if logs.producer_ids.next > self._reserved:
+            self._reserved = logs.producer_ids.next + _PRODUCER_IDS
             self.disk.state_changed()
 
     def look_at_clock(self) -> None:
@@ -119,10 +124,9 @@ class Persistence:
         """The state as it is now."""
         state = self._state
         ahead_ms, frozen_at = self._clock.moved()
-        ids = state.logs.producer_ids
         whole = {
             "clock": {"ahead_ms": ahead_ms, "frozen_at": frozen_at},
-            "producer_ids": {"next": self._reserved, "transactional": ids.transactional()},
+            "producer_ids": {"next": self._reserved},
             "broker_configs": {"broker": state.config.dynamic_broker, "default": state.config.dynamic_default},
             "group_configs": state.cluster.group_configs,
             "client_metrics_configs": state.cluster.client_metrics_configs,
@@ -174,6 +178,7 @@ class Persistence:
             for stray in directory.tidy(wanted):
                 log.warning("partition put aside: no topic has it", partition=stray, directory=str(directory.root))
             if whole is None:
+                self._restore_producer_ids({"next": 0})
                 self._blank = self.document()
             else:
                 self._restore(whole)
@@ -199,9 +204,7 @@ class Persistence:
         state = self._state
         self._clock.restore(whole["clock"]["ahead_ms"], whole["clock"]["frozen_at"])
         self._clock_was = self._clock.moved()
-        ids = whole["producer_ids"]
-        self._reserved = ids["next"]
-        state.logs.producer_ids.restore(ids["next"], ids.get("transactional", {}))
+        self._restore_producer_ids(whole["producer_ids"])
         restore_settings(state, whole)
         if state.authorizer is None:
             self._acls = whole.get("acls", [])
@@ -209,6 +212,16 @@ class Persistence:
                 state.log.info("ACLs are kept and not looked at: authorizer.class.name is not set")
         for one in whole["topics"]:
             restore_topic(state, one)
+
+    def _restore_producer_ids(self, whole: Mapping[str, Any]) -> None:
+        logs, self._reserved = self._state.logs, whole["next"]
+        assert isinstance(logs, DiskLogs)
+        kept = logs.transactional_ids.read()
+        written = {name: Kept(*one) for name, one in whole.get("transactional", {}).items() if name not in kept}
+        if written:  # by a version that had them in kafkastub.json
+            logs.transactional_ids.append(written)
+            self.disk.state_changed()
+        logs.producer_ids.restore(self._reserved, written | kept)
 
     def restore_groups(self) -> None:
         """Begin to load groups and offsets; every file was read once when this is over. DataDirError."""

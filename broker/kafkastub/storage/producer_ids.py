@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from kafkawire.errors import ErrorCode, KafkaError
@@ -14,6 +14,18 @@ _LAST_EPOCH = 0x7FFF - 1
 class ProducerIdAndEpoch(NamedTuple):
     producer_id: int
     epoch: int
+
+
+class Kept(NamedTuple):
+    """What a transactional id has.
+
+    Attributes:
+        last_epoch: the epoch that its last bump was asked for with; -1 where it was asked for with none.
+    """
+
+    producer_id: int
+    epoch: int
+    last_epoch: int
 
 
 class ProducerIds:
@@ -31,13 +43,14 @@ class ProducerIds:
         """The id that comes next."""
         return self._next
 
-    def transactional(self) -> dict[str, tuple[int, int, int]]:
-        """Of each transactional id: producer id, epoch, and the epoch that its last bump was asked for with."""
-        return {name: (*current, last_epoch) for name, (current, last_epoch) in self._transactional.items()}
+    def kept(self, transactional_id: str) -> Kept | None:
+        """What a transactional id has, with what tells a repeated request."""
+        known = self._transactional.get(transactional_id)
+        return None if known is None else Kept(*known[0], known[1])
 
-    def restore(self, next_id: int, transactional: Mapping[str, Sequence[int]]) -> None:
-        """What `next` and `transactional` said."""
-        self._next = next_id
+    def restore(self, next_id: int, transactional: Mapping[str, Kept]) -> None:
+        """What `next` and `kept` said. No id of one that is kept is handed out again."""
+        self._next = max([next_id, *(one.producer_id + 1 for one in transactional.values())])
         for name, (producer_id, epoch, last_epoch) in transactional.items():
             self._transactional[name] = (ProducerIdAndEpoch(producer_id, epoch), last_epoch)
 

@@ -3,6 +3,7 @@
     DIR/.lock                                   held by the process that uses the directory
     DIR/meta.properties                         cluster id, node id, and the format of all this (kafkastub.format)
     DIR/kafkastub.json                          topics, configurations, ACLs, users, the clock; replaced as a whole
+    DIR/.transactional-ids/<offset>.log         producer id and epoch of each transactional id, batches v2
     DIR/<topic>-<partition>/<offset>.log        batches v2 as they came, a segment from that offset on
     DIR/<topic>-<partition>/<offset>.appended   broker time of their appends, which batches do not tell
     DIR/.deleted/<topic id>-<partition>/        of a topic whose deletion may not be known to kafkastub.json yet
