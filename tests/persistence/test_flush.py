@@ -173,7 +173,7 @@ def test_never_is_never(rig: Callable[[str], Rig], synced: list[str]):
 @pytest.mark.parametrize("flush", ["message", "50ms", "never"])
 def test_a_change_of_the_state_is_waited_for_in_any_case(rig: Callable[[str], Rig], flush: str):
     r = rig(flush)
-    r.disk.state = lambda: b"{}"
+    r.disk.state = lambda: (b"{}",)
     r.disk.state_changed()
     assert r.wait("a")
     r.runner.go_on()

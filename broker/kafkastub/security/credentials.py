@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from kafkastub.config import BrokerConfig, ConfigError, Listener
@@ -56,12 +56,10 @@ class ScramUsers:
     def __len__(self) -> int:
         return len(self._passwords) + len(self._found)
 
-    def document(self) -> list[list[Any]]:
-        """All of them, for a file: what it takes to recognise a password, not the password."""
-        return [
-            [user, number, *(base64.b64encode(part).decode() for part in one[:3]), one.iterations]
-            for (user, number), one in self._found.items()
-        ]
+    def document(self) -> Iterator[list[Any]]:
+        """All of them as they are now, for a file: what it takes to recognise a password, not the password."""
+        for (user, number), one in list(self._found.items()):
+            yield [user, number, *(base64.b64encode(part).decode() for part in one[:3]), one.iterations]
 
     def restore(self, document: Iterable[Any]) -> None:
         """What `document` gave; who is in the configuration has the password that stands there. Raises ValueError."""

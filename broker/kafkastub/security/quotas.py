@@ -160,9 +160,10 @@ class Quotas:
             return None
         return self._rates.get(_canonical(ip) or ip, self._rates.get(None))
 
-    def document(self) -> list[Any]:
-        """Everything, for JSON."""
-        return [[list(who), values] for who, values in self._entities.items()]
+    def document(self) -> Iterator[list[Any]]:
+        """Everything as it is now, for JSON."""
+        for who, values in list(self._entities.items()):
+            yield [list(who), values]
 
     def clear(self) -> None:
         """None are left."""

@@ -3,14 +3,16 @@
 All of it runs in the broker's one thread, but for the jobs that `Runner.submit` takes elsewhere.
 
     wrote, created, state_changed    mark what the next round has to bring to the disk
-    a round                          syncs what was marked, replaces kafkastub.json where it is stale; one at a time
+    a round                          syncs what was marked, replaces kafkastub.json where it is stale; one at a time.
+                                     That file is put together before, a piece at a time between requests: what
+                                     changes meanwhile may be in it or not, and is in the next one for certain
     wait                             is told when the rounds are over that what was marked until now depends on
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, Self
 
@@ -60,13 +62,34 @@ class Runner(Protocol):
         """The same in another thread, which may take its time."""
 
 
+class _Round:
+    """What one round brings to the disk.
+
+    Attributes:
+        paths: what is synced.
+        pieces: of the document, those that were not taken yet; None where it is as it was.
+        doomed: what is removed afterwards.
+        content: the pieces that were taken.
+        submitted: whether it is complete, and being written.
+    """
+
+    __slots__ = ("content", "doomed", "paths", "pieces", "submitted")
+
+    def __init__(self, paths: set[Path], pieces: Iterator[bytes] | None, doomed: list[Path]) -> None:
+        self.paths = paths
+        self.pieces = pieces
+        self.doomed = doomed
+        self.content: list[bytes] = []
+        self.submitted = False
+
+
 class Disk:
     """One data directory in use.
 
     Attributes:
         failed: why nothing can be written any more, in one sentence; None as long as all is well. It stays: what a
             failed sync has lost is not known (Kafka takes a failed log directory offline as well).
-        state: gives the contents of kafkastub.json.
+        state: gives the contents of kafkastub.json, in pieces that are made while they are taken.
         on_failure: is called when writing has failed, between two requests, and before anybody is told who waits.
     """
 
@@ -76,7 +99,7 @@ class Disk:
         self.runner = runner
         self.log = log
         self.failed: str | None = None
-        self.state: Callable[[], bytes] = bytes
+        self.state: Callable[[], Iterable[bytes]] = tuple
         self.on_failure: Callable[[], None] = _nothing
         self._unsynced: set[Path] = set()
         self._stale = False
@@ -92,6 +115,8 @@ class Disk:
         self._again = False
         """Whether a round was due while another was under way."""
         self._closed = False
+        self._round_at_hand = _Round(set(), None, [])
+        """What the round brings to the disk that is being put together."""
 
     # -- marking -------------------------------------------------------------------------------------------------
 
@@ -153,22 +178,46 @@ class Disk:
             return
         self._running, self._waiting = self._waiting, []
         self._holds_replies = self._stale or self.flush.every_message
-        self.runner.submit(self._job(), self._done)
+        self._round_at_hand = self._marked()
+        self._put_together()
 
-    def _job(self) -> Callable[[], None]:
+    def _marked(self) -> _Round:
+        """What was marked until now, which is marked no more."""
         paths, self._unsynced, self._armed = self._unsynced, set(), False
-        state, self._stale = self.state() if self._stale else None, False
-        doomed: list[Path] = []
-        if state is not None:
+        pieces, doomed = None, []
+        if self._stale:
+            self._stale = False
+            pieces = iter(self.state())
             doomed, self._doomed = self._doomed, []
-        sync = self.flush != _NEVER
+        return _Round(paths, pieces, doomed)
+
+    def _put_together(self) -> None:
+        """The next pieces of the round's document, or its job once there are no more."""
+        this = self._round_at_hand
+        if self._closed:
+            return
+        if self.failed is not None:
+            self._done(None)
+            return
+        size = 0
+        for piece in this.pieces or ():
+            this.content.append(piece)
+            size += len(piece)
+            if size > _AT_ONCE:
+                self.runner.soon(self._put_together)
+                return
+        this.submitted = True
+        self.runner.submit(self._job(this), self._done)
+
+    def _job(self, this: _Round) -> Callable[[], None]:
+        """The round as it is written, in another thread."""
 
         def run() -> None:
-            for unsynced in paths:
+            for unsynced in this.paths:
                 sync_path(unsynced)
-            if state is not None:
-                self.directory.replace_state(state, sync=sync)
-            for gone in doomed:
+            if this.pieces is not None:
+                self.directory.replace_state(b"".join(this.content), sync=self.flush != _NEVER)
+            for gone in this.doomed:
                 remove_tree(gone)
 
         return run
@@ -218,13 +267,20 @@ class Disk:
     def wind_up(self) -> None:
         """No job begins any more; what is left is for `close`."""
         self._closed = True
+        this = self._round_at_hand
+        if this.pieces is not None and not this.submitted:  # it was being put together
+            self._unsynced |= this.paths
+            self._doomed += this.doomed
+            self._stale = True
 
     def close(self) -> None:
         """Bring what is left to the disk, and let others use the directory. No job may be running any more."""
         self._closed = True
         try:
             if self.failed is None:
-                self._job()()
+                this = self._marked()
+                this.content += this.pieces or ()
+                self._job(this)()
         except OSError as error:
             self.fail("the last sync failed", error)
         finally:
@@ -232,6 +288,8 @@ class Disk:
 
 
 _NEVER: Final = Flush()
+_AT_ONCE: Final = 1 << 15
+"""Bytes of the document that are made before others have their turn; some milliseconds, where they are partitions."""
 
 
 def _nothing() -> None:
