@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import httpx
 import pytest
 
-from kafkastub import KafkaStub
+from kafkastub import DataDirError, KafkaStub, StubError, TopicError
 from kafkastub.handlers.registry import registrations
 from kafkastub.server.durability import _BY_ITS_LOGS, _ONCE, _READING
 from kafkastub.storage.disk import DataDirectory
@@ -246,3 +247,44 @@ def test_a_process_on_a_full_disk(tmp_path: Path):
         assert "Traceback" not in process.stderr
     with Serving(*options) as process:
         assert [topic.name for topic in process.metadata().topics] == ["orders", "first"]
+
+
+def test_a_test_is_told_that_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """What the public face has done is on the disk when it returns; else it says so, and nothing of it stays."""
+    with KafkaStub(config=CONFIG, data_dir=tmp_path) as stub, monkeypatch.context() as patch:
+        full(patch)
+        with pytest.raises(StubError, match="takes no more writes: syncing failed: No space left on device"):
+            stub.create_topic("orders")
+        with pytest.raises(TopicError, match="takes no more writes"):
+            stub.create_topic("orders")
+        with pytest.raises(ValueError, match="takes no more writes"):
+            stub.set_quota(client_id="c", producer_byte_rate=1)
+        with Speaker(stub.bootstrap_servers) as speaker:
+            assert speaker.ask(MetadataRequest(None), 12).topics == ()
+        assert stub.metrics()["offset-commits"] == 0
+
+
+def test_an_operator_is_told_that_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Over HTTP, once it has shown that the disk takes no more."""
+    with KafkaStub(config=CONFIG, data_dir=tmp_path, topics={"orders": 1}, control_port=0) as stub:
+        with monkeypatch.context() as patch:
+            full(patch)
+            with pytest.raises(StubError):
+                stub.create_topic("new")
+        for method, path, body in (
+            ("DELETE", "/v1/topics/orders", None),
+            ("POST", "/v1/topics", {"name": "other"}),
+        ):
+            told = httpx.request(method, f"{stub.control_url}{path}", json=body)
+            assert (told.status_code, told.json().get("code")) == (503, "KAFKA_STORAGE_ERROR"), told.text
+            assert "takes no more writes" in told.json()["error"]
+        assert [one["name"] for one in httpx.get(f"{stub.control_url}/v1/topics").json()["topics"]] == ["orders"]
+
+
+def test_a_start_whose_topics_cannot_be_kept_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as patch:
+        full(patch)
+        with pytest.raises(DataDirError, match=f"{tmp_path} cannot be written: No space left on device"):
+            KafkaStub(config=CONFIG, data_dir=tmp_path, topics={"orders": 1}).start()
+    with KafkaStub(config=CONFIG, data_dir=tmp_path, topics={"orders": 1}):
+        assert '"orders"' in (tmp_path / "kafkastub.json").read_text(), "written before clients are let in"

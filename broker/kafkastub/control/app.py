@@ -12,8 +12,9 @@ from starlette.exceptions import HTTPException
 
 from kafkastub import __version__
 from kafkastub.control.hosted import Hosted
-from kafkastub.control.problems import OUR_FAULT, Problem, of_validation
+from kafkastub.control.problems import OUR_FAULT, Problem, of_kafka, of_validation
 from kafkastub.control.routes import broker, clock, faults, groups, health, journal, nodes, quotas, topics
+from kafkawire.errors import KafkaError
 
 _ABOUT: Final = """A Kafka broker for tests, held from outside: its clock, faults, journal, topics, groups and nodes.
 
@@ -42,6 +43,7 @@ def make_app(hosted: Hosted) -> FastAPI:
         title="kafkastub control port", version=__version__, description=_ABOUT, redirect_slashes=False, redoc_url=None
     )
     app.add_exception_handler(Problem, _problem)
+    app.add_exception_handler(KafkaError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _not_served)
     app.add_exception_handler(Exception, _not_foreseen)
@@ -68,6 +70,12 @@ def make_app(hosted: Hosted) -> FastAPI:
 async def _problem(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, Problem)
     return JSONResponse(error.body(), error.status)
+
+
+async def _refused(request: Request, error: Exception) -> JSONResponse:
+    """What nobody expected to be refused there: the disk takes no more."""
+    assert isinstance(error, KafkaError)
+    return await _problem(request, of_kafka(error, "the request"))
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:

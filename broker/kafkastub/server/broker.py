@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +81,8 @@ class Broker:
             for name, partitions in topics.items():
                 if self._durability is None or self.state.cluster.topic(name) is None:
                     self._create_topic(name, partitions)
+            if self._durability is not None:
+                self._durability.keep()
             self._server = Server(self.state, self.clock, asyncio.get_running_loop())
             try:
                 await self._nodes.open(self._server)
@@ -309,6 +311,12 @@ class Broker:
         state.logs.clean(clock.broker_ms())
         self.note_clock("advance timers" if timers else "advance")
         self.rearm()
+
+    def when_kept(self, done: Callable[[str | None], None]) -> None:
+        """Call when all that was changed until now is on the disk; with a sentence where it cannot be."""
+        persistence = self.state.persistence
+        if persistence is None or not persistence.disk.wait(done):
+            done(None)
 
     def rearm(self) -> None:
         """After a change from outside a request: deadlines may have moved, or the clock itself."""

@@ -197,12 +197,21 @@ class Durability:
             self._load_for(_AT_ONCE_MS)
         except OSError as error:
             self._disk.abandon()
-            where = error.filename or self._directory.root
-            raise DataDirError(f"{where} cannot be written: {error.strerror or error}") from None
+            raise self._unwritable(error) from None
         except BaseException:
             self._disk.abandon()
             raise
         return state
+
+    def keep(self) -> None:
+        """Have on the disk what the start itself has changed, before anybody is told that it is over. DataDirError."""
+        try:
+            self._disk.write_now()
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> DataDirError:
+        return DataDirError(f"{error.filename or self._directory.root} cannot be written: {error.strerror or error}")
 
     def go_on_loading(self, loaded: Callable[[], None]) -> None:
         """Load what is left between requests, then call."""

@@ -264,7 +264,10 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
         return self._broker
 
     def _call(self, work: Callable[[], T]) -> T:
-        """Run `work` in the stub's thread, between two requests, and wait. Raises StubError, or what it raises."""
+        """Run `work` in the stub's thread, between two requests, and wait until what it changed is on the disk.
+
+        Raises StubError, also where the disk takes no more, or what it raises.
+        """
         self._running()
         loop = self._loop
         if loop is None:
@@ -276,11 +279,23 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
 
         def run() -> None:
             try:
-                result.set_result(work())
+                found = work()
             except BaseException as error:
                 result.set_exception(error)
             if self._broker is not None:
                 self._broker.rearm()
+                if not result.done():
+                    self._broker.when_kept(lambda failure: kept(found, failure))
+            elif not result.done():
+                result.set_result(found)
+
+        def kept(found: T, failure: str | None) -> None:
+            if result.done():
+                return
+            if failure is None:
+                result.set_result(found)
+            else:
+                result.set_exception(StubError(failure))
 
         try:
             loop.call_soon_threadsafe(run)

@@ -235,6 +235,15 @@ class Disk:
         if self._again:
             self._round()
 
+    def write_now(self) -> None:
+        """Bring what is marked to the disk and wait for it: before anybody is served. OSError."""
+        if self._stale:
+            self._write(self._marked())
+
+    def _write(self, this: _Round) -> None:
+        this.content += this.pieces or ()
+        self._job(this)()
+
     # -- the end -------------------------------------------------------------------------------------------------
 
     def fail(self, what: str, error: BaseException) -> None:
@@ -278,9 +287,7 @@ class Disk:
         self._closed = True
         try:
             if self.failed is None:
-                this = self._marked()
-                this.content += this.pieces or ()
-                self._job(this)()
+                self._write(self._marked())
         except OSError as error:
             self.fail("the last sync failed", error)
         finally:
