@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,7 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.offset_fetch_request import OffsetFetchRequest
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafkawire.records import NewRecord, build_batch
+from tests.conftest import CONFIG
 from tests.handlers.in_process import InProcess
 from tests.persistence.speaker import Speaker
 
@@ -296,3 +298,28 @@ def test_many_clients_share_syncs(tmp_path: Path, synced: list[str]):
         with ThreadPoolExecutor(10) as clients:
             list(clients.map(commit, range(10)))
         assert 0 < len([name for name in synced[before:] if name.endswith(".log")]) < 300
+
+
+def test_a_large_state_is_put_together_between_requests(tmp_path: Path):
+    """Thirty thousand partitions, which take the broker's thread far longer where they are put down at once."""
+    longest, last, over = [0.0], [0.0], [False]
+    with KafkaStub(config=CONFIG, data_dir=tmp_path, topics={f"wide-{number}": 9900 for number in range(3)}) as stub:
+        loop = stub._loop
+        assert loop is not None
+
+        def turn() -> None:
+            """Measures what the thread has done since its last turn: whatever else the machine does does not count."""
+            now = time.thread_time()
+            longest[0], last[0] = max(longest[0], now - last[0]), now
+            if not over[0]:
+                loop.call_soon(turn)
+
+        def begin() -> None:
+            last[0] = time.thread_time()
+            turn()
+
+        loop.call_soon_threadsafe(begin)
+        for number in range(3):
+            stub.set_quota(client_id="c", producer_byte_rate=1_000_000 + number)
+        over[0] = True
+    assert 0 < longest[0] < 0.02
