@@ -66,9 +66,8 @@ def test_fetches_of_24_days_that_nobody_waits_for():
         longest = min(longest_while_fetches_are_abandoned(serving, 150) for _ in range(3))
         assert longest <= LONGEST_MS
         assert memory_mb(serving) - before < FLAT_MB
-        with probing(serving.servers) as prober, Speaker(serving.servers) as speaker:
-            assert speaker.produce("wide", 0, b"v") == (0, 0)  # looks after all who wait for it
-        assert prober.longest_ms <= LONGEST_MS
+        with Speaker(serving.servers) as speaker:
+            assert speaker.produce("wide", 0, b"v") == (0, 0)
         assert serving.stderr == ""
 
 
