@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from kafkastub.config import ConfigError, InvalidValue
 from kafkastub.config.other import InvalidClientMetrics
 from kafkastub.coordinator import GROUP_METADATA_TOPIC
-from kafkastub.handlers import persisted
-from kafkastub.handlers.restoring import restore_settings, restore_topic, take_back
 from kafkastub.metadata import PartitionState, Topic
 from kafkastub.metadata.ids import uuid_bytes, uuid_text
+from kafkastub.state import persisted
 from kafkastub.state.internal_topics.durable_offsets import DurableOffsetsTopic
 from kafkastub.state.loading import begin
+from kafkastub.state.restoring import restore_settings, restore_topic, take_back
 from kafkastub.storage.disk import DataDirError, Disk, DiskLogs
 from kafkastub.storage.producer_ids import Kept
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from kafkastub.config.other import validate_client_metrics_configs
 from kafkastub.metadata import CONSUMER_OFFSETS, PartitionState, Topic
 from kafkastub.metadata.ids import uuid_bytes
-from kafkastub.state.groups import settle
 from kafkastub.state.leadership import Now, settle_leaders
 from kafkastub.state.topics import create_log, create_logs, log_settings, reconfigure_logs
 from kafkastub.storage.disk import DataDirectory, DiskLog
@@ -140,7 +139,7 @@ def _forget_topic(state: BrokerState, name: str, at: Now) -> None:
     state.fetch_purgatory.topic_changed(topic_id)
     if name == CONSUMER_OFFSETS:
         state.serving = state.loading = None
-        settle(state, state.coordinator.unload(*at))
+        state.settle(state.coordinator.unload(*at))
         state.offsets_topic.clear()
 
 
