@@ -30,14 +30,24 @@ class Serving:
             ...
 
     Leaving the block kills what still runs. With `deaf`, nobody reads standard output, and with `full` it goes there;
-    the ready line is not waited for then.
+    the ready line is not waited for then. `stderr` is a file descriptor for standard error.
     """
 
-    def __init__(self, *args: str, deaf: bool = False, full: IO[str] | None = None, port: str | None = "0") -> None:
+    def __init__(
+        self,
+        *args: str,
+        deaf: bool = False,
+        full: IO[str] | None = None,
+        port: str | None = "0",
+        stderr: int | None = None,
+    ) -> None:
         port_option = () if "--port" in args or port is None else ("--port", port)
         self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the process
         self.process = subprocess.Popen(
-            [COMMAND, "serve", *port_option, *args], stdout=full or subprocess.PIPE, stderr=self._stderr, text=True
+            [COMMAND, "serve", *port_option, *args],
+            stdout=full or subprocess.PIPE,
+            stderr=self._stderr if stderr is None else stderr,
+            text=True,
         )
         self._deaf = deaf or full is not None
         if deaf:

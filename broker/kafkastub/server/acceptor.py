@@ -37,7 +37,7 @@ class Acceptor:
         limits: ConnectionLimits,
         made: Made,
         now: Callable[[], int],
-        say: Callable[..., None],
+        say: Callable[..., bool],
     ) -> None:
         """`now` gives timer time in ms; `say` is given a key, a log line and its fields: see `Server.say`."""
         # for its life
@@ -217,9 +217,8 @@ class Acceptor:
 
     def _say_scarce(self, why: str) -> None:
         text = "too few file descriptors: new connections wait until others end; raise the limit (ulimit -n)"
-        try:
-            self._say(("file descriptors", self._unheard), text, limit=limit_in_words(), why=why)
+        if self._say(("file descriptors", self._unheard), text, limit=limit_in_words(), why=why):
             self._unsaid = None
-        except OSError:  # logging opens files, too, when it is first used
+        else:  # logging opens files, too, when it is first used
             self._unheard += 1
             self._unsaid = why

@@ -72,10 +72,15 @@ class IdleWatch:
     def _look(self) -> None:
         self._timer = None
         now = self.clock.timer_ms()
-        for slot in sorted(slot for slot in self._slots if slot * self._step <= now):
-            for protocol in self._slots.pop(slot):
-                if protocol.connection.active_ms + self._idle_ms <= now and not protocol.moved(now):
-                    self._end(protocol)
-                else:
-                    self.add(protocol)
-        self._arm()
+        try:
+            for slot in sorted(slot for slot in self._slots if slot * self._step <= now):
+                there = self._slots[slot]
+                while there:
+                    protocol = there.pop()
+                    if protocol.connection.active_ms + self._idle_ms <= now and not protocol.moved(now):
+                        self._end(protocol)
+                    else:
+                        self.add(protocol)
+                self._slots.pop(slot, None)
+        finally:  # whatever one connection's end comes to, the others have to end too
+            self._arm()

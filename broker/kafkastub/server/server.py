@@ -177,10 +177,11 @@ class Server:
     def _timer_ms(self) -> int:
         return self.clock.timer_ms()
 
-    def say(self, key: Hashable, text: str, **fields: object) -> None:
-        """A warning in the log, once in a while for each key."""
+    def say(self, key: Hashable, text: str, **fields: object) -> bool:
+        """A warning in the log, once in a while for each key. False where it has to be said again: see `Logger`."""
         if self._said.allows(key, self.clock.timer_ms()):
-            self.state.log.warning(text, **fields)
+            return self.state.log.warning(text, **fields) is not False
+        return True
 
     def say_closed(self, connection: Connection) -> None:
         """Say why we close a connection; once in a while where a client cannot know better and tries again: TLS, and
