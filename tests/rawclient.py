@@ -32,6 +32,20 @@ class RawClient:
         head = self._exactly(4)
         return None if head is None else self._exactly(struct.unpack(">i", head)[0])
 
+    def drain(self) -> int | None:
+        """The size of the next frame, whose contents are thrown away, or None where the broker closed."""
+        head = self._exactly(4)
+        if head is None:
+            return None
+        size = left = int(struct.unpack(">i", head)[0])
+        room = memoryview(bytearray(1 << 20))
+        while left:
+            more = self.socket.recv_into(room[: min(left, len(room))])
+            if not more:
+                return None
+            left -= more
+        return size
+
     def exchange(self, key: int, version: int, body: bytes, flexible: bool | None = None) -> bytes:
         """One request and its answer's body. Raises ConnectionError where the broker closes instead."""
         is_flexible = _flexible(key, version, "REQUESTS") if flexible is None else flexible
@@ -43,16 +57,17 @@ class RawClient:
         return answer[response_header_size(key, _flexible(key, version, "RESPONSES")) :]
 
     def _exactly(self, size: int) -> bytes | None:
-        data = b""
-        while len(data) < size:
+        data = memoryview(bytearray(size))
+        at = 0
+        while at < size:
             try:
-                more = self.socket.recv(size - len(data))
+                more = self.socket.recv_into(data[at:])
             except ConnectionResetError:
                 return None
             if not more:
                 return None
-            data += more
-        return data
+            at += more
+        return bytes(data)
 
     def close(self) -> None:
         self.socket.close()

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any, Generic, TypeVar, final, overload
 
 from kafkawire.schema import Struct
 
 S = TypeVar("S", bound=Struct)
+
+
+class Shared(list[S], Generic[S]):
+    """An array in which the same struct may stand many times, itself and in other arrays of the same message.
+
+    The encoder writes each struct once and gives its bytes again for each further mention: a request of some kilobytes
+    may name what takes fifty to describe, ten thousand times.
+
+    Args:
+        items: the structs. What is the same object has the same bytes.
+        encoded: the encoder's, by identity; all arrays of one message have the same one.
+    """
+
+    __slots__ = ("encoded",)
+
+    def __init__(self, items: Iterable[S], encoded: dict[int, bytes]) -> None:
+        super().__init__(items)
+        self.encoded = encoded
 
 
 class Rows(Sequence[S], Generic[S]):

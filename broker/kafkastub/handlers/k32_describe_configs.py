@@ -20,6 +20,9 @@ Not done: documentation of other broker configurations and of client metrics; lo
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
@@ -44,6 +47,7 @@ from kafkawire.messages.describe_configs_response import (
     DescribeConfigsResponse,
     DescribeConfigsResult,
 )
+from kafkawire.rows import Shared
 
 
 def error_response(request: DescribeConfigsRequest, code: ErrorCode, version: int) -> DescribeConfigsResponse:
@@ -65,59 +69,103 @@ def error_response(request: DescribeConfigsRequest, code: ErrorCode, version: in
 def describe_configs(ctx: RequestContext, request: DescribeConfigsRequest) -> Outcome:
     if any(resource.resource_type not in _KNOWN_TYPES for resource in request.resources):
         return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version)
-    results = []
-    for resource in request.resources:
+    described = _Described(ctx, request)
+    results = [described.result(resource) for resource in request.resources]
+    return DescribeConfigsResponse(results=Shared(results, described.encoded))
+
+
+class _Described:
+    """What one request asks for, each thing made once: it may name the same, or what is configured alike, very often.
+
+    Fifty kilobytes can name the broker ten thousand times, and its configuration with synonyms takes as many.
+    """
+
+    def __init__(self, ctx: RequestContext, request: DescribeConfigsRequest) -> None:
+        self._ctx = ctx
+        self._request = request
+        self._results: dict[tuple[int, str, frozenset[str]], DescribeConfigsResult] = {}
+        self._entries: dict[object, dict[str, DescribeConfigsResourceResult]] = {}
+        """By what they depend on; by name."""
+        self._picked: dict[tuple[int, frozenset[str]], Shared[DescribeConfigsResourceResult]] = {}
+        self.encoded: dict[int, bytes] = {}
+
+    def result(self, resource: DescribeConfigsResource) -> DescribeConfigsResult:
+        keys = frozenset(resource.configuration_keys or ())
+        named = resource.resource_type, resource.resource_name, keys
+        found = self._results.get(named)
+        if found is None:
+            found = self._results[named] = self._result(resource, keys)
+        return found
+
+    def _result(self, resource: DescribeConfigsResource, keys: frozenset[str]) -> DescribeConfigsResult:
         result = DescribeConfigsResult(
             error_message="", resource_type=resource.resource_type, resource_name=resource.resource_name
         )
         try:
-            entries = _entries(ctx, resource)
+            depends_on, make = _entries(self._ctx, resource)
         except KafkaError as error:
             result.error_code, result.error_message = error.code, error.message
-        else:
-            if not request.include_synonyms:
-                without_synonyms(entries)
-            if request.include_documentation:
-                add_documentation(resource.resource_type, entries)
-            keys = resource.configuration_keys
-            result.configs = [entry for entry in entries if not keys or entry.name in keys]
-        results.append(result)
-    return DescribeConfigsResponse(results=results)
+            return result
+        entries = self._entries.get((resource.resource_type, depends_on))
+        if entries is None:
+            made = make()
+            if not self._request.include_synonyms:
+                without_synonyms(made)
+            if self._request.include_documentation:
+                add_documentation(resource.resource_type, made)
+            entries = self._entries[resource.resource_type, depends_on] = {entry.name: entry for entry in made}
+        picked = self._picked.get((id(entries), keys))
+        if picked is None:
+            names = entries.keys()
+            chosen = names if not keys else () if keys.isdisjoint(names) else [name for name in names if name in keys]
+            picked = self._picked[id(entries), keys] = Shared([entries[name] for name in chosen], self.encoded)
+        result.configs = picked
+        return result
 
 
 _KNOWN_TYPES = frozenset(ResourceType)
 
 
-def _entries(ctx: RequestContext, resource: DescribeConfigsResource) -> list[DescribeConfigsResourceResult]:
+_Make = Callable[[], list[DescribeConfigsResourceResult]]
+
+
+def _entries(ctx: RequestContext, resource: DescribeConfigsResource) -> tuple[object, _Make]:
+    """How to make a resource's entries, and on what they depend beside its type and the broker's own configuration.
+
+    Raises KafkaError.
+    """
     state, name = ctx.state, resource.resource_name
+    config, cluster = state.config, state.cluster
     match resource.resource_type:
         case ResourceType.TOPIC:
             reason = invalid_topic_name(name)
             if reason is not None:
                 raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)
-            topic = state.cluster.topic(name)
+            topic = cluster.topic(name)
             if topic is None:
                 # Kafka leaves the text empty here
                 raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")
-            return topic_entries(state.config, topic.configs)
+            return frozenset(topic.configs.items()), partial(topic_entries, config, topic.configs)
         case ResourceType.BROKER:
             if not name:
-                return broker_default_entries(state.config)
+                return False, partial(broker_default_entries, config)
             _check_broker(ctx, name, " or empty string,")
-            return broker_entries(state.config)
+            return True, partial(broker_entries, config)
         case ResourceType.BROKER_LOGGER:
             if not name:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Broker id must not be empty")
             _check_broker(ctx, name, "")
-            return [_logger(*item) for item in state.cluster.logger_levels.items()]
+            return None, lambda: [_logger(*item) for item in cluster.logger_levels.items()]
         case ResourceType.CLIENT_METRICS:
             if not name:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Client metrics subscription name must not be empty")
-            return client_metrics_entries(state.cluster.client_metrics_configs.get(name, {}))
+            overrides = cluster.client_metrics_configs.get(name, {})
+            return frozenset(overrides.items()), partial(client_metrics_entries, overrides)
         case _:
             if not name:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
-            return group_entries(state.config, state.cluster.group_configs.get(name, {}))
+            overrides = cluster.group_configs.get(name, {})
+            return frozenset(overrides.items()), partial(group_entries, config, overrides)
 
 
 def _check_broker(ctx: RequestContext, name: str, also: str) -> None:

@@ -41,6 +41,12 @@ IS_NOT_SERVED: Final = "is not served"
 """Stands in why a connection ends whose client asked for an API or a version that there is not."""
 _LONG_REPLY: Final = 1 << 14
 """Bytes from which a reply is long."""
+_LONGEST_FRAME: Final = (1 << 31) - 1
+_LONGEST_REPLY: Final = _LONGEST_FRAME - 5
+"""Bytes of a body: the header has five at most."""
+_MANY_PIECES: Final = 1 << 9
+_LONG_PIECE: Final = 1 << 12
+"""Bytes of a piece, in the mean, from which handing it over is cheaper than copying it."""
 
 
 @dataclass(slots=True)
@@ -72,6 +78,23 @@ class Route:
 
 class Refused(Exception):
     """The request cannot be served and the connection ends; the text says who sent what."""
+
+
+class ReplyTooLong(KafkaError):
+    """What was asked for does not fit into a frame. Kafka fails, too: ``SendBuilder`` counts in 32 bits."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(ErrorCode.UNKNOWN_SERVER_ERROR, f"an answer of {size} bytes; a frame has {_LONGEST_FRAME}")
+
+
+def _fewer(parts: Parts, size: int) -> Parts:
+    """The same bytes in fewer pieces, where they are small: a transport takes some hundred thousand at once, not more.
+
+    Records as they are stored, and what is sent many times, is long, and not copied.
+    """
+    if size > len(parts) * _LONG_PIECE:
+        return parts
+    return [b"".join(parts[at : at + _MANY_PIECES]) for at in range(0, len(parts), _MANY_PIECES)]
 
 
 class Exchange:
@@ -160,9 +183,9 @@ class Dispatcher:
             return Exchange(route, context, request), outcome
         try:
             self.reply(route, correlation_id, outcome, out)
-        except Exception:
-            if not self._reply_cut(route, correlation_id, outcome, out):
-                return Exchange(route, context, request), CLOSE
+        except Exception as error:
+            exchange = Exchange(route, context, request)
+            return None if self._reply_instead(exchange, outcome, error, out) else (exchange, CLOSE)
         return None
 
     def reply(self, route: Route, correlation_id: int, response: Message, out: Parts) -> None:
@@ -174,8 +197,10 @@ class Dispatcher:
             parts = route.encode(response)
             size = sum(map(len, parts))
             if size > _LONG_REPLY:  # the pieces may be records as they are stored: they are not copied
+                if size > _LONGEST_REPLY:
+                    raise ReplyTooLong(size + route.header_size)
                 out.append(head(size + route.header_size, correlation_id))
-                out += parts
+                out += parts if len(parts) <= _MANY_PIECES else _fewer(parts, size)
                 return
             route.answer_body = body = b"".join(parts)
             route.answer = response
@@ -186,8 +211,20 @@ class Dispatcher:
         assert deferred.reply is not None
         try:
             self.reply(exchange.route, exchange.context.correlation_id, deferred.reply, out)
-        except Exception:
-            return self._reply_cut(exchange.route, exchange.context.correlation_id, deferred.reply, out)
+        except Exception as error:
+            return self._reply_instead(exchange, deferred.reply, error, out)
+        return True
+
+    def _reply_instead(self, exchange: Exchange, response: Message, error: Exception, out: Parts) -> bool:
+        """An answer could not be encoded: say that it is too long, or cut its texts; whether there was anything to say."""
+        route, context, log = exchange.route, exchange.context, self.state.log
+        if not isinstance(error, ReplyTooLong):
+            return self._reply_cut(route, context.correlation_id, response, out)
+        log.warning("a reply is too long", api=route.key.camel, peer=context.connection.peer, why=error.message)
+        instead = self.lowered(exchange, error)
+        if not isinstance(instead, Message):
+            return False
+        self.reply(route, context.correlation_id, instead, out)
         return True
 
     def _reply_cut(self, route: Route, correlation_id: int, response: Message, out: Parts) -> bool:

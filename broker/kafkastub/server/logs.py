@@ -12,7 +12,7 @@ import select
 import stat
 import sys
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TextIO, cast
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -80,7 +80,7 @@ def process_logger(form: str, level: str) -> Logger:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
         ]
         return structlog.wrap_logger(
-            structlog.PrintLogger(StandardError()),
+            structlog.PrintLogger(cast(TextIO, StandardError())),
             processors=[*stamps, *tail],
             wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
         )

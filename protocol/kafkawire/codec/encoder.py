@@ -14,7 +14,7 @@ from kafkawire.codec.columns import row_packer
 from kafkawire.codec.layout import FIXED, LONGEST_STRING, FieldLayout, StructLayout
 from kafkawire.codec.source import Source
 from kafkawire.codec.varint import SMALL, uvarint
-from kafkawire.rows import Rows
+from kafkawire.rows import Rows, Shared
 
 Parts = list[bytes | memoryview]
 Encoder = Callable[[Any], Parts]
@@ -46,6 +46,27 @@ def put_records(append: Callable[[Any], None], value: Any, compact: bool) -> Non
         append(chunk)
 
 
+class _Sharing:
+    """Encodes a struct that may have been encoded already; compiled when the first array of that kind comes."""
+
+    __slots__ = ("_encode", "_layout")
+
+    def __init__(self, layout: StructLayout) -> None:
+        self._layout = layout
+        self._encode: Encoder | None = None
+
+    def __call__(self, append: Callable[[Any], None], shared: Shared[Any]) -> None:
+        encode = self._encode
+        if encode is None:
+            encode = self._encode = compile_encoder(self._layout, f"shared_{self._layout.cls.__name__}")
+        encoded = shared.encoded
+        for item in shared:
+            data = encoded.get(id(item))
+            if data is None:
+                data = encoded[id(item)] = b"".join(encode(item))
+            append(data)
+
+
 def _string_length(size: int) -> bytes:
     """The length in front of a compact string; `size` is one more than its bytes."""
     if size - 1 > LONGEST_STRING:
@@ -59,6 +80,7 @@ class _Writer:
     def __init__(self, name: str) -> None:
         self.source = Source(name)
         self.source.names.update(uv=uvarint, SMALL=SMALL, put_records=put_records, struct_pack=struct.pack, Rows=Rows)
+        self.source.names["Shared"] = Shared
         self.source.names["uvs"] = _string_length
         self.run: list[tuple[str, str]] = []
         self.target = "a"
@@ -158,7 +180,7 @@ class _Writer:
         with self.source.block(f"if {size} > 0:"):
             pack = row_packer(field.struct) if field.struct is not None else None
             if pack is None:
-                self.items(field, var, size)
+                self.items_or_shared(field, var, size)
                 return
             rows = self.source.fresh("r")
             packer = self.source.constant("R", pack)
@@ -167,6 +189,16 @@ class _Writer:
                 self.source.line(f"{self.target}({rows})")
             with self.source.block("else:"):
                 self.items(field, var, size)
+
+    def items_or_shared(self, field: FieldLayout, var: str, size: str) -> None:
+        if field.struct is None or field.struct.fixed:
+            self.items(field, var, size)
+            return
+        share = self.source.constant("S", _Sharing(field.struct))
+        with self.source.block(f"if type({var}) is Shared:"):
+            self.source.line(f"{share}({self.target}, {var})")
+        with self.source.block("else:"):
+            self.items(field, var, size)
 
     def items(self, field: FieldLayout, var: str, size: str) -> None:
         if field.kind in FIXED:
