@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from . import definition
 from .broker import BrokerConfig
 from .errors import InvalidValue
 from .kafka_table import CLIENT_METRICS, GROUP, GROUP_SYNONYMS
+from .patterns import NotServed, Pattern
 
 # in the order in which Kafka checks them: a group's value and the broker's bounds (a missing one does not exist)
 _BOUNDED: Final = (
@@ -82,18 +83,31 @@ def validate_client_metrics_configs(overrides: Mapping[str, str]) -> None:
     if interval is not None and not SHORTEST_INTERVAL_MS <= interval <= LONGEST_INTERVAL_MS:
         bounds = f"{SHORTEST_INTERVAL_MS} and {LONGEST_INTERVAL_MS} (1 hour)"
         raise InvalidClientMetrics(f"Invalid value {interval} for interval.ms, interval must be between {bounds}")
-    for pattern in values.get("match", ()):
-        name, equals, expression = pattern.partition("=")
-        if not equals or name.strip() not in _MATCHED or not _compiles(expression.strip()):
-            raise _refusal("match", f"Illegal client matching pattern: {pattern}")
+    match_patterns(values.get("match", ()))
 
 
-def _compiles(expression: str) -> bool:
+def match_patterns(texts: Iterable[str]) -> dict[str, Pattern]:
+    """``name=expression``, by name. Raises InvalidValue, with Kafka's text and what we have to say."""
+    found: dict[str, Pattern] = {}
+    for text in texts:
+        name, equals, expression = text.partition("=")
+        if not equals or name.strip() not in _MATCHED or "=" in expression:
+            raise _refusal("match", f"Illegal client matching pattern: {text}")
+        try:
+            found[name.strip()] = Pattern(expression.strip())
+        except NotServed as error:
+            why = f" ({error})" if _is_expression(expression) else ""
+            raise _refusal("match", f"Illegal client matching pattern: {text}{why}") from None
+    return found
+
+
+def _is_expression(text: str) -> bool:
+    """Whether Kafka may well take it, so that there is something to explain."""
     try:
-        re.compile(expression)
-    except re.error:
+        re.compile(text)
+    except (re.error, RecursionError, OverflowError):
         return False
-    return bool(expression) and "=" not in expression
+    return bool(text.strip())
 
 
 def _refusal(name: str, text: str) -> InvalidValue:

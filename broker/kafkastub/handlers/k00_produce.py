@@ -34,6 +34,8 @@ PR-19  A topic named twice is answered once, with all its partitions; of a parti
        written, or the last one that may be; the answer tells why another was refused.    KafkaApis
 PR-20  From version 10 on, NOT_LEADER_OR_FOLLOWER comes with the leader's id, epoch and endpoint.    KIP-951
 PR-21  compression.type of the topic other than producer: the batch is recompressed.    LogValidator
+       Compressed batches of one request that have to be unpacked may hold 64 MB and 250,000 records together:
+       MESSAGE_TOO_LARGE with a text, on which producers split a batch. Kafka has no such limit.
 PR-22  An append wakes fetches that wait for it.
 PR-23  With acks=-1 and fewer replicas in sync than min.insync.replicas (or than there are, if these are fewer):
        NOT_ENOUGH_REPLICAS.    Partition.appendRecordsToLeader
@@ -55,7 +57,7 @@ from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
 from kafkastub.state.leadership import check_in_sync
 from kafkastub.state.partitions import leader_hint, led_log, partition_of
-from kafkastub.storage import AppendError, PartitionLog
+from kafkastub.storage import AppendError, PartitionLog, TooMuchToUnpack, Unpacking
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.produce_request import ProduceRequest, TopicProduceData
@@ -123,13 +125,14 @@ def _produce(ctx: RequestContext, request: ProduceRequest) -> ProduceResponse:
     answers: list[TopicProduceResponse] = []
     endpoints: dict[int, NodeEndpoint] = {}
     whose: tuple[str, bytes] | None = None
+    unpacking = Unpacking()
     for (name, topic_id, index), (accepted, refusal) in judged.items():
         if whose != (name, topic_id):
             whose = name, topic_id
             partitions: list[PartitionProduceResponse] = []
             answers.append(TopicProduceResponse(name, topic_id, partitions))
         if accepted is not None:
-            answer = _append(ctx, accepted, request)
+            answer = _append(ctx, accepted, request, unpacking)
             if ctx.api_version >= LEADER_HINTS_FROM and answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 _add_leader_hint(ctx, accepted, answer, endpoints)
         if refusal is not None:
@@ -205,7 +208,9 @@ def _refuse(ctx: RequestContext, one: _Asked) -> KafkaError | None:
     return one.fault
 
 
-def _append(ctx: RequestContext, one: _Asked, request: ProduceRequest) -> PartitionProduceResponse:
+def _append(
+    ctx: RequestContext, one: _Asked, request: ProduceRequest, unpacking: Unpacking
+) -> PartitionProduceResponse:
     log: PartitionLog | None = None
     try:
         if request.acks not in (-1, 0, 1):
@@ -225,6 +230,7 @@ def _append(ctx: RequestContext, one: _Asked, request: ProduceRequest) -> Partit
             leader_epoch=topic.partitions[one.partition].leader_epoch,
             now_ms=ctx.broker_ms,
             bounds_ms=None if state.logs.wall_ms is None else state.logs.wall_ms(),
+            unpacking=unpacking,
         )
     except AppendError as refused:
         assert log is not None
@@ -275,7 +281,7 @@ def _refused(index: int, log: PartitionLog, error: AppendError) -> PartitionProd
             BatchIndexAndErrorMessage(batch_index=one.batch_index, batch_index_error_message=one.message)
             for one in error.record_errors
         ],
-        error_message=error.message if error.record_errors else None,
+        error_message=error.message if error.record_errors or isinstance(error, TooMuchToUnpack) else None,
     )
 
 

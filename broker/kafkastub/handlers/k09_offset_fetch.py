@@ -41,7 +41,7 @@ from kafkawire.messages.offset_fetch_response import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
-from kafkawire.rows import Rows
+from kafkawire.rows import Rows, Shared
 from kafkawire.schema import ZERO_UUID
 
 P = TypeVar("P", OffsetFetchResponsePartition, OffsetFetchResponsePartitions)
@@ -74,7 +74,11 @@ def offset_fetch(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
             if answer is not None:
                 return answer
         groups = []
+        known: dict[str, OffsetFetchResponseGroup] = {}  # one with many offsets may be named many times
         for group in request.groups:
+            if group.topics is None and group.group_id in known:
+                groups.append(known[group.group_id])
+                continue
             if group.topics is None:
                 topics = _everything(coordinator, group.group_id, stable, cluster if ctx.api_version >= 10 else None)
             elif ctx.api_version >= 10:
@@ -87,7 +91,9 @@ def offset_fetch(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
                     for t in group.topics
                 ]
             groups.append(OffsetFetchResponseGroup(group.group_id, topics))
-        return OffsetFetchResponse(groups=groups)
+            if group.topics is None:
+                known[group.group_id] = groups[-1]
+        return OffsetFetchResponse(groups=Shared(groups, {}) if known else groups)
     group_id, make = request.group_id, OffsetFetchResponsePartition
     if request.topics is None:
         return OffsetFetchResponse(

@@ -27,7 +27,7 @@ from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.describe_groups_response import DescribedGroup, DescribeGroupsResponse
-from kafkawire.rows import Rows
+from kafkawire.rows import Rows, Shared
 
 # Looked up once: a request may name a million groups.
 _NONE, _NOT_FOUND, _DEAD = ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND, "Dead"
@@ -48,13 +48,16 @@ def describe_groups(ctx: RequestContext, request: DescribeGroupsRequest) -> Outc
     alike = ctx.api_version >= 6 or not request.include_authorized_operations
     if alike and len(request.groups) > _MANY and coordinator.groups.keys().isdisjoint(request.groups):
         return DescribeGroupsResponse(groups=_unknown([*chain(*in_order)], ctx.api_version))
+    known: dict[str, DescribedGroup] = {}  # a large group may be named many times
     for of_partition in in_order:
         for group_id in of_partition:
-            described = _describe(coordinator, group_id, ctx.api_version)
-            if request.include_authorized_operations and described.error_code == _NONE:
-                described.authorized_operations = GROUP_OPERATIONS
+            described = known.get(group_id)
+            if described is None:
+                described = known[group_id] = _describe(coordinator, group_id, ctx.api_version)
+                if request.include_authorized_operations and described.error_code == _NONE:
+                    described.authorized_operations = GROUP_OPERATIONS
             groups.append(described)
-    return DescribeGroupsResponse(groups=groups)
+    return DescribeGroupsResponse(groups=groups if len(known) == len(groups) else Shared(groups, {}))
 
 
 def _unknown(group_ids: list[str], version: int) -> Rows[DescribedGroup]:

@@ -23,6 +23,7 @@ from kafkawire.messages.describe_producers_response import (
     ProducerState,
     TopicResponse,
 )
+from kafkawire.rows import Shared
 
 _UNKNOWN_TOPIC = "This server does not host this topic-partition."
 
@@ -44,11 +45,19 @@ def error_response(request: DescribeProducersRequest, code: ErrorCode, version: 
 
 @handles(ApiKey.DESCRIBE_PRODUCERS, 0, 0, error_response=error_response)
 def describe_producers(ctx: RequestContext, request: DescribeProducersRequest) -> Outcome:
+    known: dict[tuple[str, int], PartitionResponse] = {}  # one with many producers may be named many times
+    encoded: dict[int, bytes] = {}
+
+    def answer(place: tuple[str, int]) -> PartitionResponse:
+        found = known.get(place)
+        if found is None:
+            found = known[place] = _answer(ctx, *place)
+        return found
+
     return DescribeProducersResponse(
         topics=[
             TopicResponse(
-                name=topic.name,
-                partitions=[_answer(ctx, topic.name, index) for index in topic.partition_indexes],
+                topic.name, Shared([answer((topic.name, index)) for index in topic.partition_indexes], encoded)
             )
             for topic in request.topics
         ]

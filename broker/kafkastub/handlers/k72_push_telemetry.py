@@ -6,10 +6,10 @@ PT-3  Before the push interval has passed: THROTTLING_QUOTA_EXCEEDED, unless it 
       subscriptions were asked for.    Kafka: ClientMetricsInstance.maybeUpdatePushRequestTimestamp
 PT-4  Another subscription id than the instance's: UNKNOWN_SUBSCRIPTION_ID.
 PT-5  A codec that does not exist: UNSUPPORTED_COMPRESSION_TYPE.
-PT-6  More than telemetry.max.bytes: TELEMETRY_TOO_LARGE.
-PT-7  A body that is not of its codec: INVALID_RECORD.    Kafka: ClientMetricsManager.processPushTelemetryRequest
-Not done: a body too large once unpacked is taken, and so is one of a codec that is not installed; what is unpacked is
-not looked at.
+PT-6  More than telemetry.max.bytes, as it comes or unpacked: TELEMETRY_TOO_LARGE. Kafka up to 4.3 unpacks without
+      limit; here what is unpacked has 16 MB at most.    Kafka: ClientMetricsManager.processPushTelemetryRequest
+PT-7  A body that is not of its codec: INVALID_RECORD.
+Not done: a body of a codec that is not installed is taken; what is unpacked is not looked at.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.push_telemetry_request import PushTelemetryRequest
 from kafkawire.messages.push_telemetry_response import PushTelemetryResponse
-from kafkawire.records import UnavailableCodecError, decompress
+from kafkawire.records import TooMuchUnpacked, UnavailableCodecError, decompress
 
 _CODECS: Final = range(5)
 
@@ -57,16 +57,22 @@ def _refusal(ctx: RequestContext, request: PushTelemetryRequest, instance: Insta
         return ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
     if len(request.metrics) > ctx.state.config["telemetry.max.bytes"]:
         return ErrorCode.TELEMETRY_TOO_LARGE
-    return ErrorCode.NONE if _unpacks(request.compression_type, request.metrics) else ErrorCode.INVALID_RECORD
+    return _unpacked(request.compression_type, request.metrics, ctx.state.config["telemetry.max.bytes"])
 
 
-def _unpacks(codec: int, metrics: bytes) -> bool:
+def _unpacked(codec: int, metrics: bytes, most: int) -> ErrorCode:
     if not metrics or not codec:
-        return True
+        return ErrorCode.NONE
     try:
-        decompress(codec, metrics)
+        decompress(codec, metrics, min(most, MOST_UNPACKED))
     except UnavailableCodecError:
-        return True
+        return ErrorCode.NONE
+    except TooMuchUnpacked:
+        return ErrorCode.TELEMETRY_TOO_LARGE
     except KafkaError:
-        return False
-    return True
+        return ErrorCode.INVALID_RECORD
+    return ErrorCode.NONE
+
+
+MOST_UNPACKED: Final = 16 << 20
+"""Bytes, whatever telemetry.max.bytes is: the others wait meanwhile."""

@@ -10,7 +10,7 @@ import struct
 from collections import deque
 from collections.abc import Callable
 from time import perf_counter_ns
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
@@ -30,6 +30,10 @@ _TLS_HELLO = b"\x16\x03"
 NO_TLS_HERE = "the client speaks TLS, and this listener does not: set the client's security.protocol, or the listener's"
 _TURN = 128
 """Requests that one connection has served in a row before the others have their turn; a reply of 1 KB counts as one."""
+_TURN_NS: Final = 20_000_000
+"""Nanoseconds after which the turn is over, too: some requests take a thousand times as long as others."""
+_LOOK: Final = 3
+"""Of the requests left, the bits that are not set when we look how long it took."""
 
 
 _KEPT = 48
@@ -44,8 +48,8 @@ class Connection:
     """
 
     __slots__ = (
-        "_broken", "_dispatcher", "_frames", "_left", "_limit", "_now", "_queue", "_waiting", "_wake", "_yielded",
-        "active_ms", "blocked", "closing", "info", "out", "queued", "reason", "unframed",
+        "_broken", "_dispatcher", "_frames", "_left", "_limit", "_now", "_queue", "_until", "_waiting", "_wake",
+        "_yielded", "active_ms", "blocked", "closing", "info", "out", "queued", "reason", "unframed",
     )  # fmt: skip
 
     def __init__(
@@ -76,6 +80,8 @@ class Connection:
         """Why what follows the frames that wait is none. Noticed when its turn comes: Kafka reads one at a time."""
         self._left = _TURN
         """Requests left of this turn."""
+        self._until = 0
+        """When it is over in any case, by the processor's clock."""
         self._yielded = False
         """Whether the turn is over: frames wait for the next one."""
         self.active_ms = 0
@@ -123,7 +129,7 @@ class Connection:
                 self._receive_slowly(data, broker_ms, timer_ms)
                 return
             serve, info, out, limit = self._dispatcher.serve, self.info, self.out, self._limit
-            turns = _TURN
+            turns, until = _TURN, perf_counter_ns() + _TURN_NS
             began, first, sent = 0 if watch is None else perf_counter_ns(), 0, len(out)
             try:
                 while length - position >= 4:
@@ -149,7 +155,7 @@ class Connection:
                     if position == length:
                         break
                     turns -= 1
-                    if turns <= 0 or len(out) - before > 1:
+                    if turns <= 0 or len(out) - before > 1 or (not turns & _LOOK and perf_counter_ns() > until):
                         self._yield()
                         break
             except Refused as refused:
@@ -162,6 +168,7 @@ class Connection:
                 watch.served(info, data, first, position, out, sent, len(out), count, broker_ms, began)
         if position < length and not self.closing:
             self._left = _TURN
+            self._until = perf_counter_ns() + _TURN_NS
             self._receive_slowly(data[position:] if position else data, broker_ms, timer_ms)
 
     def _serve_the_only(self, data: bytes, end: int, broker_ms: int, timer_ms: int) -> None:
@@ -201,6 +208,7 @@ class Connection:
                 self._reply(exchange, deferred)
         self._yielded = False
         self._left = _TURN
+        self._until = perf_counter_ns() + _TURN_NS
         broker_ms, timer_ms = self._now()
         self.active_ms = timer_ms
         while self._queue and not (self.muted or self._yielded or self.closing):
@@ -266,8 +274,8 @@ class Connection:
         elif watch is not None:
             watch.served_one(self.info, data, start, end, self.out[before:], broker_ms, began)
         self._left -= 1 if left is not None else 1 + (len(self.out[-1]) >> 10)
-        if self._left <= 0 or len(self.out) - before > 1:  # a reply is one buffer, unless it is long
-            self._yield()
+        if self._left <= 0 or len(self.out) - before > 1 or perf_counter_ns() > self._until:
+            self._yield()  # a reply is one buffer, unless it is long
 
     def _yield(self) -> None:
         """End this turn: what was answered is sent, and others are served, before this connection goes on."""

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 from kafkastub.config import BrokerConfig
 from kafkastub.config.connection_limits import (
@@ -33,6 +33,12 @@ if TYPE_CHECKING:
 _UNLIMITED: Final = (1 << 31) - 1
 _MOST_RATES: Final = 10_000
 """Addresses whose rate is remembered, of those that have a quota."""
+
+
+_NUMERIC: Final = socket.AI_NUMERICHOST
+
+Resolve = Callable[[Sequence[str], Callable[[Mapping[str, "str | OSError"]], None]], None]
+"""(names, whom to tell): the first address of each, or why there is none; at some time, in the same thread."""
 
 
 class TooMany(Exception):
@@ -67,8 +73,10 @@ class Slot:
 class ConnectionLimits:
     """Of one node."""
 
-    def __init__(self, state: BrokerState) -> None:
+    def __init__(self, state: BrokerState, resolve: Resolve) -> None:
+        """`resolve` looks names up: see `Names`."""
         self._state = state
+        self._resolve = resolve
         self._listeners: list[str] = []
         self._by_listener: Counter[str] = Counter()
         self._by_ip: Counter[str] = Counter()
@@ -92,14 +100,35 @@ class ConnectionLimits:
         self._state, config = state, state.config
         self._most, self._per_ip = config[MAX_CONNECTIONS], config[PER_IP]
         overrides = config[OVERRIDES] or ""
-        if overrides != self._overrides_text:  # names are looked up, and everybody waits meanwhile
-            self._overrides_text, self._overrides = overrides, _resolved(overrides, state.log)
+        if overrides != self._overrides_text:
+            self._overrides_text = overrides
+            self._override(per_ip_overrides(overrides))
         bounds: dict[str | None, int] = {None: config[CREATION_RATE]}
         for name in self._listeners:
             self._of_listener[name] = of_listener(config, name, MAX_CONNECTIONS)
             bounds[name] = of_listener(config, name, CREATION_RATE)
         self._bounds = {name: bound for name, bound in bounds.items() if bound < _UNLIMITED}
         self._call_waiting()
+
+    def _override(self, overrides: Mapping[str, int]) -> None:
+        """Addresses have their numbers from now on, names as soon as it is known what their addresses are."""
+        found = {host: _literal(host) for host in overrides}
+        names = [host for host, address in found.items() if address is None]
+        self._overrides = _by_address(overrides, found)
+        text = self._overrides_text
+
+        def resolved(addresses: Mapping[str, str | OSError]) -> None:
+            if text != self._overrides_text:
+                return
+            for host, address in addresses.items():
+                if isinstance(address, str):
+                    found[host] = address
+                else:
+                    self._state.log.warning(f"an entry of {OVERRIDES} is left out", host=host, why=address.strerror)
+            self._overrides = _by_address(overrides, found)
+
+        if names:
+            self._resolve(names, resolved)
 
     def add_listener(self, name: str) -> None:
         """One more listener of this node."""
@@ -197,18 +226,16 @@ def _between_brokers(config: BrokerConfig) -> str:
     return str(name).strip().upper()
 
 
-def _resolved(text: str, log: Any) -> dict[str, int]:
-    """Address to number of connections; a name that has no address is left out."""
-    found: dict[str, int] = {}
-    for host, number in per_ip_overrides(text).items():
-        try:
-            # as bytes: some names cannot be encoded as a host's, which is no OSError
-            address = socket.getaddrinfo(host.encode(), None, type=socket.SOCK_STREAM)[0][4][0]
-        except OSError as error:
-            log.warning("an entry of max.connections.per.ip.overrides is left out", host=host, why=error.strerror)
-            continue
-        found[plain_ip(str(address))] = number
-    return found
+def _literal(host: str) -> str | None:
+    """What is an address already, None for a name."""
+    try:
+        return str(socket.getaddrinfo(host.encode(), None, type=socket.SOCK_STREAM, flags=_NUMERIC)[0][4][0])
+    except OSError:
+        return None
+
+
+def _by_address(overrides: Mapping[str, int], found: Mapping[str, str | None]) -> dict[str, int]:
+    return {plain_ip(address): number for host, number in overrides.items() if (address := found[host]) is not None}
 
 
 __all__ = ["ConnectionLimits", "Slot", "TooFast", "TooMany", "plain_ip"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Hashable
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from kafkastub.server.acceptor import Acceptor, Made
@@ -14,6 +15,7 @@ from kafkastub.server.dispatch import IS_NOT_SERVED, Dispatcher
 from kafkastub.server.doors import Door, ListenError
 from kafkastub.server.idle import IdleWatch
 from kafkastub.server.limits import ConnectionLimits, Slot
+from kafkastub.server.names import Names
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.rate_limiter import RateLimiter
 from kafkawire.codec import Parts
@@ -44,6 +46,7 @@ class Server:
         self.late_ms = cast(int, state.config["connection.failed.authentication.delay.ms"])
         self.idle = IdleWatch(loop, clock, state.config["connections.max.idle.ms"], BrokerProtocol.end_idle)
         self.doors: list[Door] = []
+        self._names = Names(loop)
         self._limits: dict[int, ConnectionLimits] = {}
         """By node."""
         self._next_id = 0
@@ -61,7 +64,8 @@ class Server:
             door.sasl = ListenerSasl(self.state.config, door.listener)
 
         if door.node_id not in self._limits:
-            self._limits[door.node_id] = ConnectionLimits(self.state)
+            self._limits[door.node_id] = ConnectionLimits(self.state, partial(self._names.resolve, door.node_id))
+            await self._names.settled()
         limits, name = self._limits[door.node_id], door.listener.name
         limits.add_listener(name)
 

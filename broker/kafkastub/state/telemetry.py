@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
+import contextlib
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
-from kafkastub.config import definition
+from kafkastub.config import InvalidValue, definition
 from kafkastub.config.kafka_table import CLIENT_METRICS
+from kafkastub.config.other import match_patterns
+from kafkastub.config.patterns import Pattern
 from kafkastub.handlers.context import RequestContext
 from kafkastub.metadata import uuid_text
 from kafkawire.errors import ErrorCode
@@ -19,6 +21,8 @@ DEFAULT_INTERVAL_MS: Final = 300_000
 ALL_METRICS: Final = "*"
 _MOST_INSTANCES: Final = 16_384
 _SHORTEST_MEMORY_MS: Final = 60_000
+MOST_PLACES: Final = 4_000
+"""Of the patterns of all subscriptions: each new client is compared with them, and the others wait meanwhile."""
 _LONG_AGO: Final = -(1 << 62)
 
 
@@ -56,16 +60,62 @@ class Instance:
         return True
 
 
+class Subscription:
+    """A client metrics subscription as it is configured."""
+
+    __slots__ = ("interval_ms", "metrics", "patterns")
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        """Raises InvalidValue."""
+        values = {
+            name: definition.parse(name, row, texts[name]) if name in texts else row[1]
+            for name, row in CLIENT_METRICS.items()
+        }
+        self.metrics: list[str] = values["metrics"]
+        self.interval_ms: int = values["interval.ms"]
+        self.patterns: dict[str, Pattern] = match_patterns(values["match"])
+
+    @property
+    def places(self) -> int:
+        """What its patterns cost."""
+        return sum(pattern.places for pattern in self.patterns.values())
+
+    def concerns(self, about: Mapping[str, str | None]) -> bool:
+        """All patterns fit the whole attribute; no pattern fits everybody."""
+        for name, pattern in self.patterns.items():
+            value = about[name]
+            if value is None or not pattern.fullmatch(value):
+                return False
+        return True
+
+
 class Telemetry:
     """The client instances, the least recently seen first; at most 16,384 of them."""
 
     def __init__(self) -> None:
         self._instances: dict[bytes, Instance] = {}
         self._version = 0
+        self._subscriptions: dict[str, Subscription] | None = None
+        """By name, once they were read."""
+        self._places = 0
+        """Of all their patterns."""
 
-    def subscriptions_changed(self) -> None:
+    def has_room(self, configs: Mapping[str, Mapping[str, str]], name: str, texts: Mapping[str, str]) -> bool:
+        """Whether the subscription may become this, for the sake of those who wait while patterns are tried.
+
+        `configs` is what all of them are now. Raises InvalidValue.
+        """
+        before = self._read(configs).get(name)
+        return self._places - (before.places if before else 0) + Subscription(texts).places <= MOST_PLACES
+
+    def altered(self, configs: Mapping[str, Mapping[str, str]], name: str) -> None:
         """A client metrics subscription was altered: what is known of an instance no longer holds."""
         self._version += 1
+        subscriptions = self._read(configs)
+        before = subscriptions.pop(name, None)
+        self._places -= before.places if before else 0
+        if name in configs:
+            self._add(subscriptions, name, configs[name])
 
     def knows(self, instance_id: bytes) -> bool:
         return instance_id in self._instances
@@ -81,15 +131,26 @@ class Telemetry:
             del self._instances[next(iter(self._instances))]
         return found
 
+    def _read(self, configs: Mapping[str, Mapping[str, str]]) -> dict[str, Subscription]:
+        if self._subscriptions is None:
+            self._subscriptions = {}
+            for name, texts in configs.items():
+                self._add(self._subscriptions, name, texts)
+        return self._subscriptions
+
+    def _add(self, subscriptions: dict[str, Subscription], name: str, texts: Mapping[str, str]) -> None:
+        with contextlib.suppress(InvalidValue):  # kept by an older release, which took more patterns
+            subscriptions[name] = Subscription(texts)
+            self._places += subscriptions[name].places
+
     def _subscribed(self, ctx: RequestContext, instance_id: bytes) -> Instance:
         interval_ms = DEFAULT_INTERVAL_MS
         wanted: dict[str, None] = {}
         about = _attributes(ctx, instance_id)
-        for texts in ctx.state.cluster.client_metrics_configs.values():
-            values = _typed(texts)
-            if _matches(values["match"], about):
-                wanted.update(dict.fromkeys(values["metrics"]))
-                interval_ms = min(interval_ms, values["interval.ms"])
+        for subscription in self._read(ctx.state.cluster.client_metrics_configs).values():
+            if subscription.concerns(about):
+                wanted.update(dict.fromkeys(subscription.metrics))
+                interval_ms = min(interval_ms, subscription.interval_ms)
         if ALL_METRICS in wanted:
             wanted = {ALL_METRICS: None}
         metrics = string_map_order(wanted)
@@ -105,13 +166,6 @@ def subscription_id(metrics: Iterable[str], interval_ms: int, instance_id: bytes
     return crc - (1 << 32) if crc >> 31 else crc
 
 
-def _typed(texts: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        name: definition.parse(name, row, texts[name]) if name in texts else row[1]
-        for name, row in CLIENT_METRICS.items()
-    }
-
-
 def _attributes(ctx: RequestContext, instance_id: bytes) -> dict[str, str | None]:
     """What a subscription's patterns may look at (Kafka: ClientMetricsInstanceMetadata)."""
     connection = ctx.connection
@@ -123,13 +177,3 @@ def _attributes(ctx: RequestContext, instance_id: bytes) -> dict[str, str | None
         "client_source_address": connection.client_host.removeprefix("/"),
         "client_source_port": connection.peer.rpartition(":")[2],
     }
-
-
-def _matches(patterns: Iterable[str], about: Mapping[str, str | None]) -> bool:
-    """All of ``name=expression`` fit the whole attribute; no pattern fits everybody."""
-    for pattern in patterns:
-        name, _, expression = pattern.partition("=")
-        value = about.get(name.strip())
-        if value is None or re.fullmatch(expression.strip(), value) is None:
-            return False
-    return True

@@ -6,12 +6,13 @@ come in.
 """
 
 from .epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, LeaderEpochs
-from .errors import AppendError, DataDirError, RecordError
+from .errors import AppendError, DataDirError, RecordError, TooMuchToUnpack
 from .log import Appended, PartitionLog, Read, TimestampAndOffset
 from .manager import LogManager
 from .producer_ids import ProducerIdAndEpoch, ProducerIds
 from .producers import ProducerEntry
 from .settings import LogSettings
+from .validation import Unpacking
 
 __all__ = [
     "UNDEFINED_EPOCH",
@@ -29,4 +30,6 @@ __all__ = [
     "Read",
     "RecordError",
     "TimestampAndOffset",
+    "TooMuchToUnpack",
+    "Unpacking",
 ]

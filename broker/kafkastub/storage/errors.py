@@ -37,3 +37,7 @@ class AppendError(KafkaError):
         super().__init__(code, message)
         self.tells_log_start = tells_log_start
         self.record_errors = record_errors
+
+
+class TooMuchToUnpack(AppendError):
+    """A limit of the stub's own, whose text is for the client: Kafka has no such limit."""

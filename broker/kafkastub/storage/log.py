@@ -22,7 +22,7 @@ from .ordinary import ordinary_header
 from .producers import ProducerEntry, ProducerStates
 from .segment import Chunk, Segment, StoredBatch, stored_as_it_came
 from .settings import LogSettings
-from .validation import analyze, validate
+from .validation import Unpacking, analyze, validate
 
 _PRODUCER_ID = BatchHeader._fields.index("producer_id")
 
@@ -100,13 +100,19 @@ class PartitionLog:
         self.epochs.assign(leader_epoch, self.log_end_offset)
 
     def append(
-        self, records: bytes | memoryview, *, leader_epoch: int, now_ms: int, bounds_ms: int | None = None
+        self,
+        records: bytes | memoryview,
+        *,
+        leader_epoch: int,
+        now_ms: int,
+        bounds_ms: int | None = None,
+        unpacking: Unpacking | None = None,
     ) -> Appended:
         """Append a client's one batch. AppendError where a leader would refuse it.
 
         `now_ms` is broker time: what LogAppendTime writes, and the age of the batch. `bounds_ms` is what the
         bounds on timestamps are measured from, `now_ms` unless given. The bytes are kept, not copied, unless
-        they are few.
+        they are few. `unpacking` is what is left for the request, and is used up.
         """
         bounds = now_ms if bounds_ms is None else bounds_ms
         if isinstance(records, bytes):
@@ -115,7 +121,7 @@ class PartitionLog:
                 return Appended(first, self.log_end_offset - 1, NO_TIMESTAMP, self.log_start_offset)
         settings = self.settings
         header, payload = analyze(records, settings, self.name)
-        header, payload, max_timestamp = validate(header, payload, settings, self.name, bounds)
+        header, payload, max_timestamp = validate(header, payload, settings, self.name, bounds, unpacking)
         if header.size > settings.segment_bytes:
             raise AppendError(
                 ErrorCode.RECORD_LIST_TOO_LARGE,

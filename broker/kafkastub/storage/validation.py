@@ -11,7 +11,7 @@ the business of producer and consumer; Kafka would unpack it and look.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import (
@@ -22,6 +22,7 @@ from kafkawire.records import (
     InvalidRecordError,
     NewRecord,
     Record,
+    TooMuchUnpacked,
     check_crc,
     compress,
     compute_crc,
@@ -34,7 +35,7 @@ from kafkawire.records import (
 )
 from kafkawire.records.build import append_record
 
-from .errors import AppendError, RecordError
+from .errors import AppendError, RecordError, TooMuchToUnpack
 from .settings import PRODUCER_COMPRESSION, LogSettings
 
 Buffer = bytes | bytearray | memoryview
@@ -43,6 +44,42 @@ _INT64_MAX = (1 << 63) - 1
 _LAST_CODEC = 4
 _TRANSACTIONAL = 0x10
 _SHOWN_ERRORS = 3
+
+
+class Unpacking:
+    """How much may be unpacked for one request, all its batches together: 160 KB of them can stand for gigabytes.
+
+    Kafka unpacks piece by piece, in one of its threads, and has no limit. Producers split a batch that is too large.
+    """
+
+    MOST_BYTES: Final = 64 << 20
+    MOST_RECORDS: Final = 250_000
+
+    __slots__ = ("_bytes", "_records")
+
+    def __init__(self) -> None:
+        self._bytes = self.MOST_BYTES
+        self._records = self.MOST_RECORDS
+
+    def unpack(self, header: BatchHeader, payload: memoryview, partition: str) -> Buffer:
+        """The records' bytes. AppendError where there are too many; KafkaError for what does not unpack."""
+        self._records -= header.record_count
+        if self._records < 0:
+            raise self._refusal(partition, f"{self.MOST_RECORDS} records")
+        try:
+            plain = decompress(header.compression, payload, self._bytes)
+        except TooMuchUnpacked:
+            self._bytes = 0
+            raise self._refusal(partition, f"{self.MOST_BYTES} bytes of records") from None
+        self._bytes -= len(plain)
+        return plain
+
+    @staticmethod
+    def _refusal(partition: str, most: str) -> AppendError:
+        why = f"the compressed batches of one request that have to be unpacked may hold {most}"
+        return TooMuchToUnpack(
+            ErrorCode.MESSAGE_TOO_LARGE, f"{why}; those up to the one for {partition} hold more: send smaller ones"
+        )
 
 
 class ValidBatch(NamedTuple):
@@ -107,13 +144,18 @@ def _analyze_one(batch: memoryview, settings: LogSettings, partition: str) -> Ba
 
 
 def validate(
-    header: BatchHeader, payload: memoryview, settings: LogSettings, partition: str, now_ms: int
+    header: BatchHeader,
+    payload: memoryview,
+    settings: LogSettings,
+    partition: str,
+    now_ms: int,
+    unpacking: Unpacking | None = None,
 ) -> ValidBatch:
     """The batch as it may be stored; timestamps are judged against `now_ms`. AppendError otherwise."""
     _validate_header(header, partition)
     try:
         if header.compression or settings.compression not in (PRODUCER_COMPRESSION, 0):
-            return _validate_compressed(header, payload, settings, partition, now_ms)
+            return _validate_compressed(header, payload, settings, partition, now_ms, unpacking or Unpacking())
         return _validate_plain(header, payload, settings, partition, now_ms)
     except InvalidRecordError as invalid:
         raise AppendError(invalid.code, invalid.message or "") from None
@@ -143,7 +185,13 @@ def _validate_header(header: BatchHeader, partition: str) -> None:
 
 
 def _validate_plain(
-    header: BatchHeader, payload: memoryview, settings: LogSettings, partition: str, now_ms: int
+    header: BatchHeader,
+    payload: memoryview,
+    settings: LogSettings,
+    partition: str,
+    now_ms: int,
+    *,
+    partial: bool = False,
 ) -> ValidBatch:
     scan = scan_records(payload, header.record_count)
     client_append_time = header.log_append_time
@@ -157,12 +205,17 @@ def _validate_plain(
         or client_append_time
         or not _within_bounds(smallest, largest, settings, now_ms)
     ):
-        _refuse_bad_records(header, iterate_records(payload, header), settings, partition, now_ms)
+        _refuse_bad_records(header, iterate_records(payload, header), settings, partition, now_ms, partial=partial)
     return ValidBatch(header, payload, largest if largest > NO_TIMESTAMP else NO_TIMESTAMP)
 
 
 def _validate_compressed(
-    header: BatchHeader, payload: memoryview, settings: LogSettings, partition: str, now_ms: int
+    header: BatchHeader,
+    payload: memoryview,
+    settings: LogSettings,
+    partition: str,
+    now_ms: int,
+    unpacking: Unpacking,
 ) -> ValidBatch:
     recompress = settings.compression not in (PRODUCER_COMPRESSION, header.compression)
     trusted = (
@@ -174,13 +227,21 @@ def _validate_compressed(
     )
     if trusted:
         return ValidBatch(header, payload, header.max_timestamp)
-    plain = decompress(header.compression, payload) if header.compression else payload
+    plain = unpacking.unpack(header, payload, partition) if header.compression else payload
     unpacked = header._replace(attributes=header.attributes & ~7)
-    records = list(iterate_records(plain, unpacked))
-    _refuse_bad_records(header, records, settings, partition, now_ms, partial=not recompress)
-    largest = max(record.timestamp for record in records)
     if not recompress:
-        return ValidBatch(header, payload, max(NO_TIMESTAMP, largest))
+        try:
+            valid = _validate_plain(unpacked, memoryview(plain), settings, partition, now_ms, partial=True)
+        except AppendError:
+            raise
+        except KafkaError:
+            for _ in iterate_records(plain, unpacked):  # which calls some things otherwise, as Kafka does
+                pass
+            raise
+        return ValidBatch(header, payload, valid.max_timestamp)
+    records = list(iterate_records(plain, unpacked))
+    _refuse_bad_records(header, records, settings, partition, now_ms)
+    largest = max(record.timestamp for record in records)
     header, plain = _as_built_anew(header, plain, records)
     return _recompressed(header, plain, settings, max(NO_TIMESTAMP, largest))
 

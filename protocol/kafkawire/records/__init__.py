@@ -25,7 +25,7 @@ from kafkawire.records.batch import (
     split_batches,
 )
 from kafkawire.records.build import NewRecord, build_batch
-from kafkawire.records.compression import Compression, UnavailableCodecError, compress, decompress
+from kafkawire.records.compression import Compression, TooMuchUnpacked, UnavailableCodecError, compress, decompress
 from kafkawire.records.filtered import filtered_batch
 from kafkawire.records.record import (
     InvalidRecordError,
@@ -50,6 +50,7 @@ __all__ = [
     "NewRecord",
     "Record",
     "RecordScan",
+    "TooMuchUnpacked",
     "UnavailableCodecError",
     "add_sequence",
     "build_batch",

@@ -55,21 +55,28 @@ def compress(codec: int, data: Buffer) -> bytes:
     return _codec(codec)[0](data)
 
 
-def decompress(codec: int, data: Buffer) -> Buffer:
-    """The records' bytes. UnavailableCodecError; CORRUPT_MESSAGE for bytes that are no such stream.
+class TooMuchUnpacked(KafkaError):
+    """More bytes than are allowed: 32 KB of zstd can stand for a gigabyte."""
 
-    Likewise where there would be more than `MOST_UNPACKED`: 32 KB of zstd can stand for a gigabyte.
+    def __init__(self, most: int) -> None:
+        super().__init__(ErrorCode.CORRUPT_MESSAGE, f"{_FAILED}: it has more than {most} bytes")
+
+
+def decompress(codec: int, data: Buffer, most: int | None = None) -> Buffer:
+    """The records' bytes, no more than `most` (`MOST_UNPACKED` unless given).
+
+    Raises UnavailableCodecError, TooMuchUnpacked; CORRUPT_MESSAGE for bytes that are no such stream.
     """
     unpack = _codec(codec)[1]
     try:
-        return unpack(data)
+        return unpack(data, MOST_UNPACKED if most is None else most)
     except KafkaError:
         raise
     except Exception as failure:  # every codec has its own exceptions; cramjam's are no stable interface
         raise KafkaError(ErrorCode.CORRUPT_MESSAGE, f"{_FAILED}: {failure}") from failure
 
 
-def _codec(codec: int) -> tuple[Callable[[Buffer], bytes], Callable[[Buffer], Buffer]]:
+def _codec(codec: int) -> tuple[Callable[[Buffer], bytes], Callable[[Buffer, int], Buffer]]:
     if codec == Compression.NONE:
         return bytes, _same
     if codec == Compression.GZIP:
@@ -77,11 +84,10 @@ def _codec(codec: int) -> tuple[Callable[[Buffer], bytes], Callable[[Buffer], Bu
     if codec == Compression.SNAPPY:
         return _snappy, _unsnappy
     if codec == Compression.LZ4:
-        return _lz4, lambda data: _into(_cramjam().lz4.decompress_into, data)
+        return _lz4, lambda data, most: _into(_cramjam().lz4.decompress_into, data, most)
     if codec == Compression.ZSTD:
-        zstd = _cramjam().zstd
         # Without a frame there is nothing inside, which to Kafka is no error of the stream.
-        return lambda data: bytes(zstd.compress(data)), lambda data: _into(zstd.decompress_into, data) if data else b""
+        return _zstd, lambda data, most: _into(_cramjam().zstd.decompress_into, data, most) if data else b""
     raise UnavailableCodecError(f"Unknown compression type id: {codec}")
 
 
@@ -95,7 +101,7 @@ def _cramjam() -> Any:
         ) from None
 
 
-def _same(data: Buffer) -> Buffer:
+def _same(data: Buffer, most: int) -> Buffer:
     return data
 
 
@@ -104,11 +110,11 @@ def _gzip(data: Buffer) -> bytes:
     return packer.compress(data) + packer.flush()
 
 
-def _gunzip(data: Buffer) -> bytes:
+def _gunzip(data: Buffer, most: int) -> bytes:
     """One member or several; what follows and is none is left (Java: GZIPInputStream)."""
     view = memoryview(data)
     parts: list[bytes] = []
-    room, at, step = MOST_UNPACKED, 0, len(view)
+    room, at, step = most, 0, len(view)
     while True:
         unpacker = zlib.decompressobj(wbits=31)
         while not unpacker.eof:
@@ -118,16 +124,16 @@ def _gunzip(data: Buffer) -> bytes:
             parts.append(unpacker.decompress(piece, room + 1))
             room -= len(parts[-1])
             if room < 0:
-                raise _too_much()
+                raise TooMuchUnpacked(most)
             at += len(piece) - len(unpacker.unused_data)
         if len(view) - at < _GZIP_HEADER_SIZE or view[at : at + len(_GZIP_MAGIC)] != _GZIP_MAGIC:
             return b"".join(parts)
         step = _GZIP_STEP  # what is left is copied at the end of each member
 
 
-def _into(unpack: Callable[[Buffer, bytearray], int], data: Buffer) -> bytes:
-    """Unpack into as much memory as it turns out to need, `MOST_UNPACKED` at most."""
-    size = min(_ROOM_AT_FIRST + 16 * len(data), MOST_UNPACKED)
+def _into(unpack: Callable[[Buffer, bytearray], int], data: Buffer, most: int) -> bytes:
+    """Unpack into as much memory as it turns out to need, for `most` bytes at most."""
+    size = min(_ROOM_AT_FIRST + 16 * len(data), most)
     while True:
         out = bytearray(size)
         try:
@@ -135,9 +141,9 @@ def _into(unpack: Callable[[Buffer, bytearray], int], data: Buffer) -> bytes:
         except Exception as failure:
             if str(failure) != _no_room():
                 raise
-        if size == MOST_UNPACKED:
-            raise _too_much()
-        size = min(8 * size, MOST_UNPACKED)
+        if size == most:
+            raise TooMuchUnpacked(most)
+        size = min(8 * size, most)
 
 
 @cache
@@ -151,8 +157,8 @@ def _no_room() -> str:
     raise AssertionError("cramjam writes behind the end of a buffer")
 
 
-def _too_much() -> KafkaError:
-    return KafkaError(ErrorCode.CORRUPT_MESSAGE, f"{_FAILED}: it has more than {MOST_UNPACKED} bytes")
+def _zstd(data: Buffer) -> bytes:
+    return bytes(_cramjam().zstd.compress(data))
 
 
 def _lz4(data: Buffer) -> bytes:
@@ -173,14 +179,14 @@ def _snappy(data: Buffer) -> bytes:
     return b"".join(chunks)
 
 
-def _unsnappy(data: Buffer) -> bytes:
+def _unsnappy(data: Buffer, most: int) -> bytes:
     """snappy-java's frames or, as librdkafka sends it, one bare snappy block.
 
     Frames may be several streams, each with its header, and end where there is no whole size any more.
     """
-    view, room = memoryview(data), MOST_UNPACKED
+    view, room = memoryview(data), most
     if len(view) < len(_XERIAL_HEADER) or view[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
-        return _unsnappy_block(bytes(view), room)
+        return _unsnappy_block(bytes(view), room, most)
     chunks = []
     at = len(_XERIAL_HEADER)
     while at + _BLOCK_SIZE.size <= len(view):
@@ -191,14 +197,14 @@ def _unsnappy(data: Buffer) -> bytes:
         at += _BLOCK_SIZE.size
         if size < 0 or at + size > len(view):
             raise KafkaError(ErrorCode.CORRUPT_MESSAGE, f"{_FAILED}: a block ends early")
-        chunks.append(_unsnappy_block(bytes(view[at : at + size]), room))
+        chunks.append(_unsnappy_block(bytes(view[at : at + size]), room, most))
         room -= len(chunks[-1])
         at += size
     return b"".join(chunks)
 
 
-def _unsnappy_block(block: bytes, room: int) -> bytes:
+def _unsnappy_block(block: bytes, room: int, most: int) -> bytes:
     snappy = _cramjam().snappy
     if snappy.decompress_raw_len(block) > room:
-        raise _too_much()
+        raise TooMuchUnpacked(most)
     return bytes(snappy.decompress_raw(block))

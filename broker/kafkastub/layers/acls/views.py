@@ -32,6 +32,7 @@ from kafkawire.messages.offset_fetch_response import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
+from kafkawire.rows import Shared
 from kafkawire.schema import ZERO_UUID
 
 _REFUSED: Final = ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -157,7 +158,9 @@ def _offset_fetch(api: Registration) -> Handler:
         if ctx.api_version < 8:
             return _one_group(api, ctx, request)
         access, by_id = ctx.access, ctx.api_version >= 10
-        mine = [one for one in request.groups if access.to_group(_DESCRIBE, one.group_id)]
+        names = dict.fromkeys(one.group_id for one in request.groups)
+        allowed = {name for name in names if access.to_group(_DESCRIBE, name)}
+        mine = [one for one in request.groups if one.group_id in allowed]
         hidden = [_split_topics(ctx, access, one.topics, by_id) for one in mine]
         asked = [
             OffsetFetchRequestGroup(one.group_id, one.member_id, one.member_epoch, topics)
@@ -166,18 +169,22 @@ def _offset_fetch(api: Registration) -> Handler:
         answer: Any = handler(ctx, OffsetFetchRequest(groups=asked, require_stable=request.require_stable))
         answered = iter(zip(mine, answer.groups, hidden, strict=True))
         groups = []
+        shown: dict[str, OffsetFetchResponseGroup] = {}
         for one in request.groups:
-            if not access.to_group(_DESCRIBE, one.group_id):
+            if one.group_id not in allowed:
                 groups.append(OffsetFetchResponseGroup(one.group_id, (), _GROUP_REFUSED))
                 continue
             _, found, (_, refused) = next(answered)
             if one.topics is None:
-                kept = [topic for topic in found.topics if access.to_topic(_DESCRIBE, topic.name)]
-                found = OffsetFetchResponseGroup(found.group_id, kept, found.error_code)
+                whole = shown.get(one.group_id)
+                if whole is None:
+                    kept = [topic for topic in found.topics if access.to_topic(_DESCRIBE, topic.name)]
+                    whole = shown[one.group_id] = OffsetFetchResponseGroup(found.group_id, kept, found.error_code)
+                found = whole
             elif refused and not found.error_code:
                 found = OffsetFetchResponseGroup(one.group_id, _merged(one.topics, found.topics, refused, by_id), 0)
             groups.append(found)
-        return OffsetFetchResponse(groups=groups)
+        return OffsetFetchResponse(groups=Shared(groups, {}) if shown else groups)
 
     return guard
 

@@ -19,6 +19,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.metadata import invalid_topic_name
 from kafkastub.state.configs.broker_changes import change_broker
 from kafkastub.state.configs.entries import ResourceType
+from kafkastub.state.telemetry import MOST_PLACES
 from kafkastub.state.topics import check_configs, configure_topic
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import hash_map_order, string_hash
@@ -149,15 +150,20 @@ def _alter_client_metrics(
     overrides = changed(stored.get(name, {}), changes, {}, replace)
     if not name:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Subscription name can't be empty")
+    telemetry = ctx.state.telemetry
     try:
         validate_client_metrics_configs(overrides)
+        has_room = telemetry.has_room(stored, name, overrides)
     except InvalidClientMetrics as error:
         raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from None
     except InvalidValue as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
+    if not has_room:
+        why = f"the patterns of all subscriptions have more than {MOST_PLACES} characters and classes"
+        raise KafkaError(ErrorCode.INVALID_CONFIG, f"Illegal client matching pattern: {why}; remove or shorten some")
     if not validate_only:
         _store(stored, name, overrides)
-        ctx.state.telemetry.subscriptions_changed()
+        telemetry.altered(stored, name)
         ctx.state.changed()
 
 
