@@ -34,13 +34,13 @@ PR-19  A topic named twice is answered once, with all its partitions; of a parti
        written, or the last one that may be; the answer tells why another was refused.    KafkaApis
 PR-20  From version 10 on, NOT_LEADER_OR_FOLLOWER comes with the leader's id, epoch and endpoint.    KIP-951
 PR-21  compression.type of the topic other than producer: the batch is recompressed.    LogValidator
-       Compressed batches of one request that have to be unpacked may hold 64 MB and 250,000 records together:
-       MESSAGE_TOO_LARGE with a text, on which producers split a batch. Kafka has no such limit.
 PR-22  An append wakes fetches that wait for it.
 PR-23  With acks=-1 and fewer replicas in sync than min.insync.replicas (or than there are, if these are fewer):
        NOT_ENOUGH_REPLICAS.    Partition.appendRecordsToLeader
 PR-24  Under a producer_byte_rate: throttle_time_ms by the sizes of requests, and the connection waits for so long; with
        acks=0, which is not answered, too.    ClientQuotaManager, KIP-219
+PR-25  Compressed batches of one request that have to be unpacked may hold 32 MB and 250,000 records together:
+       MESSAGE_TOO_LARGE with a text, on which producers split a batch. Kafka has no such limit.
 Not done: transactions. Kafka unpacks every compressed batch; here one that nothing needs unpacked is taken as
 its header says: a payload that does not unpack (UNKNOWN_SERVER_ERROR there) or holds other records than declared
 (INVALID_RECORD) is accepted, and a wrong max timestamp is not put right, which ListOffsets by time then goes by.

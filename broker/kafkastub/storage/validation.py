@@ -52,7 +52,7 @@ class Unpacking:
     Kafka unpacks piece by piece, in one of its threads, and has no limit. Producers split a batch that is too large.
     """
 
-    MOST_BYTES: Final = 64 << 20
+    MOST_BYTES: Final = 32 << 20
     MOST_RECORDS: Final = 250_000
 
     __slots__ = ("_bytes", "_records")
@@ -63,6 +63,8 @@ class Unpacking:
 
     def unpack(self, header: BatchHeader, payload: memoryview, partition: str) -> Buffer:
         """The records' bytes. AppendError where there are too many; KafkaError for what does not unpack."""
+        if not self._bytes:
+            raise self._refusal(partition, f"{self.MOST_BYTES} bytes of records")
         self._records -= header.record_count
         if self._records < 0:
             raise self._refusal(partition, f"{self.MOST_RECORDS} records")
