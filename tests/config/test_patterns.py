@@ -42,7 +42,7 @@ def test_it_means_what_pythons_means():
         for _ in range(5):
             text = "".join(rng.choice("ab.c") for _ in range(rng.randint(0, 6)))
             assert ours.fullmatch(text) is (known.fullmatch(text) is not None), (expression, text)
-    assert compared > 2000
+    assert compared > 1000
 
 
 @pytest.mark.parametrize(

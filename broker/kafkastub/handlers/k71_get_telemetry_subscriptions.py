@@ -6,7 +6,8 @@ TS-2  The subscription id is Kafka's: a checksum of metrics and interval, mixed 
 TS-3  Before the push interval has passed: THROTTLING_QUOTA_EXCEEDED; not after a push was refused for its subscription
       id or compression.
 TS-4  A changed subscription concerns known instances at once.
-Not done: instances are forgotten by time only (three intervals), not when their connection closes.
+Not done: instances are forgotten by time only (three intervals), not when their connection closes; of Java's regular
+expressions those that cannot be matched in one pass, see `kafkastub.config.patterns`.
 """
 
 from __future__ import annotations
