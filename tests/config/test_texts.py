@@ -16,7 +16,7 @@ RATIO, REPLICAS = "min.cleanable.dirty.ratio", "leader.replication.throttled.rep
 
 @pytest.mark.parametrize("text", ["a", "a,b", " a , b ,c", ",", " , ,", "a,,b", "a ,", ",a", "a\t,\n b", "a b , c d"])
 def test_a_list_is_split_as_java_splits_it(text: str):
-    assert definition.comma_separated(text) == re.split(r"\s*,\s*", text)
+    assert definition.split_at_commas(text) == re.split(r"\s*,\s*", text)
 
 
 @pytest.mark.parametrize("text", ["1", "1.", ".5", "1.5", "1e3", "1.e3", "-1.5E-3f", "+2d", "NaN", "-Infinity"])

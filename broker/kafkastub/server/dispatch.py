@@ -216,7 +216,7 @@ class Dispatcher:
         return True
 
     def _reply_instead(self, exchange: Exchange, response: Message, error: Exception, out: Parts) -> bool:
-        """An answer could not be encoded: say that it is too long, or cut its texts; whether there was anything to say."""
+        """An answer could not be encoded: say that it is too long, or cut its texts; whether that was it."""
         route, context, log = exchange.route, exchange.context, self.state.log
         if not isinstance(error, ReplyTooLong):
             return self._reply_cut(route, context.correlation_id, response, out)

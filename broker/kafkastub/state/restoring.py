@@ -101,7 +101,7 @@ def take_back(state: BrokerState, now: Document, written: Document, directory: D
         if texts != written[name]:
             texts.clear()
             texts.update(written[name])
-    state.telemetry.subscriptions_changed()
+    state.telemetry.all_altered()
     if now["acls"] != written.get("acls", []):
         _restore_acls(state, written.get("acls", ()))
     if now["scram"] != written.get("scram", []):

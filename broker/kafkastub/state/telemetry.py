@@ -117,6 +117,12 @@ class Telemetry:
         if name in configs:
             self._add(subscriptions, name, configs[name])
 
+    def all_altered(self) -> None:
+        """Any subscription may be another one now."""
+        self._version += 1
+        self._subscriptions = None
+        self._places = 0
+
     def knows(self, instance_id: bytes) -> bool:
         return instance_id in self._instances
 
