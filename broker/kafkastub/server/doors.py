@@ -9,11 +9,12 @@ import contextlib
 import errno
 import os
 import socket
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from kafkastub.config import Listener
 from kafkastub.handlers.context import ConnectionInfo
+from kafkastub.server.limits import client_host
 
 if TYPE_CHECKING:
     from kafkastub.security.credentials import ListenerSasl
@@ -53,13 +54,14 @@ class Door:
     def is_open(self) -> bool:
         return self._acceptor is not None
 
-    def admit(self, number: int, peer: tuple[str, int]) -> ConnectionInfo:
+    def admit(self, number: int, peer: Sequence[Any]) -> ConnectionInfo:
         """A new connection, as the listener's protocol sees it: on PLAINTEXT everybody is User:ANONYMOUS at once.
 
-        So is who comes in over TLS until the handshake is done (`server/tls.py`).
+        So is who comes in over TLS until the handshake is done (`server/tls.py`). `peer` is the socket's address.
         """
-        host, port = peer[:2]
-        return ConnectionInfo(number, f"/{host}", f"{host}:{port}", self.listener.name, self.node_id)
+        host, port = client_host(peer), peer[1]
+        shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        return ConnectionInfo(number, f"/{host}", shown, self.listener.name, self.node_id)
 
     def open(self, acceptor: Callable[[socket.socket], Acceptor]) -> None:
         """Bind, if the address is not held already, and accept. Raises ListenError."""

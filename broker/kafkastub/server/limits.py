@@ -14,7 +14,7 @@ from __future__ import annotations
 import socket
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.config import BrokerConfig
 from kafkastub.config.connection_limits import (
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
 
 _UNLIMITED: Final = (1 << 31) - 1
+_MAPPED: Final = bytes(10) + b"\xff\xff"
+"""How the IPv6 form of an IPv4 address begins."""
 _MOST_RATES: Final = 10_000
 """Addresses whose rate is remembered, of those that have a quota."""
 
@@ -217,8 +219,26 @@ class ConnectionLimits:
 
 
 def plain_ip(host: str) -> str:
-    """An address as it is counted: an IPv4 one is the same however it came in."""
-    return host.removeprefix("::ffff:") if "." in host else host
+    """An address as Kafka counts, compares and prints it (Java: ``InetAddress.getHostAddress``).
+
+    An IPv4 one is the same however it came in; all eight groups of an IPv6 one are written out. What is no address
+    stays as it is.
+    """
+    if ":" not in host:
+        return host
+    try:
+        packed = socket.inet_pton(socket.AF_INET6, host.partition("%")[0])
+    except OSError:
+        return host
+    if packed.startswith(_MAPPED):
+        return socket.inet_ntoa(packed[len(_MAPPED) :])
+    return ":".join(f"{packed[at] << 8 | packed[at + 1]:x}" for at in range(0, 16, 2))
+
+
+def client_host(peer: Sequence[Any]) -> str:
+    """The same of where a connection comes from, a socket's address; that of a link has its number behind it."""
+    ip, scope = plain_ip(peer[0]), peer[3] if len(peer) > 3 else 0
+    return f"{ip}%{scope}" if scope and ":" in ip else ip
 
 
 def _between_brokers(config: BrokerConfig) -> str:
@@ -238,4 +258,4 @@ def _by_address(overrides: Mapping[str, int], found: Mapping[str, str | None]) -
     return {plain_ip(address): number for host, number in overrides.items() if (address := found[host]) is not None}
 
 
-__all__ = ["ConnectionLimits", "Slot", "TooFast", "TooMany", "plain_ip"]
+__all__ = ["ConnectionLimits", "Slot", "TooFast", "TooMany", "client_host", "plain_ip"]
