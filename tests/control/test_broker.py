@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from kafkastub import KafkaStub
+from kafkastub.config.kafka_table import BROKER
+from kafkastub.config.own import OWN
 from kafkawire.codec import encode
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafkawire.messages.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
@@ -26,12 +28,25 @@ def test_the_configuration_is_shown(stub: KafkaStub, http: Http):
     assert "kafkastub.flush" in shown["kafkastub"]
 
 
+JAAS = "listener.name.sasl_plaintext.plain.sasl.jaas.config"
+PASSWORDS = [name for table in (BROKER, OWN) for name, row in table.items() if row[0] == "password"]
+SECRET = "geheim"
+
+
 def test_passwords_are_not_shown():
-    with KafkaStub(config={"ssl.key.password": "geheim"}, control_port=0) as stub:
+    config = {name: SECRET for name in PASSWORDS if name != "kafkastub.users"}
+    module = f'org.apache.kafka.common.security.plain.PlainLoginModule required user_bob="{SECRET}";'
+    config |= {JAAS: module, "sasl.enabled.mechanisms": "PLAIN", "a.name.that.nobody.has": SECRET}
+    with KafkaStub(users={"alice": SECRET}, config=config, control_port=0) as stub:
         http = Http(stub.control_url)
         with http.client:
-            assert http.good("GET", "/v1/config")["set"]["ssl.key.password"] is None
-            assert "geheim" not in http.client.get("/v1/config").text
+            shown = http.good("GET", "/v1/config")
+            assert {shown["set"][name] for name, value in config.items() if value != "PLAIN"} == {None}
+            assert shown["kafkastub"]["kafkastub.users"] is None
+            paths = [path for path, said in http.good("GET", "/openapi.json")["paths"].items() if "get" in said]
+            told = {path: http.client.get(path).text for path in paths if not path.endswith(("}", "/follow", "/wait"))}
+            assert [path for path, text in told.items() if SECRET in text] == []
+            assert len(told) >= 10
 
 
 def test_a_reset_gives_a_fresh_broker_at_the_same_address(stub: KafkaStub, http: Http):

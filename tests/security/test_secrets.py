@@ -15,14 +15,25 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.config import BrokerConfig, ConfigError, Profile
+from kafkastub.config.kafka_table import BROKER
+from kafkastub.config.own import OWN
 from kafkawire.api import ApiKey
 from kafkawire.header import request_header
+from kafkawire.messages.alter_configs_request import AlterableConfig as OldConfig
+from kafkawire.messages.alter_configs_request import AlterConfigsRequest
+from kafkawire.messages.alter_configs_request import AlterConfigsResource as OldResource
 from kafkawire.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialUpsertion,
 )
 from kafkawire.messages.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
+from kafkawire.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from kafkawire.schema import Message, Struct
+from tests.process.serving import refused
 from tests.rawclient import RawClient
 from tests.security.talk import Talk, bearer, unsecured_token
 
@@ -160,6 +171,25 @@ def test_a_token_is_not_taken_for_a_request(tmp_path: Path, case: str, apart: bo
 
 
 @pytest.mark.parametrize(
+    "name", [name for table in (BROKER, OWN) for name, row in table.items() if row[0] == "password"]
+)
+def test_none_that_a_client_alters_is_journaled(tmp_path: Path, name: str):
+    """Whether the broker takes it or not."""
+    folder = tmp_path / "journal"
+    with KafkaStub(journal=folder) as stub, Talk(stub.bootstrap_servers) as talk:
+        config = AlterableConfig(f"listener.name.plaintext.{name}", 0, SECRET)
+        for resource in (AlterConfigsResource(4, "1", [config]), AlterConfigsResource(32, "g", [config])):
+            talk.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, IncrementalAlterConfigsRequest([resource]))
+        old = AlterConfigsRequest([OldResource(4, "1", [OldConfig(f"listener.name.plaintext.{name}", SECRET)])])
+        talk.ask(ApiKey.ALTER_CONFIGS, 2, old)
+        told = "\n".join(told_of(entry) for entry in stub.journal)
+    written = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    frames = b"".join(frames_in(written))
+    assert name in told  # of what was decoded
+    assert [secrets_in(text) for text in (told, written.decode(), frames.decode("latin-1"))] == [[], [], []]
+
+
+@pytest.mark.parametrize(
     "config",
     [
         {JAAS: f"PlainLoginModule {SECRET}"},
@@ -168,6 +198,7 @@ def test_a_token_is_not_taken_for_a_request(tmp_path: Path, case: str, apart: bo
         {"kafkastub.users": SECRET},
         {"kafkastub.users": json.dumps({"": SECRET})},
         {"kafkastub.users": json.dumps([SECRET])},
+        {"kafkastub.users": {"alice": SECRET}},
     ],
 )
 def test_none_is_in_the_refusal_of_a_configuration(config: dict[str, object]):
@@ -177,9 +208,15 @@ def test_none_is_in_the_refusal_of_a_configuration(config: dict[str, object]):
         "sasl.enabled.mechanisms": "PLAIN",
         **config,
     }
-    with pytest.raises(ConfigError) as refused, KafkaStub(config=whole):
+    with pytest.raises(ConfigError) as caught, KafkaStub(config=whole):
         pass
-    assert secrets_in(str(refused.value)) == []
+    assert secrets_in(str(caught.value)) == []
+
+
+def test_none_is_in_the_refusal_of_a_command_line():
+    status, said = refused("--config", f"ssl.key.password {SECRET}")
+    assert (status, secrets_in(said)) == (2, [])
+    assert "'ssl.key.password' is no configuration: KEY=VALUE is wanted" in said
 
 
 def test_none_is_in_the_description_of_a_configuration():

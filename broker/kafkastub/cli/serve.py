@@ -308,7 +308,8 @@ def overrides(arguments: argparse.Namespace) -> dict[str, object]:
     for pair in arguments.config:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
-            raise ValueError(f"{pair!r} is no configuration: KEY=VALUE is wanted")
+            # What follows the name may be a password.
+            raise ValueError(f"{pair.partition(' ')[0]!r} is no configuration: KEY=VALUE is wanted")
         found[key.strip()] = value.strip()
     if arguments.as_version is not None:
         found["kafkastub.as.version"] = arguments.as_version

@@ -175,7 +175,7 @@ def _accepted(name: str, row: Row, value: object, profile: Profile) -> Any:
 def _shown(name: str, value: object) -> str:
     """A value fit to be printed: nothing of a password, nor of what a listener's override may hide."""
     override = _LISTENER_OVERRIDE.fullmatch(name)
-    row = BROKER.get(name) or (BROKER.get(override[1].rpartition(".")[2]) if override else None)
+    row = BROKER.get(name) or OWN.get(name) or (BROKER.get(override[1].rpartition(".")[2]) if override else None)
     if (row is not None and row[0] == "password") or override or name.startswith(_KNOWN_PREFIXES):
         return "[hidden]"
     if isinstance(value, (list, tuple)):

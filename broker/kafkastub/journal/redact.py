@@ -29,10 +29,12 @@ HIDDEN: Final = "[hidden]"
 
 _SECRET_FIELDS: Final = frozenset({"auth_bytes", "salt", "salted_password", "hmac"})
 _CONFIG_APIS: Final = frozenset({ApiKey.ALTER_CONFIGS, ApiKey.INCREMENTAL_ALTER_CONFIGS, ApiKey.CREATE_TOPICS})
-_sensitive = re.compile(r"password|secret|jaas|credential|token|keystore\.key|certificate", re.IGNORECASE).search
 _KEYS: Final = frozenset(int(key).to_bytes(2) for key in ApiKey)
 _TEXT: Final = 0x20
 """The first character that is not for control; Kafka's versions are below it."""
+_sensitive = re.compile(
+    r"password|passphrase|secret|jaas|credential|token|keystore\.key|certificate|kafkastub\.users", re.IGNORECASE
+).search
 _KEPT: Final = 8
 """Bytes in front of a frame that stay: API key, version and correlation id, or size and correlation id."""
 

@@ -179,7 +179,8 @@ def _option(config: pytest.Config, name: str) -> Any:
 def _entry(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise pytest.UsageError(f"kafka_stub_config {text!r}: KEY=VALUE is wanted")
+        # What follows the name may be a password.
+        raise pytest.UsageError(f"kafka_stub_config {text.partition(' ')[0]!r}: KEY=VALUE is wanted")
     return key.strip(), value.strip()
 
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from kafkastub import __version__
+from kafkastub.config import BrokerConfig
 from kafkastub.config.own import OWN, PROFILE
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
@@ -33,7 +34,7 @@ class ConfigInfo(BaseModel):
     topics: dict[str, int] = Field(description="what was asked for at the start")
     set: dict[str, str | None] = Field(description="what was set, at the start or by clients; passwords are null")
     kafka: dict[str, str | None] = Field(description="Kafka's configurations with their values; passwords are null")
-    kafkastub: dict[str, str] = Field(description="those that only the stub has")
+    kafkastub: dict[str, str | None] = Field(description="those that only the stub has; passwords are null")
 
 
 class ResetInfo(BaseModel):
@@ -62,7 +63,7 @@ def routes(hosted: Hosted) -> APIRouter:
             topics=hosted.topics,
             set={name: kafka.get(name) for name in given},
             kafka={name: value for name, value in kafka.items() if name in found},
-            kafkastub={name: str(found[name]) for name in (*OWN, *PROFILE)},
+            kafkastub={name: _told(found, name) for name in (*OWN, *PROFILE)},
         )
 
     @router.post("/reset", summary="A fresh broker at the same address: as it was at the start")
@@ -74,3 +75,8 @@ def routes(hosted: Hosted) -> APIRouter:
         return ResetInfo(bootstrap_servers=fresh.bootstrap_servers, topics=list(fresh.state.cluster.topics))
 
     return router
+
+
+def _told(config: BrokerConfig, name: str) -> str | None:
+    """The value of a configuration of the stub's own as text; None of a password, whether there is one or not."""
+    return None if name in OWN and OWN[name][0] == "password" else str(config[name])
