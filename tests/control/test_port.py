@@ -145,13 +145,15 @@ def test_a_form_is_taken_for_json_as_curl_sends_it(http: Http):
     assert answer.status_code == 200
 
 
-def test_a_page_from_somewhere_else_may_not_ask(http: Http):
-    answer = http.client.post("/v1/reset", headers={"origin": "http://evil.example"})
-    assert (answer.status_code, answer.json()) == (
-        403, {"error": "a page of http://evil.example may not use the control port"},
-    )  # fmt: skip
-    own = str(http.client.base_url).rstrip("/")
-    assert http.client.post("/v1/reset", headers={"origin": own}).status_code == 200
+def test_the_root_lists_what_there_is(stub: KafkaStub, http: Http):
+    told = http.good("GET", "/")
+    assert told["bootstrap_servers"] == stub.bootstrap_servers
+    assert http.client.get(told["description"]).status_code == 200
+    schema = http.good("GET", "/openapi.json")
+    assert set(told["requests"]) == {
+        f"{method.upper()} {path}" for path, methods in schema["paths"].items() for method in methods
+    }
+    assert told["requests"]["GET /metrics"] == "The metrics as Prometheus reads them"
 
 
 def test_what_is_not_there(http: Http):

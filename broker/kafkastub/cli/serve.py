@@ -88,6 +88,14 @@ def add_to(commands: Commands) -> None:
         help="its address, 0.0.0.0 for all (default %(default)s)",
     )
     serve.add_argument(
+        "--control-allowed-hosts",
+        type=_names,
+        default=(),
+        metavar="NAME,…",
+        help="names of the public DNS that it may be asked by, * for any; addresses, localhost and names without a dot "
+        "are good in any case (docs/control.md)",
+    )
+    serve.add_argument(
         "--log-format",
         choices=["console", "json"],
         default="console",
@@ -130,6 +138,15 @@ def _host(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("it is empty: 127.0.0.1 is this machine alone, 0.0.0.0 all of its addresses")
     return text
+
+
+def _names(text: str) -> tuple[str, ...]:
+    from kafkastub.stub.arguments import names
+
+    try:
+        return names([name.strip() for name in text.split(",")], "")
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: NAME is wanted, several with commas, or * for any") from None
 
 
 def _data_dir(text: str) -> str:
@@ -251,7 +268,8 @@ async def _equip(
         hosted.opened(broker)
     except FaultError as error:
         raise _Refused(f"{arguments.faults}: {error}") from None
-    control = ControlPort(hosted, broker.log, arguments.control_host, arguments.control_port)
+    where = arguments.control_host, arguments.control_port
+    control = ControlPort(hosted, broker.log, *where, arguments.control_allowed_hosts)
     await control.open()
     return control
 

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from kafkastub import __version__
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import OUR_FAULT, Problem, of_kafka, of_validation
-from kafkastub.control.routes import broker, clock, faults, groups, health, journal, nodes, quotas, topics
+from kafkastub.control.routes import broker, clock, faults, groups, health, index, journal, nodes, quotas, topics
 from kafkawire.errors import KafkaError
 
 _ABOUT: Final = """A Kafka broker for tests, held from outside: its clock, faults, journal, topics, groups and nodes.
@@ -50,6 +50,7 @@ def make_app(hosted: Hosted) -> FastAPI:
     for subject in (clock, faults, journal, topics, groups, quotas, nodes, broker):
         app.include_router(subject.routes(hosted), prefix="/v1", responses=_FAILURES)
     app.include_router(health.routes(hosted))
+    app.include_router(index.routes(hosted))
     described = app.openapi
 
     def openapi() -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from starlette.exceptions import HTTPException
 
 from kafkastub.control.problems import OUR_FAULT, Problem
+from kafkastub.control.visitors import Visitors
 
 LARGEST_BODY: Final = 1 << 20
 """Bytes of a request's body."""
@@ -24,12 +25,13 @@ class Guard:
     """An ASGI application in front of another.
 
     Bodies are limited, and taken for JSON whatever they are called: `curl -d` calls them a form. A page that a browser
-    has from somewhere else may not ask. What fails unforeseen is logged and answered with 500.
+    has from somewhere else may not ask (`visitors`). What fails unforeseen is logged and answered with 500.
     """
 
-    def __init__(self, app: App, log: Any) -> None:
+    def __init__(self, app: App, log: Any, visitors: Visitors) -> None:
         self._app = app
         self._log = log
+        self._visitors = visitors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
@@ -41,6 +43,7 @@ class Guard:
 
         try:
             if scope["type"] == "http":
+                self._visitors.check(scope["method"], dict(scope["headers"]))
                 scope = {**scope, "headers": _checked(scope["headers"])}
                 receive = _Limited(receive).receive
             await self._app(scope, receive, sending)
@@ -72,13 +75,9 @@ class _Limited:
 
 def _checked(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """The headers as the application is to see them. Raises Problem."""
-    found = dict(headers)
-    length = found.get(b"content-length", b"0")
+    length = dict(headers).get(b"content-length", b"0")
     if length.isdigit() and int(length) > LARGEST_BODY:
         raise _too_large()
-    origin = found.get(b"origin")
-    if origin is not None and origin.partition(b"://")[2] != found.get(b"host"):
-        raise Problem(403, f"a page of {origin.decode('latin-1')} may not use the control port")
     return [each for each in headers if each[0] != b"content-type"] + [(b"content-type", b"application/json")]
 
 

@@ -8,6 +8,7 @@ import errno
 import logging
 import os
 import socket
+from collections.abc import Sequence
 from typing import Any, Final
 
 from kafkastub.control.hosted import Hosted
@@ -40,11 +41,12 @@ def check_extra() -> None:
 class ControlPort:
     """Serves one hosted broker. All of it runs in the thread of the loop that it is opened on."""
 
-    def __init__(self, hosted: Hosted, log: Any, host: str, port: int) -> None:
-        """Binds the address. Raises ListenError, MissingExtra."""
+    def __init__(self, hosted: Hosted, log: Any, host: str, port: int, allowed_hosts: Sequence[str] = ()) -> None:
+        """Binds the address. `allowed_hosts` are names that it may be asked by. Raises ListenError, MissingExtra."""
         check_extra()
         self._hosted = hosted
         self._log = log
+        self._names = host, allowed_hosts
         self._socket = _bound(host, port)
         self._server: Any = None
         self._last_gone = asyncio.Event()
@@ -63,13 +65,14 @@ class ControlPort:
 
         from kafkastub.control.app import make_app
         from kafkastub.control.guard import Guard
+        from kafkastub.control.visitors import Visitors
 
         class Config(uvicorn.Config):
             def configure_logging(self) -> None:
                 """What else uses uvicorn in this process keeps the loggers that it has made."""
 
         config = Config(
-            Guard(make_app(self._hosted), self._log),
+            Guard(make_app(self._hosted), self._log, Visitors(*self._names)),
             http=_protocol(self._log, self._last_gone),
             ws="none",
             loop="none",

@@ -148,6 +148,16 @@ def text(given: object, what: str) -> None:
         raise TypeError(f"{what}={given!r} is refused: a string is wanted")
 
 
+def names(given: object, what: str) -> tuple[str, ...]:
+    """Names of hosts; "*" is any. Raises TypeError, ValueError."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(one, str) for one in given):
+        raise TypeError(f'{what}={given!r} is refused: a list of names is wanted, for example ["stub.example"]')
+    for name in given:
+        if not name or "," in name or name != name.strip():
+            raise ValueError(f"{what}={given!r} is refused: {name!r} is no host's name")
+    return tuple(name.lower().removesuffix(".") for name in given)
+
+
 def moment(given: object) -> int:
     """A point in time as Unix milliseconds. Raises TypeError, ValueError."""
     if isinstance(given, datetime):

@@ -32,8 +32,9 @@ class StubControl:
 
         def _observe(self, broker: Broker) -> None: ...
 
-    def _plan_control(self, host: object, port: object) -> None:
+    def _plan_control(self, host: object, port: object, allowed_hosts: object) -> None:
         """Raises TypeError, ValueError."""
+        self._control_names = stub_arguments.names(allowed_hosts, "control_allowed_hosts")
         self._control_at = None if port is None else stub_arguments.address(host, port, "control_")
         self._control: ControlPort | None = None
 
@@ -52,7 +53,7 @@ class StubControl:
         from kafkastub.control.port import ControlPort
 
         hosted = Hosted(self._config, self._topics, faults=self.faults, ring=self._ring, replaced=self._replaced)
-        control = ControlPort(hosted, log, *self._control_at)
+        control = ControlPort(hosted, log, *self._control_at, self._control_names)
         hosted.opened(broker)
         await control.open()
         self._control = control

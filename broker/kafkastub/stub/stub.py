@@ -79,7 +79,7 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
         journal: whether requests and answers are kept, the newest of them, to be read from `stub.journal`; a new
             directory: there all of them are kept, too (docs/journal.md).
         control_port: the port of the HTTP control port, 0 for any free one; without it there is none. `control_host` is
-            where it listens (docs/control.md).
+            where it listens, `control_allowed_hosts` are names that it may be asked by (docs/control.md).
         users: who may come in, with their passwords, by SASL (PLAIN and SCRAM, security.protocol SASL_PLAINTEXT); see
             docs/security.md.
         process: whether it runs in a process of its own, for tests that keep the interpreter busy (docs/faults.md).
@@ -109,6 +109,7 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
         control_host: str = "127.0.0.1",
         process: bool = False,
         users: Mapping[str, str] | None = None,
+        control_allowed_hosts: Sequence[str] = (),
     ) -> None:
         self._topics = stub_arguments.topics(topics)
         stub_arguments.configs(config, "config")
@@ -132,7 +133,7 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
         """`HOST:PORT` of the last time that it ran, for those who tell of it afterwards."""
         self._calls: set[concurrent.futures.Future[Any]] = set()
         """Handed to the stub's thread and not done yet."""
-        self._plan_control(control_host, control_port)
+        self._plan_control(control_host, control_port, control_allowed_hosts)
         self._keep_journal(journal)
         self.clock = StubClock(self._running, self._call)
         """Broker time, to be frozen, set and advanced."""
