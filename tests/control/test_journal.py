@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import io
 import json
 import threading
@@ -16,10 +17,12 @@ import pytest
 from kafkastub import KafkaStub
 from kafkastub.client import BrokerError, Client
 from kafkastub.client.groups import commit
-from kafkastub.control.hosted import MOST_WAITING
+from kafkastub.control.routes.journal import MOST_WAITING
 from kafkastub.journal.export import COLUMNS
 from tests.control.conftest import Http, commit_for
 from tests.waiting import SECONDS, until
+
+OF_CHOICE = {"request", "response", "request_message", "response_message"}
 
 
 def test_entries_are_those_of_the_stub(stub: KafkaStub, http: Http):
@@ -33,7 +36,34 @@ def test_entries_are_those_of_the_stub(stub: KafkaStub, http: Http):
     assert entry["partitions"] == [{"topic": "orders", "partition": 0}]
     assert entry["errors"] == [{"code": 0, "name": "NONE", "count": 1}]
     assert page["total"] == stub.journal.total
-    assert set(entry) == {name for name, _, _ in COLUMNS} - {"request", "response"} | {"text"}
+    assert set(entry) == {name for name, _, _ in COLUMNS} - OF_CHOICE | {"text"}
+
+
+def test_messages_and_frames_are_told_where_they_are_asked_for(stub: KafkaStub, http: Http):
+    commit_for(stub, "shipping")
+    (mine,) = stub.journal.requests(api="OffsetCommit")
+    asked = {"api": "OffsetCommit", "messages": "true", "frames": "true"}
+    (listed,) = http.good("GET", "/v1/journal", **asked)["entries"]
+    waited = http.good("GET", "/v1/journal/wait", **asked)["entry"]
+    exported = json.loads(http.client.get("/v1/journal/export", params=asked).text)
+    for entry in (listed, waited, exported):
+        assert entry["request_message"]["group_id"] == "shipping"
+        (topic,) = entry["request_message"]["topics"]
+        assert topic["name"] == "orders"
+        assert topic["partitions"][0]["committed_offset"] == 42
+        (answered,) = entry["response_message"]["topics"]
+        assert [each["error_code"] for each in answered["partitions"]] == [0]
+        assert base64.b64decode(entry["request"]) == mine.request_frame
+        assert base64.b64decode(entry["response"]) == mine.response_frame
+    with http.client.stream("GET", "/v1/journal/follow", params=asked) as response:
+        lines = response.iter_lines()
+        next(lines)
+        commit_for(stub, "billing")
+        assert json.loads(next(lines))["request_message"]["group_id"] == "billing"
+    found = http.client.get("/v1/journal/export", params=asked | {"format": "parquet"}).content
+    row = pq.read_table(io.BytesIO(found)).to_pylist()[0]
+    assert json.loads(row["request_message"]) == listed["request_message"]
+    assert http.refusal("GET", "/v1/journal", messages="perhaps").startswith("messages='perhaps' is refused")
 
 
 def test_the_newest_are_given_oldest_first_and_paging_goes_on(stub: KafkaStub, http: Http):
@@ -199,7 +229,7 @@ def test_the_broker_serves_while_a_long_journal_is_searched(
             resting.set()
             await asyncio.to_thread(go_on.wait)
 
-    monkeypatch.setattr("kafkastub.control.routes.journal.asyncio", Asyncio())
+    monkeypatch.setattr("kafkastub.control.book.asyncio", Asyncio())
     with ThreadPoolExecutor(1) as pool:
         search = pool.submit(http.good, "GET", "/v1/journal", group="billing")
         try:

@@ -40,6 +40,11 @@ from kafkawire.messages.offset_commit_request import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from kafkawire.messages.offset_fetch_request import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafkawire.records import NewRecord, build_batch
 from tests.rawclient import RawClient
@@ -428,6 +433,40 @@ def test_json_lines(stub: KafkaStub, raw: RawClient, tmp_path: Path) -> None:
     assert first["groups"] == ["a"]
     assert base64.b64decode(first["request"])[:4] == b"\0\x08\0\x08"
     assert (second["kind"], second["api_key"], second["outcome"]) == ("clock", -1, "clock")
+
+
+def test_json_lines_with_messages(stub: KafkaStub, raw: RawClient, tmp_path: Path) -> None:
+    """Of the version that was spoken: no field that was not on the wire, and no secret."""
+    commit_to(raw, "a", "orders", 0)
+    topic = OffsetFetchRequestTopics(name="orders", partition_indexes=[0])
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="a", topics=[topic])])
+    raw.exchange(ApiKey.OFFSET_FETCH, 8, encode(request, 8))
+    configs = [AlterableConfig(name="ssl.key.password", value="do-not-tell")]
+    altered = IncrementalAlterConfigsRequest([AlterConfigsResource(4, "1", configs)])
+    raw.exchange(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, encode(altered, 1))
+    path = stub.journal.to_jsonl(tmp_path / "journal.jsonl", messages=True)
+    commit, fetch, alter = [json.loads(line) for line in path.read_text().splitlines()]
+    assert (commit["request_message"]["group_id"], commit["request"]) == ("a", None)
+    assert fetch["request_message"] == {
+        "groups": [{"group_id": "a", "topics": [{"name": "orders", "partition_indexes": [0]}]}],
+        "require_stable": False,
+    }
+    (answered,) = fetch["response_message"]["groups"]
+    assert answered["topics"][0]["partitions"][0]["error_code"] == 0
+    assert "do-not-tell" not in path.read_text()
+    assert alter["request_message"]["resources"][0]["configs"][0]["value"] == "[hidden]"
+
+
+@pytest.mark.parametrize("version", [7, 8, 9])
+def test_an_offset_fetch_names_the_groups_that_it_asks_for(stub: KafkaStub, raw: RawClient, version: int) -> None:
+    """From version 8 on the field for the only group is not on the wire: it named an empty group beside the others."""
+    groups = [OffsetFetchRequestGroup(group_id=name, topics=None) for name in ("a", "b")]
+    request = OffsetFetchRequest(group_id="a", topics=None, groups=groups)
+    raw.exchange(ApiKey.OFFSET_FETCH, version, encode(request, version))
+    empty = OffsetFetchRequest(groups=[])
+    raw.exchange(ApiKey.OFFSET_FETCH, 8, encode(empty, 8))
+    assert [entry.groups for entry in stub.journal] == [("a",) if version == 7 else ("a", "b"), ()]
+    assert stub.journal.requests(group="") == []
 
 
 def test_parquet_has_the_documented_columns(stub: KafkaStub, raw: RawClient, tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ def add_to(commands: Commands) -> None:
     parser = action(actions, "export", "write the journal to a file", _export)
     parser.add_argument("file", metavar="FILE", help="FILE.jsonl or FILE.parquet; - is JSON lines on standard output")
     parser.add_argument("--frames", action="store_true", help="with the raw bytes")
+    parser.add_argument("--messages", action="store_true", help="with requests and answers field by field")
     _add_filters(parser)
 
 
@@ -99,7 +100,8 @@ def _print(arguments: argparse.Namespace, entry: dict[str, Any]) -> None:
 def _export(arguments: argparse.Namespace, control: Control) -> int:
     file: str = arguments.file
     form = "parquet" if file.endswith(".parquet") else "jsonl"
-    parameters = {**_wanted(arguments), "format": form, "frames": "true" if arguments.frames else None}
+    parameters = {**_wanted(arguments), "format": form}
+    parameters |= {name: "true" for name in ("frames", "messages") if getattr(arguments, name)}
     with control.opened("GET", "/v1/journal/export", **parameters) as response:
         if file == "-":
             shutil.copyfileobj(response, sys.stdout.buffer)

@@ -1,6 +1,9 @@
 """The control port: a stub's clock, faults, journal, topics, groups and nodes over HTTP, for tests in any language.
 
     port      the socket and the HTTP server (uvicorn, on the broker's own loop)
+    connections  the connections of it: how many, and how long they may be silent
+    visitors  who may ask
+    book      the journal, read in slices
     hosted    the broker behind it, and how it was started: what a reset makes again
     app       the application (FastAPI), its errors and its OpenAPI description
     guard     what every request passes first: limits, and who may ask

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
@@ -13,6 +14,8 @@ from kafkastub.control.visitors import Visitors
 
 LARGEST_BODY: Final = 1 << 20
 """Bytes of a request's body."""
+HEALTH: Final = "/health"
+"""Who asks for that does not wait behind others: it is a matter of life and death."""
 
 Scope = MutableMapping[str, Any]
 Event = MutableMapping[str, Any]
@@ -32,6 +35,7 @@ class Guard:
         self._app = app
         self._log = log
         self._visitors = visitors
+        self._turn = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
@@ -46,6 +50,9 @@ class Guard:
                 self._visitors.check(scope["method"], dict(scope["headers"]))
                 scope = {**scope, "headers": _checked(scope["headers"])}
                 receive = _Limited(receive).receive
+                if scope["path"] != HEALTH:
+                    async with self._turn:  # of many that come at once one is begun, then the broker serves
+                        await asyncio.sleep(0)
             await self._app(scope, receive, sending)
         except Problem as problem:
             if not begun:

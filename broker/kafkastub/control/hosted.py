@@ -106,9 +106,7 @@ class Hosted:
     # -- those who wait ------------------------------------------------------------------------------------------
 
     async def wait(self, future: asyncio.Future[T], seconds: float) -> T:
-        """What comes of a future. Raises TimeoutError, Problem where the broker ends or too many wait."""
-        if len(self._waiting) >= MOST_WAITING:
-            raise Problem(429, f"{MOST_WAITING} requests are waiting already: let some of them end")
+        """What comes of a future. Raises TimeoutError, Problem where the broker ends."""
         self._waiting.add(future)
         try:
             return await asyncio.wait_for(future, seconds)
@@ -124,7 +122,3 @@ class Hosted:
         self.ended = True
         for future in self._waiting:
             future.cancel()
-
-
-MOST_WAITING = 64
-"""Requests that wait for something at the same time."""

@@ -9,6 +9,7 @@ import logging
 import os
 import socket
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from kafkastub.control.hosted import Hosted
@@ -16,8 +17,6 @@ from kafkastub.server.doors import ListenError
 
 _CLOSING_SECONDS: Final = 0.4
 """How long answers that are under way have at the end."""
-_MOST_AT_ONCE: Final = 128
-"""Requests."""
 
 
 class MissingExtra(RuntimeError):
@@ -73,7 +72,7 @@ class ControlPort:
 
         config = Config(
             Guard(make_app(self._hosted), self._log, Visitors(*self._names)),
-            http=_protocol(self._log, self._last_gone),
+            http=self._protocol(),
             ws="none",
             loop="none",
             lifespan="off",
@@ -82,7 +81,6 @@ class ControlPort:
             date_header=False,
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=_MOST_AT_ONCE,
             timeout_keep_alive=30,
         )
         config.load()
@@ -90,6 +88,13 @@ class ControlPort:
         server.lifespan = config.lifespan_class(config)
         # Not `serve`: that takes the process's signals, and looks ten times a second whether it is to end.
         await server.startup(sockets=[self._socket])
+
+    def _protocol(self) -> Any:
+        from kafkastub.control.connections import ControlProtocol
+
+        own = logging.Logger("kafkastub.control", logging.WARNING)
+        own.addHandler(_ToTheBrokersLog(self._log))
+        return partial(ControlProtocol, logger=own, last_gone=self._last_gone)
 
     async def close(self) -> None:
         """Answer no more; nothing of it is left on the loop."""
@@ -118,28 +123,6 @@ class ControlPort:
         for listening in server.servers:
             await listening.wait_closed()
         self._socket.close()
-
-
-def _protocol(log: Any, last_gone: asyncio.Event) -> Any:
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    own = logging.Logger("kafkastub.control", logging.WARNING)
-    own.addHandler(_ToTheBrokersLog(log))
-
-    class Protocol(H11Protocol):
-        """Logs where the broker does, and no request that went well."""
-
-        def __init__(self, *args: Any, **named: Any) -> None:
-            super().__init__(*args, **named)
-            self.logger = own
-            self.access_log = False
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            super().connection_lost(exc)
-            if not self.connections:
-                last_gone.set()
-
-    return Protocol
 
 
 class _ToTheBrokersLog(logging.Handler):

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from kafkastub.journal.extract import Mentioned, TopicName, api_name, error_tally, mentioned
+from kafkastub.journal.messages import as_values
 from kafkastub.journal.redact import hide_secrets, redacted_frame
 from kafkastub.journal.ring import Outcome, Raw
 from kafkastub.shown import shown
@@ -175,6 +176,16 @@ class Entry:
         return message
 
     @property
+    def request_message(self) -> dict[str, Any] | None:
+        """The request field by field, as JSON has it; None where it cannot be decoded."""
+        return None if self.request is None else as_values(self.request, self.api_version)
+
+    @property
+    def response_message(self) -> dict[str, Any] | None:
+        """The answer likewise."""
+        return None if self.response is None else as_values(self.response, self._response_version)
+
+    @property
     def _response_version(self) -> int:
         """Of ApiVersions in a version that nobody knows, the answer is in version 0."""
         last = response_class(self.api_key).VERSIONS[1]
@@ -182,7 +193,9 @@ class Entry:
 
     @cached_property
     def _mentioned(self) -> Mentioned:
-        return mentioned(self.request, self._topic_name) if self.request is not None else Mentioned()
+        if self.request is None:
+            return Mentioned()
+        return mentioned(self.request, self.api_version, self._topic_name)
 
     @property
     def groups(self) -> tuple[str, ...]:

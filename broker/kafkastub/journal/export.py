@@ -23,7 +23,7 @@ COLUMNS: Final = (
     ("wall_time", "timestamp[us, UTC]", "arrival by the machine's clock"),
     ("duration_us", "int64, null", "microseconds to the answer; null where there was none"),
     ("connection_id", "int64", "number of the connection, from 1; -1 for `clock`"),
-    ("peer", "string", "HOST:PORT of the client"),
+    ("peer", "string", "HOST:PORT of the client, [HOST]:PORT where it is an IPv6 address"),
     ("listener", "string", "name of the listener that it came in on"),
     ("node_id", "int32", "the node that was asked"),
     ("principal", "string", "who the client is, for example `User:ANONYMOUS`"),
@@ -46,12 +46,14 @@ COLUMNS: Final = (
     ("fault", "string, null", "id of the fault that fired"),
     ("request", "binary, null", "the frame as it came, without its size; null unless frames were asked for"),
     ("response", "binary, null", "the answer as it went, with its size; null unless frames were asked for"),
+    ("request_message", "json, null", "the request field by field; null unless messages were asked for"),
+    ("response_message", "json, null", "the answer field by field; null unless messages were asked for"),
 )
 """(name, type, meaning) of each column."""
 
 
-def row(entry: Entry, frames: bool) -> dict[str, Any]:
-    """An entry as the columns have it, as Python values."""
+def row(entry: Entry, frames: bool, messages: bool = False) -> dict[str, Any]:
+    """An entry as the columns have it, as Python values; a column of JSON as what JSON says."""
     sender = entry.sender
     return {
         "schema_version": SCHEMA_VERSION,
@@ -82,24 +84,30 @@ def row(entry: Entry, frames: bool) -> dict[str, Any]:
         "fault": entry.fault,
         "request": entry.request_frame if frames else None,
         "response": entry.response_frame if frames else None,
+        "request_message": entry.request_message if messages else None,
+        "response_message": entry.response_message if messages else None,
     }
 
 
-def line(entry: Entry, frames: bool) -> str:
+def line(entry: Entry, frames: bool, messages: bool = False) -> str:
     """An entry as a line of JSON."""
-    return json.dumps(row(entry, frames), default=json_value, ensure_ascii=False) + "\n"
+    return json.dumps(row(entry, frames, messages), default=json_value, ensure_ascii=False) + "\n"
 
 
-def write_jsonl(entries: Iterable[Entry], path: str | os.PathLike[str], frames: bool = False) -> Path:
+def write_jsonl(
+    entries: Iterable[Entry], path: str | os.PathLike[str], frames: bool = False, messages: bool = False
+) -> Path:
     """One JSON object an entry; times in ISO 8601, frames in base64."""
     target = Path(path)
     with target.open("w", encoding="utf-8") as out:
         for entry in entries:
-            out.write(line(entry, frames))
+            out.write(line(entry, frames, messages))
     return target
 
 
-def write_parquet(entries: Iterable[Entry], path: str | os.PathLike[str], frames: bool = False) -> Path:
+def write_parquet(
+    entries: Iterable[Entry], path: str | os.PathLike[str], frames: bool = False, messages: bool = False
+) -> Path:
     """A Parquet file. Raises ImportError with what to install."""
     try:
         pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
@@ -107,8 +115,17 @@ def write_parquet(entries: Iterable[Entry], path: str | os.PathLike[str], frames
         raise ImportError("a journal as Parquet needs pyarrow: pip install 'kafkastub[journal]'") from None
     target = Path(path)
     schema = parquet_schema()
-    pq.write_table(pa.Table.from_pylist([row(entry, frames) for entry in entries], schema=schema), target)
+    rows = [_flat(row(entry, frames, messages)) for entry in entries]
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), target)
     return target
+
+
+def _flat(values: dict[str, Any]) -> dict[str, Any]:
+    """With JSON as text."""
+    for name in ("request_message", "response_message"):
+        if values[name] is not None:
+            values[name] = json.dumps(values[name], ensure_ascii=False)
+    return values
 
 
 def parquet_schema() -> Any:
@@ -119,6 +136,7 @@ def parquet_schema() -> Any:
         "int32": pa.int32(),
         "int64": pa.int64(),
         "string": pa.string(),
+        "json": pa.string(),
         "binary": pa.binary(),
         "timestamp[ms, UTC]": pa.timestamp("ms", tz="UTC"),
         "timestamp[us, UTC]": pa.timestamp("us", tz="UTC"),

@@ -37,10 +37,10 @@ class Mentioned:
         self.partitions: dict[tuple[str, int], None] = {}
 
 
-def mentioned(request: Message, topic_name: TopicName) -> Mentioned:
-    """The groups, topics and partitions that a request names."""
+def mentioned(request: Message, version: int, topic_name: TopicName) -> Mentioned:
+    """The groups, topics and partitions that a request of this version names."""
     found = Mentioned()
-    _walk(request, "", None, found, topic_name)
+    _walk(request, version, "", None, found, topic_name)
     if isinstance(request, FindCoordinatorRequest) and request.key_type == _GROUP_KEY:
         for key in (*request.coordinator_keys, *([request.key] if request.key else [])):
             found.groups.setdefault(key)
@@ -101,13 +101,15 @@ def api_name(key: int) -> str:
         return f"api {key}"
 
 
-def _walk(struct: Struct, inside: str, topic: str | None, found: Mentioned, topic_name: TopicName) -> None:
+def _walk(
+    struct: Struct, version: int, inside: str, topic: str | None, found: Mentioned, topic_name: TopicName
+) -> None:
     topic = _topic_of(struct, inside, topic_name) or topic
     if topic is not None:
         found.topics.setdefault(topic)
-    for name, kind, *_ in struct.FIELDS:
+    for name, kind, versions, *_ in struct.FIELDS:
         value = getattr(struct, name)
-        if value is None:
+        if value is None or not versions[0] <= version <= versions[1]:  # it has a default, and nobody said it
             continue
         if name == "group_id":
             found.groups.setdefault(value)
@@ -124,7 +126,7 @@ def _walk(struct: Struct, inside: str, topic: str | None, found: Mentioned, topi
             found.partitions.update(dict.fromkeys((topic, index) for index in value))
         elif kind[0] == "[" or kind[0].isupper():
             for each in _structs(value):
-                _walk(each, name, topic, found, topic_name)
+                _walk(each, version, name, topic, found, topic_name)
 
 
 def _topic_of(struct: Any, inside: str, topic_name: TopicName) -> str | None:

@@ -133,17 +133,24 @@ class Journal:
         """Forget what is there; sequence numbers go on."""
         self._call(self._ring.clear)
 
-    def to_jsonl(self, path: str | os.PathLike[str], *, frames: bool = False, **wanted: Any) -> Path:
-        """Write the entries as JSON lines (docs/journal.md has the fields); with `frames`, their raw bytes too."""
+    def to_jsonl(
+        self, path: str | os.PathLike[str], *, frames: bool = False, messages: bool = False, **wanted: Any
+    ) -> Path:
+        """Write the entries as JSON lines (docs/journal.md has the columns).
+
+        With `frames` their raw bytes too, with `messages` what they say, field by field.
+        """
         from kafkastub.journal.export import write_jsonl
 
-        return write_jsonl(self.requests(**wanted), path, frames=frames)
+        return write_jsonl(self.requests(**wanted), path, frames, messages)
 
-    def to_parquet(self, path: str | os.PathLike[str], *, frames: bool = False, **wanted: Any) -> Path:
+    def to_parquet(
+        self, path: str | os.PathLike[str], *, frames: bool = False, messages: bool = False, **wanted: Any
+    ) -> Path:
         """The same as a Parquet file. Raises ImportError with a sentence where pyarrow (extra `journal`) is not."""
         from kafkastub.journal.export import write_parquet
 
-        return write_parquet(self.requests(**wanted), path, frames=frames)
+        return write_parquet(self.requests(**wanted), path, frames, messages)
 
     def _numbered(self, since: int) -> list[tuple[int, Raw]]:
         return self._ring.numbered(max(since, self._first))

@@ -1,40 +1,41 @@
-"""/v1/journal: every request and answer, as `stub.journal` has them (docs/journal.md).
-
-Looking through the journal is done in slices, between which the broker serves.
-"""
+"""/v1/journal: every request and answer, as `stub.journal` has them (docs/journal.md)."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import tempfile
-import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import AsyncIterator, Coroutine
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
+from kafkastub.control.book import SLICE, Book, Shape, as_json, shown
+from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, Limit, example
-from kafkastub.journal import Entry, Outcome, Raw, Ring
-from kafkastub.journal.export import json_value, row
-from kafkastub.journal.journal import matcher
+from kafkastub.journal import DEFAULT_BYTES, Entry, Outcome, Raw, Ring
+from kafkastub.journal.export import row
+from kafkastub.journal.ring import reply_size
 
 T = TypeVar("T")
 
+_PIECE: Final = 32 << 10
+"""Bytes that are sent together."""
+
 LONGEST_WAIT: Final = 60
 """Seconds."""
-_SLICE: Final = 50
-"""Entries that are decoded in one go: a few milliseconds."""
-_MOST_EXPORTS: Final = 4
+MOST_WAITING: Final = 64
+MOST_FOLLOWING: Final = 16
+MOST_EXPORTS: Final = 4
 _MOST_BEHIND: Final = 10_000
-"""Entries that wait for a reader who follows and is slow; then some are left out."""
+"""Entries that wait for a reader who follows and is slow, `DEFAULT_BYTES` at most; then some are left out."""
 
 _EXAMPLE = {
     "schema_version": 1, "sequence": 17, "kind": "request", "broker_time": "2026-03-01T12:00:00.123000+00:00",
@@ -70,23 +71,37 @@ class Filters(Body):
         return said
 
 
-class ListQuery(Filters):
+_FRAMES: Final = Field(False, description="whether with the raw bytes, in base64 in JSON")
+_MESSAGES: Final = Field(False, description="whether with requests and answers field by field")
+
+
+class Shown(Filters):
+    """Which, and what of them."""
+
+    frames: bool = _FRAMES
+    messages: bool = _MESSAGES
+
+    @property
+    def shape(self) -> Shape:
+        return Shape(self.frames, self.messages)
+
+
+class ListQuery(Shown):
     """Which, and how many."""
 
     limit: Limit = 100
 
 
-class WaitQuery(Filters):
+class WaitQuery(Shown):
     """Which, and how long."""
 
     timeout: float = Field(5, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")
 
 
-class ExportQuery(Filters):
+class ExportQuery(Shown):
     """Which, and how."""
 
     format: Literal["jsonl", "parquet"] = "jsonl"
-    frames: bool = Field(False, description="whether with the raw bytes, in base64 in JSON lines")
 
 
 class Page(BaseModel):
@@ -114,78 +129,38 @@ class Cleared(BaseModel):
     removed: int
 
 
-class _Book:
-    """The journal of a hosted broker, read in slices."""
-
-    def __init__(self, hosted: Hosted) -> None:
-        self.hosted = hosted
-        self.exporting = 0
-
-    @contextmanager
-    def export(self) -> Iterator[None]:
-        """An export is under way, and holds what is in the journal as it begins."""
-        self.exporting += 1
-        try:
-            yield
-        finally:
-            self.exporting -= 1
-
-    @property
-    def ring(self) -> Ring:
-        """Raises Problem."""
-        ring = self.hosted.running().observer.ring
-        if ring is None:
-            raise Problem(404, "this broker keeps no journal: leave journal=False out where it is started")
-        return ring
-
-    def entry(self, sequence: int, raw: Raw) -> Entry:
-        cluster = self.hosted.running().state.cluster
-        return Entry(sequence, raw, self.ring.wall_offset_ns, cluster.name_of)
-
-    def matcher(self, wanted: dict[str, Any]) -> Callable[[Entry], bool]:
-        """Raises Problem for a filter that nothing can match."""
-        try:
-            return matcher(wanted)
-        except ValueError as error:
-            raise Problem(400, str(error)) from None
-
-    async def matching(self, wanted: dict[str, Any], newest_first: bool = False) -> AsyncIterator[Entry]:
-        """The entries as they are now, one after the other. Raises Problem."""
-        matches = self.matcher(wanted)
-        since = wanted.get("since")
-        numbered: Iterable[tuple[int, Raw]] = self.ring.numbered(since if isinstance(since, int) else 0)
-        if newest_first:
-            numbered = reversed(list(numbered))
-        for number, each in enumerate(numbered, 1):
-            entry = self.entry(*each)
-            if matches(entry):
-                yield entry
-            if not number % _SLICE:
-                await asyncio.sleep(0)
-
-
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoints."""
     router = APIRouter(prefix="/journal", tags=["journal"])
-    book = _Book(hosted)
+    book = Book(hosted)
+    waiting = Places(MOST_WAITING, "requests are waiting")
+    following = Places(MOST_FOLLOWING, "clients follow the journal")
+    exporting = Places(MOST_EXPORTS, "exports are under way")
 
-    @router.get("", summary="Entries: the newest, or with `since` the oldest from there on")
-    async def query(query: Annotated[ListQuery, Query()]) -> Page:
+    @router.get("", summary="Entries: the newest, or with `since` the oldest from there on", response_model=Page)
+    async def query(query: Annotated[ListQuery, Query()]) -> Response:
         wanted, ring = query.wanted(), book.ring
         newest, total = "since" not in wanted, ring.total
-        entries: list[Entry] = []
-        async for entry in book.matching(wanted, newest):
-            entries.append(entry)
-            if len(entries) == query.limit:
+        found: list[tuple[int, Raw]] = []
+        async for entry, raw in book.matching(wanted, newest):
+            found.append((entry.sequence, raw))
+            if len(found) == query.limit:
                 break
-        entries.sort(key=lambda entry: entry.sequence)
-        full = len(entries) == query.limit and not newest
-        following = entries[-1].sequence + 1 if full else total
-        return Page(entries=[_shown(entry) for entry in entries], next=following, total=ring.total, first=ring.first)
+        found.sort(key=lambda one: one[0])
+        full = len(found) == query.limit and not newest
+        rest = {"next": found[-1][0] + 1 if full else total, "total": ring.total, "first": ring.first}
+        pieces = _page(book, found, query.shape, rest)
+        return StreamingResponse(_together(pieces), media_type="application/json")
 
-    @router.get("/wait", summary="The first answered request that matches, once it is there; 408 if it is not in time")
-    async def wait(query: Annotated[WaitQuery, Query()]) -> Found:
-        return Found(entry=_shown(await _wait(book, query.wanted(), query.timeout)))
+    @router.get(
+        "/wait",
+        summary="The first answered request that matches, once it is there; 408 if it is not in time",
+        response_model=Found,
+    )
+    async def wait(query: Annotated[WaitQuery, Query()], request: Request) -> Response:
+        waiting.take(request.state.connection)
+        entry, raw = await _while_there(request, _wait(book, query.wanted(), query.timeout))
+        return _json(b'{"entry":' + await book.of_entry(raw, partial(shown, entry, query.shape)) + b"}")
 
     @router.get(
         "/follow",
@@ -193,10 +168,12 @@ def routes(hosted: Hosted) -> APIRouter:
         response_class=StreamingResponse,
         responses={200: {"content": {"application/x-ndjson": {"example": _EXAMPLE}}}},
     )
-    async def follow(query: Annotated[Filters, Query()]) -> StreamingResponse:
+    async def follow(query: Annotated[Shown, Query()], request: Request) -> StreamingResponse:
         wanted = query.wanted()
         book.matcher(wanted)
-        return StreamingResponse(_follow(book, book.ring, wanted), media_type="application/x-ndjson")
+        ring = book.ring
+        following.take(request.state.connection)
+        return StreamingResponse(_follow(book, ring, wanted, query.shape), media_type="application/x-ndjson")
 
     @router.delete("", summary="Forget what is there; sequence numbers go on")
     async def clear() -> Cleared:
@@ -211,45 +188,95 @@ def routes(hosted: Hosted) -> APIRouter:
         response_class=Response,
         responses={200: {"content": {"application/x-ndjson": {}, "application/vnd.apache.parquet": {}}}},
     )
-    async def export(query: Annotated[ExportQuery, Query()]) -> Response:
+    async def export(query: Annotated[ExportQuery, Query()], request: Request) -> Response:
         wanted = query.wanted()
         book.matcher(wanted)
         _ = book.ring  # refused here, before the answer has begun
-        if book.exporting >= _MOST_EXPORTS:
-            raise Problem(429, f"{_MOST_EXPORTS} exports are under way already: let one of them end")
+        exporting.take(request.state.connection)
         if query.format == "jsonl":
-            return StreamingResponse(_export(book, wanted, query.frames), media_type="application/x-ndjson")
-        with book.export():
-            entries = [entry async for entry in book.matching(wanted)]
-            content = await _in_a_thread(lambda: _parquet(entries, query.frames))
+            return StreamingResponse(_together(_export(book, wanted, query.shape)), media_type="application/x-ndjson")
+        entries = [entry async for entry, _ in book.matching(wanted)]
+        content = await book.in_a_thread(lambda: _parquet(entries, query.shape))
         return Response(content, media_type="application/vnd.apache.parquet")
 
     return router
 
 
-async def _export(book: _Book, wanted: dict[str, Any], frames: bool) -> AsyncIterator[str]:
-    with book.export():
-        async for entry in book.matching(wanted):
-            yield _line(row(entry, frames))
+async def _page(book: Book, found: list[tuple[int, Raw]], shape: Shape, rest: dict[str, int]) -> AsyncIterator[bytes]:
+    """A `Page`, made as it is read: it may be a hundred times as large as the journal is in memory."""
+    yield b'{"entries":['
+    for number, (sequence, raw) in enumerate(found):
+        text = await book.of_entry(raw, partial(shown, book.entry(sequence, raw), shape))
+        yield b"," + text if number else text
+        if not number % SLICE:
+            await book.next_turn()
+    yield b"]," + as_json(rest)[1:]
 
 
-async def _wait(book: _Book, wanted: dict[str, Any], seconds: float) -> Entry:
+async def _together(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The same in fewer pieces."""
+    held: list[bytes] = []
+    size = 0
+    async for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= _PIECE:
+            yield b"".join(held)
+            held, size = [], 0
+    if held:
+        yield b"".join(held)
+
+
+def _json(content: bytes) -> Response:
+    return Response(content, media_type="application/json")
+
+
+async def _while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """What comes of it, as long as the client is there to be told. Raises Problem."""
+    task = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise Problem(499, "the client has gone")
+        return task.result()
+    finally:
+        for each in (task, gone):
+            each.cancel()
+        await asyncio.gather(task, gone, return_exceptions=True)
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _export(book: Book, wanted: dict[str, Any], shape: Shape) -> AsyncIterator[bytes]:
+    async for entry, raw in book.matching(wanted):
+        yield await book.of_entry(raw, partial(_line, entry, shape))
+
+
+def _line(entry: Entry, shape: Shape) -> bytes:
+    return as_json(row(entry, *shape)) + b"\n"
+
+
+async def _wait(book: Book, wanted: dict[str, Any], seconds: float) -> tuple[Entry, Raw]:
     """Raises Problem."""
     matches, ring = book.matcher(wanted), book.ring
     pending_wanted = wanted.get("outcome") == "pending"
-    found: asyncio.Future[Entry] = asyncio.get_running_loop().create_future()
+    found: asyncio.Future[tuple[Entry, Raw]] = asyncio.get_running_loop().create_future()
 
     def look(sequence: int, raw: Raw) -> None:
         if not found.done() and (raw.outcome is not Outcome.PENDING or pending_wanted):
             entry = book.entry(sequence, raw)
             if matches(entry):
-                found.set_result(entry)
+                found.set_result((entry, raw))
 
     ring.watchers.append(look)
     try:
-        async for entry in book.matching(wanted):
+        async for entry, raw in book.matching(wanted):
             if entry.outcome != "pending" or pending_wanted:
-                return entry
+                return entry, raw
             if found.done():
                 break
         return await book.hosted.wait(found, seconds)
@@ -260,59 +287,63 @@ async def _wait(book: _Book, wanted: dict[str, Any], seconds: float) -> Entry:
         ring.watchers.remove(look)
 
 
-async def _follow(book: _Book, ring: Ring, wanted: dict[str, Any]) -> AsyncIterator[str]:
+async def _follow(book: Book, ring: Ring, wanted: dict[str, Any], shape: Shape) -> AsyncIterator[bytes]:
     """Ends with the broker."""
     matches = book.matcher(wanted)
-    behind: list[tuple[int, Raw]] = []
-    left_out = 0
-    came = asyncio.Event()
-
-    def look(sequence: int, raw: Raw) -> None:
-        nonlocal left_out
-        if raw.outcome is Outcome.PENDING:
-            return
-        if len(behind) < _MOST_BEHIND:
-            behind.append((sequence, raw))
-        else:
-            left_out += 1
-        came.set()
-
-    ring.watchers.append(look)
+    behind = _Behind()
+    ring.watchers.append(behind.add)
     try:
-        yield "\n"  # the reader is told that it has begun
+        yield b"\n"  # the reader is told that it has begun
         while not book.hosted.ended:
-            if not behind:
-                came.clear()
+            if not behind.entries:
+                behind.came.clear()
                 try:
-                    await book.hosted.wait(asyncio.ensure_future(came.wait()), LONGEST_WAIT)
+                    await book.hosted.wait(asyncio.ensure_future(behind.came.wait()), LONGEST_WAIT)
                 except TimeoutError:
-                    yield "\n"  # whether somebody still listens
+                    yield b"\n"  # whether somebody still listens
                 except Problem:
                     return
-            part = behind[:_SLICE]
-            del behind[:_SLICE]
-            for each in part:
-                entry = book.entry(*each)
-                if matches(entry):
-                    yield _line(_shown(entry))
-            if left_out:
-                yield _line({"kind": "left_out", "count": left_out})
-                left_out = 0
-            await asyncio.sleep(0)
+            for sequence, raw in behind.next():
+                entry = book.entry(sequence, raw)
+                if await book.of_entry(raw, partial(matches, entry)):
+                    yield await book.of_entry(raw, partial(shown, entry, shape)) + b"\n"
+            if behind.left_out:
+                yield as_json({"kind": "left_out", "count": behind.left_out}) + b"\n"
+                behind.left_out = 0
+            await book.next_turn()
     finally:
-        ring.watchers.remove(look)
+        ring.watchers.remove(behind.add)
 
 
-def _shown(entry: Entry) -> dict[str, Any]:
-    """An entry as JSON has it: the columns of an export without the frames, and `text`, a line for people."""
-    values = row(entry, False)
-    del values["request"], values["response"]
-    shown: dict[str, Any] = json.loads(json.dumps(values, default=json_value))
-    return shown | {"text": str(entry)}
+class _Behind:
+    """What a reader who follows has not been told yet."""
+
+    def __init__(self) -> None:
+        self.entries: deque[tuple[int, Raw]] = deque()
+        self.left_out = 0
+        self.came = asyncio.Event()
+        self._bytes = 0
+
+    def add(self, sequence: int, raw: Raw) -> None:
+        """The ring's: a request was answered, or has come."""
+        if raw.outcome is Outcome.PENDING:
+            return
+        if len(self.entries) < _MOST_BEHIND and self._bytes < DEFAULT_BYTES:
+            self.entries.append((sequence, raw))
+            self._bytes += _size(raw)
+        else:
+            self.left_out += 1
+        self.came.set()
+
+    def next(self) -> list[tuple[int, Raw]]:
+        """Some of it, which is told now."""
+        part = [self.entries.popleft() for _ in range(min(SLICE, len(self.entries)))]
+        self._bytes -= sum(_size(raw) for _, raw in part)
+        return part
 
 
-def _line(values: dict[str, Any]) -> str:
-    return json.dumps(values, default=json_value, ensure_ascii=False) + "\n"
+def _size(raw: Raw) -> int:
+    return raw.end - raw.start + reply_size(raw.reply)
 
 
 def _since(text: str) -> int | datetime:
@@ -328,37 +359,12 @@ def _since(text: str) -> int | datetime:
     return moment
 
 
-def _parquet(entries: list[Entry], frames: bool) -> bytes:
+def _parquet(entries: list[Entry], shape: Shape) -> bytes:
     """Raises Problem."""
     from kafkastub.journal.export import write_parquet
 
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return write_parquet(entries, Path(folder) / "journal.parquet", frames=frames).read_bytes()
+            return write_parquet(entries, Path(folder) / "journal.parquet", *shape).read_bytes()
         except ImportError as error:
             raise Problem(501, str(error)) from None
-
-
-async def _in_a_thread(work: Callable[[], T]) -> T:
-    """Run what takes long in a thread that ends with it."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def run() -> None:
-        try:
-            value = work()
-        except BaseException as error:
-            tell, said = done.set_exception, error
-            _tell(loop, done, lambda: tell(said))
-        else:
-            _tell(loop, done, lambda: done.set_result(value))
-
-    threading.Thread(target=run, name="kafkastub-export", daemon=True).start()
-    return await done
-
-
-def _tell(loop: asyncio.AbstractEventLoop, done: asyncio.Future[Any], tell: Callable[[], None]) -> None:
-    try:
-        loop.call_soon_threadsafe(lambda: None if done.done() else tell())
-    except RuntimeError:  # the broker has ended
-        return

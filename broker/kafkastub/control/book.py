@@ -1,0 +1,137 @@
+"""The journal as the control port reads it: in slices, between which the broker serves.
+
+What is large is decoded in a thread, so that nobody waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeVar
+
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem
+from kafkastub.journal import Entry, Raw, Ring
+from kafkastub.journal.export import json_value, row
+from kafkastub.journal.journal import matcher
+from kafkastub.journal.ring import reply_size
+
+T = TypeVar("T")
+
+SLICE: Final = 20
+"""Entries that are decoded and told in one go: a millisecond or two."""
+_CHEAP: Final = frozenset({"api", "outcome", "fault", "since"})
+"""Filters that decode nothing."""
+_LARGE: Final = 16 << 10
+"""Bytes of a request and its answer from which they are decoded in a thread."""
+
+
+class Shape(NamedTuple):
+    """What of an entry is told beside its columns."""
+
+    frames: bool = False
+    messages: bool = False
+
+
+class Book:
+    """The journal of a hosted broker."""
+
+    def __init__(self, hosted: Hosted) -> None:
+        self.hosted = hosted
+        self._turn = asyncio.Lock()
+        self._thread = asyncio.Lock()
+        """One at a time: the more there are, the longer the broker's own waits until it is the next to run."""
+
+    @property
+    def ring(self) -> Ring:
+        """Raises Problem."""
+        ring = self.hosted.running().observer.ring
+        if ring is None:
+            raise Problem(404, "this broker keeps no journal: leave journal=False out where it is started")
+        return ring
+
+    def entry(self, sequence: int, raw: Raw) -> Entry:
+        cluster = self.hosted.running().state.cluster
+        return Entry(sequence, raw, self.ring.wall_offset_ns, cluster.name_of)
+
+    def matcher(self, wanted: dict[str, Any]) -> Callable[[Entry], bool]:
+        """Raises Problem for a filter that nothing can match."""
+        try:
+            return matcher(wanted)
+        except ValueError as error:
+            raise Problem(400, str(error)) from None
+
+    async def matching(self, wanted: dict[str, Any], newest_first: bool = False) -> AsyncIterator[tuple[Entry, Raw]]:
+        """The entries as they are now, one after the other. Raises Problem."""
+        matches, decodes = self.matcher(wanted), not _CHEAP.issuperset(wanted)
+        since = wanted.get("since")
+        numbered: Iterable[tuple[int, Raw]] = self.ring.numbered(since if isinstance(since, int) else 0)
+        if newest_first:
+            numbered = reversed(list(numbered))
+        await self.next_turn()
+        for number, (sequence, raw) in enumerate(numbered, 1):
+            entry = self.entry(sequence, raw)
+            look = partial(matches, entry)
+            if await self.of_entry(raw, look) if decodes else look():
+                yield entry, raw
+            if not number % SLICE:
+                await self.next_turn()
+
+    async def next_turn(self) -> None:
+        """Let the broker serve, and the others who read the journal: one of them works at a time."""
+        async with self._turn:
+            await asyncio.sleep(0)
+
+    async def of_entry(self, raw: Raw, work: Callable[[], T]) -> T:
+        """What is found out about an entry by decoding it: here, or in a thread where there is much of it."""
+        large = raw.end - raw.start + reply_size(raw.reply) > _LARGE
+        return await self.in_a_thread(work) if large else work()
+
+    async def in_a_thread(self, work: Callable[[], T]) -> T:
+        """What takes long."""
+        async with self._thread:
+            return await _in_a_thread(work)
+
+
+def shown(entry: Entry, shape: Shape) -> bytes:
+    """An entry as JSON: the columns of an export without those not asked for, and `text`, a line for people."""
+    values = row(entry, shape.frames, shape.messages)
+    for name in (*(() if shape.frames else ("request", "response")), *(() if shape.messages else MESSAGES)):
+        del values[name]
+    return as_json(values | {"text": str(entry)})
+
+
+MESSAGES: Final = ("request_message", "response_message")
+
+
+def as_json(values: dict[str, Any]) -> bytes:
+    """In one line; half of a surrogate pair, which UTF-8 has no form for, is escaped."""
+    return json.dumps(values, default=json_value, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
+async def _in_a_thread(work: Callable[[], T]) -> T:
+    """Run what takes long in a thread that ends with it."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def run() -> None:
+        try:
+            value = work()
+        except BaseException as error:
+            tell, said = done.set_exception, error
+            _tell(loop, done, lambda: tell(said))
+        else:
+            _tell(loop, done, lambda: done.set_result(value))
+
+    threading.Thread(target=run, name="kafkastub-export", daemon=True).start()
+    return await done
+
+
+def _tell(loop: asyncio.AbstractEventLoop, done: asyncio.Future[Any], tell: Callable[[], None]) -> None:
+    try:
+        loop.call_soon_threadsafe(lambda: None if done.done() else tell())
+    except RuntimeError:  # the broker has ended
+        return
