@@ -6,11 +6,13 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.cli.common import refuse
 
 if TYPE_CHECKING:
+    import socket
+
     from kafkastub.cli.common import Commands
 
 OPTIONS: Final = {
@@ -62,30 +64,90 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _health(environment: Mapping[str, str]) -> int:
     """0 where the broker of this container answers and has the topics that were asked for; says why where not."""
-    from kafkastub.client import Client, ClientError, topics
     from kafkastub.config.environment import topics_of
 
     wanted = {text.partition(":")[0] for text in topics_of(environment)}
-    try:
-        with Client(f"127.0.0.1:{_port(environment)}", timeout=HEALTH_SECONDS) as client:
-            missing = sorted(wanted - set(topics.names(client)))
-    except ClientError as error:
-        print(error, file=sys.stderr)
-        return 1
-    if missing:
-        print(f"topics that are not there yet: {', '.join(missing)}", file=sys.stderr)
+    why = _unhealthy(environment, wanted)
+    if why is not None:
+        print(why, file=sys.stderr)
         return 1
     return 0
 
 
-def _port(environment: Mapping[str, str]) -> int:
-    """The port of the first listener that clients use."""
+def _unhealthy(environment: Mapping[str, str], wanted: set[str]) -> str | None:
+    """Why it is not healthy. Topics can be seen by who need not sign in; else it is enough that somebody answers.
+
+    They are there then, too: a broker makes its topics before it listens.
+    """
+    listeners = _listeners(environment)
+    plain = next((one for one in listeners if one.protocol == "PLAINTEXT"), None)
+    if plain is None:
+        return _silent(listeners[0])
+    if environment.get("KAFKA_AUTHORIZER_CLASS_NAME"):
+        return _silent(plain)
+    from kafkastub.client import Client, ClientError, topics
+
+    try:
+        host = f"[{plain.host}]" if ":" in plain.host else plain.host
+        with Client(f"{host}:{plain.port}", timeout=HEALTH_SECONDS) as client:
+            missing = sorted(wanted - set(topics.names(client)))
+    except ClientError as error:
+        return str(error)
+    return f"topics that are not there yet: {', '.join(missing)}" if missing else None
+
+
+class _Listener(NamedTuple):
+    """One that clients use, and how they reach it from within the container."""
+
+    protocol: str
+    host: str
+    port: int
+
+
+def _listeners(environment: Mapping[str, str]) -> list[_Listener]:
+    """Those of KAFKA_LISTENERS, or the one that there is without it."""
+    pairs = (pair.rpartition(":") for pair in environment.get("KAFKA_LISTENER_SECURITY_PROTOCOL_MAP", "").split(","))
+    protocols = {name.strip().upper(): protocol.strip().upper() for name, _, protocol in pairs}
+    controllers = environment.get("KAFKA_CONTROLLER_LISTENER_NAMES", "CONTROLLER").upper().split(",")
+    found = []
     for listener in environment.get("KAFKA_LISTENERS", "").split(","):
         name, _, address = listener.strip().partition("://")
-        port = address.rpartition(":")[2]
-        if port.isdecimal() and name != environment.get("KAFKA_CONTROLLER_LISTENER_NAMES", "CONTROLLER"):
-            return int(port)
-    return 9092
+        host, _, port = address.rpartition(":")
+        if port.isdecimal() and name.upper() not in controllers:
+            host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host.strip("[]"), host.strip("[]"))
+            found.append(_Listener(protocols.get(name.upper(), name.upper()), host, int(port)))
+    return found or [_Listener("PLAINTEXT", "127.0.0.1", 9092)]
+
+
+def _silent(listener: _Listener) -> str | None:
+    """Why nobody answers there. Who has not signed in may ask for ApiVersions; of TLS the handshake will do."""
+    import socket
+
+    try:
+        with socket.create_connection((listener.host, listener.port), HEALTH_SECONDS) as sock:
+            if listener.protocol in ("SSL", "SASL_SSL"):
+                return _no_handshake(sock)
+            from kafkawire.framing import frame
+            from kafkawire.header import request_header
+
+            sock.sendall(frame(request_header(18, 0, 1, "health", False)))
+            return None if sock.recv(1) else f"the broker on port {listener.port} ends connections"
+    except OSError as error:
+        return f"no broker answers on {listener.host}:{listener.port}: {error}"
+
+
+def _no_handshake(sock: socket.socket) -> str | None:
+    """Whose certificate it is does not matter here: it is our own container."""
+    import ssl
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with context.wrap_socket(sock):
+            return None
+    except ssl.SSLError as error:
+        # Who is asked for a certificate, and has none, is told so by somebody who is there.
+        return None if "ALERT" in (error.reason or "") else f"the handshake of TLS failed: {error.reason}"
 
 
 def serve_options(environment: Mapping[str, str]) -> list[str]:
