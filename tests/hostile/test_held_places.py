@@ -27,6 +27,8 @@ def process() -> Iterator[Controlled]:
         with RawClient(process.servers) as client:
             for _ in range(6):
                 client.exchange(18, 0, bytes(1 << 20))
+        for _ in range(3):  # what is loaded at the first request is loaded
+            httpx.post(f"{process.url}/v1/clock/advance", json={"by": "0s"}, timeout=SECONDS)
         yield process
 
 
@@ -58,7 +60,7 @@ def slowest_ms(process: Controlled, said: bytes) -> tuple[float, float]:
                     answer = client.recv(65536)
                 longest = max(longest, 1000 * (time.perf_counter() - begin))
                 assert answer.startswith(b"HTTP/1.1 200"), answer
-        best = min(best, (prober.longest_ms, longest))
+        best = (min(best[0], prober.longest_ms), min(best[1], longest))
         if max(best) <= LONGEST_MS:
             break
     return best
