@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafkastub.config.releases import APIS, METADATA_VERSIONS
-from kafkastub.layers.release import gaps, served_apis
+from kafkastub.handlers.release import gaps, served_apis
 
 _INTRODUCTION = """\
 # What of each release is served

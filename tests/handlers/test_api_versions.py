@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kafkastub import KafkaStub
+from kafkastub.handlers.not_served import refused_apis
 from kafkastub.handlers.registry import registrations
-from kafkastub.layers.not_served import refused_apis
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode

@@ -16,7 +16,7 @@ from kafkastub.client.groups import offsets
 from kafkastub.config.own import OWN
 from kafkastub.config.releases import APIS, LATEST
 from kafkastub.handlers.registry import registrations
-from kafkastub.layers.release import gaps, served_apis
+from kafkastub.handlers.release import gaps, served_apis
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.messages.api_versions_request import ApiVersionsRequest

@@ -13,8 +13,8 @@ from kafka import KafkaProducer
 from kafka.errors import TransactionalIdAuthorizationFailedError
 
 from kafkastub import KafkaStub
+from kafkastub.handlers.not_served import NOT_SERVED, refused_apis
 from kafkastub.handlers.registry import registrations
-from kafkastub.layers.not_served import NOT_SERVED, refused_apis
 from kafkawire.api import ApiKey
 from kafkawire.catalogue import request_class, response_class
 from kafkawire.codec import decode, encode

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkastub.faults import Armed, FaultRule, Plan
+from kafkastub.handlers.release import served_apis
 from kafkastub.journal import Entry, Ring
 from kafkastub.journal.export import row
-from kafkastub.layers.release import served_apis
 from kafkastub.server.clock import Clock
 from kafkastub.server.connection import Connection
 from kafkastub.server.observed import Observer

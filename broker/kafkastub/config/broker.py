@@ -10,7 +10,8 @@ from . import definition
 from .connection_limits import check_connection_limits
 from .errors import ConfigError, InvalidValue
 from .kafka_table import BROKER, TOPIC, TOPIC_SYNONYMS, Row
-from .own import OWN, PROFILE, check_name, profile_with
+from .own import OWN, PROFILE, profile_with
+from .own_names import check_name
 from .profile import Profile
 
 # The stub's own start: what a real broker must be told, and topics that keep their records (a test's records carry

@@ -60,15 +60,6 @@ PROFILE: Final[dict[str, str]] = {PREFIX + field.replace("_", "."): field for fi
 """Configuration name to the field of Profile that it sets."""
 
 
-def check_name(name: str) -> None:
-    """Raises ConfigError for a name with our prefix that is none of ours: it can only be a slip of the pen."""
-    if name.startswith(PREFIX) and name not in OWN and name not in PROFILE:
-        from .mistyped import question
-
-        known = f"known are {', '.join(sorted([*OWN, *PROFILE]))}"
-        raise ConfigError(f"{name} is refused: {' '.join(filter(None, (question(name), known)))}")
-
-
 def profile_with(profile: Profile, given: Mapping[str, object]) -> Profile:
     """The profile with those of its fields that are given by their configuration names. Raises ConfigError."""
     changes = {PROFILE[name]: _field(name, value) for name, value in given.items() if name in PROFILE}

@@ -26,7 +26,7 @@ from functools import lru_cache
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles, registrations
-from kafkastub.layers.release import feature_levels, served_apis
+from kafkastub.handlers.release import feature_levels, served_apis
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
@@ -68,7 +68,7 @@ def api_versions(ctx: RequestContext, request: ApiVersionsRequest) -> Outcome:
 
 @lru_cache(maxsize=64)
 def _listed(release: str | None) -> tuple[ApiVersion, ...]:
-    from kafkastub.layers.not_served import refused_apis
+    from kafkastub.handlers.not_served import refused_apis
 
     apis = sorted({**refused_apis(release), **served_apis(release)}.items())
     return tuple(ApiVersion(api.key, api.advertised_first, api.last) for _, api in apis if api.advertised)

@@ -15,7 +15,8 @@ from __future__ import annotations
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.configs.changes import Op, alter, repeated_resources
+from kafkastub.state.configs.changes import alter, repeated_resources
+from kafkastub.state.configs.operations import Op
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
@@ -45,7 +46,7 @@ def alter_configs(ctx: RequestContext, request: AlterConfigsRequest) -> Outcome:
         else:
             changes = [(config.name, int(Op.SET), config.value) for config in resource.configs]
             try:
-                alter(ctx, named, changes, replace=True, validate_only=request.validate_only)
+                alter(ctx.state, ctx.node_id, named, changes, replace=True, validate_only=request.validate_only)
             except KafkaError as error:
                 code, text = error.code, error.message
         responses.append(AlterConfigsResourceResponse(code, text, *named))

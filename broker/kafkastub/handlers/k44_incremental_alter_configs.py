@@ -29,8 +29,9 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.configs.broker_changes import check_broker
-from kafkastub.state.configs.changes import Change, alter, changed, check_changes, repeated_resources
+from kafkastub.state.configs.changes import alter, changed, check_changes, repeated_resources
 from kafkastub.state.configs.entries import ResourceType
+from kafkastub.state.configs.operations import Change
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
@@ -83,7 +84,7 @@ def incremental_alter_configs(ctx: RequestContext, request: IncrementalAlterConf
             code = ErrorCode.UNKNOWN_SERVER_ERROR
         else:
             try:
-                alter(ctx, named, changes, replace=False, validate_only=request.validate_only)
+                alter(ctx.state, ctx.node_id, named, changes, replace=False, validate_only=request.validate_only)
             except KafkaError as error:
                 code, text = error.code, error.message
         responses.append(AlterConfigsResourceResponse(code, text, *named))
@@ -96,7 +97,7 @@ def _is_forwarded(ctx: RequestContext, resource: tuple[int, str], changes: Seque
     try:
         check_changes(changes)
         if kind == ResourceType.BROKER:
-            check_broker(ctx, name, changes, replace=False)
+            check_broker(ctx.state, ctx.node_id, name, changes, replace=False)
             return True
     except KafkaError:
         return False

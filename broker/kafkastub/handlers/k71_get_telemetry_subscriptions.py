@@ -41,7 +41,7 @@ def get_telemetry_subscriptions(ctx: RequestContext, request: GetTelemetrySubscr
     telemetry = ctx.state.telemetry
     while instance_id == ZERO_UUID or (instance_id != request.client_instance_id and telemetry.knows(instance_id)):
         instance_id = random_uuid(ctx.state.random)
-    instance = telemetry.instance(ctx, instance_id)
+    instance = telemetry.instance(ctx, ctx.state.cluster.client_metrics_configs, instance_id)
     if not instance.may_get(ctx.timer_ms) and instance.last_error not in _ASKS_AGAIN:
         raise KafkaError(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
     instance.last_error = ErrorCode.NONE

@@ -37,7 +37,8 @@ def error_response(request: PushTelemetryRequest, code: ErrorCode, version: int)
 def push_telemetry(ctx: RequestContext, request: PushTelemetryRequest) -> Outcome:
     if request.client_instance_id in RESERVED_IDS:
         raise KafkaError(ErrorCode.INVALID_REQUEST)
-    instance = ctx.state.telemetry.instance(ctx, request.client_instance_id)
+    configs = ctx.state.cluster.client_metrics_configs
+    instance = ctx.state.telemetry.instance(ctx, configs, request.client_instance_id)
     instance.last_error = _refusal(ctx, request, instance)
     instance.terminating = request.terminating
     if instance.last_error:

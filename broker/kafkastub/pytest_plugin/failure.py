@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from kafkastub.handlers.not_served import NOT_SERVED
 from kafkastub.handlers.registry import registrations
-from kafkastub.layers.not_served import NOT_SERVED
 from kafkastub.stub.stub import STARTED
 
 if TYPE_CHECKING:

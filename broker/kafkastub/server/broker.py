@@ -115,7 +115,7 @@ class Broker:
         for name in letting_nobody_in(self.config, {door.listener.name: None for door in self._nodes.doors()}):
             self.log.warning(f"{name}=0 lets nobody in: raise it, or leave it out")
         if release := self.config["kafkastub.as.version"]:
-            from kafkastub.layers.release import gaps_in_words
+            from kafkastub.handlers.release import gaps_in_words
 
             self.log.info(f"serving as Apache Kafka {release}", not_served=gaps_in_words(release))
 

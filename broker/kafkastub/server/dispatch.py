@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
+from kafkastub.handlers.release import served_apis
 from kafkastub.layers.fast_paths import FAST_PATHS
 from kafkastub.layers.fast_paths.contract import FastPath, always_clear
-from kafkastub.layers.release import served_apis
 from kafkastub.state.broker_state import BrokerState
 from kafkawire.api import ApiKey
 from kafkawire.codec import Decoder, Encoder, Parts, decoder, encoder, fast_decoder
@@ -279,7 +279,7 @@ class Dispatcher:
         api = self._apis.get(key)
         refused = False
         if api is None:
-            from kafkastub.layers.not_served import refused_apis, unknown
+            from kafkastub.handlers.not_served import refused_apis, unknown
 
             api = refused_apis(self.state.config["kafkastub.as.version"]).get(key)
             refused = api is not None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kafkastub.config import BrokerConfig
 from kafkastub.config.profile import Profile
@@ -22,13 +22,42 @@ if TYPE_CHECKING:
     from kafkastub.security import Authorizer
     from kafkastub.security.credentials import ScramUsers
     from kafkastub.security.quotas import Changes, Entity, Quotas, Refusal
-    from kafkastub.state.loading import Loading
-    from kafkastub.state.persistence import Persistence
     from kafkastub.state.quota_usage import MutedChannels, Throttle
     from kafkastub.storage.disk import Disk
 
 _MOST_UNSEEN: Final = 100
 """Groups without a record that cannot be read yet; with more of them, all are shown."""
+
+
+class Keeper(Protocol):
+    """Who keeps the state in a data directory; see `persistence`."""
+
+    @property
+    def disk(self) -> Disk: ...
+
+    def producer_ids_changed(self, transactional_id: str | None) -> None:
+        """An id was handed out, or a transactional id's epoch raised. Raises KAFKA_STORAGE_ERROR."""
+
+    def look_at_clock(self) -> None:
+        """Somebody may have moved the clock."""
+
+    def fall_back(self) -> None:
+        """Nothing can be written any more: be what the files say."""
+
+
+class Loading:
+    """A coordinator on its way: requests for it are answered with COORDINATOR_LOAD_IN_PROGRESS.
+
+    Attributes:
+        steps: each step applies some records.
+        deleted: topics that were deleted meanwhile; groups lose their offsets of them afterwards.
+    """
+
+    __slots__ = ("deleted", "steps")
+
+    def __init__(self, steps: Iterator[None]) -> None:
+        self.steps = steps
+        self.deleted: list[str] = []
 
 
 class BrokerState:
@@ -66,7 +95,7 @@ class BrokerState:
         self.loading: Loading | None = None
         self.logs: LogManager
         self.offsets_topic: OffsetsTopic
-        self.persistence: Persistence | None = None
+        self.persistence: Keeper | None = None
         if disk is None:
             self.logs, self.offsets_topic = (
                 LogManager(wall_ms),

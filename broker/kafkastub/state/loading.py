@@ -7,25 +7,8 @@ comes back.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from kafkastub.state.broker_state import BrokerState
-
-
-class Loading:
-    """A coordinator on its way: requests for it are answered with COORDINATOR_LOAD_IN_PROGRESS.
-
-    Attributes:
-        steps: each step applies some records.
-        deleted: topics that were deleted meanwhile; groups lose their offsets of them afterwards.
-    """
-
-    __slots__ = ("deleted", "steps")
-
-    def __init__(self, steps: Iterator[None]) -> None:
-        self.steps = steps
-        self.deleted: list[str] = []
+from kafkastub.state.broker_state import BrokerState, Loading
 
 
 def unload(state: BrokerState, broker_ms: int, timer_ms: int) -> None:

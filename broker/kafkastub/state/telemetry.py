@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, Protocol
 
 from kafkastub.config import InvalidValue, definition
 from kafkastub.config.kafka_table import CLIENT_METRICS
 from kafkastub.config.other import match_patterns
 from kafkastub.config.patterns import Pattern
-from kafkastub.handlers.context import RequestContext
 from kafkastub.metadata import uuid_text
 from kafkawire.errors import ErrorCode
 from kafkawire.java_order import string_map_order
@@ -24,6 +23,35 @@ _SHORTEST_MEMORY_MS: Final = 60_000
 MOST_PLACES: Final = 4_000
 """Of the patterns of all subscriptions: each new client is compared with them, and the others wait meanwhile."""
 _LONG_AGO: Final = -(1 << 62)
+
+
+class Channel(Protocol):
+    """The connection that a report comes in on: who the client says that it is, and where it comes from."""
+
+    @property
+    def software_name(self) -> str: ...
+
+    @property
+    def software_version(self) -> str: ...
+
+    @property
+    def client_host(self) -> str: ...
+
+    @property
+    def peer(self) -> str: ...
+
+
+class Request(Protocol):
+    """As much of a request as subscriptions depend on; a handler's `RequestContext` is one."""
+
+    @property
+    def client_id(self) -> str | None: ...
+
+    @property
+    def timer_ms(self) -> int: ...
+
+    @property
+    def connection(self) -> Channel: ...
 
 
 class Instance:
@@ -126,11 +154,14 @@ class Telemetry:
     def knows(self, instance_id: bytes) -> bool:
         return instance_id in self._instances
 
-    def instance(self, ctx: RequestContext, instance_id: bytes) -> Instance:
-        """That instance as it is subscribed now; forgotten ones, and those not seen yet, begin anew."""
+    def instance(self, ctx: Request, configs: Mapping[str, Mapping[str, str]], instance_id: bytes) -> Instance:
+        """That instance as it is subscribed now; forgotten ones, and those not seen yet, begin anew.
+
+        `configs` is what all subscriptions are now.
+        """
         found = self._instances.pop(instance_id, None)
         if found is None or found.version < self._version or found.forgotten_ms <= ctx.timer_ms:
-            found = self._subscribed(ctx, instance_id)
+            found = self._subscribed(ctx, configs, instance_id)
         self._instances[instance_id] = found
         found.forgotten_ms = ctx.timer_ms + max(_SHORTEST_MEMORY_MS, 3 * found.interval_ms)
         if len(self._instances) > _MOST_INSTANCES:
@@ -149,11 +180,11 @@ class Telemetry:
             subscriptions[name] = Subscription(texts)
             self._places += subscriptions[name].places
 
-    def _subscribed(self, ctx: RequestContext, instance_id: bytes) -> Instance:
+    def _subscribed(self, ctx: Request, configs: Mapping[str, Mapping[str, str]], instance_id: bytes) -> Instance:
         interval_ms = DEFAULT_INTERVAL_MS
         wanted: dict[str, None] = {}
         about = _attributes(ctx, instance_id)
-        for subscription in self._read(ctx.state.cluster.client_metrics_configs).values():
+        for subscription in self._read(configs).values():
             if subscription.concerns(about):
                 wanted.update(dict.fromkeys(subscription.metrics))
                 interval_ms = min(interval_ms, subscription.interval_ms)
@@ -172,7 +203,7 @@ def subscription_id(metrics: Iterable[str], interval_ms: int, instance_id: bytes
     return crc - (1 << 32) if crc >> 31 else crc
 
 
-def _attributes(ctx: RequestContext, instance_id: bytes) -> dict[str, str | None]:
+def _attributes(ctx: Request, instance_id: bytes) -> dict[str, str | None]:
     """What a subscription's patterns may look at (Kafka: ClientMetricsInstanceMetadata)."""
     connection = ctx.connection
     return {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def plan_for(broker: Broker, fired: Callable[[], None] = lambda: None) -> Plan:
     """An empty plan of the APIs that the broker serves."""
-    from kafkastub.layers.release import served_apis
+    from kafkastub.handlers.release import served_apis
 
     state = broker.state
     served = {key: (api.first, api.last) for key, api in served_apis(broker.config["kafkastub.as.version"]).items()}

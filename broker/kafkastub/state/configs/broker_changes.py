@@ -10,7 +10,8 @@ from kafkastub.config import ConfigError, InvalidValue
 from kafkastub.config.connection_limits import OF_LISTENERS, OVERRIDES, BadOverrides, per_ip_overrides
 from kafkastub.config.definition import check, parse, to_text
 from kafkastub.config.kafka_table import BROKER
-from kafkastub.handlers.context import RequestContext
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.configs.operations import edited_list
 from kafkastub.state.topics import reconfigure_logs
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -29,7 +30,8 @@ _THREAD_COUNTS: Final = (
 
 
 def change_broker(
-    ctx: RequestContext,
+    state: BrokerState,
+    node_id: int,
     name: str,
     changes: Sequence[tuple[str, int, str | None]],
     *,
@@ -37,9 +39,9 @@ def change_broker(
     validate_only: bool,
 ) -> None:
     """Change the dynamic configuration of the broker ``name``, or of all. Raises KafkaError, Kafka's code and text."""
-    texts = check_broker(ctx, name, changes, replace=replace)
-    config = ctx.state.config
-    _check_minimum(name, _current(ctx, name), texts, changes)
+    texts = check_broker(state, node_id, name, changes, replace=replace)
+    config = state.config
+    _check_minimum(name, _current(state, name), texts, changes)
     before = (config.dynamic_broker, config.dynamic_default)
     try:
         config.set_dynamic(texts, per_broker=bool(name))
@@ -49,46 +51,44 @@ def change_broker(
         config.set_dynamic(before[0], per_broker=True)
         config.set_dynamic(before[1], per_broker=False)
         return
-    for topic in ctx.state.cluster.topics.values():
-        reconfigure_logs(ctx.state, topic)
-    ctx.state.changed()
-    ctx.state.broker_changed()
+    for topic in state.cluster.topics.values():
+        reconfigure_logs(state, topic)
+    state.changed()
+    state.broker_changed()
 
 
 def check_broker(
-    ctx: RequestContext, name: str, changes: Sequence[tuple[str, int, str | None]], *, replace: bool
+    state: BrokerState, node_id: int, name: str, changes: Sequence[tuple[str, int, str | None]], *, replace: bool
 ) -> dict[str, str]:
     """What would be configured. Raises KafkaError for what a broker refuses before it asks the controller."""
-    _check_node(ctx, name)
-    texts = _changed(_current(ctx, name), changes, replace)
+    _check_node(node_id, name)
+    texts = _changed(_current(state, name), changes, replace)
     _check_dynamic(texts, per_broker=bool(name))
-    _check_threads(ctx, texts)
-    _check_connections(ctx, texts)
+    _check_threads(state, texts)
+    _check_connections(state, node_id, texts)
     return texts
 
 
-def _current(ctx: RequestContext, name: str) -> Mapping[str, str]:
-    config = ctx.state.config
+def _current(state: BrokerState, name: str) -> Mapping[str, str]:
+    config = state.config
     return config.dynamic_broker if name else config.dynamic_default
 
 
-def _check_node(ctx: RequestContext, name: str) -> None:
+def _check_node(node_id: int, name: str) -> None:
     if not name:
         return
     try:
-        node_id = int(name)
+        named = int(name)
     except ValueError:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}") from None
-    if node_id != ctx.node_id:
-        message = f"Unexpected broker id, expected {ctx.node_id}, but received {name}"
+    if named != node_id:
+        message = f"Unexpected broker id, expected {node_id}, but received {name}"
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
 
 
 def _changed(
     current: Mapping[str, str], changes: Sequence[tuple[str, int, str | None]], replace: bool
 ) -> dict[str, str]:
-    from kafkastub.state.configs.changes import edited_list
-
     for _, operation, _ in changes:
         if not _SET <= operation <= _SUBTRACT:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown operations type {operation}")
@@ -148,12 +148,12 @@ def _refuse_names(names: Iterable[str], text: str) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"{text}: [{listed}]")
 
 
-def _check_threads(ctx: RequestContext, texts: Mapping[str, str]) -> None:
+def _check_threads(state: BrokerState, texts: Mapping[str, str]) -> None:
     """A number of threads may at most double or halve at a time (Kafka: DynamicThreadPool)."""
     for name in _THREAD_COUNTS:
         if name not in texts:
             continue
-        old, new = ctx.state.config[name], _whole(name, texts)
+        old, new = state.config[name], _whole(name, texts)
         if old // 2 <= new <= old * 2:
             continue
         if name == "log.cleaner.threads":
@@ -165,13 +165,13 @@ def _check_threads(ctx: RequestContext, texts: Mapping[str, str]) -> None:
         raise _invalid(f"Dynamic thread count update validation failed for {name}={new}, {rule}")
 
 
-def _check_connections(ctx: RequestContext, texts: Mapping[str, str]) -> None:
+def _check_connections(state: BrokerState, node_id: int, texts: Mapping[str, str]) -> None:
     """Kafka: SocketServer, ConnectionQuotas."""
     try:
         per_ip_overrides(texts.get(OVERRIDES, ""))
     except BadOverrides as error:
         raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from None
-    prefixes = ["", *(f"listener.name.{name.lower()}." for name in ctx.state.cluster.nodes[ctx.node_id].endpoints)]
+    prefixes = ["", *(f"listener.name.{name.lower()}." for name in state.cluster.nodes[node_id].endpoints)]
     for prefix in prefixes:
         for name in OF_LISTENERS:
             if prefix + name in texts and (number := _whole(prefix + name, texts)) <= 0:

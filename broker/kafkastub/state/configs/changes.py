@@ -8,34 +8,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from enum import IntEnum
 from typing import Final
 
 from kafkastub.config import InvalidValue
 from kafkastub.config.definition import to_text
 from kafkastub.config.kafka_table import GROUP, TOPIC, Row
 from kafkastub.config.other import InvalidClientMetrics, validate_client_metrics_configs, validate_group_configs
-from kafkastub.handlers.context import RequestContext
 from kafkastub.metadata import invalid_topic_name
+from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.configs.broker_changes import change_broker
 from kafkastub.state.configs.entries import ResourceType
+from kafkastub.state.configs.operations import Change, Op, edited_list
 from kafkastub.state.telemetry import MOST_PLACES
 from kafkastub.state.topics import check_configs, configure_topic
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import hash_map_order, string_hash
-
-
-class Op(IntEnum):
-    """Kafka: ``AlterConfigOp.OpType``."""
-
-    SET = 0
-    DELETE = 1
-    APPEND = 2
-    SUBTRACT = 3
-
-
-Change = tuple[str, int, str | None]
-"""Name, operation, value."""
 
 LEVELS: Final = ("DEBUG", "ERROR", "FATAL", "INFO", "TRACE", "WARN")
 
@@ -46,22 +33,31 @@ def repeated_resources(resources: Sequence[tuple[int, str]]) -> set[tuple[int, s
 
 
 def alter(
-    ctx: RequestContext, resource: tuple[int, str], changes: Sequence[Change], *, replace: bool, validate_only: bool
+    state: BrokerState,
+    node_id: int,
+    resource: tuple[int, str],
+    changes: Sequence[Change],
+    *,
+    replace: bool,
+    validate_only: bool,
 ) -> None:
-    """Change one resource. ``replace``: what is not named goes (AlterConfigs). Raises KafkaError."""
+    """Change one resource at the node that is asked. Raises KafkaError.
+
+    ``replace``: what is not named goes (AlterConfigs).
+    """
     kind, name = resource
     check_changes(changes)
     match kind:
         case ResourceType.TOPIC:
-            _alter_topic(ctx, name, changes, replace, validate_only)
+            _alter_topic(state, name, changes, replace, validate_only)
         case ResourceType.BROKER:
-            change_broker(ctx, name, changes, replace=replace, validate_only=validate_only)
+            change_broker(state, node_id, name, changes, replace=replace, validate_only=validate_only)
         case ResourceType.BROKER_LOGGER if not replace:
-            _alter_loggers(ctx, name, changes, validate_only)
+            _alter_loggers(state, node_id, name, changes, validate_only)
         case ResourceType.CLIENT_METRICS:
-            _alter_client_metrics(ctx, name, changes, replace, validate_only)
+            _alter_client_metrics(state, name, changes, replace, validate_only)
         case ResourceType.GROUP:
-            _alter_group(ctx, name, changes, replace, validate_only)
+            _alter_group(state, name, changes, replace, validate_only)
         case _:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
 
@@ -101,19 +97,7 @@ def changed(
     return result
 
 
-def edited_list(current: str, operation: int, value: str) -> str:
-    """A comma separated list with items appended (each once) or taken away."""
-    items = [item for item in current.split(",") if item]
-    for item in value.split(","):
-        if operation == Op.APPEND and item not in items:
-            items.append(item)
-        elif operation == Op.SUBTRACT and item in items:
-            items.remove(item)
-    return ",".join(items)
-
-
-def _alter_topic(ctx: RequestContext, name: str, changes: Sequence[Change], replace: bool, validate_only: bool) -> None:
-    state = ctx.state
+def _alter_topic(state: BrokerState, name: str, changes: Sequence[Change], replace: bool, validate_only: bool) -> None:
     topic = state.cluster.topic(name)
     overrides = changed({} if topic is None else topic.configs, changes, TOPIC, replace)
     if not name:
@@ -128,29 +112,29 @@ def _alter_topic(ctx: RequestContext, name: str, changes: Sequence[Change], repl
         configure_topic(state, topic, overrides)
 
 
-def _alter_group(ctx: RequestContext, name: str, changes: Sequence[Change], replace: bool, validate_only: bool) -> None:
-    stored = ctx.state.cluster.group_configs
+def _alter_group(state: BrokerState, name: str, changes: Sequence[Change], replace: bool, validate_only: bool) -> None:
+    stored = state.cluster.group_configs
     overrides = changed(stored.get(name, {}), changes, GROUP, replace)
     if not name:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
     try:
-        validate_group_configs(ctx.state.config, overrides)
+        validate_group_configs(state.config, overrides)
     except InvalidValue as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
     if not validate_only:
         _store(stored, name, overrides)
-        ctx.state.changed()
+        state.changed()
 
 
 def _alter_client_metrics(
-    ctx: RequestContext, name: str, changes: Sequence[Change], replace: bool, validate_only: bool
+    state: BrokerState, name: str, changes: Sequence[Change], replace: bool, validate_only: bool
 ) -> None:
-    stored = ctx.state.cluster.client_metrics_configs
+    stored = state.cluster.client_metrics_configs
     # no list here as far as Kafka's controller knows: APPEND is always refused
     overrides = changed(stored.get(name, {}), changes, {}, replace)
     if not name:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Subscription name can't be empty")
-    telemetry = ctx.state.telemetry
+    telemetry = state.telemetry
     try:
         validate_client_metrics_configs(overrides)
         has_room = telemetry.has_room(stored, name, overrides)
@@ -164,7 +148,7 @@ def _alter_client_metrics(
     if not validate_only:
         _store(stored, name, overrides)
         telemetry.altered(stored, name)
-        ctx.state.changed()
+        state.changed()
 
 
 def _store(stored: dict[str, dict[str, str]], name: str, overrides: dict[str, str]) -> None:
@@ -174,16 +158,16 @@ def _store(stored: dict[str, dict[str, str]], name: str, overrides: dict[str, st
         stored.pop(name, None)
 
 
-def _alter_loggers(ctx: RequestContext, name: str, changes: Sequence[Change], validate_only: bool) -> None:
+def _alter_loggers(state: BrokerState, node_id: int, name: str, changes: Sequence[Change], validate_only: bool) -> None:
     """Kafka: RuntimeLoggerManager."""
     try:
-        node_id = int(name)
+        named = int(name)
     except ValueError:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}") from None
-    if node_id != ctx.node_id:
-        message = f"Unexpected node id. Expected {ctx.node_id}, but received {name}"
+    if named != node_id:
+        message = f"Unexpected node id. Expected {node_id}, but received {name}"
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-    levels = ctx.state.cluster.logger_levels
+    levels = state.cluster.logger_levels
     for logger, operation, level in changes:
         if operation in (Op.APPEND, Op.SUBTRACT):
             message = f"{Op(operation).name} operation is not allowed for the BROKER_LOGGER resource"

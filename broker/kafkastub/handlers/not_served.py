@@ -20,7 +20,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.handlers.registry import Registration, registrations
-from kafkastub.layers.release import release_ranges
+from kafkastub.handlers.release import release_ranges
 from kafkawire.api import ApiKey
 from kafkawire.catalogue import response_class
 from kafkawire.errors import ErrorCode
