@@ -169,7 +169,7 @@ MUTANTS = (
     Mutant("handlers/k51_alter_user_scram_credentials.py", "if chosen.pop(name, None) is not None:", "if False:", "AlterUserScramCredentials"),
     Mutant("handlers/k51_alter_user_scram_credentials.py", "users.remove(one.name, one.mechanism)", "users.remove(one.name, 1)", "AlterUserScramCredentials"),
     Mutant("handlers/k71_get_telemetry_subscriptions.py", "if not instance.may_get(ctx.timer_ms) and", "if False and", "GetTelemetrySubscriptions"),
-    Mutant("state/telemetry.py", "re.fullmatch(expression", "re.match(expression[:3]", "GetTelemetrySubscriptions"),
+    Mutant("state/telemetry.py", "if value is None or not pattern.fullmatch(value):", "if value is None:", "GetTelemetrySubscriptions"),
     Mutant("handlers/k72_push_telemetry.py", '> ctx.state.config["telemetry.max.bytes"]', '>= ctx.state.config["telemetry.max.bytes"]', "PushTelemetry"),
     Mutant("handlers/k72_push_telemetry.py", "    if instance.terminating:", "    if False:", "PushTelemetry"),
     Mutant("handlers/k43_elect_leaders.py", "if request.timeout_ms <= 0:", "if request.timeout_ms < 0:", "ElectLeaders"),

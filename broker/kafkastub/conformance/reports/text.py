@@ -79,9 +79,9 @@ def frame_lines(frame: Frame) -> Iterator[str]:
 TOLD = {
     Shown.PLAYED: "played, with the runs that passed",
     Shown.SKIPPED: "skipped in every run",
-    Shown.NOT_PLAYED: "served, none of their cases played",
-    Shown.NO_CASE: "served, without a case in the suite",
-    Shown.NOT_SERVED: "not served",
+    Shown.NOT_PLAYED: "advertised, none of their cases played",
+    Shown.NO_CASE: "advertised, without a case in the suite",
+    Shown.NOT_SERVED: "not advertised",
 }
 """What is said of the APIs of a kind."""
 
