@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -98,17 +99,26 @@ def with_confluent(servers: str) -> Callable[[], None]:
 
 
 def with_kafka_python(servers: str) -> Callable[[], None]:
-    consumer = kafka.KafkaConsumer(
+    """A consumer that joins before it has heard of its topic assigns nothing, now and then for ever: then a new one."""
+    for _ in range(5):
+        consumer = _kafka_python(servers)
+        with suppress(AssertionError):
+            until(lambda: consumer.poll(timeout_ms=50) or consumer.assignment(), "an assignment", 10)  # noqa: B023
+            consumer.commit({kafka.TopicPartition("orders", 0): kafka.OffsetAndMetadata(42, "", -1)})
+            return consumer.close
+        consumer.close()
+    raise AssertionError("five consumers were assigned nothing")
+
+
+def _kafka_python(servers: str) -> kafka.KafkaConsumer:
+    return kafka.KafkaConsumer(
         "orders",
         bootstrap_servers=servers,
         group_id="g",
         enable_auto_commit=False,
         heartbeat_interval_ms=100,
-        metadata_max_age_ms=500,  # on a busy machine it may assign nothing, as it does not know the topic yet
+        metadata_max_age_ms=500,
     )
-    until(lambda: consumer.poll(timeout_ms=50) or consumer.assignment(), "an assignment")
-    consumer.commit({kafka.TopicPartition("orders", 0): kafka.OffsetAndMetadata(42, "", -1)})
-    return consumer.close
 
 
 @pytest.mark.parametrize("library", [with_confluent, with_kafka_python])
