@@ -117,11 +117,11 @@ def _jars() -> list[str]:
     """How the command line of a tool begins. Raises Unavailable without Java or Kafka's jars."""
     sys.path.insert(0, str(HERE.parent))
     try:
-        from tests.oracle.jars import LOG4J, OracleError, class_path, java
+        from tests.oracle.jars import LOG4J, TOOLS, OracleError, class_path, java
     finally:
         sys.path.pop(0)
     try:
-        program, path = java(), class_path()
+        program, path = java(), class_path(TOOLS)
     except OracleError as error:
         raise Unavailable(str(error)) from None
     settings = [f"-Xmx{HEAP_MB}m", f"-Dlog4j2.configurationFile={LOG4J}", "-Doracle.log.level=ERROR"]

@@ -79,11 +79,12 @@ def apache_kafka() -> Iterator[ApacheKafka]:
 def jvm() -> Iterator[Jvm]:
     """One JVM for all tests of a run: a start takes a second or two. In CI a machine without one is an error."""
     from tests.clients.jvm import Jvm
-    from tests.oracle.jars import OracleError, class_path, java
+    from tests.oracle.jars import TOOLS, OracleError, class_path, java
 
     try:
         java()
         class_path()
+        class_path(TOOLS)
     except OracleError as missing:
         if os.environ.get("CI"):
             raise

@@ -1,4 +1,4 @@
-"""One JVM with Kafka's Java clients and command-line tools, driven over a pipe (java/Driver.java)."""
+"""JVMs with Kafka's Java clients (java/Driver.java), and with its tools and Streams (java/Tools.java), over a pipe."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
 
 from tests.clients.client import Refused
-from tests.oracle.jars import compiled, java_command
+from tests.oracle.jars import TOOLS, compiled, java_command
 
-SOURCE = Path(__file__).resolve().parent / "java" / "Driver.java"
+SOURCES = Path(__file__).resolve().parent / "java"
+OF_TOOLS = ("tool", "word_count_")
+"""How verbs begin that want the jars of another release than the clients."""
 
 
 class Finished(NamedTuple):
@@ -26,12 +28,11 @@ class Finished(NamedTuple):
 
 
 class Jvm:
-    """The driver's process. It starts with the first request, answers one at a time, and ends with `stop`."""
+    """The clients of the newest release, and tools and Streams of the newest one that has them: a process each."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process: subprocess.Popen[str] | None = None
-        self._said: IO[str] | None = None
+        self._clients = _Program("Driver")
+        self._tools = _Program("Tools", TOOLS)
 
     def __enter__(self) -> Self:
         return self
@@ -42,12 +43,36 @@ class Jvm:
         self.stop()
 
     def ask(self, verb: str, **fields: Any) -> Any:
-        """The value that the driver answers. Raises Refused with the name of Kafka's error, where it is one."""
+        """The value that is answered. Raises Refused with the name of Kafka's error, where it is one."""
+        program = self._tools if verb.startswith(OF_TOOLS) else self._clients
+        return program.ask({"verb": verb, **fields})
+
+    def tool(self, main_class: str, *args: str, stdin: str = "") -> Finished:
+        """Run one of Kafka's command-line tools to its end."""
+        return Finished(**self.ask("tool", main=main_class, args=args, stdin=stdin))
+
+    def stop(self) -> None:
+        """End both."""
+        self._clients.stop()
+        self._tools.stop()
+
+
+class _Program:
+    """A process that starts with the first request, answers one at a time, and ends with `stop`."""
+
+    def __init__(self, name: str, release: str = "") -> None:
+        self._name = name
+        self._release = release
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._said: IO[str] | None = None
+
+    def ask(self, request: dict[str, Any]) -> Any:
         with self._lock:
             process = self._running()
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdin.write(json.dumps({"verb": verb, **fields}) + "\n")
+            process.stdin.write(json.dumps(request) + "\n")
             process.stdin.flush()
             line = process.stdout.readline()
         assert line, f"the JVM ended; it said:\n{self._log()}"
@@ -58,10 +83,6 @@ class Jvm:
                 raise RuntimeError(text)
             raise Refused(code) from RuntimeError(text)
         return answer["value"]
-
-    def tool(self, main_class: str, *args: str, stdin: str = "") -> Finished:
-        """Run one of Kafka's command-line tools to its end."""
-        return Finished(**self.ask("tool", main=main_class, args=args, stdin=stdin))
 
     def stop(self) -> None:
         process, self._process = self._process, None
@@ -78,7 +99,8 @@ class Jvm:
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:
-            command = java_command("Driver", classes=compiled(SOURCE))
+            classes = compiled(SOURCES / f"{self._name}.java", self._release)
+            command = java_command(self._name, classes=classes, release=self._release)
             self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - lives as long as the process
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, encoding="utf-8"

@@ -1,4 +1,4 @@
-"""Writes docs/conformance.md: the suite against the stub, two releases of Apache Kafka and kfake (`make conformance`).
+"""Writes docs/conformance.md: the suite on the stub, three releases of Apache Kafka and kfake (`make conformance`).
 
 Apache Kafka needs Java and Maven, kfake Go; what cannot be started is left out, with the reason in the document.
 """
@@ -16,17 +16,16 @@ from pathlib import Path
 from kafkastub import KafkaStub, __version__
 from kafkastub.conformance.model import Outcome, Result, Status
 from kafkastub.conformance.registry import catalogue, plan
-from kafkastub.conformance.release import LATEST, ranges
+from kafkastub.conformance.release import LATEST, ranges, since
 from kafkastub.conformance.running import GONE, conform
 from kafkawire.api import ApiKey
 from tests.conformance.kfake_causes import CAUSES, cause_of, unexplained
 from tests.conftest import APACHE_CONFIG, CONFIG
 from tests.matrix import document as clients
-from tests.oracle.jars import OracleError
+from tests.oracle.jars import REFERENCE, OracleError
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "conformance.md"
-KAFKA_VERSION = "4.3.1"
-OLDER = "3.9.2"
+OLDER = ("4.3.1", "3.9.2")
 PORT = re.compile(r"127\.0\.0\.1:\d+")
 """Another one in every run."""
 
@@ -122,8 +121,8 @@ def columns(slow: bool) -> Iterator[Column]:
     """Every broker, one after the other."""
     for profile in ("kafka", "kips"):
         yield _stub(profile, slow)
-    yield _apache_kafka(KAFKA_VERSION, slow)
-    yield _apache_kafka(OLDER, slow)
+    for release in (REFERENCE, *OLDER):
+        yield _apache_kafka(release, slow)
     yield _kfake(slow)
 
 
@@ -143,18 +142,18 @@ def _apache_kafka(release: str, slow: bool) -> Column:
     from tests.oracle.apache_kafka import ApacheKafka
 
     column = Column(f"Apache Kafka {release}")
-    other = "" if release == KAFKA_VERSION else release
     config = {**APACHE_CONFIG, **(EXPIRING if slow else {})}
     try:
-        with ApacheKafka(config=config, release=other) as kafka:
+        with ApacheKafka(config=config, release=release) as kafka:
             column.outcome = conform(kafka.bootstrap_servers, "kafka", slow=slow)
-            if column.outcome.release != LATEST:
+            own = column.outcome.release
+            if own != LATEST:
                 column.later = conform(
-                    kafka.bootstrap_servers, "kafka", release=LATEST, timeout=2, select=lambda run: bool(run.case.since)
+                    kafka.bootstrap_servers, "kafka", release=LATEST, timeout=2, select=lambda run: since(run.case, own)
                 )
-        with ApacheKafka(config={**APACHE_CONFIG, **SECURED}, release=other) as kafka:
+        with ApacheKafka(config={**APACHE_CONFIG, **SECURED}, release=release) as kafka:
             _fill_in(column.outcome, conform(kafka.bootstrap_servers, "kafka", chosen="Acls/"))
-        if not other:
+        if release == REFERENCE:
             with ApacheCluster(2, APACHE_CONFIG) as cluster:
                 _fill_in(column.outcome, conform(cluster.nodes[2].bootstrap_servers, "kafka", chosen=CLUSTERED))
     except OracleError as error:
@@ -221,7 +220,7 @@ def document(found: list[Column], slow: bool) -> str:
     lines += [
         "",
         f"Passed runs of all{without}; what a broker does not have is not run. – is an API that it does not have.",
-        "Stub and Kafka are run with and without an authorizer, and (not the older release) as a cluster of two nodes;",
+        "Stub and Kafka are run with and without an authorizer, and (the newest release) as a cluster of two nodes;",
         "what is played there only is counted once.",
     ]
     lines += _caseless(found)

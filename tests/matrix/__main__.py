@@ -111,7 +111,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", metavar="CLIENT", choices=names, help=", ".join(names))
     parser.add_argument("--broker", choices=(STUB, KAFKA), help="one of the two")
     parser.add_argument("--jobs", type=int, default=2, help="how many programs at the same time (2)")
-    parser.add_argument("--kafka", default="", metavar="HOST:PORT", help="an Apache Kafka 4.3.1 that runs already")
+    parser.add_argument("--kafka", default="", metavar="HOST:PORT", help="an Apache Kafka 4.4.0 that runs already")
     given = parser.parse_args()
     clients = [client for client in CLIENTS if given.only is None or client.name in given.only]
     brokers = [given.broker] if given.broker else [STUB, KAFKA]

@@ -17,6 +17,7 @@ from kafkastub import __version__
 from tests.matrix.clients import CLIENTS
 from tests.matrix.playing import CANNOT, FAILED, MISSED, PASSED, Result
 from tests.matrix.scenario import STEPS
+from tests.oracle.jars import REFERENCE
 
 HERE: Final = Path(__file__).resolve().parent
 RESULTS: Final = HERE / "results.json"
@@ -26,7 +27,6 @@ SECTION: Final = "## The clients"
 """The last one of docs/conformance.md."""
 STUB: Final = "stub"
 KAFKA: Final = "kafka"
-KAFKA_VERSION: Final = "4.3.1"
 MARKS: Final = {PASSED: "✓", CANNOT: "–", FAILED: "✗", MISSED: "✗"}
 SHOWN: Final = {STUB: "the stub", KAFKA: "Apache Kafka"}
 
@@ -107,7 +107,7 @@ def write(runs: Sequence[Run], seconds: float) -> None:
         "date": datetime.now(UTC).date().isoformat(),
         "seconds": round(seconds),
         "kafkastub": __version__,
-        "kafka": KAFKA_VERSION,
+        "kafka": REFERENCE,
         "runs": [asdict(run) | {"seconds": round(run.seconds, 1), "steps": _steps(run)} for run in ordered],
     }
     RESULTS.write_text(_one_line_a_run(data))

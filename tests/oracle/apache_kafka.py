@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.oracle.jars import HERE, OracleError, compiled, java_command
+from tests.oracle.jars import HERE, TOOLS, OracleError, compiled, java_command
 
 __all__ = ["ApacheKafka", "OracleError", "run_java", "run_tool", "start_java", "start_tool"]
 
@@ -212,12 +212,12 @@ def run_tool(
 
     The result has returncode, stdout and stderr. Raises OracleError when `timeout` seconds were not enough.
     """
-    return _run(java_command(main_class, *args), main_class, stdin, timeout)
+    return _run(java_command(main_class, *args, release=TOOLS), main_class, stdin, timeout)
 
 
 def start_tool(main_class: str, *args: str) -> subprocess.Popen[str]:
     """Start one of Kafka's command-line tools, with pipes for its input and output; ending it is the caller's part."""
-    return _popen(java_command(main_class, *args))
+    return _popen(java_command(main_class, *args, release=TOOLS))
 
 
 def run_java(

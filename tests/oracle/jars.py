@@ -20,6 +20,10 @@ HERE = Path(__file__).resolve().parent
 CACHE = HERE.parents[1] / ".cache" / "oracle"
 POM = HERE / "pom.xml"
 LOG4J = HERE / "log4j2.xml"
+REFERENCE = "4.4.0"
+"""The release that the stub answers as."""
+TOOLS = "4.3.1"
+"""The newest release of which Maven Central has everything, command-line tools and Streams too."""
 JAVA_AT_LEAST = 17
 RESOLVE_SECONDS = 900
 
@@ -61,10 +65,12 @@ def class_path(release: str = "") -> str:
     """The class path with every jar of the pom, resolved with Maven at the first call ever.
 
     Args:
-        release: an Apache Kafka other than the pom's, "3.9.2".
+        release: another one than the reference, "3.9.2", with its tools and Streams. They do not work with the jars
+            of another release: what they share moves from one to the next.
 
     Raises OracleError where Maven is missing or cannot reach a repository.
     """
+    release = release or REFERENCE
     wanted = hashlib.sha256(POM.read_bytes() + release.encode()).hexdigest()
     folder = CACHE / f"jars-{wanted[:12]}"
     marker = folder / ".complete"
@@ -84,8 +90,9 @@ def _resolve(folder: Path, release: str) -> None:
     folder.mkdir(parents=True)
     command = [maven, "--batch-mode", "--quiet", "--file", str(POM), "dependency:copy-dependencies"]
     command += ["-DincludeScope=runtime", f"-DoutputDirectory={folder}"]
-    if release:  # those before 4.0 bring log4j 1 for slf4j, which would be a second one
-        command += [f"-Dkafka.version={release}", "-DexcludeArtifactIds=slf4j-reload4j"]
+    command.append(f"-Dkafka.version={release}")
+    if release != REFERENCE:  # those before 4.0 bring log4j 1 for slf4j, which would be a second one
+        command += ["--activate-profiles=tools", "-DexcludeArtifactIds=slf4j-reload4j"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=RESOLVE_SECONDS, check=False)
     except subprocess.TimeoutExpired:
@@ -110,7 +117,7 @@ def compiled(source: Path, release: str = "") -> Path:
     Kept while the sources of its folder are the same.
     """
     sources = b"".join(one.read_bytes() for one in sorted(source.parent.glob("*.java")))
-    digest = hashlib.sha256(sources + POM.read_bytes() + release.encode()).hexdigest()[:12]
+    digest = hashlib.sha256(sources + POM.read_bytes() + (release or REFERENCE).encode()).hexdigest()[:12]
     folder = CACHE / "classes" / f"{source.stem}-{digest}"
     marker = folder / ".complete"
     if not marker.exists():

@@ -2,15 +2,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.BufferedReader;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.lang.reflect.Field;
-import java.lang.reflect.InvocationTargetException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -21,7 +12,6 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
@@ -38,39 +28,17 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
-import org.apache.kafka.common.protocol.Errors;
-import org.apache.kafka.common.utils.Exit;
 
-/**
- * Kafka's Java clients and command-line tools behind a pipe, so that many tests share the start of one JVM.
- *
- * A request is one line of JSON on standard input, {"verb": …, …}; its answer is one line on standard output,
- * {"value": …} or {"error": {"code": a name of Kafka's Errors, "text": …}}. A tool's own output is part of its answer.
- * The JVM ends when its standard input ends.
- */
+/** Kafka's Java clients behind a pipe (Pipe.java), so that many tests share the start of one JVM. */
 public final class Driver {
     private static final ObjectMapper JSON = new ObjectMapper();
     private final Map<String, KafkaConsumer<String, String>> consumers = new HashMap<>();
     private final Map<String, Admin> admins = new HashMap<>();
     private final Data data = new Data();
-    private final WordCount streams = new WordCount();
 
     public static void main(String[] args) throws Exception {
-        PrintStream answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-        BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        System.setOut(System.err);
         Driver driver = new Driver();
-        for (String line = requests.readLine(); line != null; line = requests.readLine()) {
-            ObjectNode answer = JSON.createObjectNode();
-            try {
-                answer.set("value", driver.serve(JSON.readTree(line)));
-            } catch (Throwable problem) {
-                Throwable cause = problem instanceof ExecutionException ? problem.getCause() : problem;
-                answer.putObject("error").put("code", Errors.forException(cause).name()).put("text", cause.toString());
-            }
-            answers.println(JSON.writeValueAsString(answer));
-        }
-        Runtime.getRuntime().halt(0);
+        Pipe.serve(driver::serve);
     }
 
     private JsonNode serve(JsonNode request) throws Exception {
@@ -78,12 +46,7 @@ public final class Driver {
         if (verb.startsWith("data_")) {
             return data.serve(request);
         }
-        if (verb.startsWith("word_count_")) {
-            return streams.serve(request);
-        }
         switch (verb) {
-            case "tool":
-                return Tool.run(request);
             case "produce":
                 return produce(request);
             case "subscribe":
@@ -247,74 +210,5 @@ public final class Driver {
         Set<String> texts = new TreeSet<>();
         array.forEach(node -> texts.add(node.asText()));
         return texts;
-    }
-
-    /** One run of a command-line tool inside this JVM: {"main": class, "args": [...], "stdin": text}. */
-    private static final class Tool {
-        private static final class Ended extends Error {
-            private static final long serialVersionUID = 1;
-        }
-
-        private final ByteArrayOutputStream out = new ByteArrayOutputStream();
-        private final ByteArrayOutputStream err = new ByteArrayOutputStream();
-        private final List<Runnable> hooks = new ArrayList<>();
-        private ObjectNode result;
-
-        static JsonNode run(JsonNode request) throws Exception {
-            return new Tool().call(request);
-        }
-
-        private JsonNode call(JsonNode request) throws Exception {
-            PrintStream outBefore = System.out;
-            PrintStream errBefore = System.err;
-            InputStream inBefore = System.in;
-            List<String> args = new ArrayList<>();
-            request.get("args").forEach(arg -> args.add(arg.asText()));
-            System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
-            System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
-            System.setIn(new ByteArrayInputStream(request.get("stdin").asText().getBytes(StandardCharsets.UTF_8)));
-            Exit.setShutdownHookAdder((name, hook) -> hooks.add(hook));
-            Exit.setExitProcedure((status, message) -> {
-                end(status);
-                throw new Ended();
-            });
-            try {
-                Class<?> tool = Class.forName(request.get("main").asText());
-                forget(tool);
-                tool.getMethod("main", String[].class).invoke(null, (Object) args.toArray(new String[0]));
-                end(0);
-            } catch (InvocationTargetException thrown) {
-                if (!(thrown.getCause() instanceof Ended)) {
-                    thrown.getCause().printStackTrace();
-                    end(1);
-                }
-            } finally {
-                Exit.resetShutdownHookAdder();
-                Exit.resetExitProcedure();
-                System.setOut(outBefore);
-                System.setErr(errBefore);
-                System.setIn(inBefore);
-            }
-            return result;
-        }
-
-        /** What the tool has done until its first exit; what it does after an exit that did not end it, is void. */
-        private void end(int status) {
-            if (result == null) {
-                hooks.forEach(Runnable::run);
-                result = JSON.createObjectNode().put("status", status).put("out", out.toString(StandardCharsets.UTF_8))
-                    .put("err", err.toString(StandardCharsets.UTF_8));
-            }
-        }
-
-        /** The console consumer counts in a static field, as it has a JVM of its own in its normal life. */
-        private static void forget(Class<?> tool) throws Exception {
-            for (Field field : tool.getDeclaredFields()) {
-                if (field.getName().equals("messageCount")) {
-                    field.setAccessible(true);
-                    field.setInt(null, 0);
-                }
-            }
-        }
     }
 }
