@@ -1,6 +1,6 @@
 """Write `kafkawire/messages/` from Apache Kafka's own message definitions.
 
-The definitions are the JSON files inside the jars kafka-clients and kafka-group-coordinator (`common/message/*.json`).
+The definitions are the JSON files inside the jars kafka-clients and kafka-*-coordinator (`common/message/*.json`).
 What is taken over are facts: names, types, versions, nullability, tags, defaults. Run as
 
     python protocol/generator JAR [JAR ...] [--check] [--out DIR]

@@ -6,7 +6,7 @@ import keyword
 
 from definitions import FieldDef, Message, StructDef
 
-HEADER = '"""{title}. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""\n'
+HEADER = '"""{title}. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""\n'
 
 PYTHON_TYPES = {
     "bool": "bool", "int8": "int", "int16": "int", "uint16": "int", "int32": "int", "uint32": "int", "int64": "int",

@@ -1,4 +1,4 @@
-"""Api keys, names as in `org.apache.kafka.common.protocol.ApiKeys`, Apache Kafka 4.3.1."""
+"""Api keys, names as in `org.apache.kafka.common.protocol.ApiKeys`, Apache Kafka 4.4.0."""
 
 from __future__ import annotations
 
@@ -101,6 +101,8 @@ class ApiKey(IntEnum):
     DESCRIBE_SHARE_GROUP_OFFSETS = 90
     ALTER_SHARE_GROUP_OFFSETS = 91
     DELETE_SHARE_GROUP_OFFSETS = 92
+    STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE = 93
+    UNREGISTER_CONTROLLER = 94
 
     @property
     def camel(self) -> str:

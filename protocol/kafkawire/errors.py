@@ -1,6 +1,6 @@
 """Error codes, and the two exceptions of this room.
 
-Codes and which of them a client retries: `org.apache.kafka.common.protocol.Errors`, Apache Kafka 4.3.1.
+Codes and which of them a client retries: `org.apache.kafka.common.protocol.Errors`, Apache Kafka 4.4.0.
 """
 
 from __future__ import annotations
@@ -146,6 +146,9 @@ class ErrorCode(IntEnum):
     STREAMS_INVALID_TOPOLOGY_EPOCH = 131
     STREAMS_TOPOLOGY_FENCED = 132
     SHARE_SESSION_LIMIT_REACHED = 133
+    GROUP_DELETION_FAILED = 134
+    STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED = 135
+    CONTROLLER_ID_NOT_REGISTERED = 136
 
     @property
     def retriable(self) -> bool:

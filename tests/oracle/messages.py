@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.oracle.jars import OracleError, class_path
 
 ROOT = Path(__file__).resolve().parents[2]
-JARS = ("kafka-clients", "kafka-group-coordinator")
+JARS = ("kafka-clients", "kafka-group-coordinator", "kafka-share-coordinator", "kafka-transaction-coordinator")
 
 
 def main(arguments: list[str]) -> int:

@@ -136,4 +136,9 @@ _MESSAGES = {
     ErrorCode.UNKNOWN_TOPIC_ID: "This server does not host this topic ID.",
     ErrorCode.STALE_MEMBER_EPOCH: "The member epoch is stale. The member must retry after receiving its updated member "
     "epoch via the ConsumerGroupHeartbeat API.",
+    ErrorCode.GROUP_DELETION_FAILED: "DeleteGroups could not complete; see the error message on the per-group result "
+    "for details.",
+    ErrorCode.STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED: "The broker could not process the topology description "
+    "update; see the error message for details.",
+    ErrorCode.CONTROLLER_ID_NOT_REGISTERED: "The given controller ID was not registered.",
 }

@@ -1,4 +1,4 @@
-"""Where the request and response of each API are. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""Where the request and response of each API are. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 
 REQUESTS: dict[int, tuple[str, str, tuple[int, int]]] = {
@@ -16,7 +16,7 @@ REQUESTS: dict[int, tuple[str, str, tuple[int, int]]] = {
     15: ("kafkawire.messages.describe_groups_request", "DescribeGroupsRequest", (0, 6)),
     16: ("kafkawire.messages.list_groups_request", "ListGroupsRequest", (0, 5)),
     17: ("kafkawire.messages.sasl_handshake_request", "SaslHandshakeRequest", (0, 1)),
-    18: ("kafkawire.messages.api_versions_request", "ApiVersionsRequest", (0, 4)),
+    18: ("kafkawire.messages.api_versions_request", "ApiVersionsRequest", (0, 5)),
     19: ("kafkawire.messages.create_topics_request", "CreateTopicsRequest", (2, 7)),
     20: ("kafkawire.messages.delete_topics_request", "DeleteTopicsRequest", (1, 6)),
     21: ("kafkawire.messages.delete_records_request", "DeleteRecordsRequest", (0, 2)),
@@ -26,7 +26,7 @@ REQUESTS: dict[int, tuple[str, str, tuple[int, int]]] = {
     25: ("kafkawire.messages.add_offsets_to_txn_request", "AddOffsetsToTxnRequest", (0, 4)),
     26: ("kafkawire.messages.end_txn_request", "EndTxnRequest", (0, 5)),
     27: ("kafkawire.messages.write_txn_markers_request", "WriteTxnMarkersRequest", (1, 2)),
-    28: ("kafkawire.messages.txn_offset_commit_request", "TxnOffsetCommitRequest", (0, 5)),
+    28: ("kafkawire.messages.txn_offset_commit_request", "TxnOffsetCommitRequest", (0, 6)),
     29: ("kafkawire.messages.describe_acls_request", "DescribeAclsRequest", (1, 3)),
     30: ("kafkawire.messages.create_acls_request", "CreateAclsRequest", (1, 3)),
     31: ("kafkawire.messages.delete_acls_request", "DeleteAclsRequest", (1, 3)),
@@ -40,7 +40,7 @@ REQUESTS: dict[int, tuple[str, str, tuple[int, int]]] = {
     39: ("kafkawire.messages.renew_delegation_token_request", "RenewDelegationTokenRequest", (1, 2)),
     40: ("kafkawire.messages.expire_delegation_token_request", "ExpireDelegationTokenRequest", (1, 2)),
     41: ("kafkawire.messages.describe_delegation_token_request", "DescribeDelegationTokenRequest", (1, 3)),
-    42: ("kafkawire.messages.delete_groups_request", "DeleteGroupsRequest", (0, 2)),
+    42: ("kafkawire.messages.delete_groups_request", "DeleteGroupsRequest", (0, 3)),
     43: ("kafkawire.messages.elect_leaders_request", "ElectLeadersRequest", (0, 2)),
     44: ("kafkawire.messages.incremental_alter_configs_request", "IncrementalAlterConfigsRequest", (0, 1)),
     45: ("kafkawire.messages.alter_partition_reassignments_request", "AlterPartitionReassignmentsRequest", (0, 1)),
@@ -86,11 +86,13 @@ REQUESTS: dict[int, tuple[str, str, tuple[int, int]]] = {
     85: ("kafkawire.messages.write_share_group_state_request", "WriteShareGroupStateRequest", (0, 1)),
     86: ("kafkawire.messages.delete_share_group_state_request", "DeleteShareGroupStateRequest", (0, 0)),
     87: ("kafkawire.messages.read_share_group_state_summary_request", "ReadShareGroupStateSummaryRequest", (0, 1)),
-    88: ("kafkawire.messages.streams_group_heartbeat_request", "StreamsGroupHeartbeatRequest", (0, 0)),
-    89: ("kafkawire.messages.streams_group_describe_request", "StreamsGroupDescribeRequest", (0, 0)),
+    88: ("kafkawire.messages.streams_group_heartbeat_request", "StreamsGroupHeartbeatRequest", (0, 1)),
+    89: ("kafkawire.messages.streams_group_describe_request", "StreamsGroupDescribeRequest", (0, 1)),
     90: ("kafkawire.messages.describe_share_group_offsets_request", "DescribeShareGroupOffsetsRequest", (0, 1)),
     91: ("kafkawire.messages.alter_share_group_offsets_request", "AlterShareGroupOffsetsRequest", (0, 0)),
     92: ("kafkawire.messages.delete_share_group_offsets_request", "DeleteShareGroupOffsetsRequest", (0, 0)),
+    93: ("kafkawire.messages.streams_group_topology_description_update_request", "StreamsGroupTopologyDescriptionUpdateRequest", (0, 0)),
+    94: ("kafkawire.messages.unregister_controller_request", "UnregisterControllerRequest", (0, 0)),
 }
 """API key -> (module, class, versions)."""
 
@@ -109,7 +111,7 @@ RESPONSES: dict[int, tuple[str, str, tuple[int, int]]] = {
     15: ("kafkawire.messages.describe_groups_response", "DescribeGroupsResponse", (0, 6)),
     16: ("kafkawire.messages.list_groups_response", "ListGroupsResponse", (0, 5)),
     17: ("kafkawire.messages.sasl_handshake_response", "SaslHandshakeResponse", (0, 1)),
-    18: ("kafkawire.messages.api_versions_response", "ApiVersionsResponse", (0, 4)),
+    18: ("kafkawire.messages.api_versions_response", "ApiVersionsResponse", (0, 5)),
     19: ("kafkawire.messages.create_topics_response", "CreateTopicsResponse", (2, 7)),
     20: ("kafkawire.messages.delete_topics_response", "DeleteTopicsResponse", (1, 6)),
     21: ("kafkawire.messages.delete_records_response", "DeleteRecordsResponse", (0, 2)),
@@ -119,7 +121,7 @@ RESPONSES: dict[int, tuple[str, str, tuple[int, int]]] = {
     25: ("kafkawire.messages.add_offsets_to_txn_response", "AddOffsetsToTxnResponse", (0, 4)),
     26: ("kafkawire.messages.end_txn_response", "EndTxnResponse", (0, 5)),
     27: ("kafkawire.messages.write_txn_markers_response", "WriteTxnMarkersResponse", (1, 2)),
-    28: ("kafkawire.messages.txn_offset_commit_response", "TxnOffsetCommitResponse", (0, 5)),
+    28: ("kafkawire.messages.txn_offset_commit_response", "TxnOffsetCommitResponse", (0, 6)),
     29: ("kafkawire.messages.describe_acls_response", "DescribeAclsResponse", (1, 3)),
     30: ("kafkawire.messages.create_acls_response", "CreateAclsResponse", (1, 3)),
     31: ("kafkawire.messages.delete_acls_response", "DeleteAclsResponse", (1, 3)),
@@ -133,7 +135,7 @@ RESPONSES: dict[int, tuple[str, str, tuple[int, int]]] = {
     39: ("kafkawire.messages.renew_delegation_token_response", "RenewDelegationTokenResponse", (1, 2)),
     40: ("kafkawire.messages.expire_delegation_token_response", "ExpireDelegationTokenResponse", (1, 2)),
     41: ("kafkawire.messages.describe_delegation_token_response", "DescribeDelegationTokenResponse", (1, 3)),
-    42: ("kafkawire.messages.delete_groups_response", "DeleteGroupsResponse", (0, 2)),
+    42: ("kafkawire.messages.delete_groups_response", "DeleteGroupsResponse", (0, 3)),
     43: ("kafkawire.messages.elect_leaders_response", "ElectLeadersResponse", (0, 2)),
     44: ("kafkawire.messages.incremental_alter_configs_response", "IncrementalAlterConfigsResponse", (0, 1)),
     45: ("kafkawire.messages.alter_partition_reassignments_response", "AlterPartitionReassignmentsResponse", (0, 1)),
@@ -179,15 +181,18 @@ RESPONSES: dict[int, tuple[str, str, tuple[int, int]]] = {
     85: ("kafkawire.messages.write_share_group_state_response", "WriteShareGroupStateResponse", (0, 1)),
     86: ("kafkawire.messages.delete_share_group_state_response", "DeleteShareGroupStateResponse", (0, 0)),
     87: ("kafkawire.messages.read_share_group_state_summary_response", "ReadShareGroupStateSummaryResponse", (0, 1)),
-    88: ("kafkawire.messages.streams_group_heartbeat_response", "StreamsGroupHeartbeatResponse", (0, 0)),
-    89: ("kafkawire.messages.streams_group_describe_response", "StreamsGroupDescribeResponse", (0, 0)),
+    88: ("kafkawire.messages.streams_group_heartbeat_response", "StreamsGroupHeartbeatResponse", (0, 1)),
+    89: ("kafkawire.messages.streams_group_describe_response", "StreamsGroupDescribeResponse", (0, 1)),
     90: ("kafkawire.messages.describe_share_group_offsets_response", "DescribeShareGroupOffsetsResponse", (0, 1)),
     91: ("kafkawire.messages.alter_share_group_offsets_response", "AlterShareGroupOffsetsResponse", (0, 0)),
     92: ("kafkawire.messages.delete_share_group_offsets_response", "DeleteShareGroupOffsetsResponse", (0, 0)),
+    93: ("kafkawire.messages.streams_group_topology_description_update_response", "StreamsGroupTopologyDescriptionUpdateResponse", (0, 0)),
+    94: ("kafkawire.messages.unregister_controller_response", "UnregisterControllerResponse", (0, 0)),
 }
 """API key -> (module, class, versions)."""
 
 OTHERS: tuple[tuple[str, str], ...] = (
+    ("kafkawire.messages.aborted_txn", "AbortedTxn"),
     ("kafkawire.messages.consumer_group_current_member_assignment_key", "ConsumerGroupCurrentMemberAssignmentKey"),
     ("kafkawire.messages.consumer_group_current_member_assignment_value", "ConsumerGroupCurrentMemberAssignmentValue"),
     ("kafkawire.messages.consumer_group_member_metadata_key", "ConsumerGroupMemberMetadataKey"),
@@ -229,6 +234,10 @@ OTHERS: tuple[tuple[str, str], ...] = (
     ("kafkawire.messages.share_group_target_assignment_member_value", "ShareGroupTargetAssignmentMemberValue"),
     ("kafkawire.messages.share_group_target_assignment_metadata_key", "ShareGroupTargetAssignmentMetadataKey"),
     ("kafkawire.messages.share_group_target_assignment_metadata_value", "ShareGroupTargetAssignmentMetadataValue"),
+    ("kafkawire.messages.share_snapshot_key", "ShareSnapshotKey"),
+    ("kafkawire.messages.share_snapshot_value", "ShareSnapshotValue"),
+    ("kafkawire.messages.share_update_key", "ShareUpdateKey"),
+    ("kafkawire.messages.share_update_value", "ShareUpdateValue"),
     ("kafkawire.messages.snapshot_footer_record", "SnapshotFooterRecord"),
     ("kafkawire.messages.snapshot_header_record", "SnapshotHeaderRecord"),
     ("kafkawire.messages.streams_group_current_member_assignment_key", "StreamsGroupCurrentMemberAssignmentKey"),
@@ -243,6 +252,8 @@ OTHERS: tuple[tuple[str, str], ...] = (
     ("kafkawire.messages.streams_group_target_assignment_metadata_value", "StreamsGroupTargetAssignmentMetadataValue"),
     ("kafkawire.messages.streams_group_topology_key", "StreamsGroupTopologyKey"),
     ("kafkawire.messages.streams_group_topology_value", "StreamsGroupTopologyValue"),
+    ("kafkawire.messages.transaction_log_key", "TransactionLogKey"),
+    ("kafkawire.messages.transaction_log_value", "TransactionLogValue"),
     ("kafkawire.messages.voters_record", "VotersRecord"),
 )
 """Headers, data messages and coordinator records: (module, class)."""

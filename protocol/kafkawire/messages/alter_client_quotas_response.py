@@ -1,4 +1,4 @@
-"""AlterClientQuotasResponse (key 49), versions 0-1. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""AlterClientQuotasResponse (key 49), versions 0-1. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

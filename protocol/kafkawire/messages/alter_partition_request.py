@@ -1,4 +1,4 @@
-"""AlterPartitionRequest (key 56), versions 2-3. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""AlterPartitionRequest (key 56), versions 2-3. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AlterReplicaLogDirsResponse (key 34), versions 1-2. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""AlterReplicaLogDirsResponse (key 34), versions 1-2. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

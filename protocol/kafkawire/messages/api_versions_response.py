@@ -1,4 +1,4 @@
-"""ApiVersionsResponse (key 18), versions 0-4. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""ApiVersionsResponse (key 18), versions 0-5. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from kafkawire.schema import Message, Struct
 class ApiVersion(Struct):
     __slots__ = ("api_key", "min_version", "max_version")
     FIELDS = (
-        ("api_key", "int16", (0, 4), None, None, None),
-        ("min_version", "int16", (0, 4), None, None, None),
-        ("max_version", "int16", (0, 4), None, None, None),
+        ("api_key", "int16", (0, 5), None, None, None),
+        ("min_version", "int16", (0, 5), None, None, None),
+        ("max_version", "int16", (0, 5), None, None, None),
     )
 
     def __init__(
@@ -29,9 +29,9 @@ class ApiVersion(Struct):
 class SupportedFeatureKey(Struct):
     __slots__ = ("name", "min_version", "max_version")
     FIELDS = (
-        ("name", "string", (3, 4), None, None, None),
-        ("min_version", "int16", (3, 4), None, None, None),
-        ("max_version", "int16", (3, 4), None, None, None),
+        ("name", "string", (3, 5), None, None, None),
+        ("min_version", "int16", (3, 5), None, None, None),
+        ("max_version", "int16", (3, 5), None, None, None),
     )
 
     def __init__(
@@ -48,9 +48,9 @@ class SupportedFeatureKey(Struct):
 class FinalizedFeatureKey(Struct):
     __slots__ = ("name", "max_version_level", "min_version_level")
     FIELDS = (
-        ("name", "string", (3, 4), None, None, None),
-        ("max_version_level", "int16", (3, 4), None, None, None),
-        ("min_version_level", "int16", (3, 4), None, None, None),
+        ("name", "string", (3, 5), None, None, None),
+        ("max_version_level", "int16", (3, 5), None, None, None),
+        ("min_version_level", "int16", (3, 5), None, None, None),
     )
 
     def __init__(
@@ -67,16 +67,16 @@ class FinalizedFeatureKey(Struct):
 class ApiVersionsResponse(Message):
     __slots__ = ("error_code", "api_keys", "throttle_time_ms", "supported_features", "finalized_features_epoch", "finalized_features", "zk_migration_ready")
     API_KEY = 18
-    VERSIONS = (0, 4)
+    VERSIONS = (0, 5)
     FLEXIBLE = (3, 32767)
     FIELDS = (
-        ("error_code", "int16", (0, 4), None, None, None),
-        ("api_keys", "[]ApiVersion", (0, 4), None, None, None),
-        ("throttle_time_ms", "int32", (1, 4), None, None, None),
-        ("supported_features", "[]SupportedFeatureKey", (3, 4), None, 0, (3, 4)),
-        ("finalized_features_epoch", "int64", (3, 4), None, 1, (3, 4)),
-        ("finalized_features", "[]FinalizedFeatureKey", (3, 4), None, 2, (3, 4)),
-        ("zk_migration_ready", "bool", (3, 4), None, 3, (3, 4)),
+        ("error_code", "int16", (0, 5), None, None, None),
+        ("api_keys", "[]ApiVersion", (0, 5), None, None, None),
+        ("throttle_time_ms", "int32", (1, 5), None, None, None),
+        ("supported_features", "[]SupportedFeatureKey", (3, 5), None, 0, (3, 5)),
+        ("finalized_features_epoch", "int64", (3, 5), None, 1, (3, 5)),
+        ("finalized_features", "[]FinalizedFeatureKey", (3, 5), None, 2, (3, 5)),
+        ("zk_migration_ready", "bool", (3, 5), None, 3, (3, 5)),
     )
 
     def __init__(

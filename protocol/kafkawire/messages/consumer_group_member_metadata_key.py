@@ -1,4 +1,4 @@
-"""ConsumerGroupMemberMetadataKey (key 5), version 0. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""ConsumerGroupMemberMetadataKey (key 5), version 0. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CreateAclsResponse (key 30), versions 1-3. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""CreateAclsResponse (key 30), versions 1-3. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CreatePartitionsRequest (key 37), versions 0-3. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""CreatePartitionsRequest (key 37), versions 0-3. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CreateTopicsRequest (key 19), versions 2-7. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""CreateTopicsRequest (key 19), versions 2-7. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DeleteGroupsRequest (key 42), versions 0-2. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""DeleteGroupsRequest (key 42), versions 0-3. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from kafkawire.schema import Message
 class DeleteGroupsRequest(Message):
     __slots__ = ("groups_names",)
     API_KEY = 42
-    VERSIONS = (0, 2)
+    VERSIONS = (0, 3)
     FLEXIBLE = (2, 32767)
     FIELDS = (
-        ("groups_names", "[]string", (0, 2), None, None, None),
+        ("groups_names", "[]string", (0, 3), None, None, None),
     )
 
     def __init__(

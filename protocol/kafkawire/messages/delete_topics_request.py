@@ -1,4 +1,4 @@
-"""DeleteTopicsRequest (key 20), versions 1-6. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""DeleteTopicsRequest (key 20), versions 1-6. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DescribeAclsRequest (key 29), versions 1-3. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""DescribeAclsRequest (key 29), versions 1-3. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DescribeClusterRequest (key 60), versions 0-2. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""DescribeClusterRequest (key 60), versions 0-2. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DescribeConfigsRequest (key 32), versions 1-4. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""DescribeConfigsRequest (key 32), versions 1-4. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DescribeGroupsRequest (key 15), versions 0-6. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""DescribeGroupsRequest (key 15), versions 0-6. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

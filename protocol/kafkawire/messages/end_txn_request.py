@@ -1,4 +1,4 @@
-"""EndTxnRequest (key 26), versions 0-5. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""EndTxnRequest (key 26), versions 0-5. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

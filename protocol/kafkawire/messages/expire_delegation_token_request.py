@@ -1,4 +1,4 @@
-"""ExpireDelegationTokenRequest (key 40), versions 1-2. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""ExpireDelegationTokenRequest (key 40), versions 1-2. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FetchResponse (key 1), versions 4-18. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""FetchResponse (key 1), versions 4-18. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

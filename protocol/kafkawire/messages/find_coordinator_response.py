@@ -1,4 +1,4 @@
-"""FindCoordinatorResponse (key 10), versions 0-6. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""FindCoordinatorResponse (key 10), versions 0-6. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

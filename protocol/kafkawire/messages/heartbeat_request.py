@@ -1,4 +1,4 @@
-"""HeartbeatRequest (key 12), versions 0-4. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""HeartbeatRequest (key 12), versions 0-4. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IncrementalAlterConfigsRequest (key 44), versions 0-1. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""IncrementalAlterConfigsRequest (key 44), versions 0-1. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

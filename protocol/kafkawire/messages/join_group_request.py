@@ -1,4 +1,4 @@
-"""JoinGroupRequest (key 11), versions 0-9. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""JoinGroupRequest (key 11), versions 0-9. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JoinGroupResponse (key 11), versions 0-9. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""JoinGroupResponse (key 11), versions 0-9. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

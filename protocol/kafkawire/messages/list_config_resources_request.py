@@ -1,4 +1,4 @@
-"""ListConfigResourcesRequest (key 74), versions 0-1. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""ListConfigResourcesRequest (key 74), versions 0-1. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ListOffsetsResponse (key 2), versions 1-11. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""ListOffsetsResponse (key 2), versions 1-11. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

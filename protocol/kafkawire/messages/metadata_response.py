@@ -1,4 +1,4 @@
-"""MetadataResponse (key 3), versions 0-13. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""MetadataResponse (key 3), versions 0-13. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

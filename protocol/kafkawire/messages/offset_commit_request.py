@@ -1,4 +1,4 @@
-"""OffsetCommitRequest (key 8), versions 2-10. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""OffsetCommitRequest (key 8), versions 2-10. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OffsetCommitResponse (key 8), versions 2-10. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""OffsetCommitResponse (key 8), versions 2-10. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OffsetFetchResponse (key 9), versions 1-10. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""OffsetFetchResponse (key 9), versions 1-10. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

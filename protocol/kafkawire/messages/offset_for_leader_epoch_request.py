@@ -1,4 +1,4 @@
-"""OffsetForLeaderEpochRequest (key 23), versions 2-4. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""OffsetForLeaderEpochRequest (key 23), versions 2-4. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ProduceResponse (key 0), versions 3-13. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""ProduceResponse (key 0), versions 3-13. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

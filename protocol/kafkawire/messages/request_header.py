@@ -1,4 +1,4 @@
-"""RequestHeader, versions 1-2. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""RequestHeader, versions 1-2. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

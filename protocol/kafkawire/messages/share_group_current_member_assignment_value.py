@@ -1,4 +1,4 @@
-"""ShareGroupCurrentMemberAssignmentValue (key 14), version 0. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""ShareGroupCurrentMemberAssignmentValue (key 14), version 0. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

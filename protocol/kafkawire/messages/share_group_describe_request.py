@@ -1,4 +1,4 @@
-"""ShareGroupDescribeRequest (key 77), version 1. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""ShareGroupDescribeRequest (key 77), version 1. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SnapshotHeaderRecord, version 0. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""SnapshotHeaderRecord, version 0. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 

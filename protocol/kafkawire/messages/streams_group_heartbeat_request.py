@@ -1,4 +1,4 @@
-"""StreamsGroupHeartbeatRequest (key 88), version 0. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""StreamsGroupHeartbeatRequest (key 88), versions 0-1. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from kafkawire.schema import Message, Struct
 class KeyValue(Struct):
     __slots__ = ("key", "value")
     FIELDS = (
-        ("key", "string", (0, 0), None, None, None),
-        ("value", "string", (0, 0), None, None, None),
+        ("key", "string", (0, 1), None, None, None),
+        ("value", "string", (0, 1), None, None, None),
     )
 
     def __init__(
@@ -26,10 +26,10 @@ class KeyValue(Struct):
 class TopicInfo(Struct):
     __slots__ = ("name", "partitions", "replication_factor", "topic_configs")
     FIELDS = (
-        ("name", "string", (0, 0), None, None, None),
-        ("partitions", "int32", (0, 0), None, None, None),
-        ("replication_factor", "int16", (0, 0), None, None, None),
-        ("topic_configs", "[]KeyValue", (0, 0), None, None, None),
+        ("name", "string", (0, 1), None, None, None),
+        ("partitions", "int32", (0, 1), None, None, None),
+        ("replication_factor", "int16", (0, 1), None, None, None),
+        ("topic_configs", "[]KeyValue", (0, 1), None, None, None),
     )
 
     def __init__(
@@ -48,9 +48,9 @@ class TopicInfo(Struct):
 class CopartitionGroup(Struct):
     __slots__ = ("source_topics", "source_topic_regex", "repartition_source_topics")
     FIELDS = (
-        ("source_topics", "[]int16", (0, 0), None, None, None),
-        ("source_topic_regex", "[]int16", (0, 0), None, None, None),
-        ("repartition_source_topics", "[]int16", (0, 0), None, None, None),
+        ("source_topics", "[]int16", (0, 1), None, None, None),
+        ("source_topic_regex", "[]int16", (0, 1), None, None, None),
+        ("repartition_source_topics", "[]int16", (0, 1), None, None, None),
     )
 
     def __init__(
@@ -67,13 +67,13 @@ class CopartitionGroup(Struct):
 class Subtopology(Struct):
     __slots__ = ("subtopology_id", "source_topics", "source_topic_regex", "state_changelog_topics", "repartition_sink_topics", "repartition_source_topics", "copartition_groups")
     FIELDS = (
-        ("subtopology_id", "string", (0, 0), None, None, None),
-        ("source_topics", "[]string", (0, 0), None, None, None),
-        ("source_topic_regex", "[]string", (0, 0), None, None, None),
-        ("state_changelog_topics", "[]TopicInfo", (0, 0), None, None, None),
-        ("repartition_sink_topics", "[]string", (0, 0), None, None, None),
-        ("repartition_source_topics", "[]TopicInfo", (0, 0), None, None, None),
-        ("copartition_groups", "[]CopartitionGroup", (0, 0), None, None, None),
+        ("subtopology_id", "string", (0, 1), None, None, None),
+        ("source_topics", "[]string", (0, 1), None, None, None),
+        ("source_topic_regex", "[]string", (0, 1), None, None, None),
+        ("state_changelog_topics", "[]TopicInfo", (0, 1), None, None, None),
+        ("repartition_sink_topics", "[]string", (0, 1), None, None, None),
+        ("repartition_source_topics", "[]TopicInfo", (0, 1), None, None, None),
+        ("copartition_groups", "[]CopartitionGroup", (0, 1), None, None, None),
     )
 
     def __init__(
@@ -98,8 +98,8 @@ class Subtopology(Struct):
 class Topology(Struct):
     __slots__ = ("epoch", "subtopologies")
     FIELDS = (
-        ("epoch", "int32", (0, 0), None, None, None),
-        ("subtopologies", "[]Subtopology", (0, 0), None, None, None),
+        ("epoch", "int32", (0, 1), None, None, None),
+        ("subtopologies", "[]Subtopology", (0, 1), None, None, None),
     )
 
     def __init__(
@@ -114,8 +114,8 @@ class Topology(Struct):
 class TaskIds(Struct):
     __slots__ = ("subtopology_id", "partitions")
     FIELDS = (
-        ("subtopology_id", "string", (0, 0), None, None, None),
-        ("partitions", "[]int32", (0, 0), None, None, None),
+        ("subtopology_id", "string", (0, 1), None, None, None),
+        ("partitions", "[]int32", (0, 1), None, None, None),
     )
 
     def __init__(
@@ -130,8 +130,8 @@ class TaskIds(Struct):
 class Endpoint(Struct):
     __slots__ = ("host", "port")
     FIELDS = (
-        ("host", "string", (0, 0), None, None, None),
-        ("port", "uint16", (0, 0), None, None, None),
+        ("host", "string", (0, 1), None, None, None),
+        ("port", "uint16", (0, 1), None, None, None),
     )
 
     def __init__(
@@ -146,9 +146,9 @@ class Endpoint(Struct):
 class TaskOffset(Struct):
     __slots__ = ("subtopology_id", "partition", "offset")
     FIELDS = (
-        ("subtopology_id", "string", (0, 0), None, None, None),
-        ("partition", "int32", (0, 0), None, None, None),
-        ("offset", "int64", (0, 0), None, None, None),
+        ("subtopology_id", "string", (0, 1), None, None, None),
+        ("partition", "int32", (0, 1), None, None, None),
+        ("offset", "int64", (0, 1), None, None, None),
     )
 
     def __init__(
@@ -165,26 +165,26 @@ class TaskOffset(Struct):
 class StreamsGroupHeartbeatRequest(Message):
     __slots__ = ("group_id", "member_id", "member_epoch", "endpoint_information_epoch", "instance_id", "rack_id", "rebalance_timeout_ms", "topology", "active_tasks", "standby_tasks", "warmup_tasks", "process_id", "user_endpoint", "client_tags", "task_offsets", "task_end_offsets", "shutdown_application")
     API_KEY = 88
-    VERSIONS = (0, 0)
+    VERSIONS = (0, 1)
     FLEXIBLE = (0, 32767)
     FIELDS = (
-        ("group_id", "string", (0, 0), None, None, None),
-        ("member_id", "string", (0, 0), None, None, None),
-        ("member_epoch", "int32", (0, 0), None, None, None),
-        ("endpoint_information_epoch", "int32", (0, 0), None, None, None),
-        ("instance_id", "string", (0, 0), (0, 0), None, None),
-        ("rack_id", "string", (0, 0), (0, 0), None, None),
-        ("rebalance_timeout_ms", "int32", (0, 0), None, None, None),
-        ("topology", "Topology", (0, 0), (0, 0), None, None),
-        ("active_tasks", "[]TaskIds", (0, 0), (0, 0), None, None),
-        ("standby_tasks", "[]TaskIds", (0, 0), (0, 0), None, None),
-        ("warmup_tasks", "[]TaskIds", (0, 0), (0, 0), None, None),
-        ("process_id", "string", (0, 0), (0, 0), None, None),
-        ("user_endpoint", "Endpoint", (0, 0), (0, 0), None, None),
-        ("client_tags", "[]KeyValue", (0, 0), (0, 0), None, None),
-        ("task_offsets", "[]TaskOffset", (0, 0), (0, 0), None, None),
-        ("task_end_offsets", "[]TaskOffset", (0, 0), (0, 0), None, None),
-        ("shutdown_application", "bool", (0, 0), None, None, None),
+        ("group_id", "string", (0, 1), None, None, None),
+        ("member_id", "string", (0, 1), None, None, None),
+        ("member_epoch", "int32", (0, 1), None, None, None),
+        ("endpoint_information_epoch", "int32", (0, 1), None, None, None),
+        ("instance_id", "string", (0, 1), (0, 1), None, None),
+        ("rack_id", "string", (0, 1), (0, 1), None, None),
+        ("rebalance_timeout_ms", "int32", (0, 1), None, None, None),
+        ("topology", "Topology", (0, 1), (0, 1), None, None),
+        ("active_tasks", "[]TaskIds", (0, 1), (0, 1), None, None),
+        ("standby_tasks", "[]TaskIds", (0, 1), (0, 1), None, None),
+        ("warmup_tasks", "[]TaskIds", (0, 1), (0, 1), None, None),
+        ("process_id", "string", (0, 1), (0, 1), None, None),
+        ("user_endpoint", "Endpoint", (0, 1), (0, 1), None, None),
+        ("client_tags", "[]KeyValue", (0, 1), (0, 1), None, None),
+        ("task_offsets", "[]TaskOffset", (0, 1), (0, 1), None, None),
+        ("task_end_offsets", "[]TaskOffset", (0, 1), (0, 1), None, None),
+        ("shutdown_application", "bool", (0, 1), None, None, None),
     )
 
     def __init__(

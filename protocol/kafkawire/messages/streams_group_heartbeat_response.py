@@ -1,4 +1,4 @@
-"""StreamsGroupHeartbeatResponse (key 88), version 0. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""StreamsGroupHeartbeatResponse (key 88), versions 0-1. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from kafkawire.schema import Message, Struct
 class Status(Struct):
     __slots__ = ("status_code", "status_detail")
     FIELDS = (
-        ("status_code", "int8", (0, 0), None, None, None),
-        ("status_detail", "string", (0, 0), None, None, None),
+        ("status_code", "int8", (0, 1), None, None, None),
+        ("status_detail", "string", (0, 1), None, None, None),
     )
 
     def __init__(
@@ -26,8 +26,8 @@ class Status(Struct):
 class TaskIds(Struct):
     __slots__ = ("subtopology_id", "partitions")
     FIELDS = (
-        ("subtopology_id", "string", (0, 0), None, None, None),
-        ("partitions", "[]int32", (0, 0), None, None, None),
+        ("subtopology_id", "string", (0, 1), None, None, None),
+        ("partitions", "[]int32", (0, 1), None, None, None),
     )
 
     def __init__(
@@ -42,8 +42,8 @@ class TaskIds(Struct):
 class Endpoint(Struct):
     __slots__ = ("host", "port")
     FIELDS = (
-        ("host", "string", (0, 0), None, None, None),
-        ("port", "uint16", (0, 0), None, None, None),
+        ("host", "string", (0, 1), None, None, None),
+        ("port", "uint16", (0, 1), None, None, None),
     )
 
     def __init__(
@@ -58,8 +58,8 @@ class Endpoint(Struct):
 class TopicPartition(Struct):
     __slots__ = ("topic", "partitions")
     FIELDS = (
-        ("topic", "string", (0, 0), None, None, None),
-        ("partitions", "[]int32", (0, 0), None, None, None),
+        ("topic", "string", (0, 1), None, None, None),
+        ("partitions", "[]int32", (0, 1), None, None, None),
     )
 
     def __init__(
@@ -74,9 +74,9 @@ class TopicPartition(Struct):
 class EndpointToPartitions(Struct):
     __slots__ = ("user_endpoint", "active_partitions", "standby_partitions")
     FIELDS = (
-        ("user_endpoint", "Endpoint", (0, 0), None, None, None),
-        ("active_partitions", "[]TopicPartition", (0, 0), None, None, None),
-        ("standby_partitions", "[]TopicPartition", (0, 0), None, None, None),
+        ("user_endpoint", "Endpoint", (0, 1), None, None, None),
+        ("active_partitions", "[]TopicPartition", (0, 1), None, None, None),
+        ("standby_partitions", "[]TopicPartition", (0, 1), None, None, None),
     )
 
     def __init__(
@@ -91,25 +91,27 @@ class EndpointToPartitions(Struct):
 
 
 class StreamsGroupHeartbeatResponse(Message):
-    __slots__ = ("throttle_time_ms", "error_code", "error_message", "member_id", "member_epoch", "heartbeat_interval_ms", "acceptable_recovery_lag", "task_offset_interval_ms", "status", "active_tasks", "standby_tasks", "warmup_tasks", "endpoint_information_epoch", "partitions_by_user_endpoint")
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "member_id", "member_epoch", "heartbeat_interval_ms", "acceptable_recovery_lag_legacy", "task_offset_interval_ms", "acceptable_recovery_lag", "status", "active_tasks", "standby_tasks", "warmup_tasks", "topology_description_required", "endpoint_information_epoch", "partitions_by_user_endpoint")
     API_KEY = 88
-    VERSIONS = (0, 0)
+    VERSIONS = (0, 1)
     FLEXIBLE = (0, 32767)
     FIELDS = (
-        ("throttle_time_ms", "int32", (0, 0), None, None, None),
-        ("error_code", "int16", (0, 0), None, None, None),
-        ("error_message", "string", (0, 0), (0, 0), None, None),
-        ("member_id", "string", (0, 0), None, None, None),
-        ("member_epoch", "int32", (0, 0), None, None, None),
-        ("heartbeat_interval_ms", "int32", (0, 0), None, None, None),
-        ("acceptable_recovery_lag", "int32", (0, 0), None, None, None),
-        ("task_offset_interval_ms", "int32", (0, 0), None, None, None),
-        ("status", "[]Status", (0, 0), (0, 0), None, None),
-        ("active_tasks", "[]TaskIds", (0, 0), (0, 0), None, None),
-        ("standby_tasks", "[]TaskIds", (0, 0), (0, 0), None, None),
-        ("warmup_tasks", "[]TaskIds", (0, 0), (0, 0), None, None),
-        ("endpoint_information_epoch", "int32", (0, 0), None, None, None),
-        ("partitions_by_user_endpoint", "[]EndpointToPartitions", (0, 0), (0, 0), None, None),
+        ("throttle_time_ms", "int32", (0, 1), None, None, None),
+        ("error_code", "int16", (0, 1), None, None, None),
+        ("error_message", "string", (0, 1), (0, 1), None, None),
+        ("member_id", "string", (0, 1), None, None, None),
+        ("member_epoch", "int32", (0, 1), None, None, None),
+        ("heartbeat_interval_ms", "int32", (0, 1), None, None, None),
+        ("acceptable_recovery_lag_legacy", "int32", (0, 0), None, None, None),
+        ("task_offset_interval_ms", "int32", (0, 1), None, None, None),
+        ("acceptable_recovery_lag", "int64", (1, 1), None, None, None),
+        ("status", "[]Status", (0, 1), (0, 1), None, None),
+        ("active_tasks", "[]TaskIds", (0, 1), (0, 1), None, None),
+        ("standby_tasks", "[]TaskIds", (0, 1), (0, 1), None, None),
+        ("warmup_tasks", "[]TaskIds", (0, 1), (0, 1), None, None),
+        ("topology_description_required", "bool", (1, 1), None, None, None),
+        ("endpoint_information_epoch", "int32", (0, 1), None, None, None),
+        ("partitions_by_user_endpoint", "[]EndpointToPartitions", (0, 1), (0, 1), None, None),
     )
 
     def __init__(
@@ -120,12 +122,14 @@ class StreamsGroupHeartbeatResponse(Message):
         member_id: str = "",
         member_epoch: int = 0,
         heartbeat_interval_ms: int = 0,
-        acceptable_recovery_lag: int = 0,
+        acceptable_recovery_lag_legacy: int = 0,
         task_offset_interval_ms: int = 0,
+        acceptable_recovery_lag: int = -1,
         status: Sequence[Status] | None = (),
         active_tasks: Sequence[TaskIds] | None = None,
         standby_tasks: Sequence[TaskIds] | None = None,
         warmup_tasks: Sequence[TaskIds] | None = None,
+        topology_description_required: bool = False,
         endpoint_information_epoch: int = 0,
         partitions_by_user_endpoint: Sequence[EndpointToPartitions] | None = None,
     ) -> None:
@@ -135,11 +139,13 @@ class StreamsGroupHeartbeatResponse(Message):
         self.member_id = member_id
         self.member_epoch = member_epoch
         self.heartbeat_interval_ms = heartbeat_interval_ms
-        self.acceptable_recovery_lag = acceptable_recovery_lag
+        self.acceptable_recovery_lag_legacy = acceptable_recovery_lag_legacy
         self.task_offset_interval_ms = task_offset_interval_ms
+        self.acceptable_recovery_lag = acceptable_recovery_lag
         self.status = status
         self.active_tasks = active_tasks
         self.standby_tasks = standby_tasks
         self.warmup_tasks = warmup_tasks
+        self.topology_description_required = topology_description_required
         self.endpoint_information_epoch = endpoint_information_epoch
         self.partitions_by_user_endpoint = partitions_by_user_endpoint

@@ -1,4 +1,4 @@
-"""StreamsGroupTopologyValue (key 23), version 0. Generated from Apache Kafka 4.3.1 by protocol/generator; do not edit."""
+"""StreamsGroupTopologyValue (key 23), version 0. Generated from Apache Kafka 4.4.0 by protocol/generator; do not edit."""
 
 from __future__ import annotations
 
