@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafkastub.config.releases import APIS, METADATA_VERSIONS
+from kafkastub.config.releases import APIS, FEATURES
 from kafkastub.handlers.release import gaps, served_apis
 
 _INTRODUCTION = """\
@@ -28,7 +28,7 @@ def releases() -> str:
             f"{gap.key.camel} {_missing(gap.wanted, gap.served)}" for gap in found if gap.served is not None
         )
         wholly = ", ".join(gap.key.camel for gap in found if gap.served is None)
-        levels = "{}-{}".format(*METADATA_VERSIONS[release]) if release in METADATA_VERSIONS else "-"
+        levels = "{}-{}".format(*FEATURES[release]["metadata.version"]) if release in FEATURES else "-"
         lines.append(f"| {release} | {len(served_apis(release))} | {levels} | {partly or '-'} | {wholly or '-'} |")
     return "\n".join(lines) + "\n"
 

@@ -10,7 +10,7 @@ import java.util.List;
 /**
  * What brokers of many releases advertise, from their jars. Arguments: RELEASE=JAR:JAR… ; one line a release:
  *
- * RELEASE|oldest of metadata.version or ""|latest|key:first-last key:first-last …
+ * RELEASE|feature:lowest:highest:finalized …|key:first-last key:first-last …
  *
  * Below 3.3 it is a broker with ZooKeeper (KRaft was not ready for production), from 3.3 on one with KRaft.
  */
@@ -26,7 +26,7 @@ public final class DumpReleases {
             ClassLoader logging = new Only(DumpReleases.class.getClassLoader());
             try (URLClassLoader loader = new URLClassLoader(jars.toArray(new URL[0]), logging)) {
                 boolean kraft = number(parts[0]) >= 303;
-                System.out.println(parts[0] + "|" + (kraft ? features(loader) : "|") + "|" + apis(loader, kraft));
+                System.out.println(parts[0] + "|" + (kraft ? features(loader) : "") + "|" + apis(loader, kraft));
             }
         }
     }
@@ -51,7 +51,42 @@ public final class DumpReleases {
         } catch (NoSuchFieldException before40) {
             lowest = version.getField("MINIMUM_KRAFT_VERSION").get(null);
         }
-        return level.invoke(lowest) + "|" + level.invoke(latest);
+        List<String> found = new ArrayList<>();
+        found.add("metadata.version:" + level.invoke(lowest) + ":" + level.invoke(latest) + ":" + level.invoke(latest));
+        for (Object feature : production(loader)) {
+            Class<?> type = feature.getClass();
+            Object name = type.getMethod("featureName").invoke(feature);
+            Object most = type.getMethod("latestProduction").invoke(feature);
+            Object least = type.getMethod("minimumProduction").invoke(feature);
+            Object finalized = name.equals("kraft.version") ? most : ofNewCluster(feature, version, latest);
+            if (!most.equals((short) 0)) {
+                found.add(name + ":" + least + ":" + most + ":" + finalized);
+            }
+        }
+        return String.join(" ", found);
+    }
+
+    private static Object ofNewCluster(Object feature, Class<?> version, Object latest) throws Exception {
+        try {
+            return feature.getClass().getMethod("defaultLevel", version).invoke(feature, latest);
+        } catch (NoSuchMethodException before40) {
+            return feature.getClass().getMethod("defaultValue", version).invoke(feature, latest);
+        }
+    }
+
+    /** Brokers before 3.9 have none beside metadata.version. */
+    private static Collection<?> production(ClassLoader loader) throws Exception {
+        for (String name : List.of("Feature", "Features")) {
+            try {
+                Class<?> type = loader.loadClass("org.apache.kafka.server.common." + name);
+                if (type.isEnum() && Arrays.stream(type.getMethods()).anyMatch(m -> m.getName().equals("minimumProduction"))) {
+                    return (Collection<?>) type.getField("PRODUCTION_FEATURES").get(null);
+                }
+            } catch (ClassNotFoundException other) {
+                continue;
+            }
+        }
+        return List.of();
     }
 
     private static String apis(ClassLoader loader, boolean kraft) throws Exception {

@@ -113,15 +113,13 @@ def _numbers(release: str) -> tuple[int, int]:
     return int(first), int(second)
 
 
-@lru_cache(maxsize=64)
-def feature_levels(release: str | None) -> dict[str, Range]:
-    """The features of ApiVersions v3+ with their lowest and highest supported level. None: as the newest release."""
-    from kafkastub.config.releases import LATEST, METADATA_VERSIONS
+def is_at_least(release: str | None, wanted: tuple[int, int]) -> bool:
+    """Whether a broker of `release` (None: the newest) does what came with the release `wanted`."""
+    return release is None or _numbers(release) >= wanted
 
-    shown = minor(release or LATEST)
-    if shown not in METADATA_VERSIONS:
-        return {}
-    levels = {"metadata.version": METADATA_VERSIONS[shown]}
-    if _numbers(shown) >= (3, 9):
-        levels["kraft.version"] = (0, 1)
-    return levels
+
+def feature_levels(release: str | None) -> Mapping[str, tuple[int, int, int]]:
+    """The features of ApiVersions v3+: lowest and highest supported, and the finalized level. None: as the newest."""
+    from kafkastub.config.releases import FEATURES, LATEST
+
+    return FEATURES.get(minor(release or LATEST), {})
