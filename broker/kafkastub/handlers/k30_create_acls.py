@@ -5,6 +5,8 @@ CA-2   Pattern types LITERAL and PREFIXED. ANY and MATCH, and ANY as type, opera
        UNKNOWN_SERVER_ERROR without a text at every entry.                KIP-290; Kafka: ResourcePattern
 CA-3   An empty resource name, another name of the cluster than kafka-cluster, a principal without a colon:
        INVALID_REQUEST with Kafka's text at the entry, which spares its neighbours.    Kafka: AclApis, AclControlManager
+CA-7   An empty host, or one with a slash that is no range of addresses in CIDR notation: INVALID_REQUEST with Kafka's
+       text. With kafkastub.as.version below 4.4 any text is a host.   KIP-1276; Kafka: AclControlManager
 CA-4   Without Alter on the cluster: CLUSTER_AUTHORIZATION_FAILED at every entry.
 CA-5   Without an authorizer: SECURITY_DISABLED at every entry.
 CA-6   A type, pattern type, operation or permission 0 closes the connection; any other that does not exist:
@@ -20,6 +22,7 @@ from kafkastub.handlers.outcome import CLOSE, Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security import CLUSTER_NAME, Acl, Operation, PatternType, Permission, ResourceType
 from kafkastub.security.acl_requests import NO_AUTHORIZER, word
+from kafkastub.security.hosts import refusal
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
@@ -54,7 +57,7 @@ def create_acls(ctx: RequestContext, request: CreateAclsRequest) -> Outcome:
         return CreateAclsResponse(results=[AclCreationResult(ErrorCode.UNKNOWN_SERVER_ERROR, None) for _ in asked])
     results = []
     for one in asked:
-        why = _refusal(one)
+        why = _refusal(one) or (refusal(one.host) if authorizer.host_ranges else None)
         if why is None:
             authorizer.add(
                 Acl(

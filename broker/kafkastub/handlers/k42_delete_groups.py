@@ -1,4 +1,4 @@
-"""DeleteGroups (key 42), versions 0-2.
+"""DeleteGroups (key 42), versions 0-3.
 
 GD-1   A group without members is gone, with its offsets; each has its tombstone.      KIP-229; Kafka: deleteGroups
 GD-2   A group with members: NON_EMPTY_GROUP; an unknown one: GROUP_ID_NOT_FOUND; neither disturbs its neighbours.
@@ -6,6 +6,8 @@ GD-3   A group named twice is answered once.
 GD-4   The empty group id is a group like others.
 GD-5   The answers come by the partition of __consumer_offsets, in the order of Kafka's maps.
 GD-6   Deleted offsets count in the offset-deletions meter where the profile says so.  KIP-496
+GD-7   Version 3 has an error message, which is null but for groups whose deletion asks others: streams and share
+       groups.                                          KIP-1331; Kafka: GroupCoordinatorService.deleteGroups
 Not done: -
 """
 
@@ -28,7 +30,7 @@ def error_response(request: DeleteGroupsRequest, code: ErrorCode, version: int) 
     return DeleteGroupsResponse(results=[DeletableGroupResult(g, code) for g in dict.fromkeys(request.groups_names)])
 
 
-@handles(ApiKey.DELETE_GROUPS, 0, 2, error_response=error_response)
+@handles(ApiKey.DELETE_GROUPS, 0, 3, error_response=error_response)
 def delete_groups(ctx: RequestContext, request: DeleteGroupsRequest) -> Outcome:
     coordinator = coordinator_of(ctx.state)
     results = []

@@ -9,7 +9,7 @@ In this order:
     else it is denied
 
 An entry decides where its pattern takes in the resource, its principal is the one who asks or "User:*", and its host is
-where it asks from or "*". The operation ALL stands for each.
+where it asks from, a range with that in it (KIP-1276), or "*". The operation ALL stands for each.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from .acls import (
     ResourceType,
     concerns,
 )
+from .hosts import in_range
 
 IMPLIED_BY: Final = {
     Operation.DESCRIBE: frozenset(
@@ -49,6 +50,7 @@ class Authorizer:
         super_users: principals who may do everything, as Kafka prints them.
         allow_everyone_without_acl: the answer about a resource that no entry concerns.
         group_delete_implies_describe: as in released Kafka; KIP-229 says that it does not.
+        host_ranges: whether an entry's host may be a range, as from Kafka 4.4 on; before, any text was a host.
     """
 
     def __init__(
@@ -57,10 +59,12 @@ class Authorizer:
         *,
         allow_everyone_without_acl: bool = False,
         group_delete_implies_describe: bool = True,
+        host_ranges: bool = True,
     ) -> None:
         self.super_users = frozenset(super_users)
         self.allow_everyone_without_acl = allow_everyone_without_acl
         self.group_delete_implies_describe = group_delete_implies_describe
+        self.host_ranges = host_ranges
         self._acls: dict[Acl, None] = {}
         self._literal: dict[tuple[int, str], list[Acl]] = {}
         self._prefixed: dict[int, list[Acl]] = {}
@@ -137,7 +141,7 @@ class Authorizer:
         for acl in self._acls:
             if acl.resource_type != resource_type or acl.operation not in (operation, Operation.ALL):
                 continue
-            if acl.principal not in (principal, WILDCARD_PRINCIPAL) or acl.host not in (host, WILDCARD):
+            if acl.principal not in (principal, WILDCARD_PRINCIPAL) or not self._is_from(host, acl.host):
                 continue
             if acl.permission == Permission.ALLOW:
                 allowed.append(acl)
@@ -153,13 +157,16 @@ class Authorizer:
         concerned = allowed = False
         for acl in self._concerning(resource_type, name):
             concerned = True
-            if acl.principal not in (principal, WILDCARD_PRINCIPAL) or acl.host not in (host, WILDCARD):
+            if acl.principal not in (principal, WILDCARD_PRINCIPAL) or not self._is_from(host, acl.host):
                 continue
             if acl.permission == Permission.ALLOW:
                 allowed = allowed or self._grants(acl, operation)
             elif acl.operation in (operation, Operation.ALL):
                 return False
         return allowed or (not concerned and self.allow_everyone_without_acl)
+
+    def _is_from(self, host: str, wanted: str) -> bool:
+        return wanted in (host, WILDCARD) or (self.host_ranges and "/" in wanted and in_range(host, wanted))
 
     def _concerning(self, resource_type: int, name: str) -> Iterable[Acl]:
         yield from self._literal.get((resource_type, name), ())
