@@ -106,6 +106,11 @@ class BrokerConfig:
     def __contains__(self, name: object) -> bool:
         return name in self._values
 
+    def follows(self, major: int, minor: int) -> bool:
+        """Whether the broker does what came with that release of Kafka: not where kafkastub.as.version is older."""
+        release: str | None = self["kafkastub.as.version"]
+        return release is None or tuple(map(int, release.split(".")[:2])) >= (major, minor)
+
     def __repr__(self) -> str:
         shown = (f"{name}={_shown(name, value)}" for name, value in sorted(self.static.items()) if name in BROKER)
         return f"BrokerConfig({', '.join(shown)})"

@@ -17,6 +17,7 @@ TOPIC_TEXTS: Final[dict[str, str]] = {
     "compression.type": "The codec that batches are stored with; producer leaves them as they came.",
     "compression.zstd.level": "Level of zstd, where the broker compresses batches anew.",
     "delete.retention.ms": "How long a tombstone of a compacted topic can still be read, in milliseconds.",
+    "errors.deadletterqueue.group.enable": "Whether share groups may write what they give up to this topic.",
     "file.delete.delay.ms": "How long a removed file stays on disk, in milliseconds.",
     "flush.messages": "After how many records a log is synced to disk.",
     "flush.ms": "After how many milliseconds a record is synced to disk.",
@@ -27,6 +28,7 @@ TOPIC_TEXTS: Final[dict[str, str]] = {
     "local.retention.bytes": "With tiered storage, how many bytes stay on the broker; -2 is retention.bytes.",
     "local.retention.ms": "With tiered storage, how long records stay on the broker; -2 is retention.ms.",
     "max.compaction.lag.ms": "After how many milliseconds at most a record is open to compaction.",
+    "max.decompressed.message.bytes": "The largest record, unpacked, in a compressed batch that is taken.",
     "max.message.bytes": "The largest batch, as it came over the wire, that is taken.",
     "message.timestamp.after.max.ms": "How far a record's timestamp may lie ahead of the clock, in milliseconds.",
     "message.timestamp.before.max.ms": "How far a record's timestamp may lie behind the clock, in milliseconds.",
@@ -35,6 +37,8 @@ TOPIC_TEXTS: Final[dict[str, str]] = {
     "min.compaction.lag.ms": "How long a record is safe from compaction, in milliseconds.",
     "min.insync.replicas": "How many replicas must be in sync for a produce request with acks=all.",
     "preallocate": "Whether a new segment's file gets its full size at once.",
+    "remote.copy.lag.bytes": "With tiered storage, how many bytes wait before they are copied; -1 is all that stay.",
+    "remote.copy.lag.ms": "With tiered storage, how long records wait before they are copied; -1 is while they stay.",
     "remote.log.copy.disable": "With tiered storage, whether nothing more is copied there.",
     "remote.log.delete.on.disable": "Whether what is in tiered storage goes when that is turned off for the topic.",
     "remote.storage.enable": "Whether old segments move to tiered storage.",
@@ -94,6 +98,14 @@ _COORDINATOR_TEXTS: Final[dict[str, str]] = {
     "group.share.initialize.retry.interval.ms": "How often the start of a share group's state is tried again.",
     "group.share.max.share.sessions": "How many share sessions a broker keeps.",
     "group.share.persister.class.name": "The class that keeps the state of share groups.",
+    "errors.deadletterqueue.auto.create.topics.enable": "Whether dead-letter topics of share groups are created.",
+    "errors.deadletterqueue.topic.name.prefix": "How the name of a dead-letter topic that is created has to begin.",
+    "group.streams.acceptable.recovery.lag": "How many offsets behind a warmed up task of a streams group may be.",
+    "group.streams.assignors": "Assignors that streams groups choose from, the default first.",
+    "group.streams.num.warmup.replicas": "Tasks of a streams group that warm up at once, unless it has its own number.",
+    "group.streams.rack.aware.assignment.tags": "Tags of clients by which a streams group spreads standby tasks.",
+    "group.streams.task.offset.interval.ms": "How often a streams member tells how far its tasks are, in milliseconds.",
+    "group.streams.topology.description.plugin.class": "The class that keeps descriptions of streams topologies.",
     "group.streams.initial.rebalance.delay.ms": "How long an empty streams group waits for more members.",
     "group.streams.max.standby.replicas": "The most standby replicas that a streams group may choose.",
     "group.streams.num.standby.replicas": "Standby replicas of each task of a streams group, unless it has its own.",
@@ -117,10 +129,15 @@ for _topic_name, _sources in TOPIC_SYNONYMS.items():
             )
 
 GROUP_TEXTS: Final[dict[str, str]] = {
-    name: BROKER_TEXTS[broker_name].replace(", unless the group has its own", "").replace(", unless it has its own", "")
+    name: BROKER_TEXTS[broker_name]
+    .replace(", unless the group has its own", "")
+    .replace(", unless it has its own number", "")
+    .replace(", unless it has its own", "")
     for name, broker_name in GROUP_SYNONYMS.items()
     if broker_name in BROKER_TEXTS
 } | {
+    "errors.deadletterqueue.copy.record.enable": "Whether a dead letter of a share group has the record's content.",
+    "errors.deadletterqueue.topic.name": "The topic for what a share group gives up; empty is none.",
     "share.auto.offset.reset": "Where a share group begins: earliest, latest or by_duration:….",
     "share.isolation.level": "Whether a share group reads records of open and aborted transactions.",
     "share.renew.acknowledge.enable": "Whether a member may renew its hold on a record instead of answering for it.",

@@ -761,6 +761,7 @@ CLIENT_METRICS: Final[dict[str, Row]] = {
 
 INTERNAL: Final = frozenset(
     (
+        "consumer.assignor.offload.enable",
         "controller.performance.always.log.threshold.ms",
         "controller.performance.sample.period.ms",
         "group.consumer.assignor.offload.enable",
@@ -786,8 +787,13 @@ INTERNAL: Final = frozenset(
         "remote.log.manager.task.retry.backoff.ms",
         "remote.log.manager.task.retry.jitter",
         "server.max.startup.time.ms",
+        "share.assignor.offload.enable",
         "share.coordinator.cold.partition.snapshot.interval.ms",
         "share.coordinator.state.topic.prune.interval.ms",
+        "streams.acceptable.recovery.lag",
+        "streams.assignor.offload.enable",
+        "streams.num.warmup.replicas",
+        "streams.task.offset.interval.ms",
         "unclean.leader.election.interval.ms",
         "unstable.api.versions.enable",
         "unstable.feature.versions.enable",

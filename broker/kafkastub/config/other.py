@@ -27,7 +27,12 @@ _BOUNDED: Final = (
     ("streams.session.timeout.ms", "group.streams.{}.session.timeout.ms"),
     ("streams.num.standby.replicas", "group.streams.{}.standby.replicas"),
     ("streams.assignment.interval.ms", "group.streams.{}.assignment.interval.ms"),
+    ("streams.task.offset.interval.ms", "group.streams.{}.task.offset.interval.ms"),
+    ("streams.num.warmup.replicas", "group.streams.{}.warmup.replicas"),
 )
+_ASSIGNOR: Final = "streams.assignor.name"
+_TAGS: Final = "streams.rack.aware.assignment.tags"
+_DEAD_LETTERS: Final = "errors.deadletterqueue.topic.name"
 _MATCHED: Final = frozenset(
     (
         "client_instance_id",
@@ -51,6 +56,9 @@ def validate_group_configs(config: BrokerConfig, overrides: Mapping[str, str]) -
     for name in overrides:
         if name not in GROUP:
             raise _refusal(name, f"Unknown group config name: {name}")
+    tags = [tag.strip() for tag in overrides.get(_TAGS, "").split(",")]
+    if len(tags) != len(set(tags)):
+        raise _refusal(_TAGS, f"{_TAGS} must not contain duplicate tag keys.")
     values: dict[str, Any] = {}
     for name, row in GROUP.items():
         broker_name = GROUP_SYNONYMS[name]
@@ -59,15 +67,33 @@ def validate_group_configs(config: BrokerConfig, overrides: Mapping[str, str]) -
             values[name] = definition.parse(name, row, overrides[name])
             definition.check(name, row, values[name])
     for name, bound in _BOUNDED:
-        low, high = bound.format("min"), bound.format("max")
-        if low in config and values[name] < config[low]:
-            raise _refusal(name, f"{name} must be greater than or equal to {low}")
-        if high in config and values[name] > config[high]:
-            raise _refusal(name, f"{name} must be less than or equal to {high}")
+        _check_bounds(config, name, values[name], bound)
+    assignors = config["group.streams.assignors"]
+    if _ASSIGNOR in overrides and values[_ASSIGNOR] not in assignors:
+        why = f"is not a registered task assignor. Registered assignors are: [{', '.join(assignors)}]."
+        raise _refusal(_ASSIGNOR, f"{_ASSIGNOR} '{values[_ASSIGNOR]}' {why}")
     for kind in ("consumer", "share", "streams"):
         session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
         if values[session] <= values[heartbeat]:
             raise _refusal(session, f"{session} must be greater than {heartbeat}")
+    if values[_DEAD_LETTERS].startswith("__"):
+        raise _refusal(_DEAD_LETTERS, f"{_DEAD_LETTERS}: DLQ topic name must not start with '__'")
+
+
+def _check_bounds(config: BrokerConfig, name: str, value: int, bound: str) -> None:
+    low, high = bound.format("min"), bound.format("max")
+    least = config[low] if low in config else None  # noqa: SIM401 - a BrokerConfig has no get
+    most = config[high] if high in config else None  # noqa: SIM401
+    too_low, too_high = least is not None and value < least, most is not None and value > most
+    if not too_low and not too_high:
+        return
+    if not config.follows(4, 4):
+        why = f"greater than or equal to {low}" if too_low else f"less than or equal to {high}"
+    elif least is not None and most is not None:
+        why = f"in the range {least} to {most} inclusive."
+    else:
+        why = f"greater than or equal to {least}" if too_low else f"less than or equal to {most}"
+    raise _refusal(name, f"{name} must be {why}")
 
 
 def validate_client_metrics_configs(overrides: Mapping[str, str]) -> None:

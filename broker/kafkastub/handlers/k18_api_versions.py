@@ -63,9 +63,9 @@ def api_versions(ctx: RequestContext, request: ApiVersionsRequest) -> Outcome:
     return ApiVersionsResponse(
         api_keys=_listed(release),
         supported_features=[
-            SupportedFeatureKey(name, low, high)
-            for name, (low, high, _) in levels.items()
-            if low or ctx.api_version >= 4
+            SupportedFeatureKey(name, lowest, highest)
+            for name, (lowest, highest, _) in levels.items()
+            if lowest or ctx.api_version >= 4
         ],
         finalized_features_epoch=1 if levels else -1,
         finalized_features=[FinalizedFeatureKey(name, now, now) for name, (_, _, now) in levels.items() if now],

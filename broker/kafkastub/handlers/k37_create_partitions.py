@@ -8,8 +8,9 @@ CP-3   Assignments for the new partitions: another number of them, an empty list
 CP-4   A topic named twice answers INVALID_REQUEST once, before the others, and does not grow.
 CP-5   validate_only checks all of this and adds nothing.
 CP-6   A timeout of 0 or less: every topic REQUEST_TIMED_OUT, nothing grows.
-CP-7   More than 10,000 new partitions: every topic UNKNOWN_SERVER_ERROR without a text, nothing grows.
-                                                                   Kafka: QuorumController (BoundedListTooLongException)
+CP-7   More than 10,000 new partitions: every topic POLICY_VIOLATION with Kafka's text, nothing grows. With
+       kafkastub.as.version below 4.4 it is UNKNOWN_SERVER_ERROR without a text.
+                                               Kafka: ReplicationControlManager.validateTotalNumberOfPartitions
 CP-8   Under a controller_mutation_rate the new partitions of each topic are counted, of validate_only too. Version 3: a
        topic for which too many were counted before answers THROTTLING_QUOTA_EXCEEDED; older ones only wait.   KIP-599
 """
@@ -17,7 +18,7 @@ CP-8   Under a controller_mutation_rate the new partitions of each topic are cou
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
@@ -32,10 +33,15 @@ if TYPE_CHECKING:
     from kafkastub.state.quota_usage import Mutations
 
 
-def error_response(request: CreatePartitionsRequest, code: ErrorCode, version: int) -> CreatePartitionsResponse:
+TOO_MANY: Final = "Excessively large number of additional partitions per request."
+
+
+def error_response(
+    request: CreatePartitionsRequest, code: ErrorCode, version: int, text: str | None = None
+) -> CreatePartitionsResponse:
     """The code at every topic."""
     return CreatePartitionsResponse(
-        results=[CreatePartitionsTopicResult(topic.name, code, None) for topic in request.topics]
+        results=[CreatePartitionsTopicResult(topic.name, code, text) for topic in request.topics]
     )
 
 
@@ -47,7 +53,9 @@ def create_partitions(ctx: RequestContext, request: CreatePartitionsRequest) -> 
     try:
         check_batch(sum(_additional(ctx, topic) for topic in request.topics if counts[topic.name] == 1))
     except KafkaError:
-        return error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, ctx.api_version)
+        if not ctx.state.config.follows(4, 4):
+            return error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, ctx.api_version)
+        return error_response(request, ErrorCode.POLICY_VIOLATION, ctx.api_version, TOO_MANY)
     results = [
         CreatePartitionsTopicResult(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
         for name, times in counts.items()

@@ -6,6 +6,8 @@ AQ-2  INVALID_REQUEST for the entity, and nothing of it is done: no type, an unk
       with another; an ip that is no address (Kafka asks its resolver for names, here only localhost is known).
 AQ-3  The same for a value that is not above 0, for one that is too large or has a fraction where the quota is a whole
       number, and for a quota that the entity's kind has not, unless it is to be removed.
+AQ-8  The same for infinity and NaN; with kafkastub.as.version below 4.4 NaN is taken, and infinity where the quota is
+      no whole number.
 AQ-4  A quota given twice for an entity: INVALID_REQUEST, nothing of it is done. An entity given twice: INVALID_REQUEST,
       and what was sound the first time is done all the same. Of a type given twice in an entity the last name counts.
 AQ-5  validate_only checks all of this and changes nothing.

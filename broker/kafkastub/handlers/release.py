@@ -113,11 +113,6 @@ def _numbers(release: str) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def is_at_least(release: str | None, wanted: tuple[int, int]) -> bool:
-    """Whether a broker of `release` (None: the newest) does what came with the release `wanted`."""
-    return release is None or _numbers(release) >= wanted
-
-
 def feature_levels(release: str | None) -> Mapping[str, tuple[int, int, int]]:
     """The features of ApiVersions v3+: lowest and highest supported, and the finalized level. None: as the newest."""
     from kafkastub.config.releases import FEATURES, LATEST

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from kafkastub.config import BrokerConfig, ConfigError
-from kafkastub.handlers.release import is_at_least
 
 from .acls import CLUSTER_NAME, Operation, ResourceType
 from .authorizer import Authorizer
@@ -13,8 +12,6 @@ from .authorizer import Authorizer
 CLASS_NAME: Final = "authorizer.class.name"
 STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 SUPER_USERS: Final = "super.users"
-HOST_RANGES_SINCE: Final = (4, 4)
-"""KIP-1276."""
 ALLOW_EVERYONE: Final = "allow.everyone.if.no.acl.found"
 
 
@@ -36,7 +33,7 @@ def make_authorizer(config: BrokerConfig) -> Authorizer | None:
         filter(None, users),
         allow_everyone_without_acl=everyone == "true",
         group_delete_implies_describe=config.profile.group_delete_implies_describe,
-        host_ranges=is_at_least(config["kafkastub.as.version"], HOST_RANGES_SINCE),
+        host_ranges=config.follows(4, 4),  # KIP-1276
     )
 
 

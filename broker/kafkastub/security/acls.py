@@ -66,7 +66,7 @@ class Permission(IntEnum):
 
 
 class Acl(NamedTuple):
-    """One entry. `principal` is as Kafka prints it ("User:alice", "User:*"); `host` an address, a range of them or "*"."""
+    """One entry. `principal` is as Kafka prints it ("User:alice", "User:*"); `host` an address, a range or "*"."""
 
     resource_type: int
     resource_name: str

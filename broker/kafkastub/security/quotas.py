@@ -7,6 +7,7 @@ refused, and in which words, is Kafka's (``ClientQuotaControlManager``, ``Client
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from typing import Any, Final, NamedTuple
 
 from kafkawire.errors import ErrorCode, KafkaError
@@ -83,7 +84,9 @@ def no_such_quota(who: Entity, names: Iterable[str]) -> str | None:
 class Quotas:
     """All of a cluster."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, finite: bool = True) -> None:
+        """`finite`: whether infinity and NaN are refused, as from Kafka 4.4 on."""
+        self._finite = finite
         self._entities: dict[Entity, dict[str, float]] = {}
         self._limits: dict[str, dict[Who, float]] = {name: {} for name in OF_CLIENTS}
         self._rates: dict[str | None, float] = {}
@@ -118,7 +121,7 @@ class Quotas:
             if twice or who in results:
                 refusal: Refusal | None = ErrorCode.INVALID_REQUEST, f"Ignoring duplicate entity {_as_java(parts)}"
             else:
-                refusal = _refusal(parts, asked)
+                refusal = _refusal(parts, asked, self._finite)
             first = results.get(who, (parts, None))[0]
             results[who] = first, refusal
             if refusal is None:
@@ -209,7 +212,7 @@ class Quotas:
             table[key] = value if table is not self._rates else int(value) if value == value else 0
 
 
-def _refusal(who: Entity, asked: Mapping[str, float | None]) -> Refusal | None:
+def _refusal(who: Entity, asked: Mapping[str, float | None], finite: bool) -> Refusal | None:
     """Why nothing of it is done, in Kafka's order and words."""
     bad = ErrorCode.INVALID_REQUEST
     if not who:
@@ -228,14 +231,16 @@ def _refusal(who: Entity, asked: Mapping[str, float | None]) -> Refusal | None:
         if address is not None and _canonical(address) is None:
             return bad, f"{address} is not a valid IP or resolvable host."
     for name, value in asked.items():
-        if value is not None and (why := _bad_value(allowed, name, value)) is not None:
+        if value is not None and (why := _bad_value(allowed, name, value, finite)) is not None:
             return bad, why
     return None
 
 
-def _bad_value(allowed: Sequence[str], name: str, value: float) -> str | None:
+def _bad_value(allowed: Sequence[str], name: str, value: float, finite: bool) -> str | None:
     if name not in allowed:
         return f"Invalid configuration key {name}"
+    if finite and not isfinite(value):
+        return f"Quota {name} must be a finite number"
     if value <= 0:
         return f"Quota {name} must be greater than 0"
     if name in _LARGEST:

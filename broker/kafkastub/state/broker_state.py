@@ -158,7 +158,7 @@ class BrokerState:
         if self._quotas is None:
             from kafkastub.security.quotas import Quotas
 
-            self._quotas = Quotas()
+            self._quotas = Quotas(finite=self.config.follows(4, 4))
         return self._quotas
 
     def forget_scram_users(self) -> None:

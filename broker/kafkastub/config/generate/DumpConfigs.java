@@ -58,7 +58,7 @@ public class DumpConfigs {
 
     static void names(String name, Choice choice) {
         TreeSet<String> all = new TreeSet<>();
-        for (ConfigDef def : List.of(AbstractKafkaConfig.CONFIG_DEF, LogConfig.configDefCopy()))
+        for (ConfigDef def : List.of(AbstractKafkaConfig.CONFIG_DEF, LogConfig.configDefCopy(), GroupConfig.CONFIG_DEF))
             for (ConfigDef.ConfigKey k : def.configKeys().values())
                 if (choice.test(k)) all.add(k.name);
         System.out.println("\n" + name + ": Final = frozenset(" + literal(all) + ")");

@@ -83,8 +83,12 @@ def group_entries(config: BrokerConfig, overrides: Mapping[str, str]) -> list[De
     """A group's configuration (KIP-848, KIP-932, KIP-1071)."""
     entries = []
     for name, row in GROUP.items():
+        if name in INTERNAL and name not in overrides:
+            continue
         broker_name = GROUP_SYNONYMS[name]
         typed = config[broker_name] if broker_name is not None else row[1]
+        if row[0] == "string" and isinstance(typed, (list, tuple)):
+            typed = typed[0]  # of the assignors that the broker has, the first is the default
         default = to_text(row, typed)
         listed = _broker_synonyms(config, broker_name, False) if broker_name else [(name, default, Source.DEFAULT)]
         value = default
