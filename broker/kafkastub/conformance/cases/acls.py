@@ -157,6 +157,25 @@ def patterns_of_filters(on: Broker) -> None:
         expect(answer, results=[{"error_code": E.UNKNOWN_SERVER_ERROR, "error_message": None}] * 2)
 
 
+@case(
+    "CreateAcls",
+    "A host is an address, a star or a range of addresses; no host, or a range that is none, is INVALID_REQUEST.",
+    source="KIP-1276",
+    since="4.4",
+    before="any text is a host",
+)
+def hosts(on: Broker) -> None:
+    authorizer(on, wanted=True)
+    name = on.cluster.name()
+    bad = ["", "10.0.0.0/33", "10.0.0/8", "300.0.0.0/8", "10.0.0.0/", "2001:db8::/129", "2001:db8::/x", "g::/8", "*/8"]
+    good = ["192.0.2.0/24", "2001:db8::/32", "::/0", "not an address"]
+    wrong = {"error_code": E.INVALID_REQUEST, "error_message": NOT_EMPTY}
+    answer = create(on, *(entry(on, name, host=host) for host in bad + good))
+    expect(answer, results=[wrong] * len(bad) + [{"error_code": E.NONE}] * len(good))
+    await_found(on, chosen(name), *[(name, LITERAL, on.cluster.principal, READ)] * len(good))
+    await_found(on, chosen(name, host_filter=good[0]), (name, LITERAL, on.cluster.principal, READ))
+
+
 @case("CreateAcls", "What cannot be is INVALID_REQUEST at its entry, and spares its neighbours.", source=CHECKING)
 def bad_entries(on: Broker) -> None:
     authorizer(on, wanted=True)

@@ -52,6 +52,14 @@ def unknown(on: Broker) -> None:
     expect(on.ask("DeleteGroups", groups_names=[group]), results=[told(group, E.GROUP_ID_NOT_FOUND)])
 
 
+@case("DeleteGroups", "The error message is null for groups of consumers.", source="KIP-1331", versions=(3, 3))
+def no_message(on: Broker) -> None:
+    group, topic = on.group(), on.some_topic()
+    on.commit(group, [(topic, 0, 1)])
+    for code in (E.NONE, E.GROUP_ID_NOT_FOUND):
+        expect(on.ask("DeleteGroups", groups_names=[group]), results=[{**told(group, code), "error_message": None}])
+
+
 @case("DeleteGroups", "A group deleted a second time: GROUP_ID_NOT_FOUND.", source=SOURCE, also=["OffsetCommit"])
 def again(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from kafkastub.conformance.broker import Broker
@@ -223,3 +224,18 @@ def bad_filters(on: Broker) -> None:
 @case("DescribeClientQuotas", "A type of entity that there is not: UNSUPPORTED_VERSION.", source=IMAGE)
 def unknown_kind(on: Broker) -> None:
     expect(describe(on, wanted("nonsense", ANY)), error_code=E.UNSUPPORTED_VERSION, entries=None)
+
+
+@case(
+    "AlterClientQuotas",
+    "A value that is not finite: INVALID_REQUEST.",
+    source=CONTROL,
+    since="4.4",
+    before="NaN is taken, and infinity where the quota is no whole number",
+)
+def not_finite(on: Broker) -> None:
+    who = somebody(on)
+    for value in (math.inf, -math.inf, math.nan):
+        answer = alter(on, change(who, **{REQUEST: value}), validate_only=True)
+        row = {**told(who, E.INVALID_REQUEST), "error_message": f"Quota {REQUEST} must be a finite number"}
+        expect(answer, entries=[row])

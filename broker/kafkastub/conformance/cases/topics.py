@@ -313,6 +313,21 @@ def grown(on: Broker) -> None:
     expect_that("its partitions", on.cluster.await_topic(topic.name, 3, led_here=False).partitions, 3)
 
 
+@case(
+    "CreatePartitions",
+    "More than 10,000 new partitions in a request: every topic POLICY_VIOLATION.",
+    source="Kafka: ReplicationControlManager.validateTotalNumberOfPartitions",
+    since="4.4",
+    before="a topic alone may grow by more",
+)
+def too_many_at_once(on: Broker) -> None:
+    topic = on.topic()
+    nobody = on.cluster.name()
+    asked = [{"name": name, "count": 20000, "assignments": None} for name in (topic.name, nobody)]
+    row = {"error_code": E.POLICY_VIOLATION, "error_message": NOT_EMPTY}
+    expect(grow(on, *asked, validate_only=True), results=[{"name": one["name"], **row} for one in asked])
+
+
 @case("CreatePartitions", "As many or fewer: INVALID_PARTITIONS.", source=GROWING)
 def not_grown(on: Broker) -> None:
     topic = on.topic(2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 from kafkastub.conformance.broker import Broker
 from kafkastub.conformance.expecting import NOT_EMPTY, Answer, containing, expect, expect_that
@@ -34,8 +35,8 @@ def closes(on: Broker) -> None:
     expect_that("whether the connection was closed", on.link().closed(), True)
 
 
-def ask_versions(on: Broker, name: str = "kafkastub", version: str = "1.0") -> Answer:
-    return on.ask("ApiVersions", client_software_name=name, client_software_version=version)
+def ask_versions(on: Broker, name: str = "kafkastub", version: str = "1.0", **more: Any) -> Answer:
+    return on.ask("ApiVersions", client_software_name=name, client_software_version=version, **more)
 
 
 @case("ApiVersions", "Every API is listed once, with versions that make sense.", source=SOURCE)
@@ -49,7 +50,7 @@ def listed(on: Broker) -> None:
     expect_that("whether ApiVersions is among them", KEYS["ApiVersions"] in keys, True)
 
 
-@case("ApiVersions", "A software name that cannot be: INVALID_REQUEST.", source="KIP-511", versions=(3, 4))
+@case("ApiVersions", "A software name that cannot be: INVALID_REQUEST.", source="KIP-511", versions=(3, 5))
 def bad_software_name(on: Broker) -> None:
     for name, version in (("", "1"), ("a", ""), ("-a", "1"), ("a b", "1"), ("a", "1.")):
         expect(ask_versions(on, name, version), error_code=E.INVALID_REQUEST, api_keys=[])
@@ -71,10 +72,30 @@ def version_of_the_future(on: Broker) -> None:
         expect_that("error code and list", (told.error_code, own), (E.UNSUPPORTED_VERSION, [(18, *between)]))
 
 
-@case("ApiVersions", "The finalized features.", source="KIP-584", versions=(3, 4))
+@case("ApiVersions", "The finalized features.", source="KIP-584", versions=(3, 5))
 def features(on: Broker) -> None:
     row = {"name": "metadata.version", "max_version_level": NOT_EMPTY}
     expect(ask_versions(on), finalized_features=containing(row, by="name"))
+
+
+@case(
+    "ApiVersions",
+    "Whom the client means: another cluster or node is REBOOTSTRAP_REQUIRED, one without the other INVALID_REQUEST.",
+    source="KIP-1242",
+    versions=(5, 5),
+    also=["Metadata"],
+)
+def whom_the_client_means(on: Broker) -> None:
+    here, node = on.cluster.ask("Metadata", topics=[]).cluster_id, on.cluster.node_id
+    for cluster_id, node_id in (("another", node), ("", node), (here, node + 1000), (here, -2)):
+        answer = ask_versions(on, cluster_id=cluster_id, node_id=node_id)
+        expect(answer, error_code=E.REBOOTSTRAP_REQUIRED, api_keys=[])
+    for cluster_id, node_id in ((None, node), (here, -1), ("another", -1)):
+        answer = ask_versions(on, cluster_id=cluster_id, node_id=node_id)
+        expect(answer, error_code=E.INVALID_REQUEST, api_keys=[])
+    for cluster_id, node_id in ((here, node), (None, -1)):
+        answer = ask_versions(on, cluster_id=cluster_id, node_id=node_id)
+        expect(answer, error_code=E.NONE, api_keys=NOT_EMPTY)
 
 
 @case("ApiVersions", "Bytes behind a request are ignored.", source=SOCKET, name="trailing_bytes", versions=(0, 0))
