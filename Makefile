@@ -15,7 +15,7 @@ help:
 	@echo "make test          the tests (Java 17 and Maven for those with JVM clients)"
 	@echo "make test-docker   builds the image and runs it (a container engine: docker/engine.sh starts one)"
 	@echo "make check         ruff, mypy, import contracts, generated code"
-	@echo "make oracle        the same scenarios on Apache Kafka 4.3.1 and on the stub, fixed seeds"
+	@echo "make oracle        the same scenarios on Apache Kafka 4.4.0 and on the stub, fixed seeds"
 	@echo "make oracle-expiry the expiry of offsets on both; waits for two real minutes"
 	@echo "make differential  any seeds: SEEDS=1-1000 ARGS=\"--steps 40\" (--kind data|odd|broken|access)"
 	@echo "make conformance   the suite of kafkastub conform on stub, two Apache Kafkas and kfake; writes docs/conformance.md"

@@ -110,7 +110,7 @@ def test_where_none_answers_each_is_named():
         Client(["127.0.0.1:1", "127.0.0.1:2"]).nodes()
 
 
-@pytest.mark.parametrize("release", ["2.1", "2.3", "2.4", "2.8", "4.3"])
+@pytest.mark.parametrize("release", ["2.1", "2.3", "2.4", "2.8", "4.3", "4.4"])
 def test_the_highest_common_version_is_spoken(release: str):
     with KafkaStub(as_version=release) as stub, Client(stub.bootstrap_servers) as client:
         told = client.connection().negotiate()

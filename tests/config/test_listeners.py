@@ -1,4 +1,4 @@
-"""`listeners` and what belongs to them: what Kafka takes, and what it refuses (seen with KafkaConfig of 4.3.1)."""
+"""`listeners` and what belongs to them: what Kafka takes, and what it refuses (seen with KafkaConfig of 4.4.0)."""
 
 from __future__ import annotations
 

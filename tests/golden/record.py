@@ -1,4 +1,4 @@
-"""Records the golden transcripts from a live Apache Kafka 4.3.1: `python -m tests.golden.record`.
+"""Records the golden transcripts from a live Apache Kafka 4.4.0: `python -m tests.golden.record`.
 
 Every hand-made scenario and the random ones of `SEEDS` go to `transcripts/`, one file each; of what went over the wire
 some frames of every API and version to `frames.jsonl`. Each scenario is played a second time on the same broker first:

@@ -1,4 +1,4 @@
-"""Bytes that Apache Kafka 4.3.1 wrote: the codec reads them to their end and writes the very same bytes again."""
+"""Bytes that Apache Kafka 4.4.0 wrote: the codec reads them to their end and writes the very same bytes again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stub answers the recorded scenarios as Apache Kafka 4.3.1 did when they were recorded (record.py)."""
+"""The stub answers the recorded scenarios as Apache Kafka 4.4.0 did when they were recorded (record.py)."""
 
 from __future__ import annotations
 

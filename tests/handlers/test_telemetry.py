@@ -22,7 +22,7 @@ from tests.handlers.desk import Desk
 
 ME = bytes(8) + bytes(7) + b"d"
 MY_SUBSCRIPTION = -725132358
-"""As Apache Kafka 4.3.1 answered it for ME, without any subscription."""
+"""As Apache Kafka 4.4.0 answered it for ME, without any subscription."""
 INTERVAL_MS = 300_000
 
 

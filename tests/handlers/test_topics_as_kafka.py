@@ -1,4 +1,4 @@
-"""Everything about topics and configurations is answered as Apache Kafka 4.3.1 answers it, step by step."""
+"""Everything about topics and configurations is answered as Apache Kafka 4.4.0 answers it, step by step."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def table() -> str:
         ordered = sorted(listed.split(), key=lambda api: int(api.partition(":")[0]))
         apis.append(f'    "{minor}": (\n{_wrapped(ordered)}\n    ),')
         if levels:
-            rows = "".join(f'        "{{}}": ({{}}, {{}}, {{}}),\n'.format(*row.split(":")) for row in levels.split())
+            rows = "".join('        "{}": ({}, {}, {}),\n'.format(*row.split(":")) for row in levels.split())
             features.append(f'    "{minor}": {{\n{rows}    }},')
     releases = "\n".join(", ".join(RELEASES[at : at + 12]) + "," for at in range(0, len(RELEASES), 12)).rstrip(",")
     latest = RELEASES[-1].rpartition(".")[0]

@@ -1,4 +1,4 @@
-"""`python -m tests.quotas.record` writes down what a new Apache Kafka 4.3.1 answers to all the questions."""
+"""`python -m tests.quotas.record` writes down what a new Apache Kafka 4.4.0 answers to all the questions."""
 
 from __future__ import annotations
 

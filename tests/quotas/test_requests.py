@@ -1,4 +1,4 @@
-"""DescribeClientQuotas and AlterClientQuotas: the stub says what Apache Kafka 4.3.1 said, and says."""
+"""DescribeClientQuotas and AlterClientQuotas: the stub says what Apache Kafka 4.4.0 said, and says."""
 
 from __future__ import annotations
 

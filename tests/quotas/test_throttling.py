@@ -1,4 +1,4 @@
-"""What quotas do to clients, over raw frames: the same on the stub and on Apache Kafka 4.3.1.
+"""What quotas do to clients, over raw frames: the same on the stub and on Apache Kafka 4.4.0.
 
 Each client id has quotas of its own, so that nobody else who uses the broker is slowed down. Where time matters, a wait
 is known up to the time that the test itself has taken (`since`).

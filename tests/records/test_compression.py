@@ -1,4 +1,4 @@
-"""What is unpacked, as far as which damage, and how much of it; the streams' fates are those of Apache Kafka 4.3.1."""
+"""What is unpacked, as far as which damage, and how much of it; the streams' fates are those of Apache Kafka 4.4.0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every API under every set of entries answers as Apache Kafka 4.3.1 with its StandardAuthorizer."""
+"""Every API under every set of entries answers as Apache Kafka 4.4.0 with its StandardAuthorizer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Authentication, step by step: the same on the stub and on Apache Kafka 4.3.1."""
+"""Authentication, step by step: the same on the stub and on Apache Kafka 4.4.0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SCRAM users as clients manage them: the same on the stub and on Apache Kafka 4.3.1."""
+"""SCRAM users as clients manage them: the same on the stub and on Apache Kafka 4.4.0."""
 
 from __future__ import annotations
 

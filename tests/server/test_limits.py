@@ -1,4 +1,4 @@
-"""Connection limits: what a client sees of them, on the stub and on Apache Kafka 4.3.1."""
+"""Connection limits: what a client sees of them, on the stub and on Apache Kafka 4.4.0."""
 
 from __future__ import annotations
 

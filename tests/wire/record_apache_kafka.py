@@ -11,7 +11,7 @@ from tests.oracle.apache_kafka import OracleError, run_java
 
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE / "java" / "WireWitness.java"
-GOLDEN = HERE / "apache_kafka_4.3.1.jsonl.gz"
+GOLDEN = HERE / "apache_kafka_4.4.0.jsonl.gz"
 
 Line = dict[str, Any]
 

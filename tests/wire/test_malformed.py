@@ -1,6 +1,6 @@
 """Bytes that are not quite a message: what is taken, what is refused and how the refusal reads.
 
-Each verdict is what Apache Kafka 4.3.1's generated readers give; test_apache_kafka_bytes.py has thousands more of them.
+Each verdict is what Apache Kafka 4.4.0's generated readers give; test_apache_kafka_bytes.py has thousands more of them.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def add_to(commands: Commands) -> None:
     )
     replay.add_argument("--config-file", metavar="FILE", help="a server.properties")
     replay.add_argument("--profile", choices=["kips", "kafka"], default="kips", help="(default %(default)s)")
-    replay.add_argument("--as-version", metavar="RELEASE", help="as this Apache Kafka release, 2.1 to 4.3")
+    replay.add_argument("--as-version", metavar="RELEASE", help="as this Apache Kafka release, 2.1 to 4.4")
     replay.add_argument(
         "--topic", metavar="NAME:PARTITIONS", nargs="+", action="extend", default=[], help="topics of the start"
     )

@@ -62,7 +62,7 @@ def add_to(commands: Commands) -> None:
     serve.add_argument(
         "--as-version",
         metavar="RELEASE",
-        help="advertise and accept only what this Apache Kafka release has, 2.1 to 4.3 (docs/as-version.md)",
+        help="advertise and accept only what this Apache Kafka release has, 2.1 to 4.4 (docs/as-version.md)",
     )
     serve.add_argument(
         "--data-dir",

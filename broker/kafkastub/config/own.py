@@ -18,7 +18,7 @@ from .profile import Profile
 PREFIX: Final = "kafkastub."
 
 _FLUSH: Final = r"message|never|[1-9]\d{0,8}ms"
-_RELEASE: Final = r"(2\.[1-8]|3\.[0-9]|4\.[0-3])(\.\d{1,3})?"
+_RELEASE: Final = r"(2\.[1-8]|3\.[0-9]|4\.[0-4])(\.\d{1,3})?"
 
 OWN: Final[dict[str, Row]] = {
     # The value schema that offsets are written with in __consumer_offsets, for tools that do not know Kafka 4.1's
@@ -32,7 +32,7 @@ OWN: Final[dict[str, Row]] = {
     "kafkastub.flush": ("string", "1000ms", "low", ("matching", _FLUSH, "message, never or <N>ms"), "read-only"),
     # The Apache Kafka release whose APIs and versions are advertised and accepted, as far as they are served.
     "kafkastub.as.version": (
-        "string", None, "low", ("matching", _RELEASE, 'a release from 2.1 to 4.3, for example "2.8"'), "read-only",
+        "string", None, "low", ("matching", _RELEASE, 'a release from 2.1 to 4.4, for example "2.8"'), "read-only",
     ),
     # A folder for the authority (ca.pem, ca.key) that the stub signs certificates with, kept for the next run. Without
     # it the authority is new with each run, and its file is in a folder of the stub's own.

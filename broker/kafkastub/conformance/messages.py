@@ -27,7 +27,7 @@ def response_class(api: str) -> type[Message]:
 
 
 def versions(api: str) -> range:
-    """All versions of an API that Apache Kafka 4.3.1 knows."""
+    """All versions of an API that Apache Kafka 4.4.0 knows."""
     low, high = REQUESTS[KEYS[api]][2]
     return range(low, high + 1)
 

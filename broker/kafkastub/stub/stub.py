@@ -75,7 +75,7 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
             clock. One stub at a time. `topics` that are there already are left as they are.
         nodes: how many nodes the cluster has; `stub.nodes` stops and starts them.
         racks: their racks, dealt out in turn; no more than there are nodes.
-        as_version: an Apache Kafka release from "2.1" to "4.3": only its APIs and versions are advertised and accepted.
+        as_version: an Apache Kafka release from "2.1" to "4.4": only its APIs and versions are advertised and accepted.
         journal: whether requests and answers are kept, the newest of them, to be read from `stub.journal`; a new
             directory: there all of them are kept, too (docs/journal.md).
         control_port: the port of the HTTP control port, 0 for any free one; without it there is none. `control_host` is
