@@ -6,6 +6,7 @@ import struct
 from typing import NamedTuple
 
 from kafkawire.api import ApiKey
+from kafkawire.codec.layout import MOST_TAGS
 from kafkawire.codec.reader import text_as_java
 from kafkawire.codec.varint import SMALL, read_uvarint
 from kafkawire.errors import MalformedMessage
@@ -51,6 +52,8 @@ def _skip_tags(data: bytes, position: int, start: int, end: int) -> int:
     at = position
     try:
         count, position = read_uvarint(data, position)
+        if not 0 <= count <= MOST_TAGS:
+            raise ValueError(f"{count} of them, {MOST_TAGS} are the most")
         for _ in range(count):
             _, position = read_uvarint(data, position)
             size, position = read_uvarint(data, position)

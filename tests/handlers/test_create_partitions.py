@@ -97,8 +97,8 @@ def test_without_time_nothing_grows(broker: InProcess):
 def test_more_than_a_batch_of_kafkas_controller_is_refused(broker: InProcess):
     create_topic(broker.state, "b", 1)
     assert grow(broker, ("a", 2_000_000_000, None), ("b", 2, None)) == [
-        ("a", ErrorCode.UNKNOWN_SERVER_ERROR),
-        ("b", ErrorCode.UNKNOWN_SERVER_ERROR),
+        ("a", ErrorCode.POLICY_VIOLATION),
+        ("b", ErrorCode.POLICY_VIOLATION),
     ]
     assert partitions(broker) == 2
     assert grow(broker, ("a", 10_002, None)) == [("a", ErrorCode.NONE)]

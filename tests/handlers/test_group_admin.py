@@ -9,6 +9,7 @@ from kafkastub.metadata import Node
 from kafkastub.security.operations import GROUP_OPERATIONS
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
+from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
 from kafkawire.messages.list_groups_request import ListGroupsRequest
@@ -236,8 +237,17 @@ def test_groups_by_type(types: tuple[str, ...], expected: set[str]):
 # -- DeleteGroups ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.behaviour("GD-7")
+def test_a_group_of_consumers_is_deleted_without_a_word():
+    context = CoordinatorTestContext()
+    context.commit("g", {"t": {0: 1}})
+    answer = context.call(ApiKey.DELETE_GROUPS, 3, DeleteGroupsRequest(["g", "nobody"]))
+    rows = {row.group_id: (row.error_code, row.error_message) for row in answer.results}
+    assert rows == {"g": (ErrorCode.NONE, None), "nobody": (ErrorCode.GROUP_ID_NOT_FOUND, None)}
+
+
 @pytest.mark.behaviour("GD-1", "GD-6")
-@pytest.mark.parametrize("version", range(3))
+@pytest.mark.parametrize("version", range(4))
 @pytest.mark.parametrize(("profile", "counted"), [("kips", 2), ("kafka", 0)])
 def test_a_group_is_deleted_with_its_offsets(version: int, profile: str, counted: int):
     context = CoordinatorTestContext(profile)

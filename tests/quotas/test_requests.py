@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ def departures(found: list[Any]) -> list[Any]:
     return [(q, one, two) for q, one, two in zip(asked, found, wanted, strict=True) if as_json(one) != two]
 
 
-@pytest.mark.behaviour("DQ-1", "DQ-2", "DQ-3", "AQ-1", "AQ-2", "AQ-3", "AQ-4", "AQ-5", "AQ-7")
+@pytest.mark.behaviour("DQ-1", "DQ-2", "DQ-3", "AQ-1", "AQ-2", "AQ-3", "AQ-4", "AQ-5", "AQ-7", "AQ-8")
 def test_the_stub_answers_as_recorded():
     with KafkaStub() as stub:
         assert departures(answers(stub.bootstrap_servers)) == []
@@ -49,6 +50,15 @@ def test_everything_is_asked():
         "MATCH_TYPE_DEFAULT", "MATCH_TYPE_SPECIFIED", "Unknown match type", "Invalid entity filter component",
     ):  # fmt: skip
         assert words in said
+
+
+@pytest.mark.behaviour("AQ-8")
+def test_before_4_4_a_share_of_time_may_be_any_number_above_zero():
+    with KafkaStub(as_version="4.3") as stub, Client(stub.bootstrap_servers) as client:
+        values = (math.nan, math.inf, -math.inf)
+        asked = [([("user", f"u{at}")], [("request_percentage", value)]) for at, value in enumerate(values)]
+        told = {one[2][0][1]: one[0] for one in client.alter(*asked)}
+    assert told == {"u0": 0, "u1": 0, "u2": ErrorCode.INVALID_REQUEST}
 
 
 @pytest.mark.behaviour("AQ-6")

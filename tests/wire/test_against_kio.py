@@ -24,14 +24,31 @@ def named(cls: MessageClass) -> str:
     return cls.__name__
 
 
-def test_kio_and_we_know_the_same_versions():
+OF_KAFKA_4_4 = {
+    "ApiVersions": 5,
+    "DeleteGroups": 3,
+    "StreamsGroupDescribe": 1,
+    "StreamsGroupHeartbeat": 1,
+    "TxnOffsetCommit": 6,
+}
+"""The newest versions, which kio does not know yet."""
+NEW_IN_KAFKA_4_4 = {"AbortedTxn", "StreamsGroupTopologyDescriptionUpdate", "UnregisterController"}
+
+
+def api(name: str) -> str:
+    return name.removesuffix("Request").removesuffix("Response")
+
+
+def test_kio_and_we_know_the_same_versions_but_for_the_newest():
     assert {name: sorted(found) for name, found in kio_classes().items()} == {
-        cls.__name__: list(versions(cls)) for cls in WITH_KIO
+        cls.__name__: [version for version in versions(cls) if version != OF_KAFKA_4_4.get(api(cls.__name__))]
+        for cls in WITH_KIO
     }
 
 
-def test_kio_lacks_the_coordinators_records_alone():
-    assert {cls.__module__.rpartition("_")[2] for cls in OURS_ALONE} == {"key", "value"}
+def test_kio_lacks_the_coordinators_records_and_the_newest_apis_alone():
+    lacking = [cls for cls in OURS_ALONE if api(cls.__name__) not in NEW_IN_KAFKA_4_4]
+    assert {cls.__module__.rpartition("_")[2] for cls in lacking} == {"key", "value"}
 
 
 @pytest.mark.parametrize("cls", WITH_KIO, ids=named)
@@ -43,6 +60,8 @@ def test_kio_writes_and_reads_the_same(cls: MessageClass, data: st.DataObject):
         of = layout(cls, version)
         valid = encodable(message, of)
         written = there_and_back(valid, version)
+        if version not in kio_classes()[cls.__name__]:
+            continue
         entity = to_kio(valid, of, kio_classes()[cls.__name__][version])
         assert kio_writes(entity) == written
         assert kio_reads(type(entity), written) == (entity, len(written))

@@ -28,7 +28,7 @@ def test_what_was_written_is_read(
     assert read == RequestHeader(key, version, correlation_id, client_id, 6 + len(data))
 
 
-@pytest.mark.parametrize("tags", ["00", "0105026162", "020100ff7f0161", "ffffffff0f"])
+@pytest.mark.parametrize("tags", ["00", "0105026162", "020100ff7f0161", "904e" + 10000 * "0500"])
 def test_tags_are_skipped(tags: str):
     data = request_header(18, 3, 7, "c", False) + bytes.fromhex(tags)
     assert read_request_header(data + b"body", 0, len(data) + 4, True).end == len(data)
@@ -45,6 +45,10 @@ def test_tags_are_skipped(tags: str):
         ("0003000000000007000161010005", "request header: tagged fields at byte 11: a tag of 5 bytes"),
         ("000300000000000700016101000561", "request header: tagged fields at byte 11: a tag of 5 bytes"),
         ("00030000000000070001610100ffffffff0f", "request header: tagged fields at byte 11: a tag of -1 bytes"),
+        (
+            "0003000000000007000161ffffffff0f",
+            "request header: tagged fields at byte 11: -1 of them, 10000 are the most",
+        ),
         (
             "0003000000000007000161ffffffffff01",
             "request header: tagged fields at byte 11: varint is longer than 5 bytes",

@@ -13,6 +13,7 @@ import pytest
 
 from kafkawire import codec
 from kafkawire.errors import MalformedMessage
+from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.describe_topic_partitions_request import Cursor, DescribeTopicPartitionsRequest
 from kafkawire.messages.fetch_request import FetchRequest
 from kafkawire.messages.fetch_response import (
@@ -62,7 +63,6 @@ def read(cls: type[Message], version: int, data: str) -> tuple[Message, int]:
         pytest.param("02 05 00 05 00", id="twice"),
         pytest.param("02 09 00 05 00", id="out of order"),
         pytest.param("01 ffffffff0f 00", id="number beyond 31 bits"),
-        pytest.param("ffffffff0f", id="a negative number of them"),
         pytest.param("8080808000", id="a count with more bytes than needed"),
     ],
 )
@@ -79,7 +79,9 @@ def test_tags_that_nobody_knows_are_skipped(tags: str):
         ("01 05", "tagged fields", 11, "varint behind the end"),
         ("01 05 03 6162", "tagged fields", 12, "3 bytes wanted, 2 left"),
         ("01 05 ffffffff0f 61", "tagged fields", 16, "-1 bytes wanted, 1 left"),
-        ("ffffffff07", "tagged fields", 14, "varint behind the end"),
+        ("ffffffff07", "tagged fields", 9, "2147483647 of them, 10000 are the most"),
+        ("ffffffff0f", "tagged fields", 9, "-1 of them, 10000 are the most"),
+        ("914e" + 10001 * "0500", "tagged fields", 9, "10001 of them, 10000 are the most"),
         ("808080808000", "tagged fields", 9, "varint is longer than 5 bytes"),
     ],
 )
@@ -187,6 +189,27 @@ def test_counts_and_lengths_are_held_against_the_bytes_that_are_left(
     expected = (f"OffsetCommitRequest v{version}", where or "topics[0].partitions[0].committed_metadata", offset)
     assert (error.what, error.where, error.offset) == expected
     assert error.why.startswith(why)
+
+
+def test_an_array_has_at_most_a_million_elements():
+    """From Kafka 4.4 on, and all of them may be there."""
+    for count, taken in ((1_000_000, True), (1_000_001, False)):
+        raw = count.to_bytes(4, "big") + bytes(2 * count)
+        if taken:
+            assert len(codec.decode(DeleteGroupsRequest, 0, raw).groups_names) == count
+        else:
+            with pytest.raises(MalformedMessage, match="array of 1000001 elements, 1000000 are the most"):
+                codec.decode(DeleteGroupsRequest, 0, raw)
+
+
+def test_a_struct_has_at_most_ten_thousand_tagged_fields():
+    for tags, taken in (("904e" + 10000 * "0500", True), ("914e" + 10001 * "0500", False), ("ffffffff0f", False)):
+        raw = bytes.fromhex(FETCH_12 + tags)
+        if taken:
+            codec.decode(FetchRequest, 12, raw)
+        else:
+            with pytest.raises(MalformedMessage, match="10000 are the most"):
+                codec.decode(FetchRequest, 12, raw)
 
 
 def test_huge_counts_cost_nothing():

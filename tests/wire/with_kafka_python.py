@@ -66,9 +66,13 @@ def _pairs(of: StructLayout, theirs: TheirField, version: int) -> list[tuple[Fie
 
 
 def _plain(name: str) -> str:
-    """kafka-python says authorized operations where Kafka says cluster (or topic) authorized operations."""
+    """kafka-python says authorized operations where Kafka says cluster (or topic) authorized operations.
+
+    Its TxnOffsetCommit has a generation id, which Kafka 4.4 has renamed.
+    """
     if name.endswith("_authorized_operations") and not name.startswith("include"):
         name = "authorized_operations"
+    name = name.removesuffix("_or_member_epoch")
     return name.replace("_", "")
 
 

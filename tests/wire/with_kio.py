@@ -65,8 +65,13 @@ def pairs(of: StructLayout, cls: KioClass) -> list[tuple[FieldLayout, dataclasse
     return list(zip(ours, theirs, strict=True))
 
 
+_RENAMED = {"acceptablerecoverylaglegacy": "acceptablerecoverylag", "generationidormemberepoch": "generationid"}
+"""What fields are called in Kafka 4.4, and in the definitions that kio was made from."""
+
+
 def _plain(name: str) -> str:
-    return name.replace("_", "").removesuffix("ms")
+    plain = name.replace("_", "").removesuffix("ms")
+    return _RENAMED.get(plain, plain)
 
 
 def _value(value: Any, field: FieldLayout, theirs: dataclasses.Field[Any]) -> Any:

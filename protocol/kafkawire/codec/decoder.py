@@ -13,7 +13,7 @@ from typing import Any
 
 from kafkawire.codec import native
 from kafkawire.codec.columns import row_reader
-from kafkawire.codec.layout import FIXED, LONGEST_STRING, FieldLayout, StructLayout
+from kafkawire.codec.layout import FIXED, LONGEST_STRING, MOST_ELEMENTS, MOST_TAGS, FieldLayout, StructLayout
 from kafkawire.codec.source import Source
 from kafkawire.codec.varint import read_uvarint
 
@@ -144,7 +144,7 @@ class _Writer:
         self.flush()  # the native reader starts at the count
         self.source.line(f"{before} = p")
         size, name = self.length(field, "i"), self.source.fresh("v")
-        with self.source.block(f"if {size} * {field.min_item_size} > size - p:"):
+        with self.source.block(f"if {size} * {field.min_item_size} > size - p or {size} > {MOST_ELEMENTS}:"):
             self.source.line("raise NotStraight")
         if not field.nullable:
             with self.source.block(f"if {size} < 0:"):
@@ -211,6 +211,8 @@ class _Writer:
             self.source.line(f"{values[field.name]} = {self.source.constant('D', default)}")
         count, tag = self.source.fresh("n"), self.source.fresh("k")
         self.source.line(f"{count}, p = ruv(data, p)")
+        with self.source.block(f"if not 0 <= {count} <= {MOST_TAGS}:"):
+            self.source.line("raise NotStraight")
         with self.source.block(f"for _ in range({count}):"):
             self.source.line(f"{tag}, p = ruv(data, p)")
             self.source.line("_, p = ruv(data, p)")  # the size is of no use: Kafka does not look at it either

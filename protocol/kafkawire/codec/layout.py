@@ -27,6 +27,10 @@ FIXED: Final = {
 
 LONGEST_STRING: Final = 0x7FFF
 """Bytes in a string, in any version: compact lengths could say more, and Kafka refuses it."""
+MOST_ELEMENTS: Final = 1_000_000
+"""Of an array: Kafka 4.4 reads no more of them."""
+MOST_TAGS: Final = 10_000
+"""Tagged fields of a struct: the same."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import re
 import struct
 from typing import Any, Final
 
-from kafkawire.codec.layout import FIXED, LONGEST_STRING, FieldLayout, StructLayout
+from kafkawire.codec.layout import FIXED, LONGEST_STRING, MOST_ELEMENTS, MOST_TAGS, FieldLayout, StructLayout
 from kafkawire.codec.varint import read_uvarint
 from kafkawire.errors import MalformedMessage
 from kafkawire.schema import Struct
@@ -56,6 +56,8 @@ class Reader:
         room = self.end - self.position
         if count * field.min_item_size > room:
             raise self.fail(at, f"array of {count} elements in {room} bytes")
+        if count > MOST_ELEMENTS:
+            raise self.fail(at, f"array of {count} elements, {MOST_ELEMENTS} are the most")
         items = []
         for index in range(count):
             self.path.append(f"[{index}]")
@@ -119,7 +121,10 @@ class Reader:
     def _tags(self, layout: StructLayout, made: Struct) -> None:
         known = {field.tag: field for field in layout.tagged}
         self.path.append("tagged fields")
-        for _ in range(self._uvarint()):
+        at, count = self.position, self._uvarint()
+        if not 0 <= count <= MOST_TAGS:
+            raise self.fail(at, f"{count} of them, {MOST_TAGS} are the most")
+        for _ in range(count):
             at = self.position
             tag, size = self._uvarint(), self._uvarint()
             if tag in layout.foreign_tags:

@@ -32,6 +32,8 @@ import org.apache.kafka.common.protocol.types.TaggedFields;
 import org.apache.kafka.common.protocol.types.Type;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.coordinator.group.generated.OffsetCommitValue;
+import org.apache.kafka.coordinator.share.generated.ShareSnapshotValue;
+import org.apache.kafka.coordinator.transaction.generated.TransactionLogValue;
 
 /**
  * What Apache Kafka's own message classes write and read, as JSON lines on standard output.
@@ -60,7 +62,8 @@ public final class WireWitness {
 
     private static List<Class<?>> messages() throws Exception {
         TreeSet<String> names = new TreeSet<>();
-        for (Class<?> one : List.of(OffsetCommitRequestData.class, OffsetCommitValue.class)) {
+        for (Class<?> one : List.of(
+                OffsetCommitRequestData.class, OffsetCommitValue.class, ShareSnapshotValue.class, TransactionLogValue.class)) {
             String jar = one.getProtectionDomain().getCodeSource().getLocation().getPath();
             try (JarFile file = new JarFile(jar)) {
                 file.stream()
