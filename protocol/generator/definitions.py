@@ -113,7 +113,8 @@ def _struct(
         return
     made = []
     for raw in fields:
-        versions = (Versions.parse(raw.get("versions", "0+")) or Versions(0, -1)).clip(valid)
+        given = raw.get("versions", raw.get("taggedVersions", "0+"))
+        versions = (Versions.parse(given) or Versions(0, -1)).clip(valid)
         if versions is None:
             continue
         inner = raw["type"].removeprefix("[]")

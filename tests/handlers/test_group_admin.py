@@ -240,7 +240,7 @@ def test_groups_by_type(types: tuple[str, ...], expected: set[str]):
 @pytest.mark.behaviour("GD-7")
 def test_a_group_of_consumers_is_deleted_without_a_word():
     context = CoordinatorTestContext()
-    context.commit("g", {"t": {0: 1}})
+    context.commit("g", {"a": {0: 1}})
     answer = context.call(ApiKey.DELETE_GROUPS, 3, DeleteGroupsRequest(["g", "nobody"]))
     rows = {row.group_id: (row.error_code, row.error_message) for row in answer.results}
     assert rows == {"g": (ErrorCode.NONE, None), "nobody": (ErrorCode.GROUP_ID_NOT_FOUND, None)}

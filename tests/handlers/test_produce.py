@@ -191,6 +191,20 @@ def test_a_record_size_without_end_is_an_unknown_error_unless_it_is_compressed(d
     assert desk.produce(packed, "compacted") == refusal(ErrorCode.INVALID_RECORD, 0)
 
 
+@pytest.mark.behaviour("PR-25")
+@pytest.mark.parametrize("codec", [codec for codec in Compression if codec])
+@pytest.mark.parametrize("kept_as", ["producer", "uncompressed"])
+def test_a_record_is_limited_where_it_comes_packed(desk: Desk, codec: int, kept_as: str):
+    large = (b"x", b"y" * 300)
+    size = len(batch(large[1])) - 61 - 2  # of the record behind its own size
+    for name, most in (("small", size - 1), ("enough", size)):
+        desk.topic(name, max_decompressed_message_bytes=str(most), compression_type=kept_as)
+    answer = desk.produce(batch(*large, compression=codec), "small")
+    assert (answer.error_code, answer.error_message) == (ErrorCode.INVALID_RECORD, None)
+    assert desk.produce(batch(*large), "small").error_code == ErrorCode.NONE
+    assert desk.produce(batch(*large, compression=codec), "enough").error_code == ErrorCode.NONE
+
+
 @pytest.mark.behaviour("PR-12")
 @pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP])
 def test_a_compacted_topic_wants_keys(codec: int):

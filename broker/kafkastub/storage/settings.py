@@ -11,6 +11,8 @@ from kafkawire.records import Compression
 _INT64_MAX = (1 << 63) - 1
 PRODUCER_COMPRESSION = -1
 """`compression.type=producer`: a batch stays as it came."""
+UNLIMITED_RECORD = (1 << 31) - 9
+"""`max.decompressed.message.bytes` as it is by itself: the largest array that Java has."""
 _COMPRESSIONS = {
     "producer": PRODUCER_COMPRESSION,
     "uncompressed": Compression.NONE,
@@ -26,6 +28,7 @@ class LogSettings:
     """A topic's settings with Kafka's defaults (LogConfig). Sizes in bytes, times in milliseconds."""
 
     max_message_bytes: int = 1048588
+    max_decompressed_message_bytes: int = UNLIMITED_RECORD
     segment_bytes: int = 1 << 30
     segment_ms: int = 604800000
     log_append_time: bool = False
@@ -53,6 +56,9 @@ class LogSettings:
         policy = values.get("cleanup.policy", ["delete"])
         return cls(
             max_message_bytes=values.get("max.message.bytes", default.max_message_bytes),
+            max_decompressed_message_bytes=values.get(
+                "max.decompressed.message.bytes", default.max_decompressed_message_bytes
+            ),
             segment_bytes=values.get("internal.segment.bytes") or values.get("segment.bytes", default.segment_bytes),
             segment_ms=values.get("segment.ms", default.segment_ms),
             log_append_time=values.get("message.timestamp.type", "CreateTime") == "LogAppendTime",

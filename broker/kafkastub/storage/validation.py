@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from kafkawire.codec.varint import read_varint
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import (
     HEADER_SIZE,
@@ -36,7 +37,7 @@ from kafkawire.records import (
 from kafkawire.records.build import append_record
 
 from .errors import AppendError, RecordError, TooMuchToUnpack
-from .settings import PRODUCER_COMPRESSION, LogSettings
+from .settings import PRODUCER_COMPRESSION, UNLIMITED_RECORD, LogSettings
 
 Buffer = bytes | bytearray | memoryview
 
@@ -220,8 +221,10 @@ def _validate_compressed(
     unpacking: Unpacking,
 ) -> ValidBatch:
     recompress = settings.compression not in (PRODUCER_COMPRESSION, header.compression)
+    limited = header.compression and settings.max_decompressed_message_bytes < UNLIMITED_RECORD
     trusted = (
-        not settings.compact
+        not limited
+        and not settings.compact
         and not recompress
         and not header.log_append_time
         and (settings.timestamp_before_max_ms == _INT64_MAX or settings.log_append_time)
@@ -230,6 +233,8 @@ def _validate_compressed(
     if trusted:
         return ValidBatch(header, payload, header.max_timestamp)
     plain = unpacking.unpack(header, payload, partition) if header.compression else payload
+    if limited:
+        _refuse_large_records(plain, header.record_count, settings.max_decompressed_message_bytes)
     unpacked = header._replace(attributes=header.attributes & ~7)
     if not recompress:
         try:
@@ -246,6 +251,22 @@ def _validate_compressed(
     largest = max(record.timestamp for record in records)
     header, plain = _as_built_anew(header, plain, records)
     return _recompressed(header, plain, settings, max(NO_TIMESTAMP, largest))
+
+
+def _refuse_large_records(plain: Buffer, count: int, most: int) -> None:
+    """Kafka 4.4: DefaultRecord.readFrom. What is no record at all is for others to say."""
+    at, view = 0, memoryview(plain)
+    for _ in range(count):
+        try:
+            size, at = read_varint(view, at)
+        except (IndexError, ValueError):
+            return
+        if size < 0:
+            return
+        if size > most:
+            why = f"Invalid record size: {size} exceeds the configured maximum record size of {most}."
+            raise InvalidRecordError(why)
+        at += size
 
 
 def _as_built_anew(header: BatchHeader, plain: Buffer, records: Sequence[Record]) -> tuple[BatchHeader, Buffer]:

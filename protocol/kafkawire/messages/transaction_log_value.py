@@ -30,16 +30,16 @@ class TransactionLogValue(Message):
     FLEXIBLE = (1, 32767)
     FIELDS = (
         ("producer_id", "int64", (0, 1), None, None, None),
-        ("previous_producer_id", "int64", (0, 1), None, 0, (1, 1)),
-        ("next_producer_id", "int64", (0, 1), None, 1, (1, 1)),
+        ("previous_producer_id", "int64", (1, 1), None, 0, (1, 1)),
+        ("next_producer_id", "int64", (1, 1), None, 1, (1, 1)),
         ("producer_epoch", "int16", (0, 1), None, None, None),
-        ("next_producer_epoch", "int16", (0, 1), None, 3, (1, 1)),
+        ("next_producer_epoch", "int16", (1, 1), None, 3, (1, 1)),
         ("transaction_timeout_ms", "int32", (0, 1), None, None, None),
         ("transaction_status", "int8", (0, 1), None, None, None),
         ("transaction_partitions", "[]PartitionsSchema", (0, 1), (0, 1), None, None),
         ("transaction_last_update_timestamp_ms", "int64", (0, 1), None, None, None),
         ("transaction_start_timestamp_ms", "int64", (0, 1), None, None, None),
-        ("client_transaction_version", "int16", (0, 1), None, 2, (1, 1)),
+        ("client_transaction_version", "int16", (1, 1), None, 2, (1, 1)),
     )
 
     def __init__(

@@ -10,7 +10,7 @@ from kafkastub.conformance.cluster import Topic
 from kafkastub.conformance.expecting import NOT_EMPTY, Answer, expect, expect_that
 from kafkastub.conformance.registry import case
 from kafkawire.errors import ErrorCode as E
-from kafkawire.records import HEADER_SIZE, NewRecord, build_batch, compute_crc, parse_header
+from kafkawire.records import HEADER_SIZE, Compression, NewRecord, build_batch, compute_crc, parse_header
 
 SOURCE = "Kafka: ReplicaManager.appendRecords"
 VALIDATED = "Kafka: LogValidator"
@@ -176,6 +176,21 @@ def too_large(on: Broker) -> None:
     small, enough = on.topic(max_message_bytes=str(len(data) - 1)), on.topic(max_message_bytes=str(len(data)))
     expect(produce(on, small, (0, data)), responses=told(small, refused(0, E.MESSAGE_TOO_LARGE)))
     expect(produce(on, enough, (0, data)), responses=told(enough, written(0, 0)))
+
+
+@case(
+    "Produce",
+    "A compressed batch with a record over max.decompressed.message.bytes: INVALID_RECORD.",
+    source="Kafka: DefaultRecord.readFrom",
+    since="4.4",
+    before="there is no such configuration",
+)
+def too_large_unpacked(on: Broker) -> None:
+    topic = on.topic(max_decompressed_message_bytes="200")
+    packed = batch(b"x", b"y" * 300, compression=Compression.GZIP)
+    row = refused(0, E.INVALID_RECORD, record_errors=[], error_message=None)
+    expect(produce(on, topic, (0, packed)), responses=told(topic, row))
+    expect(produce(on, topic, (0, batch(b"y" * 300))), responses=told(topic, written(0, 0)))
 
 
 @case("Produce", "A record without a key on a compacted topic: INVALID_RECORD, naming the record.", source="KIP-467")
