@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kafkastub import KafkaStub
+from kafkastub import ConfigError, KafkaStub
 from tests.clients.jvm import Jvm
 from tests.security.talk import unsecured_token
 from tests.waiting import until
@@ -204,3 +204,22 @@ def test_a_signed_token(tmp_path: Path):
                 talk.shake("OAUTHBEARER")
                 refused[name] = bool(talk.send(bearer(text)).auth_bytes)
     assert refused == {name: name != "good" for name in tokens}
+
+
+@pytest.mark.parametrize("what", ["audience", "issuer"])
+def test_whose_tokens_are_meant_has_to_be_said(tmp_path: Path, what: str):
+    """From Kafka 4.4 on."""
+    keys = tmp_path / "jwks.json"
+    keys.write_text('{"keys": [{"kty": "oct", "k": "c2VjcmV0", "kid": "one", "alg": "HS256"}]}')
+    other = {"audience": "issuer", "issuer": "audience"}[what]
+    config = {
+        "sasl.enabled.mechanisms": "OAUTHBEARER",
+        "sasl.oauthbearer.jwks.endpoint.url": keys.as_uri(),
+        f"sasl.oauthbearer.expected.{other}": "somebody",
+    }
+    wanted = f"sasl.oauthbearer.expected.{what} is missing: .* or sasl.oauthbearer.allow.unverified.{what}=true"
+    with pytest.raises(ConfigError, match=wanted):
+        KafkaStub(users=USERS, config=config).start()
+    for more in ({"config": config | {f"sasl.oauthbearer.allow.unverified.{what}": True}}, {"as_version": "4.3"}):
+        with KafkaStub(users=USERS, **{"config": config, **more}):
+            pass

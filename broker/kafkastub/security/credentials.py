@@ -151,6 +151,13 @@ class ListenerSasl:
         own = self._own(f"oauthbearer.{name}") or self._own(name)
         return self._config[name] if own is None else own
 
+    def _refuse_unverified(self, what: str, expected: object) -> None:
+        """Whose tokens are meant has to be said, or that it does not matter. Kafka 4.4: BrokerJwtValidator."""
+        allow = f"sasl.oauthbearer.allow.unverified.{what}"
+        if not expected and self._config.follows(4, 4) and str(self._setting(allow)).strip().lower() != "true":
+            name = f"sasl.oauthbearer.expected.{what}"
+            raise ConfigError(f"{name} is missing: set it to the {what} of the tokens, or {allow}=true to take any")
+
     def _tokens(self) -> Callable[[str, int], Token]:
         url = self._setting("sasl.oauthbearer.jwks.endpoint.url")
         if not url:
@@ -159,6 +166,8 @@ class ListenerSasl:
         from kafkastub.security.signed_tokens import Rules, signed_validator
 
         audiences = self._setting("sasl.oauthbearer.expected.audience")
+        self._refuse_unverified("audience", audiences)
+        self._refuse_unverified("issuer", self._setting("sasl.oauthbearer.expected.issuer"))
         rules = Rules(
             self._setting("sasl.oauthbearer.sub.claim.name"),
             self._setting("sasl.oauthbearer.scope.claim.name"),
