@@ -10,6 +10,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby
 
 from kafkastub.conformance.differential.data import data_script
@@ -37,6 +38,7 @@ def main() -> int:
     parser.add_argument("--kind", choices=KINDS, default="groups", help="what the seeds are of (default groups)")
     parser.add_argument("--no-shrink", action="store_true", help="don't look for shorter scenarios")
     parser.add_argument("--itself", action="store_true", help="Apache Kafka in the stub's place: no difference")
+    parser.add_argument("--release", default="", help="of Apache Kafka, 4.3.1, and the stub as of that version")
     parser.add_argument("--timeout", type=float, default=2.0, help="seconds to wait for an answer that is due")
     arguments = parser.parse_args()
     try:
@@ -50,7 +52,8 @@ def _run(arguments: argparse.Namespace) -> int:
     other = "Apache Kafka" if arguments.itself else "the stub"
     done = Comparison(other, "Apache Kafka", time.strftime("%FT%T"))
     shrinking = 0.0 if arguments.no_shrink else SECONDS
-    with started_once(apache_kafka) as kafka, started_once(apache_kafka if arguments.itself else stub) as tested:
+    expected, other_one = (partial(one, release=arguments.release) for one in (apache_kafka, stub))
+    with started_once(expected) as kafka, started_once(expected if arguments.itself else other_one) as tested:
         for config, scripts in groupby(_chosen(arguments), lambda script: script.config):
             brokers = tested(config), kafka(config)
             compare(

@@ -16,18 +16,18 @@ ByConfig = Callable[[str], Broker]
 
 
 @contextmanager
-def apache_kafka(config: str) -> Iterator[Broker]:
+def apache_kafka(config: str, release: str = "") -> Iterator[Broker]:
     """Apache Kafka with the settings `config` of brokers.CONFIGS, and the shared topics."""
-    with ApacheKafka({**CONFIGS[config], **ORDERLY}) as kafka:
+    with ApacheKafka({**CONFIGS[config], **ORDERLY}, release=release) as kafka:
         yield _emptied(prepared(kafka.bootstrap_servers), config)
 
 
 @contextmanager
-def stub(config: str) -> Iterator[Broker]:
-    """The stub in profile `kafka`, with the same."""
+def stub(config: str, release: str = "") -> Iterator[Broker]:
+    """The stub in profile `kafka`, with the same, as that release."""
     from kafkastub import KafkaStub  # here: the oracle is of use without it
 
-    with KafkaStub(profile="kafka", config=CONFIGS[config]) as running:
+    with KafkaStub(profile="kafka", config=CONFIGS[config], as_version=release or None) as running:
         yield _emptied(prepared(running.bootstrap_servers), config)
 
 

@@ -221,10 +221,11 @@ def start_tool(main_class: str, *args: str) -> subprocess.Popen[str]:
 
 
 def run_java(
-    source: Path, *args: str, stdin: str | None = None, timeout: float = 120
+    source: Path, *args: str, stdin: str | None = None, timeout: float = 120, release: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Compile one Java source file (main class named as the file, no package) against Kafka's jars, and run it."""
-    return _run(java_command(source.stem, *args, classes=compiled(source)), source.name, stdin, timeout)
+    command = java_command(source.stem, *args, classes=compiled(source, release), release=release)
+    return _run(command, source.name, stdin, timeout)
 
 
 def start_java(source: Path, *args: str) -> subprocess.Popen[str]:

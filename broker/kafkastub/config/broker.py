@@ -10,6 +10,7 @@ from . import definition
 from .connection_limits import check_connection_limits
 from .errors import ConfigError, InvalidValue
 from .kafka_table import BROKER, TOPIC, TOPIC_SYNONYMS, Row
+from .newer import follows, later_than
 from .own import OWN, PROFILE, profile_with
 from .own_names import check_name
 from .profile import Profile
@@ -108,8 +109,12 @@ class BrokerConfig:
 
     def follows(self, major: int, minor: int) -> bool:
         """Whether the broker does what came with that release of Kafka: not where kafkastub.as.version is older."""
-        release: str | None = self["kafkastub.as.version"]
-        return release is None or tuple(map(int, release.split(".")[:2])) >= (major, minor)
+        return follows(self["kafkastub.as.version"], major, minor)
+
+    @property
+    def to_come(self) -> frozenset[str]:
+        """Names of Kafka's tables that came with a later release than the broker's."""
+        return later_than(self["kafkastub.as.version"])
 
     def __repr__(self) -> str:
         shown = (f"{name}={_shown(name, value)}" for name, value in sorted(self.static.items()) if name in BROKER)
@@ -203,6 +208,8 @@ def _log_defaults(values: Mapping[str, Any], given: set[str]) -> dict[str, Any]:
     for name, value in result.items():
         if type(value) is tuple:
             result[name] = list(value)
+    for name in later_than(values["kafkastub.as.version"]):
+        result.pop(name, None)
     return result
 
 

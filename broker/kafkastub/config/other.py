@@ -54,7 +54,7 @@ class InvalidClientMetrics(ValueError):
 def validate_group_configs(config: BrokerConfig, overrides: Mapping[str, str]) -> None:
     """Raises InvalidValue, with Kafka's text, where Kafka refuses a group's overrides (``GroupConfig.validate``)."""
     for name in overrides:
-        if name not in GROUP:
+        if name not in GROUP or name in config.to_come:
             raise _refusal(name, f"Unknown group config name: {name}")
     tags = [tag.strip() for tag in overrides.get(_TAGS, "").split(",")]
     if len(tags) != len(set(tags)):

@@ -14,7 +14,7 @@ def topic_settings(defaults: Mapping[str, Any], overrides: Mapping[str, str]) ->
     """Topic configuration name to typed value, ``BrokerConfig.log_defaults`` overlaid. Raises InvalidValue."""
     settings = dict(defaults)
     for name, text in overrides.items():
-        if row := TOPIC.get(name):
+        if (row := TOPIC.get(name)) and name in defaults:
             settings[name] = definition.parse(name, row, text)
     return settings
 
@@ -26,7 +26,7 @@ def validate_topic_configs(defaults: Mapping[str, Any], overrides: Mapping[str, 
     is what Kafka answers.
     """
     for name in overrides:
-        if name not in TOPIC:
+        if name not in defaults:
             raise UnknownTopicConfig(name)
     settings = dict(defaults)
     for name, row in TOPIC.items():

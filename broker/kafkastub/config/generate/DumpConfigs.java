@@ -8,10 +8,10 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.kafka.common.config.ConfigDef;
-import org.apache.kafka.common.utils.internals.AppInfoParser;
 import org.apache.kafka.coordinator.group.GroupConfig;
 import org.apache.kafka.server.config.AbstractKafkaConfig;
 import org.apache.kafka.server.config.ConfigSynonym;
@@ -24,7 +24,9 @@ public class DumpConfigs {
     static Map<String, String> modes = DynamicBrokerConfig.dynamicConfigUpdateModes();
 
     public static void main(String[] args) throws Exception {
-        System.out.println("\"\"\"Configuration names of Apache Kafka " + AppInfoParser.getVersion() + ". Generated; do not edit.");
+        Properties release = new Properties();
+        release.load(ConfigDef.class.getResourceAsStream("/kafka/kafka-version.properties"));
+        System.out.println("\"\"\"Configuration names of Apache Kafka " + release.get("version") + ". Generated; do not edit.");
         System.out.println();
         System.out.println("Made by ``config/generate/DumpConfigs.java`` from ``AbstractKafkaConfig.CONFIG_DEF``, ``LogConfig``,");
         System.out.println("``GroupConfig``, ``ClientMetricsConfigs``, ``DynamicBrokerConfig`` and ``ServerTopicConfigSynonyms``.");

@@ -69,7 +69,7 @@ def topic_entries(config: BrokerConfig, overrides: Mapping[str, str]) -> list[De
     settings = topic_settings(config.log_defaults, overrides)
     entries = []
     for name, row in TOPIC.items():
-        if name in INTERNAL and name not in overrides:
+        if name not in settings or (name in INTERNAL and name not in overrides):
             continue
         value = to_text(row, settings[name])
         listed = _broker_synonyms(config, TOPIC_SYNONYMS[name][0][0], False) if name in TOPIC_SYNONYMS else []
@@ -83,7 +83,7 @@ def group_entries(config: BrokerConfig, overrides: Mapping[str, str]) -> list[De
     """A group's configuration (KIP-848, KIP-932, KIP-1071)."""
     entries = []
     for name, row in GROUP.items():
-        if name in INTERNAL and name not in overrides:
+        if name in config.to_come or (name in INTERNAL and name not in overrides):
             continue
         broker_name = GROUP_SYNONYMS[name]
         typed = config[broker_name] if broker_name is not None else row[1]
@@ -115,7 +115,7 @@ def broker_entries(config: BrokerConfig) -> list[DescribeConfigsResourceResult]:
     given = {**config.static, **config.dynamic_default, **config.dynamic_broker}
     for name in dict.fromkeys([*BROKER, *given]):
         row = BROKER.get(name)
-        if row is not None and name in INTERNAL and name not in given:
+        if row is not None and name not in given and (name in INTERNAL or name in config.to_come):
             continue
         sensitive = row is None or row[0] == "password"
         listed = _broker_synonyms(config, name, sensitive)
@@ -159,7 +159,7 @@ def add_documentation(kind: int, entries: Iterable[DescribeConfigsResourceResult
 def created_topic_configs(config: BrokerConfig, overrides: Mapping[str, str]) -> list[CreatableTopicConfigs]:
     """What CreateTopics tells of a new topic: sorted by name, overrides as they were written."""
     result = []
-    for name in sorted(TOPIC):
+    for name in sorted(config.log_defaults):
         value, source = overrides.get(name), Source.TOPIC
         if value is None:
             value, source = _effective(config, name)
