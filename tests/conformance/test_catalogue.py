@@ -90,7 +90,8 @@ def test_an_older_apache_kafka_departs_only_where_cases_say_so(release: str):
         later = conform(kafka.bootstrap_servers, "kafka", release=LATEST, timeout=2, select=later_than(release))
     assert outcome.release == release.rpartition(".")[0]
     assert not outcome.bad, told(outcome)
-    assert {result.run.case.id for result in later.results} == {result.run.case.id for result in later.bad}
+    played = [result for result in later.results if result.status is not Status.SKIPPED]
+    assert {result.run.case.id for result in played} == {result.run.case.id for result in later.bad}
 
 
 def later_than(release: str) -> Callable[[Run], bool]:

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 
 from kafkastub.conformance.differential.broker import Broker, prepared
+from kafkastub.conformance.release import known, versions
 from tests.differential.access import take_away
 from tests.differential.brokers import CONFIGS, ORDERLY
 from tests.oracle.apache_kafka import ApacheKafka
@@ -19,7 +20,7 @@ ByConfig = Callable[[str], Broker]
 def apache_kafka(config: str, release: str = "") -> Iterator[Broker]:
     """Apache Kafka with the settings `config` of brokers.CONFIGS, and the shared topics."""
     with ApacheKafka({**CONFIGS[config], **ORDERLY}, release=release) as kafka:
-        yield _emptied(prepared(kafka.bootstrap_servers), config)
+        yield _emptied(_of(release, prepared(kafka.bootstrap_servers)), config)
 
 
 @contextmanager
@@ -28,7 +29,12 @@ def stub(config: str, release: str = "") -> Iterator[Broker]:
     from kafkastub import KafkaStub  # here: the oracle is of use without it
 
     with KafkaStub(profile="kafka", config=CONFIGS[config], as_version=release or None) as running:
-        yield _emptied(prepared(running.bootstrap_servers), config)
+        yield _emptied(_of(release, prepared(running.bootstrap_servers)), config)
+
+
+def _of(release: str, broker: Broker) -> Broker:
+    """The same, asked for no more than the release has."""
+    return replace(broker, usable=versions(known(release))) if release else broker
 
 
 def _emptied(broker: Broker, config: str) -> Broker:
