@@ -36,7 +36,7 @@ def entries(broker: InProcess, kind: int, name: str, **options):
 @pytest.mark.parametrize("version", range(1, 5))
 def test_a_topic(broker: InProcess, version: int):
     told = entries(broker, TOPIC, "a", version=version)
-    assert len(told) == 33
+    assert len(told) == 37
     assert (told["retention.ms"].value, told["retention.ms"].config_source) == ("5", 1)
     assert (told["segment.bytes"].value, told["segment.bytes"].config_source) == ("2000000", 4)
     assert (told["cleanup.policy"].value, told["cleanup.policy"].config_source) == ("delete", 5)
@@ -82,7 +82,7 @@ def test_secrets_stay(broker: InProcess, name: str):
 @pytest.mark.behaviour("DC-6")
 def test_keys_pick(broker: InProcess):
     assert list(entries(broker, TOPIC, "a", keys=["retention.ms", "nope"])) == ["retention.ms"]
-    assert len(entries(broker, TOPIC, "a", keys=[])) == 33
+    assert len(entries(broker, TOPIC, "a", keys=[])) == 37
 
 
 @pytest.mark.behaviour("DC-7")
