@@ -42,7 +42,7 @@ def asked_for(key: ApiKey, version: int = 0) -> Any:
         return AddPartitionsToTxnRequest(v3_and_below_transactional_id="t", v3_and_below_topics=topics)
     if key == ApiKey.TXN_OFFSET_COMMIT:
         partitions = [TxnOffsetCommitRequestPartition(3, 42), TxnOffsetCommitRequestPartition(5, 42)]
-        return TxnOffsetCommitRequest("t", "g", topics=[TxnOffsetCommitRequestTopic("orders", partitions)])
+        return TxnOffsetCommitRequest("t", "g", topics=[TxnOffsetCommitRequestTopic("orders", partitions=partitions)])
     return request_class(key)()
 
 

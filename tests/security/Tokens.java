@@ -43,6 +43,8 @@ public final class Tokens {
         configs.put("sasl.oauthbearer.sub.claim.name", "sub");
         configs.put("sasl.oauthbearer.expected.audience", List.of());
         configs.put("sasl.oauthbearer.expected.issuer", null);
+        configs.put("sasl.oauthbearer.allow.unverified.audience", true);
+        configs.put("sasl.oauthbearer.allow.unverified.issuer", true);
         configs.put("sasl.oauthbearer.jwks.endpoint.url", keys);
         configs.put("sasl.oauthbearer.jwt.validator.class",
             org.apache.kafka.common.security.oauthbearer.DefaultJwtValidator.class);

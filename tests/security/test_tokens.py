@@ -41,7 +41,8 @@ def stub_for(
     if kind == "signed":
         path = folder / "jwks.json"
         path.write_text(json.dumps(keys.jwks()))
-        config |= {URL: path.as_uri(), **dict(settings)}
+        unverified = {f"sasl.oauthbearer.allow.unverified.{what}": True for what in ("audience", "issuer")}
+        config |= {URL: path.as_uri(), **unverified, **dict(settings)}
     else:
         options = " ".join(f'{name}="{value}"' for name, value in settings)
         config["listener.name.sasl_plaintext.oauthbearer.sasl.jaas.config"] = (

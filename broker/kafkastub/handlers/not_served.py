@@ -70,7 +70,9 @@ def _committed_offsets(request: Any, code: ErrorCode, version: int) -> Message:
 
     topics = [
         answer.TxnOffsetCommitResponseTopic(
-            topic.name, [answer.TxnOffsetCommitResponsePartition(one.partition_index, code) for one in topic.partitions]
+            name=topic.name,
+            topic_id=topic.topic_id,
+            partitions=[answer.TxnOffsetCommitResponsePartition(one.partition_index, code) for one in topic.partitions],
         )
         for topic in request.topics
     ]

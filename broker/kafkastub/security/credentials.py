@@ -173,6 +173,7 @@ class ListenerSasl:
             self._setting("sasl.oauthbearer.scope.claim.name"),
             int(self._setting("sasl.oauthbearer.clock.skew.seconds")),
             audiences.split(",") if isinstance(audiences, str) else list(audiences),
+            self._config.follows(4, 4),
             self._setting("sasl.oauthbearer.expected.issuer"),
         )
         return signed_validator(url, rules)

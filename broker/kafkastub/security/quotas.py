@@ -178,7 +178,7 @@ class Quotas:
         """What `document` gave, beside what there is. Raises ValueError for what nobody could have asked for."""
         for parts, values in document:
             who = entity((kind, name) for kind, name in parts)
-            if (refusal := _refusal(_in_order(who), values)) is not None:
+            if (refusal := _refusal(_in_order(who), values, self._finite)) is not None:
                 raise ValueError(f"a quota of {_as_java(who)} is refused: {refusal[1]}")
             for name, value in values.items():
                 self._apply(who, name, value)

@@ -38,6 +38,9 @@ class Rules(NamedTuple):
     """The claim that has the scopes, which nothing is done with."""
     skew_seconds: int
     audiences: list[str]
+    """Whom tokens have to be for."""
+    any_audience: bool
+    """Where there are none of these: whether a token may be for somebody all the same."""
     issuer: str | None
 
 
@@ -158,7 +161,8 @@ def _checked(claims: dict[str, Any], now: int, rules: Rules) -> Token:
             raise InvalidToken(f"its claim {name} is no text")
     if rules.issuer is not None and claims.get("iss") != rules.issuer:
         raise InvalidToken("its issuer is not the one that is expected")
-    _check_audience(claims.get("aud"), rules.audiences)
+    if rules.audiences or not rules.any_audience:
+        _check_audience(claims.get("aud"), rules.audiences)
     _check_scope(claims.get(rules.scope))
     user = claims.get(rules.claim)
     if not isinstance(user, str) or not user.strip(BLANK):
