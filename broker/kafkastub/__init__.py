@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from kafkastub.storage import DataDirError
     from kafkastub.stub.replaying import replay
     from kafkastub.stub.stub import GroupTimeout, KafkaStub, StubError, TopicError
-
-__version__ = "0.1.0"
+    from kafkastub.version import __version__
 
 __all__ = [
     "ConfigError",
@@ -61,6 +60,10 @@ def __getattr__(name: str) -> Any:
         from kafkastub.stub import stub
 
         return getattr(stub, name)
+    if name == "__version__":
+        from kafkastub.version import __version__
+
+        return __version__
     raise AttributeError(f"module 'kafkastub' has no attribute {name!r}")
 
 

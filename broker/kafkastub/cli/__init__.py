@@ -7,7 +7,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from kafkastub import __version__
+from kafkastub.version import __version__
 
 COMMANDS = (
     "serve",

@@ -10,10 +10,10 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from kafkastub import __version__
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import OUR_FAULT, Problem, of_kafka, of_validation
 from kafkastub.control.routes import broker, clock, faults, groups, health, index, journal, nodes, quotas, topics
+from kafkastub.version import __version__
 from kafkawire.errors import KafkaError
 
 _ABOUT: Final = """A Kafka broker for tests, held from outside: its clock, faults, journal, topics, groups and nodes.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from kafkastub import __version__
 from kafkastub.config import BrokerConfig
 from kafkastub.config.own import OWN, PROFILE
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import example
 from kafkastub.state.configs.entries import broker_entries
+from kafkastub.version import __version__
 from kafkawire.errors import KafkaError
 
 

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
-from kafkastub import __version__
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.metrics import CONTENT_TYPE, exposition
 from kafkastub.control.routes.shapes import Body, example
+from kafkastub.version import __version__
 
 
 class Health(BaseModel):

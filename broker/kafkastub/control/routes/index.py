@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from kafkastub import __version__
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.shapes import example
+from kafkastub.version import __version__
 
 
 class Index(BaseModel):
