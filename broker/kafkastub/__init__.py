@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from kafkastub.faults import FaultError, FaultRule
     from kafkastub.journal import JournalTimeout
     from kafkastub.storage import DataDirError
+    from kafkastub.stub.errors import GroupTimeout, StubError, TopicError
     from kafkastub.stub.replaying import replay
-    from kafkastub.stub.stub import GroupTimeout, KafkaStub, StubError, TopicError
+    from kafkastub.stub.stub import KafkaStub
     from kafkastub.version import __version__
 
 __all__ = [
@@ -56,10 +57,14 @@ def __getattr__(name: str) -> Any:
         from kafkastub.stub.replaying import replay
 
         return replay
-    if name in ("GroupTimeout", "KafkaStub", "StubError", "TopicError"):
-        from kafkastub.stub import stub
+    if name in ("GroupTimeout", "StubError", "TopicError"):
+        from kafkastub.stub import errors
 
-        return getattr(stub, name)
+        return getattr(errors, name)
+    if name == "KafkaStub":
+        from kafkastub.stub.stub import KafkaStub
+
+        return KafkaStub
     if name == "__version__":
         from kafkastub.version import __version__
 

@@ -108,8 +108,8 @@ def test_who_does_not_read_is_not_waited_for(long_journal: KafkaStub, path: str)
 
 
 def open_there(stub: KafkaStub) -> int:
-    assert stub._control is not None
-    return len(stub._control._server.server_state.connections)
+    assert stub._control.port is not None
+    return len(stub._control.port._server.server_state.connections)
 
 
 def test_there_is_room_for_who_asks(stub: KafkaStub, http: Http):
@@ -163,7 +163,7 @@ def test_so_many_follow_at_a_time(stub: KafkaStub, http: Http):
 
 def test_who_waits_and_goes_leaves_the_place_at_once(stub: KafkaStub, http: Http):
     with asking(stub, "/v1/journal/wait?api=Heartbeat&timeout=60", 64):
-        ring = stub._ring
+        ring = stub._journal.ring
         assert ring is not None
         until(lambda: len(ring.watchers) == 64, "all of them")
         assert http.get("/v1/journal/wait", timeout=0)[0] == 429

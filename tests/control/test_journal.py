@@ -101,8 +101,8 @@ def test_every_filter(stub: KafkaStub, http: Http):
 
 def watchers(stub: KafkaStub) -> int:
     """How many look at what comes into the journal."""
-    assert stub._ring is not None
-    ring = stub._ring
+    assert stub._journal.ring is not None
+    ring = stub._journal.ring
     return int(stub._call(lambda: len(ring.watchers)))
 
 

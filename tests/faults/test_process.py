@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafkastub import ConfigError, FaultError, KafkaStub, StubError, TopicError
-from kafkastub.stub.observed import GroupTimeout
+from kafkastub import ConfigError, FaultError, GroupTimeout, KafkaStub, StubError, TopicError
 from tests.faults.test_on_the_wire import commit, committed
 from tests.rawclient import RawClient
 from tests.waiting import SECONDS
@@ -83,7 +82,7 @@ import os
 from kafkastub import KafkaStub
 if __name__ == "__main__":
     stub = KafkaStub(process=True).start()
-    print(stub._process.pid, flush=True)
+    print(stub._child.pid, flush=True)
     input()
 """
 

@@ -18,10 +18,9 @@ import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from confluent_kafka import Consumer, TopicPartition
 
-from kafkastub import KafkaStub
+from kafkastub import GroupTimeout, KafkaStub
 from kafkastub.journal import JournalTimeout, Ring
 from kafkastub.journal.export import COLUMNS
-from kafkastub.stub.stub import GroupTimeout
 from kafkawire.api import ApiKey
 from kafkawire.codec import encode
 from kafkawire.messages.alter_user_scram_credentials_request import (
@@ -276,7 +275,7 @@ def test_without_a_journal_nothing_watches() -> None:
 @contextlib.contextmanager
 def committed_while_somebody_waits(stub: KafkaStub, raw: RawClient, group: str) -> Iterator[None]:
     """A commit that comes when somebody waits for the journal, and not before."""
-    ring = stub._ring
+    ring = stub._journal.ring
     assert ring is not None
 
     def commit_later() -> None:
@@ -303,8 +302,8 @@ def test_waiting_in_vain_says_what_came_instead(stub: KafkaStub, raw: RawClient)
     commit_to(raw, "a")
     with pytest.raises(JournalTimeout, match=r"group='b' within 0.01 s; the last ones were:\n.*group a"):
         stub.journal.wait_for(group="b", timeout=0.01)
-    assert stub._ring is not None
-    assert stub._ring.watchers == []
+    assert stub._journal.ring is not None
+    assert stub._journal.ring.watchers == []
 
 
 def test_a_condition_that_fails_is_the_callers_and_does_not_hurt_the_broker(stub: KafkaStub, raw: RawClient) -> None:

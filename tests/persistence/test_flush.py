@@ -304,7 +304,7 @@ def test_a_large_state_is_put_together_between_requests(tmp_path: Path):
     """Thirty thousand partitions, which take the broker's thread far longer where they are put down at once."""
     longest, last, over = [0.0], [0.0], [False]
     with KafkaStub(config=CONFIG, data_dir=tmp_path, topics={f"wide-{number}": 9900 for number in range(3)}) as stub:
-        loop = stub._loop
+        loop = stub._thread.loop
         assert loop is not None
 
         def turn() -> None:

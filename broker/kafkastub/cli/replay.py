@@ -31,8 +31,9 @@ def _replay(arguments: argparse.Namespace) -> int:
     """0 where all was answered as in the journal, 1 where not."""
     from kafkastub.cli.serve import named_topics, overrides
     from kafkastub.config import ConfigError
+    from kafkastub.stub.errors import TopicError
     from kafkastub.stub.replaying import replay
-    from kafkastub.stub.stub import KafkaStub, TopicError
+    from kafkastub.stub.stub import KafkaStub
 
     try:
         config, topics = overrides(arguments), named_topics(arguments.topic)

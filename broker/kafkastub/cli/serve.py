@@ -236,8 +236,10 @@ def _hosted(
     if arguments.control_port is None:
         return None
     from kafkastub.control.hosted import Hosted
+    from kafkastub.stub.clock import StubClock
+    from kafkastub.stub.faults import StubFaults
 
-    return Hosted(config, topics, rules=rules, keep_journal=True)
+    return Hosted(config, topics, clock=StubClock, faults=StubFaults, rules=rules, keep_journal=True)
 
 
 async def _equip(

@@ -5,6 +5,7 @@
     visitors  who may ask
     book      the journal, read in slices
     hosted    the broker behind it, and how it was started: what a reset makes again
+    parts     what it is given by who hosts the broker: the clock and the faults
     app       the application (FastAPI), its errors and its OpenAPI description
     guard     what every request passes first: limits, and who may ask
     routes/   the endpoints, one module a subject

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kafkastub.control.problems import Problem
 from kafkastub.journal import DEFAULT_BYTES, DEFAULT_ENTRIES, Ring
 from kafkastub.server.observed_metrics import Metrics
-from kafkastub.stub.clock import StubClock
-from kafkastub.stub.faults import StubFaults
 
 if TYPE_CHECKING:
     from kafkastub.config import BrokerConfig
+    from kafkastub.control.parts import Clock, Faults
     from kafkastub.faults import FaultRule
     from kafkastub.server.broker import Broker
 
@@ -35,13 +34,14 @@ class Hosted:
         config: BrokerConfig,
         topics: Mapping[str, int],
         *,
+        clock: Callable[[Hosted], Clock],
+        faults: Callable[[Hosted], Faults],
         rules: Sequence[FaultRule] = (),
-        faults: StubFaults | None = None,
         ring: Ring | None = None,
         keep_journal: bool = False,
         replaced: Callable[[Broker], None] = lambda broker: None,
     ) -> None:
-        """`rules` are the faults from the start; `faults` those of a KafkaStub, `ring` its journal.
+        """`clock` and `faults` give the parts of that name; `rules` are the faults from the start, `ring` the journal.
 
         With `keep_journal` there is one in any case. `replaced` is told the broker that a reset has made.
         """
@@ -56,8 +56,8 @@ class Hosted:
         self._broker: Broker | None = None
         self.ended = False
         self.topics = dict(topics)
-        self.clock = StubClock(self.running, self.do)
-        self.faults = StubFaults(self.running, self.do) if faults is None else faults
+        self.clock = clock(self)
+        self.faults = faults(self)
 
     # -- the broker ----------------------------------------------------------------------------------------------
 
@@ -72,7 +72,7 @@ class Hosted:
             raise Problem(503, "the broker is not up yet")
         return self._broker
 
-    def do(self, work: Callable[[], T]) -> T:
+    def call(self, work: Callable[[], T]) -> T:
         """Run what changes something between two requests: this is the thread for it."""
         try:
             return work()

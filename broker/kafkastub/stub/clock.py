@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafkastub.stub import arguments as stub_arguments
 
 if TYPE_CHECKING:
-    from kafkastub.server.broker import Broker
+    from kafkastub.stub.runner import Runner
 
 
 class StubClock:
@@ -23,9 +22,8 @@ class StubClock:
     configured) is gone, batch by batch, and a compacted topic is compacted. Kafka takes whole segments, and those late.
     """
 
-    def __init__(self, broker: Callable[[], Broker], call: Callable[[Callable[[], Any]], Any]) -> None:
-        self._broker = broker
-        self._call = call
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
 
     def now(self) -> datetime:
         """Broker time, in UTC, to the millisecond."""
@@ -33,34 +31,34 @@ class StubClock:
 
     def now_ms(self) -> int:
         """Broker time in Unix milliseconds."""
-        broker = self._broker()
-        return int(self._call(broker.clock.broker_ms))
+        broker = self._runner.running()
+        return self._runner.call(broker.clock.broker_ms)
 
     @property
     def frozen(self) -> bool:
         """Whether broker time stands still."""
-        broker = self._broker()
-        return bool(self._call(lambda: broker.clock.frozen))
+        broker = self._runner.running()
+        return self._runner.call(lambda: broker.clock.frozen)
 
     def freeze(self) -> None:
         """Let broker time stand still until `unfreeze`; `advance` and `set` still move it."""
-        broker = self._broker()
+        broker = self._runner.running()
 
         def freeze() -> None:
             broker.clock.freeze()
             broker.note_clock("freeze")
 
-        self._call(freeze)
+        self._runner.call(freeze)
 
     def unfreeze(self) -> None:
         """Let broker time go on from where it stands."""
-        broker = self._broker()
+        broker = self._runner.running()
 
         def unfreeze() -> None:
             broker.clock.unfreeze()
             broker.note_clock("unfreeze")
 
-        self._call(unfreeze)
+        self._runner.call(unfreeze)
 
     def set(self, to: datetime | int) -> None:
         """Make it a point in time: an aware datetime, or Unix milliseconds.
@@ -68,7 +66,7 @@ class StubClock:
         Forward it does what `advance` does. Raises ValueError for a time in the broker's past once the stub holds
         groups or records: what is stamped cannot come from the future.
         """
-        broker = self._broker()
+        broker = self._runner.running()
         target = stub_arguments.moment(to)
 
         def move() -> None:
@@ -81,7 +79,7 @@ class StubClock:
             else:
                 raise ValueError(f"the clock cannot go back {-ahead} ms: this stub holds groups or records already")
 
-        self._call(move)
+        self._runner.call(move)
 
     def advance(
         self,
@@ -102,10 +100,10 @@ class StubClock:
         ms = stub_arguments.step(
             by, days=days, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds
         )
-        broker = self._broker()
+        broker = self._runner.running()
 
         def move() -> None:
             stub_arguments.reachable(broker.clock.broker_ms() + ms)
             broker.advance(ms, timers)
 
-        self._call(move)
+        self._runner.call(move)

@@ -1,13 +1,14 @@
-"""The control port of a `KafkaStub`. The one place below the control port that knows of it: it loads it on demand."""
+"""The control port of a stub. Here alone the stub knows of it, and loads it when it is asked for."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafkastub.stub import arguments as stub_arguments
+from kafkastub.stub.clock import StubClock
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from kafkastub.config import BrokerConfig
     from kafkastub.control.port import ControlPort
@@ -17,60 +18,56 @@ if TYPE_CHECKING:
 
 
 class StubControl:
-    """Mixed into `KafkaStub`."""
+    """Where it is to listen, and the port while there is one."""
 
-    if TYPE_CHECKING:
-        _config: BrokerConfig
-        _topics: Mapping[str, int]
-        _ring: Ring | None
-        _broker: Broker | None
-
-        @property
-        def faults(self) -> StubFaults: ...
-
-        def _running(self) -> Broker: ...
-
-        def _observe(self, broker: Broker) -> None: ...
-
-    def _plan_control(self, host: object, port: object, allowed_hosts: object) -> None:
+    def __init__(self, host: object, port: object, allowed_hosts: object) -> None:
         """Raises TypeError, ValueError."""
-        self._control_names = stub_arguments.names(allowed_hosts, "control_allowed_hosts")
-        self._control_at = None if port is None else stub_arguments.address(host, port, "control_")
-        self._control: ControlPort | None = None
+        self._names = stub_arguments.names(allowed_hosts, "control_allowed_hosts")
+        self._at = None if port is None else stub_arguments.address(host, port, "control_")
+        self.port: ControlPort | None = None
 
-    def _load_control(self) -> None:
-        """In the thread of whoever starts the stub. Raises MissingExtra."""
-        if self._control_at is not None:
-            from kafkastub.control.port import check_extra
+    @property
+    def is_wanted(self) -> bool:
+        return self._at is not None
 
-            check_extra()
+    def load(self) -> None:
+        """What it needs, which takes a while: in the thread of whoever starts the stub. Raises MissingExtra."""
+        from kafkastub.control.port import check_extra
 
-    async def _open_control(self, broker: Broker, log: Any) -> None:
-        """The broker is up; this is its thread. Raises ListenError."""
-        if self._control_at is None:
-            return
+        check_extra()
+
+    async def open(
+        self,
+        broker: Broker,
+        config: BrokerConfig,
+        topics: Mapping[str, int],
+        *,
+        faults: StubFaults,
+        ring: Ring | None,
+        replaced: Callable[[Broker], None],
+    ) -> None:
+        """Serve a broker that was started like this, in its thread; `replaced` is told of each after a reset.
+
+        Raises ListenError.
+        """
+        assert self._at is not None
         from kafkastub.control.hosted import Hosted
         from kafkastub.control.port import ControlPort
 
-        hosted = Hosted(self._config, self._topics, faults=self.faults, ring=self._ring, replaced=self._replaced)
-        control = ControlPort(hosted, log, *self._control_at, self._control_names)
+        hosted = Hosted(config, topics, clock=StubClock, faults=lambda _: faults, ring=ring, replaced=replaced)
+        port = ControlPort(hosted, broker.log, *self._at, self._names)
         hosted.opened(broker)
-        await control.open()
-        self._control = control
+        await port.open()
+        self.port = port
 
-    async def _close_control(self) -> None:
-        control, self._control = self._control, None
-        if control is not None:
-            await control.close()
-
-    def _replaced(self, broker: Broker) -> None:
-        self._broker = broker
-        self._observe(broker)
+    async def close(self) -> None:
+        port, self.port = self.port, None
+        if port is not None:
+            await port.close()
 
     @property
-    def control_url(self) -> str:
-        """`http://HOST:PORT` of the control port (docs/control.md). Raises RuntimeError where none was asked for."""
-        self._running()
-        if self._control is None:
+    def url(self) -> str:
+        """`http://HOST:PORT`. Raises RuntimeError where none was asked for."""
+        if self.port is None:
             raise RuntimeError("this stub has no control port: start it with control_port=0")
-        return self._control.url
+        return self.port.url

@@ -13,6 +13,7 @@ from kafkastub.faults import FaultRule, Plan
 if TYPE_CHECKING:
     from kafkastub.faults import Armed
     from kafkastub.server.broker import Broker
+    from kafkastub.stub.runner import Runner
 
 
 def plan_for(broker: Broker, fired: Callable[[], None] = lambda: None) -> Plan:
@@ -97,9 +98,8 @@ class StubFaults:
     Each method is atomic for clients, as those of the clock are. Rules go when the stub is closed.
     """
 
-    def __init__(self, broker: Callable[[], Broker], call: Callable[[Callable[[], Any]], Any]) -> None:
-        self._broker = broker
-        self._call = call
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
         self._fired = threading.Condition()
         self._plan: tuple[Broker, Plan] | None = None
 
@@ -112,7 +112,7 @@ class StubFaults:
             rule = FaultRule.from_dict(fields)
         elif fields:
             raise TypeError("a fault is added as a FaultRule or by its fields, not both")
-        broker = self._broker()
+        broker = self._runner.running()
 
         def add() -> Fault:
             plan = self._of(broker)
@@ -120,24 +120,22 @@ class StubFaults:
             broker.observer.set_plan(plan)
             return Fault(self, armed)
 
-        added: Fault = self._call(add)
-        return added
+        return self._runner.call(add)
 
     def clear(self) -> None:
         """Remove all rules."""
-        broker = self._broker()
+        broker = self._runner.running()
 
         def clear() -> None:
             self._of(broker).clear()
             broker.observer.set_plan(None)
 
-        self._call(clear)
+        self._runner.call(clear)
 
     def list(self) -> list[Fault]:
         """The rules that are there, in their order; those that are spent or past stay until they are removed."""
-        broker = self._broker()
-        armed: list[Armed] = self._call(lambda: self._of(broker).rules())
-        return [Fault(self, each) for each in armed]
+        broker = self._runner.running()
+        return [Fault(self, each) for each in self._runner.call(lambda: self._of(broker).rules())]
 
     def __iter__(self) -> Iterator[Fault]:
         return iter(self.list())
@@ -170,8 +168,8 @@ class StubFaults:
             broker.observer.set_plan(plan if len(plan) else None)
 
         try:
-            if self._broker() is broker:
-                self._call(remove)
+            if self._runner.running() is broker:
+                self._runner.call(remove)
         except RuntimeError:  # StubError: it was closed, and the rules with it
             return
 

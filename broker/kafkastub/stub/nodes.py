@@ -1,11 +1,9 @@
-"""What a `KafkaStub` can do with its nodes and listeners."""
+"""`stub.nodes`: the nodes of a stub, and who leads and coordinates what."""
 
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from kafkastub.metadata import Topic
 from kafkastub.server.nodes import address_text
@@ -14,16 +12,14 @@ from kafkastub.state.topics import ensure_offsets_topic
 
 if TYPE_CHECKING:
     from kafkastub.metadata import Node
-    from kafkastub.server.broker import Broker
-
-T = TypeVar("T")
+    from kafkastub.stub.runner import AsyncRunner
 
 
 class StubNode:
     """One node of a stub, to be stopped and started while clients are at work."""
 
-    def __init__(self, stub: StubNodes, node_id: int) -> None:
-        self._stub = stub
+    def __init__(self, runner: AsyncRunner, node_id: int) -> None:
+        self._runner = runner
         self.id = node_id
 
     @property
@@ -43,96 +39,78 @@ class StubNode:
 
     def stop(self) -> None:
         """Stop it: its connections end, others lead what it led, and nobody can connect until `start`."""
-        self._stub._await(lambda broker: broker.stop_node(self.id))
+        self._runner.call_async(lambda broker: broker.stop_node(self.id))
 
     def start(self) -> None:
         """Let it come back on the same port, with all that was written meanwhile. It leads nothing yet but what nobody
-        could lead without it (`KafkaStub.elect_leaders`)."""
-        self._stub._await(lambda broker: broker.start_node(self.id))
+        could lead without it (`StubNodes.elect_leaders`)."""
+        self._runner.call_async(lambda broker: broker.start_node(self.id))
 
     @property
     def _node(self) -> Node:
-        return self._stub._running().state.cluster.nodes[self.id]
+        return self._runner.running().state.cluster.nodes[self.id]
 
     def __repr__(self) -> str:
         return f"<node {self.id} {self.bootstrap_servers} {'running' if self.running else 'stopped'}>"
 
 
-class StubNodesView(Mapping[int, StubNode]):
-    """The nodes by id, in their order: as they are now."""
+class StubNodes(Mapping[int, StubNode]):
+    """The nodes by id, in their order, as they are now: 1, 2, 3 … unless node.id says otherwise."""
 
-    def __init__(self, stub: StubNodes) -> None:
-        self._stub = stub
+    def __init__(self, runner: AsyncRunner) -> None:
+        self._runner = runner
 
     def __getitem__(self, node_id: int) -> StubNode:
-        if node_id not in self._stub._running().state.cluster.nodes:
+        if node_id not in self._runner.running().state.cluster.nodes:
             raise KeyError(f"there is no node {node_id}, only {', '.join(map(str, self)) or 'none'}")
-        return StubNode(self._stub, node_id)
+        return StubNode(self._runner, node_id)
 
     def __iter__(self) -> Iterator[int]:
-        return iter(list(self._stub._running().state.cluster.nodes))
+        return iter(list(self._runner.running().state.cluster.nodes))
 
     def __len__(self) -> int:
-        return len(self._stub._running().state.cluster.nodes)
+        return len(self._runner.running().state.cluster.nodes)
 
-    def __repr__(self) -> str:
-        return f"<nodes {', '.join(map(repr, self.values()))}>"
-
-
-class StubNodes:
-    """Mixed into `KafkaStub`."""
-
-    if TYPE_CHECKING:
-        _loop: asyncio.AbstractEventLoop | None
-        _calls: set[concurrent.futures.Future[Any]]
-
-        def _running(self) -> Broker: ...
-
-        def _call(self, work: Callable[[], T]) -> T: ...
-
-    @property
-    def nodes(self) -> StubNodesView:
-        """The nodes by id: 1, 2, 3 … unless node.id says otherwise."""
-        return StubNodesView(self)
-
-    def add_node(self, rack: str | None = None) -> StubNode:
+    def add(self, rack: str | None = None) -> StubNode:
         """One more node, with the next id. It has no replicas until a topic is created or leaders are moved to it.
 
         Raises TypeError.
         """
         if rack is not None and not isinstance(rack, str):
             raise TypeError(f"rack={rack!r} is refused: a name is wanted, or None")
-        return self.nodes[self._await(lambda broker: broker.add_node(rack))]
+        return self[self._runner.call_async(lambda broker: broker.add_node(rack))]
 
-    def remove_node(self, node: int) -> None:
+    def remove(self, node: int) -> None:
         """Take a node out of the cluster for good."""
-        self.nodes[node]
-        self._await(lambda broker: broker.remove_node(node))
+        self[node]
+        self._runner.call_async(lambda broker: broker.remove_node(node))
 
     def leader_of(self, topic: str, partition: int) -> int:
         """The id of the node that leads a partition, -1 where none does. Raises KeyError."""
-        return self._call(lambda: self._partition(topic, partition)[0].partitions[partition].leader)
+        return self._runner.call(lambda: self._partition(topic, partition)[0].partitions[partition].leader)
 
     def coordinator_of(self, group: str) -> int:
         """The id of the node that coordinates a group, -1 where none does."""
 
         def leader() -> int:
-            if not self._running().state.cluster.has_living_node:
+            if not self._runner.running().state.cluster.has_living_node:
                 return -1  # __consumer_offsets could not be made now
             topic, index = self._coordinated(group)
             return topic.partitions[index].leader
 
-        return self._call(leader)
+        return self._runner.call(leader)
 
     def move_leader(self, topic: str, partition: int, node: int) -> None:
         """Let a running node lead a partition; one without a replica gets one. Raises KeyError, ValueError."""
-        broker = self._running()
-        self._call(lambda: move_leader(broker.state, *self._partition(topic, partition), node, broker.clock.both()))
+        broker = self._runner.running()
+        self._runner.call(
+            lambda: move_leader(broker.state, *self._partition(topic, partition), node, broker.clock.both())
+        )
 
     def move_coordinator(self, group: str, node: int) -> None:
         """Let a running node coordinate a group, and all groups of the same offsets partition. Raises ValueError."""
-        broker = self._running()
-        self._call(lambda: move_leader(broker.state, *self._coordinated(group), node, broker.clock.both()))
+        broker = self._runner.running()
+        self._runner.call(lambda: move_leader(broker.state, *self._coordinated(group), node, broker.clock.both()))
 
     def elect_leaders(self, topics: Sequence[str] | None = None, *, unclean: bool = False) -> None:
         """Let the preferred leaders lead, where they run; with `unclean`, anybody where nobody does.
@@ -143,7 +121,7 @@ class StubNodes:
             raise TypeError(f"topics={topics!r} is refused: a list of names is wanted, or None for all topics")
         from kafkastub.handlers.k43_elect_leaders import elect_all
 
-        broker, names = self._running(), None if topics is None else list(topics)
+        broker, names = self._runner.running(), None if topics is None else list(topics)
 
         def elect() -> None:
             for name in names or ():
@@ -151,30 +129,12 @@ class StubNodes:
                     raise KeyError(f"there is no topic {name!r}")
             elect_all(broker.state, names, broker.clock.both(), unclean=unclean)
 
-        self._call(elect)
-
-    @property
-    def ports(self) -> list[int]:
-        """The ports listened on, one for each listener, in the configuration's order, node by node."""
-        return self._running().ports
-
-    def bootstrap_servers_of(self, listener: str) -> str:
-        """`HOST:PORT`, for clients that are to come in on that listener. Raises KeyError where nobody is sent there."""
-        return self._running().bootstrap_servers_of(listener)
-
-    def advertise(self, address: str, node: int | None = None) -> None:
-        """Tell clients another address from now on, for example the port that a container is published on.
-
-        `address` is "HOST:PORT", or "NAME://HOST:PORT,…" where there are several listeners; `node` is a node's id where
-        there are several. Raises ConfigError.
-        """
-        broker = self._running()
-        self._call(lambda: broker.advertise(address, node))
+        self._runner.call(elect)
 
     def _partition(self, name: str, index: int) -> tuple[Topic, int]:
         if not isinstance(index, int) or isinstance(index, bool):
             raise TypeError(f"partition={index!r} is refused: a number is wanted")
-        topic = self._running().state.cluster.topic(name)
+        topic = self._runner.running().state.cluster.topic(name)
         if topic is None or not 0 <= index < len(topic.partitions):
             raise KeyError(f"there is no partition {index} of a topic {name!r}")
         return topic, index
@@ -182,19 +142,11 @@ class StubNodes:
     def _coordinated(self, group: str) -> tuple[Topic, int]:
         from kafkastub.coordinator import partition_for
 
-        state = self._running().state
+        state = self._runner.running().state
         if not state.cluster.has_living_node:
             raise ValueError("no node is running, and so nobody can coordinate a group: start one first")
         topic = ensure_offsets_topic(state)
         return topic, partition_for(group, len(topic.partitions))
 
-    def _await(self, work: Callable[[Broker], Coroutine[Any, Any, T]]) -> T:
-        """Run a coroutine on the stub's loop and wait for it."""
-        broker, loop = self._running(), self._loop
-        assert loop is not None
-        done = asyncio.run_coroutine_threadsafe(work(broker), loop)
-        self._calls.add(done)
-        try:
-            return done.result()
-        finally:
-            self._calls.discard(done)
+    def __repr__(self) -> str:
+        return f"<nodes {', '.join(map(repr, self.values()))}>"

@@ -8,20 +8,18 @@ pipe is closed then.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import itertools
 import pickle
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self
 
-from kafkastub.stub.stub import RUNNING, STARTED, KafkaStub, StubError
+from kafkastub.stub.errors import NOT_RUNNING, RUNNING, StubError
 
 _MOST_CALLS: Final = 16
 """At the same time: a `wait` keeps one."""
@@ -29,7 +27,17 @@ _MOST_OBJECTS: Final = 10_000
 """That the child keeps for the parent; the oldest are forgotten."""
 _STAND_FOR: Final = ("kafkastub.stub.", "kafkastub.journal", "contextlib")
 """Modules of which the objects stay in the child."""
+_STUB: Final = 0
+"""The number of the stub itself among the objects in the child."""
 _ENDED: Final = "the stub's process has ended"
+
+
+class Startable(Protocol):
+    """What runs in the child: it is started and closed there, all else is asked for by name."""
+
+    def start(self) -> Any: ...
+
+    def close(self) -> None: ...
 
 
 class _Reference:
@@ -43,21 +51,21 @@ class _Reference:
 class Remote:
     """Stands for an object in the child: methods, properties, iteration, length and `with` work as there."""
 
-    def __init__(self, stub: ProcessStub, number: int, kind: str) -> None:
-        self._stub = stub
+    def __init__(self, child: ChildProcess, number: int, kind: str) -> None:
+        self._child = child
         self._number = number
         self._kind = kind
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self._stub._ask(self._number, "get", name)
+        return self._child.ask(self._number, "get", name)
 
     def __len__(self) -> int:
-        return int(self._stub._ask(self._number, "call", "__len__"))
+        return int(self._child.ask(self._number, "call", "__len__"))
 
     def __iter__(self) -> Any:
-        return iter(self._stub._ask(self._number, "iterate", ""))
+        return iter(self._child.ask(self._number, "iterate", ""))
 
     def __enter__(self) -> Self:
         return self
@@ -66,31 +74,30 @@ class Remote:
         if self._kind != "Fault":
             return
         with contextlib.suppress(StubError):  # closed meanwhile, and what it stands for with it
-            self._stub._ask(self._number, "call", "remove")
+            self._child.ask(self._number, "call", "remove")
 
     def __repr__(self) -> str:
-        return f"<{self._kind} of {self._stub!r}>"
+        return f"<{self._kind} of {self._child!r}>"
 
 
 class _Method:
     """A bound method in the child."""
 
-    def __init__(self, stub: ProcessStub, number: int, name: str) -> None:
-        self._stub = stub
+    def __init__(self, child: ChildProcess, number: int, name: str) -> None:
+        self._child = child
         self._number = number
         self._name = name
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        return self._stub._ask(self._number, "call", self._name, args, named)
+        return self._child.ask(self._number, "call", self._name, args, named)
 
 
-class ProcessStub(KafkaStub):
-    """What `KafkaStub(process=True)` gives."""
+class ChildProcess:
+    """The process in which a stub runs, and the way to it."""
 
-    def __init__(self, *args: Any, **named: Any) -> None:
-        named.pop("process", None)
-        super().__init__(*args, **named)  # refuses here what it would refuse there
-        self._arguments = args, named
+    def __init__(self, make: Callable[[], Startable]) -> None:
+        """`make` can be pickled; it gives the stub, there."""
+        self._make = make
         self._process: Any = None
         self._pipe: Connection | None = None
         self._sending = threading.Lock()
@@ -98,12 +105,18 @@ class ProcessStub(KafkaStub):
         self._numbers = itertools.count()
         self._reader: threading.Thread | None = None
 
-    def start(self) -> Self:
+    @property
+    def pid(self) -> int | None:
+        """None where it does not run."""
+        return None if self._process is None else self._process.pid
+
+    def start(self) -> None:
+        """Wait until the stub has started. Raises what that raises, StubError."""
         if self._process is not None:
             raise StubError(RUNNING)
         context = get_context("spawn")
         mine, its = context.Pipe()
-        process = context.Process(target=_serve, args=(its, self._arguments), name="kafkastub", daemon=True)
+        process = context.Process(target=_serve, args=(its, self._make), name="kafkastub", daemon=True)
         process.start()
         its.close()
         try:
@@ -115,20 +128,16 @@ class ProcessStub(KafkaStub):
             process.close()
             mine.close()
             raise started if isinstance(started, StubError) else _unpacked(started)
-        STARTED[self] = None
         self._process, self._pipe = process, mine
         self._reader = threading.Thread(target=self._read, args=(mine,), name="kafkastub-answers", daemon=True)
         self._reader.start()
-        self.was_at = self.bootstrap_servers
-        atexit.register(self.close)
-        return self
 
     def close(self) -> None:
+        """Twice does no harm."""
         process, pipe, reader = self._process, self._pipe, self._reader
         if process is None or pipe is None or reader is None:
             return
         self._process = self._pipe = self._reader = None
-        atexit.unregister(self.close)
         with contextlib.suppress(OSError):
             pipe.send(None)
         process.join(5)
@@ -139,32 +148,28 @@ class ProcessStub(KafkaStub):
         pipe.close()
         process.close()
 
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def ask_stub(self, how: str, name: str) -> Any:
+        """As `ask`, of the stub itself."""
+        return self.ask(_STUB, how, name)
 
     @contextlib.contextmanager
-    def coordinator_loading(self) -> Iterator[None]:
-        there = self._ask(0, "call", "coordinator_loading")
-        self._ask(there._number, "call", "__enter__")
+    def context_of(self, name: str) -> Iterator[None]:
+        """Within the context manager that a method of the stub gives, there."""
+        there = self.ask_stub("call", name)
+        self.ask(there._number, "call", "__enter__")
         try:
             yield
         finally:
-            self._ask(there._number, "call", "__exit__", (None, None, None))
+            self.ask(there._number, "call", "__exit__", (None, None, None))
 
-    def __getattribute__(self, name: str) -> Any:
-        if name.startswith("_") or name in _HERE:
-            return super().__getattribute__(name)
-        return self._ask(0, "get", name)
+    def ask(self, number: int, how: str, name: str, args: tuple[Any, ...] = (), named: Any = None) -> Any:
+        """What an object there gives when it is asked; `how` is "get", "call" or "iterate".
 
-    def _ask(self, number: int, how: str, name: str, args: tuple[Any, ...] = (), named: Any = None) -> Any:
+        Raises what it raises, StubError.
+        """
         pipe = self._pipe
         if pipe is None:
-            raise StubError("the stub is not running: use it as a context manager, or call start()")
+            raise StubError(NOT_RUNNING)
         asked = next(self._numbers)
         came, answer = self._waiting.setdefault(asked, (threading.Event(), []))
         try:
@@ -206,20 +211,17 @@ class ProcessStub(KafkaStub):
                 came.set()
 
     def __repr__(self) -> str:
-        return f"<KafkaStub {'in process ' + str(self._process.pid) if self._process else 'not running'}>"
-
-
-_HERE: Final = frozenset({"start", "close", "coordinator_loading", "was_at"})
+        return f"<KafkaStub {'not running' if self.pid is None else f'in process {self.pid}'}>"
 
 
 class _Child:
     """The child's side."""
 
-    def __init__(self, pipe: Connection, stub: KafkaStub) -> None:
+    def __init__(self, pipe: Connection, stub: Startable) -> None:
         self._pipe = pipe
         self._sending = threading.Lock()
-        self._objects: dict[int, Any] = {0: stub}
-        self._numbers: dict[int, int] = {id(stub): 0}
+        self._objects: dict[int, Any] = {_STUB: stub}
+        self._numbers: dict[int, int] = {id(stub): _STUB}
         self._next = itertools.count(1)
 
     def answer(self, asked: int, number: int, how: str, name: str, args: Any, named: Any) -> None:
@@ -256,7 +258,7 @@ class _Child:
                 number = self._numbers[id(value)] = next(self._next)
                 self._objects[number] = value
             if len(self._objects) > _MOST_OBJECTS:
-                oldest = next(each for each in self._objects if each)
+                oldest = next(each for each in self._objects if each != _STUB)
                 del self._numbers[id(self._objects.pop(oldest))]
         return _Reference(number, type(value).__name__)
 
@@ -277,16 +279,15 @@ def _unpacked(packed: _Packed) -> BaseException:
     return error
 
 
-def _serve(pipe: Connection, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
+def _serve(pipe: Connection, make: Callable[[], Startable]) -> None:
     """The child's main function."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's affair: its end ends us
-    args, named = arguments
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the parent has warned
-            stub = KafkaStub(*args, **named)
+            stub = make()
         stub.start()
     except Exception as error:
         pipe.send(_packed(error))

@@ -1,32 +1,25 @@
-"""Client quotas of a `KafkaStub`, set without a client."""
+"""`stub.quotas`: client quotas, set without a client."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkawire.errors import KafkaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kafkastub.server.broker import Broker
-
-T = TypeVar("T")
+    from kafkastub.stub.runner import Runner
 
 _TYPES: Final = {"user": "user", "client_id": "client-id", "ip": "ip"}
 _SAYS: Final = "a name, or '' for the default of all others"
 
 
 class StubQuotas:
-    """Mixed into `KafkaStub`."""
+    """What clients of a stub may use (docs/quotas.md)."""
 
-    if TYPE_CHECKING:
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
 
-        def _running(self) -> Broker: ...
-
-        def _call(self, work: Callable[[], T]) -> T: ...
-
-    def set_quota(
+    def set(
         self,
         *,
         user: str | None = None,
@@ -34,9 +27,9 @@ class StubQuotas:
         ip: str | None = None,
         **quotas: float | None,
     ) -> None:
-        """Limit what clients may use; from then on they are told throttle_time_ms, and wait (docs/quotas.md).
+        """Limit what clients may use; from then on they are told throttle_time_ms, and wait.
 
-            stub.set_quota(client_id="loader", producer_byte_rate=1_000_000)
+            stub.quotas.set(client_id="loader", producer_byte_rate=1_000_000)
 
         Args:
             user, client_id, ip: whose quota: a user's, a client id's, that of both together, or an address's; "" is
@@ -64,7 +57,7 @@ class StubQuotas:
             except OverflowError:
                 raise ValueError(f"{name} is refused: the number is too large") from None
         parts = [(_TYPES[name], value or None) for name, value in given.items() if value is not None]
-        state = self._running().state
+        state = self._runner.running().state
 
         def alter() -> Any:
             from kafkastub.security.quotas import entity, no_such_quota
@@ -79,6 +72,6 @@ class StubQuotas:
                 raise ValueError(error.message or error.code.name) from None
             return refusal
 
-        refusal = self._call(alter)
+        refusal = self._runner.call(alter)
         if refusal is not None:
             raise ValueError(refusal[1])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
+import atexit
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -16,43 +14,30 @@ from weakref import WeakKeyDictionary
 from kafkastub.config import BrokerConfig, Profile, plan_listeners
 from kafkastub.server.broker import Broker
 from kafkastub.server.logs import library_logger
-from kafkastub.server.loops import new_event_loop
 from kafkastub.state.topics import create_topic
 from kafkastub.stub import arguments as stub_arguments
 from kafkastub.stub.clock import StubClock
 from kafkastub.stub.control import StubControl
-from kafkastub.stub.nodes import StubNodes
-from kafkastub.stub.observed import GroupTimeout, StubObserved
-from kafkastub.stub.quotas import StubQuotas
-from kafkastub.stub.tls import StubTls
-from kafkawire.errors import ErrorCode, KafkaError
+from kafkastub.stub.errors import RUNNING, StubError, TopicError
+from kafkastub.stub.journal import KeptJournal
+from kafkastub.stub.nodes import StubNode, StubNodes
+from kafkastub.stub.thread import BrokerThread
+from kafkawire.errors import KafkaError
 
 if TYPE_CHECKING:
+    from kafkastub.journal import Journal
+    from kafkastub.security.tls import ClientCertificate
     from kafkastub.stub.faults import StubFaults
+    from kafkastub.stub.quotas import StubQuotas
+    from kafkastub.stub.tls import StubTls
 
 T = TypeVar("T")
-
-_CLOSED = "the stub was closed meanwhile"
-RUNNING: Final = "the stub is running already: one that was started, or comes from a fixture, needs no start() or with"
-
 
 STARTED: Final[WeakKeyDictionary[KafkaStub, None]] = WeakKeyDictionary()
 """Those that were started and are still known to somebody, in this order: a test that fails tells of them."""
 
 
-class StubError(RuntimeError):
-    """The stub was used before it was started or after it was closed."""
-
-
-class TopicError(ValueError):
-    """A topic that Kafka would refuse; `code` is the error code that a client would get."""
-
-    def __init__(self, code: ErrorCode, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
+class KafkaStub:
     """A Kafka broker for a test, in a thread and on an event loop of its own.
 
         with KafkaStub(topics={"orders": 3}, config={"offsets.retention.minutes": 60}) as stub:
@@ -87,8 +72,6 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
 
     def __new__(cls, *args: Any, process: bool = False, **named: Any) -> Self:
         if process and cls is KafkaStub:
-            from kafkastub.stub.process import ProcessStub
-
             return cast("Self", object.__new__(ProcessStub))
         return super().__new__(cls)
 
@@ -123,27 +106,48 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
         self._config = BrokerConfig(config, Profile.named(profile))
         stub_arguments.mistyped(self._config.unknown)
         self._listeners = plan_listeners(self._config, host, port, advertised)
-        self._nodes = stub_arguments.nodes(nodes, racks)
+        self._nodes_and_racks = stub_arguments.nodes(nodes, racks)
         self._data_dir = data_dir
-        self._thread: threading.Thread | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._broker: Broker | None = None
-        self._stop: asyncio.Event | None = None
+        self._control = StubControl(control_host, control_port, control_allowed_hosts)
+        self._thread = BrokerThread(self._start_broker, self._opened, self._control.close)
+        self._journal = KeptJournal(self._thread, journal)
         self.was_at = ""
         """`HOST:PORT` of the last time that it ran, for those who tell of it afterwards."""
-        self._calls: set[concurrent.futures.Future[Any]] = set()
-        """Handed to the stub's thread and not done yet."""
-        self._plan_control(control_host, control_port, control_allowed_hosts)
-        self._keep_journal(journal)
-        self.clock = StubClock(self._running, self._call)
+        self.clock = StubClock(self._thread)
         """Broker time, to be frozen, set and advanced."""
+        self.nodes = StubNodes(self._thread)
+        """The nodes by id, to be stopped and started; who leads and coordinates what."""
 
     @cached_property
     def faults(self) -> StubFaults:
         """What goes wrong, and when: `with stub.faults.add(api="OffsetCommit", error="NOT_COORDINATOR", times=3):`."""
         from kafkastub.stub.faults import StubFaults
 
-        return StubFaults(self._running, self._call)
+        return StubFaults(self._thread)
+
+    @property
+    def journal(self) -> Journal:
+        """Every request with its answer, the newest 10,000 or 8 MiB of them; to be read when the stub is closed too.
+
+        Raises RuntimeError where it is off.
+        """
+        return self._journal.reader
+
+    @cached_property
+    def quotas(self) -> StubQuotas:
+        """What clients may use."""
+        from kafkastub.stub.quotas import StubQuotas
+
+        return StubQuotas(self._thread)
+
+    @cached_property
+    def tls(self) -> StubTls:
+        """The certificates: what clients trust, what they show, and what they are shown."""
+        from kafkastub.stub.tls import StubTls
+
+        return StubTls(self._thread)
+
+    # -- where it is -----------------------------------------------------------------------------------------------
 
     @property
     def bootstrap_servers(self) -> str:
@@ -159,6 +163,32 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
     def port(self) -> int:
         """The port listened on."""
         return self._running().port
+
+    @property
+    def ports(self) -> list[int]:
+        """The ports listened on, one for each listener, in the configuration's order, node by node."""
+        return self._running().ports
+
+    def bootstrap_servers_of(self, listener: str) -> str:
+        """`HOST:PORT`, for clients that are to come in on that listener. Raises KeyError where nobody is sent there."""
+        return self._running().bootstrap_servers_of(listener)
+
+    def advertise(self, address: str, node: int | None = None) -> None:
+        """Tell clients another address from now on, for example the port that a container is published on.
+
+        `address` is "HOST:PORT", or "NAME://HOST:PORT,…" where there are several listeners; `node` is a node's id where
+        there are several. Raises ConfigError.
+        """
+        broker = self._running()
+        self._call(lambda: broker.advertise(address, node))
+
+    @property
+    def control_url(self) -> str:
+        """`http://HOST:PORT` of the control port (docs/control.md). Raises RuntimeError where none was asked for."""
+        self._running()
+        return self._control.url
+
+    # -- topics and groups -----------------------------------------------------------------------------------------
 
     def create_topic(self, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None) -> None:
         """Create a topic; clients see it at once. Raises TopicError for what Kafka would refuse."""
@@ -210,37 +240,99 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
         broker = self._running()
         return self._call(broker.state.meters)
 
+    def wait_group(self, group: str, *, state: str = "Stable", members: int | None = None, timeout: float = 5) -> None:
+        """Wait until a group is in `state` and has so many `members` (any number where None).
+
+        `state` is one of Empty, PreparingRebalance, CompletingRebalance, Stable and Dead; a group that does not exist
+        is Dead. Raises GroupTimeout after `timeout` seconds, ValueError for a state that there is not.
+        """
+        from kafkastub.stub.groups import wait_group
+
+        wait_group(self._thread, group, state, members, timeout)
+
+    # -- what its parts have as well -------------------------------------------------------------------------------
+
+    def add_node(self, rack: str | None = None) -> StubNode:
+        """`nodes.add`: one more node, with the next id."""
+        return self.nodes.add(rack)
+
+    def remove_node(self, node: int) -> None:
+        """`nodes.remove`: take a node out of the cluster for good."""
+        self.nodes.remove(node)
+
+    def leader_of(self, topic: str, partition: int) -> int:
+        """`nodes.leader_of`: the id of the node that leads a partition, -1 where none does. Raises KeyError."""
+        return self.nodes.leader_of(topic, partition)
+
+    def coordinator_of(self, group: str) -> int:
+        """`nodes.coordinator_of`: the id of the node that coordinates a group, -1 where none does."""
+        return self.nodes.coordinator_of(group)
+
+    def move_leader(self, topic: str, partition: int, node: int) -> None:
+        """`nodes.move_leader`: let a running node lead a partition. Raises KeyError, ValueError."""
+        self.nodes.move_leader(topic, partition, node)
+
+    def move_coordinator(self, group: str, node: int) -> None:
+        """`nodes.move_coordinator`: let a running node coordinate a group. Raises ValueError."""
+        self.nodes.move_coordinator(group, node)
+
+    def elect_leaders(self, topics: Sequence[str] | None = None, *, unclean: bool = False) -> None:
+        """`nodes.elect_leaders`: let the preferred leaders lead, where they run. Raises TypeError, KeyError."""
+        self.nodes.elect_leaders(topics, unclean=unclean)
+
+    def set_quota(
+        self,
+        *,
+        user: str | None = None,
+        client_id: str | None = None,
+        ip: str | None = None,
+        **quotas: float | None,
+    ) -> None:
+        """`quotas.set`: limit what clients may use, `set_quota(client_id="loader", producer_byte_rate=1_000_000)`.
+
+        Raises ValueError for what Kafka would refuse, TypeError.
+        """
+        self.quotas.set(user=user, client_id=client_id, ip=ip, **quotas)
+
+    @property
+    def ca_file(self) -> str:
+        """`tls.ca_file`: path of the certificate, PEM, that clients trust. Raises RuntimeError: there is none."""
+        return self.tls.ca_file
+
+    def client_certificate(
+        self, subject: str = "CN=client", *, expired: bool = False, other_ca: bool = False
+    ) -> ClientCertificate:
+        """`tls.client_certificate`: a certificate for a client. Raises ValueError, RuntimeError."""
+        return self.tls.client_certificate(subject, expired=expired, other_ca=other_ca)
+
+    def show_certificate(
+        self, *, expired: bool = False, other_ca: bool = False, hosts: Sequence[str] | None = None
+    ) -> None:
+        """`tls.show_certificate`: show clients to come another server certificate. Raises RuntimeError."""
+        self.tls.show_certificate(expired=expired, other_ca=other_ca, hosts=hosts)
+
+    # -- its start and its end -------------------------------------------------------------------------------------
+
     def start(self) -> Self:
         """Start and wait until clients can connect.
 
         Raises ListenError (the port is taken), DataDirError (the directory cannot be used), TopicError, StubError.
         """
-        if self._thread is not None:
+        if self._thread.is_started:
             raise StubError(RUNNING)
-        self._load_control()
-        started: concurrent.futures.Future[None] = concurrent.futures.Future()
-        self._thread = threading.Thread(target=self._run, args=(started,), name="kafkastub", daemon=True)
-        self._thread.start()
+        if self._control.is_wanted:
+            self._control.load()
         try:
-            started.result()
-        except BaseException as error:
-            self._thread.join()
-            self._thread = None
-            if isinstance(error, KafkaError):
-                raise TopicError(error.code, error.message or error.code.name) from None
-            raise
+            self._thread.start()
+        except KafkaError as error:
+            raise TopicError(error.code, error.message or error.code.name) from None
         self.was_at = self.bootstrap_servers
         STARTED[self] = None
         return self
 
     def close(self) -> None:
         """Stop; returns when thread, loop and sockets are gone. Closing twice does no harm."""
-        thread, loop, stop = self._thread, self._loop, self._stop
-        if thread is None or loop is None or stop is None:
-            return
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        self._thread = self._loop = self._broker = self._stop = None
+        self._thread.stop()
 
     def __enter__(self) -> Self:
         return self.start()
@@ -260,95 +352,72 @@ class KafkaStub(StubNodes, StubTls, StubControl, StubObserved, StubQuotas):
         self.close()
 
     def _running(self) -> Broker:
-        if self._broker is None:
-            raise StubError("the stub is not running: use it as a context manager, or call start()")
-        return self._broker
+        return self._thread.running()
 
     def _call(self, work: Callable[[], T]) -> T:
-        """Run `work` in the stub's thread, between two requests, and wait until what it changed is on the disk.
+        return self._thread.call(work)
 
-        Raises StubError, also where the disk takes no more, or what it raises.
-        """
-        self._running()
-        loop = self._loop
-        if loop is None:
-            raise StubError(_CLOSED)
-        if threading.current_thread() is self._thread:
-            return work()
-        result: concurrent.futures.Future[T] = concurrent.futures.Future()
-        self._calls.add(result)
+    async def _start_broker(self) -> Broker:
+        broker = Broker(self._config, library_logger(), data_dir=self._data_dir)
+        await broker.start(self._listeners, self._topics, *self._nodes_and_racks)
+        return broker
 
-        def run() -> None:
-            try:
-                found = work()
-            except BaseException as error:
-                result.set_exception(error)
-            if self._broker is not None:
-                self._broker.rearm()
-                if not result.done():
-                    self._broker.when_kept(lambda failure: kept(found, failure))
-            elif not result.done():
-                result.set_result(found)
+    async def _opened(self, broker: Broker) -> None:
+        self._journal.keep(broker)
+        if self._control.is_wanted:
+            await self._control.open(
+                broker,
+                self._config,
+                self._topics,
+                faults=self.faults,
+                ring=self._journal.ring,
+                replaced=self._replaced,
+            )
 
-        def kept(found: T, failure: str | None) -> None:
-            if result.done():
-                return
-            if failure is None:
-                result.set_result(found)
-            else:
-                result.set_exception(StubError(failure))
-
-        try:
-            loop.call_soon_threadsafe(run)
-            return result.result()
-        except RuntimeError:
-            if result.done():
-                raise
-            raise StubError(_CLOSED) from None
-        finally:
-            self._calls.discard(result)
-
-    def _run(self, started: concurrent.futures.Future[None]) -> None:
-        loop = new_event_loop()
-        try:
-            loop.run_until_complete(self._serve(loop, started))
-        except BaseException as error:
-            if started.done():
-                raise
-            started.set_exception(error)  # whatever it was: who started the stub must not wait for ever
-        finally:
-            loop.close()
-            for call in list(self._calls):
-                if not call.done():
-                    call.set_exception(StubError(_CLOSED))
-
-    async def _serve(self, loop: asyncio.AbstractEventLoop, started: concurrent.futures.Future[None]) -> None:
-        stop = asyncio.Event()
-        log = library_logger()
-        broker = Broker(self._config, log, data_dir=self._data_dir)
-        try:
-            await broker.start(self._listeners, self._topics, *self._nodes)
-        except BaseException as error:
-            started.set_exception(error)
-            return
-        try:
-            self._observe(broker)
-            self._loop, self._broker, self._stop = loop, broker, stop
-            await self._open_control(broker, log)
-        except BaseException as error:
-            self._loop = self._broker = self._stop = None
-            await broker.stop()
-            started.set_exception(error)
-            return
-        started.set_result(None)
-        await stop.wait()
-        await self._close_control()
-        await self._running().stop()  # a reset may have put another in its place
+    def _replaced(self, broker: Broker) -> None:
+        self._thread.broker = broker
+        self._journal.keep(broker)
 
     def __repr__(self) -> str:
-        if self._broker is not None:
-            return f"<KafkaStub {self._broker.bootstrap_servers}>"
+        if self._thread.broker is not None:
+            return f"<KafkaStub {self._thread.broker.bootstrap_servers}>"
         return f"<KafkaStub not running{self.was_at and ', it was ' + self.was_at}>"
 
 
-__all__: list[Any] = ["STARTED", "GroupTimeout", "KafkaStub", "StubError", "TopicError"]
+_HERE: Final = frozenset({"start", "close", "coordinator_loading", "was_at"})
+"""What of a stub in another process is not asked for there."""
+
+
+class ProcessStub(KafkaStub):
+    """What `KafkaStub(process=True)` gives: the stub itself is in the child."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        from kafkastub.stub.process import ChildProcess
+
+        named.pop("process", None)
+        super().__init__(*args, **named)  # refuses here what it would refuse there
+        self._child = ChildProcess(partial(KafkaStub, *args, **named))
+
+    def start(self) -> Self:
+        self._child.start()
+        atexit.register(self.close)
+        STARTED[self] = None
+        self.was_at = self.bootstrap_servers
+        return self
+
+    def close(self) -> None:
+        atexit.unregister(self.close)
+        self._child.close()
+
+    @contextmanager
+    def coordinator_loading(self) -> Iterator[None]:
+        with self._child.context_of("coordinator_loading"):
+            yield
+
+    def __getattribute__(self, name: str) -> Any:
+        if name.startswith("_") or name in _HERE:
+            return super().__getattribute__(name)
+        return self._child.ask_stub("get", name)
+
+    def __repr__(self) -> str:
+        return repr(self._child)

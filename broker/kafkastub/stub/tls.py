@@ -1,25 +1,20 @@
-"""What a `KafkaStub` has of TLS: the CA file, certificates for clients, and the one that it shows them."""
+"""`stub.tls`: the CA file, certificates for clients, and the one that it shows them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kafkastub.security.tls import ClientCertificate, Tls
-    from kafkastub.server.broker import Broker
-
-T = TypeVar("T")
+    from kafkastub.stub.runner import Runner
 
 
 class StubTls:
-    """Mixed into `KafkaStub` (docs/security.md)."""
+    """The certificates of a stub whose listeners speak TLS (docs/security.md)."""
 
-    if TYPE_CHECKING:
-
-        def _running(self) -> Broker: ...
-
-        def _call(self, work: Callable[[], T]) -> T: ...
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
 
     @property
     def ca_file(self) -> str:
@@ -27,7 +22,7 @@ class StubTls:
 
         It goes with the stub, unless `kafkastub.tls.dir` names a place for it.
         """
-        return self._call(lambda: self._tls.ca_file)
+        return self._runner.call(lambda: self._tls.ca_file)
 
     def client_certificate(
         self, subject: str = "CN=client", *, expired: bool = False, other_ca: bool = False
@@ -41,7 +36,7 @@ class StubTls:
 
         Raises ValueError for a subject that is none, RuntimeError where no listener asks for one of the stub's.
         """
-        return self._call(lambda: self._tls.client_certificate(subject, expired=expired, other_ca=other_ca))
+        return self._runner.call(lambda: self._tls.client_certificate(subject, expired=expired, other_ca=other_ca))
 
     def show_certificate(
         self, *, expired: bool = False, other_ca: bool = False, hosts: Sequence[str] | None = None
@@ -55,11 +50,11 @@ class StubTls:
 
         Raises RuntimeError where the certificate is not one of the stub's.
         """
-        self._call(lambda: self._tls.show(expired=expired, other_ca=other_ca, hosts=hosts))
+        self._runner.call(lambda: self._tls.show(expired=expired, other_ca=other_ca, hosts=hosts))
 
     @property
     def _tls(self) -> Tls:
-        tls = self._running().tls
+        tls = self._runner.running().tls
         if tls is None:
             raise RuntimeError("no listener of this stub speaks TLS: give one the protocol SSL (docs/security.md)")
         return tls

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Body
 from pydantic import BaseModel, Field, TypeAdapter
 
 from kafkastub.control.hosted import Hosted
+from kafkastub.control.parts import Fault
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import example
 from kafkastub.faults import FaultError, FaultRule
-from kafkastub.stub.faults import Fault
 
 _EXAMPLES = {
     "error": {"value": {"api": "OffsetCommit", "error": "NOT_COORDINATOR", "times": 3}},

@@ -118,7 +118,7 @@ def routes(hosted: Hosted) -> APIRouter:
         found = state()
         meters = found.coordinator.meters
         before = meters.offset_expirations
-        hosted.do(lambda: found.expire_offsets(broker.clock.broker_ms()))
+        hosted.call(lambda: found.expire_offsets(broker.clock.broker_ms()))
         return Expired(expired_offsets=meters.offset_expirations - before, groups=len(found.coordinator.groups))
 
     @router.get("/{group:path}", summary="One group with its members and offsets")
@@ -148,7 +148,7 @@ def routes(hosted: Hosted) -> APIRouter:
             found.settle(coordinator_of(found).delete_group(group, broker.clock.broker_ms()))
 
         try:
-            hosted.do(work)
+            hosted.call(work)
         except KafkaError as error:
             raise of_kafka(error, f"group {group!r}") from None
         assert told is not None

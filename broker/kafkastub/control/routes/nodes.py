@@ -195,6 +195,6 @@ async def _changed(hosted: Hosted, work: Callable[[Broker], Awaitable[T]]) -> T:
 
 def _moved(hosted: Hosted, work: Callable[[], None]) -> None:
     try:
-        hosted.do(work)
+        hosted.call(work)
     except (KeyError, ValueError) as error:
         raise Problem(400, str(error.args[0] if error.args else error)) from None

@@ -79,7 +79,7 @@ def routes(hosted: Hosted) -> APIRouter:
             return None if refusal is None else refusal[1]
 
         try:
-            why = hosted.do(change)
+            why = hosted.call(change)
         except KafkaError as error:
             why = error.message
         if why is not None:

@@ -95,7 +95,7 @@ def routes(hosted: Hosted) -> APIRouter:
     async def create(body: NewTopic) -> TopicInfo:
         state = hosted.running().state
         try:
-            topic = hosted.do(
+            topic = hosted.call(
                 lambda: create_topic(state, body.name, body.partitions, body.replication_factor, body.configs)
             )
         except KafkaError as error:
@@ -126,7 +126,7 @@ def routes(hosted: Hosted) -> APIRouter:
     async def delete(name: str) -> TopicInfo:
         topic = find(name)
         broker = hosted.running()
-        hosted.do(lambda: delete_topics(broker.state, [name], broker.clock.broker_ms()))
+        hosted.call(lambda: delete_topics(broker.state, [name], broker.clock.broker_ms()))
         return _info(topic)
 
     return router

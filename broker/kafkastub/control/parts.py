@@ -1,0 +1,65 @@
+"""What of a stub the control port is given: the parts of it that a test in Python holds as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from kafkastub.faults import FaultRule
+
+
+class Clock(Protocol):
+    """`stub.clock`."""
+
+    def freeze(self) -> None: ...
+
+    def unfreeze(self) -> None: ...
+
+    def set(self, to: datetime | int) -> None:
+        """Raises ValueError."""
+
+    def advance(
+        self,
+        by: timedelta | None = None,
+        *,
+        days: float = 0,
+        hours: float = 0,
+        minutes: float = 0,
+        seconds: float = 0,
+        milliseconds: float = 0,
+        timers: bool = False,
+    ) -> None:
+        """Raises ValueError."""
+
+
+class Fault(Protocol):
+    """A rule that was added."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def rule(self) -> FaultRule: ...
+
+    @property
+    def hits(self) -> int: ...
+
+    @property
+    def matched(self) -> int: ...
+
+    def remove(self) -> None: ...
+
+
+class Faults(Protocol):
+    """`stub.faults`."""
+
+    def add(self, rule: FaultRule) -> Fault:
+        """Raises FaultError."""
+
+    def clear(self) -> None: ...
+
+    def __iter__(self) -> Iterator[Fault]: ...
+
+    def __len__(self) -> int: ...

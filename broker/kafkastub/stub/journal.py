@@ -1,0 +1,54 @@
+"""The journal that a stub keeps; `stub.journal` reads it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from kafkastub.journal.ring import DEFAULT_BYTES, DEFAULT_ENTRIES, Ring
+from kafkastub.stub.errors import StubError
+
+if TYPE_CHECKING:
+    from kafkastub.journal import Journal
+    from kafkastub.server.broker import Broker
+    from kafkastub.stub.runner import Runner
+
+
+class KeptJournal:
+    """The newest requests of a stub, and where all of them are written."""
+
+    def __init__(self, runner: Runner, wanted: bool | str | os.PathLike[str]) -> None:
+        """`wanted`: whether there is one; a path is a new directory for it."""
+        self._runner = runner
+        self._directory = None if isinstance(wanted, bool) else wanted
+        self.ring = Ring(DEFAULT_ENTRIES, DEFAULT_BYTES) if wanted is not False else None
+        """Lives on when the stub is closed: a test that failed is told of afterwards."""
+        self._broker: Broker | None = None
+        """The one that runs, or the one that ran last: topic ids in the journal are its."""
+
+    def keep(self, broker: Broker) -> None:
+        """Note down what this broker is asked; in its thread. Raises JournalDirError."""
+        self._broker = broker
+        if self.ring is not None:
+            broker.keep_journal(self.ring, self._directory)
+
+    @cached_property
+    def reader(self) -> Journal:
+        """Raises RuntimeError where there is none."""
+        from kafkastub.journal import Journal
+
+        if self.ring is None:
+            raise RuntimeError("this stub keeps no journal: leave journal=False out")
+        return Journal(self.ring, self._call_or_do, self._topic_name)
+
+    def _call_or_do(self, work: Callable[[], Any]) -> Any:
+        """In the broker's thread; where there is none, here."""
+        try:
+            return self._runner.call(work)
+        except StubError:
+            return work()
+
+    def _topic_name(self, topic_id: bytes) -> str | None:
+        return None if self._broker is None else self._broker.state.cluster.name_of(topic_id)
