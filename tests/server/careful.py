@@ -10,7 +10,7 @@ from kafkastub.server.dispatch import Dispatcher, Route
 class CarefulDispatcher(Dispatcher):
     """Goes by every step."""
 
-    def _compile(self, api: Any, version: int) -> Route:
-        route = super()._compile(api, version)
+    def _compile(self, *made_of: Any) -> Route:
+        route = super()._compile(*made_of)
         route.fast_path = None
         return route
