@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
@@ -19,6 +19,7 @@ from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.handlers.release import served_apis
 from kafkastub.layers.fast_paths import FAST_PATHS
 from kafkastub.layers.fast_paths.contract import FastPath, always_clear
+from kafkastub.layers.stack import behind_layers
 from kafkastub.state.broker_state import BrokerState
 from kafkawire.api import ApiKey
 from kafkawire.codec import Decoder, Encoder, Parts, decoder, encoder, fast_decoder
@@ -287,7 +288,7 @@ class Dispatcher:
                 what, who = unknown(data, start, end)
                 raise Refused(f"{what} {IS_NOT_SERVED}{who}")
         if api.first <= version <= api.last:
-            route = self._compile(api, version, api.handler if refused else self._handler(api))
+            route = self._compile(api, version, api.handler if refused else behind_layers(api, self.state))
         elif api.key == ApiKey.API_VERSIONS:
             route = self._unheard_of(api, version)
         else:
@@ -299,27 +300,6 @@ class Dispatcher:
     def forget_routes(self) -> None:
         """There are several nodes now, or one, or quotas: each request finds its handler anew."""
         self._routes.clear()
-
-    def _handler(self, api: Registration) -> Handler:
-        """The API's handler: on its node, behind the authorizer; with a data directory replies wait for the disk."""
-        persistence, handler = self.state.persistence, api.handler
-        if len(self.state.cluster.nodes) > 1:
-            from kafkastub.layers.nodes import on_its_node
-
-            api = replace(api, handler=(handler := on_its_node(api)))
-        if self.state.authorizer is not None:
-            from kafkastub.layers.acls.guards import guarded
-
-            api = replace(api, handler=(handler := guarded(api)))
-        if persistence is not None:
-            from kafkastub.server.durability import held_back
-
-            api = replace(api, handler=(handler := held_back(api, persistence.disk)))
-        if self.state.throttle is not None:
-            from kafkastub.layers.quotas import throttled
-
-            handler = throttled(api, self.state.throttle)
-        return handler
 
     def _compile(self, api: Registration, version: int, handler: Handler) -> Route:
         request, response = api.request_class(), api.response_class()
