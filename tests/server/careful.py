@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafkastub.server.dispatch import Dispatcher, Route
+from kafkastub.server.dispatch import Dispatcher
+from kafkastub.server.routes import Route
 
 
 class CarefulDispatcher(Dispatcher):
