@@ -17,6 +17,7 @@ from kafkastub.faults import Armed, FaultRule, Plan
 from kafkastub.handlers.release import served_apis
 from kafkastub.journal import Entry, Ring
 from kafkastub.journal.export import row
+from kafkastub.server import connection
 from kafkastub.server.clock import Clock
 from kafkastub.server.connection import Connection
 from kafkastub.server.watching.metrics import Metrics
@@ -44,6 +45,14 @@ RULES: tuple[dict[str, Any], ...] = (
     {"topic": "keyed", "api": "Produce", "throttle_time_ms": 5, "until": 40},
     {"api": "OffsetCommit", "cut": 12, "every": 9},
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def turns_of_any_length() -> Iterator[None]:
+    """A machine that stands still ends a turn, which the journal shows: of two brokers only one may see it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "_TURN_NS", 1 << 62)
+        yield
 
 
 def plan_for(desk: Desk) -> Plan:
