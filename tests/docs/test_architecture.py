@@ -1,4 +1,4 @@
-"""docs/architecture.md shows the house as it stands: rooms, their order, who imports from whom, files that are there."""
+"""docs/architecture.md shows the house as it stands: rooms, their order, who imports from whom, files that exist."""
 
 from __future__ import annotations
 

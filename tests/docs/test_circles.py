@@ -32,9 +32,8 @@ def test_a_circle_is_found(tmp_path: Path, closed: str):
     (house / "upstairs.py").write_text("from house.downstairs import *\n\n\nclass Room: ...\n")
     (house / "attic" / "box.py").write_text("from house.downstairs import *\n\nBOX = 1\n")
     (house / "downstairs.py").write_text(BACK[closed])
-    (tmp_path / ".importlinter").write_text(
-        f"[importlinter]\nroot_package = house\n\n[importlinter:contract:a]\nname = a\ntype = {kind}\nancestors = house\n"
-    )
+    contract = f"[importlinter:contract:a]\nname = a\ntype = {kind}\nancestors = house\n"
+    (tmp_path / ".importlinter").write_text(f"[importlinter]\nroot_package = house\n\n{contract}")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(
         [LINT_IMPORTS, "--no-cache"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
