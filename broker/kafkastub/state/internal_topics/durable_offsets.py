@@ -19,7 +19,7 @@ from kafkastub.storage import LogSettings
 from kafkastub.storage.disk import DiskLogs, PartitionFiles
 from kafkastub.storage.disk.cleaning import last_of_each_key
 from kafkastub.storage.disk.scan import FoundBatch, batches_of
-from kafkastub.storage.offsets_log import Item, OffsetsLog
+from kafkastub.storage.state_log import Item, StateLog
 from kafkawire.errors import KafkaError, MalformedMessage
 from kafkawire.records import Record as LogRecord
 
@@ -32,7 +32,7 @@ _CLEANED_FROM: Final = 2
 
 
 class _Unwritten(NamedTuple):
-    log: OffsetsLog
+    log: StateLog
     item: Item
 
 
@@ -53,13 +53,13 @@ class DurableOffsetsTopic(OffsetsTopic):
         self._fall_back = fall_back
         self._disk_logs = logs
         self._disk = logs.disk
-        self._files: dict[OffsetsLog, PartitionFiles] = {}
+        self._files: dict[StateLog, PartitionFiles] = {}
         self._unwritten: list[_Unwritten] = []
         self._loading = False
-        self._timestamps: list[tuple[int, OffsetsLog]] = []
+        self._timestamps: list[tuple[int, StateLog]] = []
         """While loading: of each item in a tail."""
 
-    def create_log(self, name: str, settings: LogSettings, leader_epoch: int = 0) -> OffsetsLog:
+    def create_log(self, name: str, settings: LogSettings, leader_epoch: int = 0) -> StateLog:
         log = super().create_log(name, settings, leader_epoch)
         self._files[log] = self._disk_logs.files_for(
             log, segment_bytes=lambda: min(log.settings.segment_bytes, _SEGMENT_BYTES), keeps_time=False
@@ -88,7 +88,7 @@ class DurableOffsetsTopic(OffsetsTopic):
                 token.complete(type(response)(error_code=error.code))
             raise
 
-    def appended(self, log: OffsetsLog) -> None:
+    def appended(self, log: StateLog) -> None:
         if self._loading:
             self._timestamps.append((log.items[-1].timestamp, log))
             return
@@ -105,7 +105,7 @@ class DurableOffsetsTopic(OffsetsTopic):
     def _write_out(self) -> None:
         self.catch_up()
         unwritten, self._unwritten = self._unwritten, []
-        batches: dict[tuple[OffsetsLog, int], list[Item]] = {}
+        batches: dict[tuple[StateLog, int], list[Item]] = {}
         for log, item in unwritten:
             batches.setdefault((log, item.batch), []).append(item)
         written: list[tuple[PartitionFiles, int]] = []
@@ -126,7 +126,7 @@ class DurableOffsetsTopic(OffsetsTopic):
         for log, _ in batches:
             self._clean(log)
 
-    def _clean(self, log: OffsetsLog) -> None:
+    def _clean(self, log: StateLog) -> None:
         """Clean the files where it is worth while: what is in the tail stays, as history."""
         files = self._files[log]
         if files.busy or files.segments < _CLEANED_FROM + 2:
@@ -168,13 +168,13 @@ class DurableOffsetsTopic(OffsetsTopic):
         self._of_group.clear()
         self._generations.clear()
 
-    def _tails(self, found: dict[OffsetsLog, list[FoundBatch]]) -> dict[OffsetsLog, int]:
+    def _tails(self, found: dict[StateLog, list[FoundBatch]]) -> dict[StateLog, int]:
         """Where each log's tail begins: together they have the newest records, as many as are kept.
 
         Before a hole, which a cleaning has left, there is no tail.
         """
-        tails: dict[OffsetsLog, int] = {}
-        newest: list[tuple[int, int, OffsetsLog, int]] = []
+        tails: dict[StateLog, int] = {}
+        newest: list[tuple[int, int, StateLog, int]] = []
         for log, batches in found.items():
             tails[log] = due = batches[-1].header.last_offset + 1 if batches else 0
             count = 0
@@ -197,7 +197,7 @@ class DurableOffsetsTopic(OffsetsTopic):
             tails[log] = min(tails[log], base_offset)
         return tails
 
-    def _load(self, log: OffsetsLog, batch: FoundBatch, in_tail: bool) -> None:
+    def _load(self, log: StateLog, batch: FoundBatch, in_tail: bool) -> None:
         """Apply a batch's records, and keep them: as history, or as the places where they stood."""
         header, coordinator = batch.header, self._coordinator
 

@@ -27,8 +27,8 @@ from kafkastub.coordinator.records import NO_TIMESTAMP
 from kafkastub.coordinator.topic_offsets import TopicOffsets
 from kafkastub.state.internal_topics.offsets_records import from_log, group_record
 from kafkastub.storage import LogSettings
-from kafkastub.storage.offsets_log import OffsetsLog
-from kafkastub.storage.offsets_writer import EncodedBatches
+from kafkastub.storage.state_log import StateLog
+from kafkastub.storage.state_log_items import EncodedBatches
 from kafkawire.errors import MalformedMessage
 from kafkawire.offsets_topic import offset_key, offset_value
 from kafkawire.records import NewRecord
@@ -71,7 +71,7 @@ class OffsetsTopic:
         self, config: BrokerConfig, coordinator: GroupCoordinator, log: Any, partitions: Callable[[], int]
     ) -> None:
         self._config = config
-        self.logs: list[OffsetsLog] = []
+        self.logs: list[StateLog] = []
         self.watched = False
         self._coordinator = coordinator
         self._log = log
@@ -83,11 +83,11 @@ class OffsetsTopic:
         self._encoded = EncodedBatches()
         self._count = 0
         """Of the records that are remembered: those in tails, then those in `_fresh`."""
-        self._order: deque[OffsetsLog] = deque()
+        self._order: deque[StateLog] = deque()
         """Whose tail has the oldest item, and so on: an entry an item."""
         self._fresh: deque[OffsetCommit | tuple[int, list[Record]]] = deque()
         """What the logs do not know of yet: turns of one commit, and others with their time."""
-        self._of_group: dict[str, OffsetsLog] = {}
+        self._of_group: dict[str, StateLog] = {}
         self._generations: dict[str, Place] = {}
         """Where the compacted record of a group's generation stood."""
         self._partitions = 0
@@ -99,9 +99,9 @@ class OffsetsTopic:
         """The state that all records on the logs have led to."""
         return self._coordinator.hard if self._left is None else self._left
 
-    def create_log(self, name: str, settings: LogSettings, leader_epoch: int = 0) -> OffsetsLog:
+    def create_log(self, name: str, settings: LogSettings, leader_epoch: int = 0) -> StateLog:
         """The log of the next partition."""
-        log = OffsetsLog(
+        log = StateLog(
             name,
             settings,
             leader_epoch,
@@ -118,7 +118,7 @@ class OffsetsTopic:
         fresh = OffsetsTopic(self._config, self._coordinator, self._log, self._partitions_now)
         self.__dict__.update(fresh.__dict__)
 
-    def log_of(self, group_id: str) -> OffsetsLog:
+    def log_of(self, group_id: str) -> StateLog:
         """The log that holds a group. The number of partitions counts that there was when the first group came."""
         log = self._of_group.get(group_id)
         if log is None:
@@ -166,13 +166,13 @@ class OffsetsTopic:
                 log = self._of_group.get(written.group_id) or self.log_of(written.group_id)
                 log.append_item(log.end, len(written.partitions), written.commit_timestamp, written)
                 continue
-            batches: dict[OffsetsLog, int] = {}
+            batches: dict[StateLog, int] = {}
             timestamp, records = written
             for record in records:
                 log = self.log_of(record.group_id)
                 log.append_item(batches.setdefault(log, log.end), _size(record), timestamp, record)
 
-    def appended(self, log: OffsetsLog) -> None:
+    def appended(self, log: StateLog) -> None:
         """An item was appended to a tail (`Writer`)."""
         self._order.append(log)
 
@@ -217,7 +217,7 @@ class OffsetsTopic:
                 count -= _size(record)
         self._count = count
 
-    def _compact(self, log: OffsetsLog, record: Record, offset: int, timestamp: int) -> None:
+    def _compact(self, log: StateLog, record: Record, offset: int, timestamp: int) -> None:
         """Note where what a record stands for stood, as far as it is its keys' last.
 
         Behind a tombstone no snapshot may show what it ended: with it gone nobody would learn.
@@ -275,7 +275,7 @@ class OffsetsTopic:
     def _value_version(self, expiry: int) -> int:
         return self._version if expiry == NO_TIMESTAMP else EXPIRING_VALUE
 
-    def snapshot(self, log: OffsetsLog, end: int) -> _LiveRecords:
+    def snapshot(self, log: StateLog, end: int) -> _LiveRecords:
         """What is left of compacted records (`Writer`)."""
         groups = [group_id for group_id, of_group in self._of_group.items() if of_group is log]
         return _LiveRecords(self, groups, self._generations, end)
