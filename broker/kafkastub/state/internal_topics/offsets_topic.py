@@ -75,7 +75,7 @@ class OffsetsTopic(InternalTopic[Record]):
         if type(first) is OffsetCommit and len(records) == 1:
             self.write_commit(first, len(first.partitions))
         else:
-            super().write(turn, batch_per_owner)
+            InternalTopic.write(self, turn, batch_per_owner)  # faster than super()
 
     def write_commit(self, commit: OffsetCommit, records: int) -> None:
         """Append a turn of one commit, which is applied and stands for so many records."""
