@@ -86,6 +86,7 @@ class Running(NamedTuple):
             for record in records:
                 self.coordinator.apply(record)
             self.topic.write(Turn(*records))
+            self.stub._running().state.wake(TRANSACTION_STATE)
 
         self.stub._call(write)
 

@@ -75,7 +75,7 @@ class OffsetsTopic(InternalTopic[Record]):
         if type(first) is OffsetCommit and len(records) == 1:
             self.write_commit(first, len(first.partitions))
         else:
-            InternalTopic.write(self, turn, batch_per_owner)  # faster than super()
+            InternalTopic.write(self, turn, batch_per_owner)  # commits of several topics: super() takes longer
 
     def write_commit(self, commit: OffsetCommit, records: int) -> None:
         """Append a turn of one commit, which is applied and stands for so many records."""
