@@ -182,6 +182,21 @@ def test_a_token_is_not_taken_for_a_request(
     assert [one for one in (SECRET, SECRET[:3], SECRET.encode().hex()) if one in shown] == []
 
 
+def test_a_token_on_a_listener_without_logins_is_not_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = tmp_path / "journal"
+    with KafkaStub(journal=folder) as stub:
+        with RawClient(stub.bootstrap_servers) as client:
+            client.socket.sendall(asked(ApiKey.SASL_HANDSHAKE, 0, HANDSHAKE) + TOKEN)
+            assert client.receive() is not None  # ILLEGAL_SASL_STATE
+            assert client.receive() is None
+        entries = list(stub.journal)
+        assert sorted(entry.api for entry in entries) == ["SaslHandshake", "api -1"]
+        told = "\n".join(told_of(entry) for entry in entries)
+    written = b"".join(path.read_bytes() for path in folder.iterdir())
+    shown = told + written.decode() + repr(frames_in(written)) + caplog.text
+    assert [one for one in (SECRET, SECRET.encode().hex()) if one in shown] == []
+
+
 @pytest.mark.parametrize(
     "name", [name for table in (BROKER, OWN) for name, row in table.items() if row[0] == "password"]
 )
