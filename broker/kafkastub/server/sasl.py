@@ -144,7 +144,8 @@ class Gate:
 
 def gate(dispatcher: Dispatcher, listener: ListenerSasl, info: ConnectionInfo, said: RateLimiter) -> Gate:
     """For a new connection."""
-    info.sasl = session = SaslSession(listener, dispatcher.state.scram_users)
+    state = dispatcher.state
+    info.sasl = session = SaslSession(listener, state.scram_users, state.delegation_tokens)
     return Gate(dispatcher, session, said)
 
 
