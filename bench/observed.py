@@ -93,7 +93,7 @@ async def _serve() -> None:
     from kafkastub.journal import DEFAULT_BYTES, DEFAULT_ENTRIES, Ring
     from kafkastub.server.broker import Broker
     from kafkastub.server.logs import process_logger
-    from kafkastub.server.observed_metrics import Metrics
+    from kafkastub.server.watching.metrics import Metrics
     from kafkastub.stub.faults import attach
 
     loop = asyncio.get_running_loop()

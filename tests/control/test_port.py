@@ -16,7 +16,7 @@ from fastapi.openapi.models import OpenAPI
 
 from kafkastub import KafkaStub
 from kafkastub.control.guard import LARGEST_BODY
-from kafkastub.server.doors import ListenError
+from kafkastub.server.node_listener import ListenError
 from tests.control.conftest import Http
 from tests.ports import reserved_port
 from tests.waiting import until

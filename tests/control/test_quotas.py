@@ -26,11 +26,11 @@ def test_quotas_are_listed_whoever_has_set_them(stub: KafkaStub, http: Http):
     http.good("POST", "/v1/quotas", {"user": "", "client_id": "app", "quotas": {"request_percentage": 50.5}})
     with Client(stub.bootstrap_servers) as client:
         client.set_quota({"ip": "10.0.0.1"}, connection_creation_rate=5.0)
-        client.alter(([("user", "odd")], [("request_percentage", float("inf"))]))
+        client.alter(([("user", "odd")], [("request_percentage", 0.25)]))
     assert http.good("GET", "/v1/quotas")["quotas"] == [
         {"user": "", "client_id": "app", "ip": None, "quotas": {"request_percentage": 50.5}},
         {"user": None, "client_id": None, "ip": "10.0.0.1", "quotas": {"connection_creation_rate": 5}},
-        {"user": "odd", "client_id": None, "ip": None, "quotas": {"request_percentage": None}},
+        {"user": "odd", "client_id": None, "ip": None, "quotas": {"request_percentage": 0.25}},
     ]
     assert len(http.good("GET", "/v1/quotas", limit=1)["quotas"]) == 1
 

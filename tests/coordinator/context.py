@@ -15,7 +15,7 @@ from kafkastub.coordinator import GroupCoordinator, OffsetCommit, Record, Turn
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import Deferred
 from kafkastub.handlers.registry import registrations
-from kafkastub.metadata import Node
+from kafkastub.metadata import CONSUMER_OFFSETS, Node
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.topics import create_topic
@@ -90,6 +90,7 @@ def take_over(state: BrokerState, coordinator: GroupCoordinator) -> None:
     """Put another coordinator into the place of a new state's."""
     state.coordinator = coordinator
     state.offsets_topic = OffsetsTopic(state.config, coordinator, state.log, state._offsets_partitions)
+    state.internal_topics[CONSUMER_OFFSETS] = state.offsets_topic
 
 
 class Parked:

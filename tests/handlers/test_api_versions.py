@@ -96,7 +96,7 @@ def test_features_with_a_lowest_level_of_zero_are_for_version_four(client: RawCl
     assert answer.finalized_features_epoch >= 0, "clients take features without an epoch for unknown"
 
 
-@pytest.mark.behaviour("AV-8")
+@pytest.mark.behaviour("AV-9")
 @pytest.mark.parametrize("node", [1, 2])
 def test_a_client_that_means_another_cluster_or_node_is_told_to_begin_anew(node: int):
     with KafkaStub(nodes=2) as stub, RawClient(stub.bootstrap_servers.split(",")[node - 1]) as client:

@@ -191,7 +191,7 @@ def test_a_record_size_without_end_is_an_unknown_error_unless_it_is_compressed(d
     assert desk.produce(packed, "compacted") == refusal(ErrorCode.INVALID_RECORD, 0)
 
 
-@pytest.mark.behaviour("PR-25")
+@pytest.mark.behaviour("PR-26")
 @pytest.mark.parametrize("codec", [codec for codec in Compression if codec])
 @pytest.mark.parametrize("kept_as", ["producer", "uncompressed"])
 def test_a_record_is_limited_where_it_comes_packed(desk: Desk, codec: int, kept_as: str):

@@ -535,5 +535,5 @@ def test_a_connection_that_has_gone_keeps_little_of_what_it_said(stub: KafkaStub
     assert entry.sender.software_name.startswith("aaa")
     assert entry.sender.software_version.startswith("111")
     kept = entry._raw.connection
-    assert (kept.client_id, kept.client_id_bytes, kept.said) == ("", b"", {})
+    assert (kept.client_id, kept.client_id_bytes, kept.last_requests) == ("", b"", {})
     assert entry.client_id == "c" * 30_000  # of the request itself

@@ -8,7 +8,7 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.journal import Ring
-from kafkastub.server.observed_metrics import ApiCounts, Metrics
+from kafkastub.server.watching.metrics import ApiCounts, Metrics
 from kafkawire.api import ApiKey
 from kafkawire.codec import encode
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
@@ -112,7 +112,7 @@ def test_the_straight_way_of_produce_stays_open_while_requests_are_counted(
         """Produce once; whether the fast path was open."""
         raw.exchange(ApiKey.PRODUCE, 9, encode(produce("orders"), 9))
         (route,) = (each for each in stub._running()._server.dispatcher.routes() if each.key == ApiKey.PRODUCE)
-        return route.fast_path is not None and route.handler is route.passed
+        return route.fast_path is not None and route.handler is route.bypassed
 
     with stub.faults.add(api="OffsetCommit", group="nobody's", error="NOT_COORDINATOR"):
         assert say()

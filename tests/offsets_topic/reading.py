@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from kafkastub.coordinator import OffsetCommit, OffsetTombstone, Record
-from kafkastub.state.internal_topics.offsets_records import coordinator_record
+from kafkastub.state.internal_topics.offsets_codec import coordinator_record
 from kafkawire.api import ApiKey
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafkawire.messages.list_offsets_request import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic

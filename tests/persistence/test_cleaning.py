@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkastub import KafkaStub
-from kafkastub.state.internal_topics import durable_offsets
+from kafkastub.state.internal_topics import durable_topic
 from kafkastub.storage.disk.cleaning import last_of_each_key, with_changes
 from kafkawire.records import NewRecord, build_batch, read_batch, split_batches
 from tests.persistence.speaker import Speaker
@@ -26,7 +26,7 @@ CONFIG: dict[str, object] = {"offsets.topic.num.partitions": 1, "kafkastub.offse
 
 @pytest.fixture
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(durable_offsets, "_SEGMENT_BYTES", 10_000)
+    monkeypatch.setattr(durable_topic, "_SEGMENT_BYTES", 10_000)
     return 10_000
 
 

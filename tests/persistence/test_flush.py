@@ -15,7 +15,7 @@ from kafkastub import KafkaStub
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import Deferred
 from kafkastub.handlers.registry import registrations
-from kafkastub.server.durability import held_back
+from kafkastub.layers.durability import durable
 from kafkastub.storage.disk import DataDirectory, Disk, Flush
 from kafkastub.storage.disk.partition_files import OpenFiles, PartitionFiles
 from kafkawire.api import ApiKey
@@ -237,7 +237,7 @@ def test_few_files_are_open_at_a_time(tmp_path: Path):
 def _ask(broker: InProcess, disk: Disk, request: ProduceRequest | OffsetFetchRequest, version: int) -> object:
     api = registrations()[ApiKey(request.API_KEY)]
     info = ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:1")
-    return held_back(api, disk)(RequestContext(broker.state, info, api.key, version, 1, "test", 1, 1), request)
+    return durable(api, disk)(RequestContext(broker.state, info, api.key, version, 1, "test", 1, 1), request)
 
 
 def _produce() -> ProduceRequest:
@@ -270,7 +270,7 @@ def test_a_parked_reply_waits_for_the_disk_when_it_is_there(rig: Callable[[str],
     api = registrations()[ApiKey.JOIN_GROUP]
     from dataclasses import replace
 
-    serve = held_back(replace(api, handler=lambda ctx, request: parked), r.disk)
+    serve = durable(replace(api, handler=lambda ctx, request: parked), r.disk)
     outcome = serve(None, None)  # type: ignore[arg-type]
     assert outcome is parked
     woken: list[object] = []

@@ -12,7 +12,7 @@ import pytest
 
 from kafkastub import DataDirError, KafkaStub, StubError, TopicError
 from kafkastub.handlers.registry import registrations
-from kafkastub.server.durability import _BY_ITS_LOGS, _ONCE, _READING
+from kafkastub.layers.durability import NEVER_REPEATED, READ_ONLY, REFUSED_BY_LOGS
 from kafkastub.storage.disk import DataDirectory
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -143,7 +143,7 @@ OF_GROUPS: Final = {
 
 def test_every_api_that_writes_is_here():
     written = {ApiKey(case.request.API_KEY) for case in CASES.values()} | OF_GROUPS
-    assert written - _READING == set(registrations()) - _READING - _ONCE - _BY_ITS_LOGS
+    assert written - READ_ONLY == set(registrations()) - READ_ONLY - NEVER_REPEATED - REFUSED_BY_LOGS
 
 
 def codes(answer: Any) -> Iterator[int]:

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkastub.coordinator import OffsetCommit
-from kafkastub.state.internal_topics.offsets_batches import Loaded, read_offsets
-from kafkastub.state.internal_topics.offsets_records import coordinator_record
+from kafkastub.state.internal_topics.contract import Loaded
+from kafkastub.state.internal_topics.offsets_batches import read_offsets
+from kafkastub.state.internal_topics.offsets_codec import coordinator_record
 from kafkawire.offsets_topic import decode_record, group_key, offset_key, offset_value
 from kafkawire.records import NewRecord, build_batch, parse_header, read_batch
 

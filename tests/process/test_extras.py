@@ -40,6 +40,7 @@ JWKS = (
     "sasl.enabled.mechanisms=OAUTHBEARER",
     "sasl.oauthbearer.jwks.endpoint.url=file://{tmp}/keys.json",
     "sasl.oauthbearer.expected.audience=a",
+    "sasl.oauthbearer.expected.issuer=i",
 )
 TLS = ("serve", "--config", "listeners=SSL://127.0.0.1:0", "inter.broker.listener.name=SSL")
 PKCS12 = (*TLS, "ssl.keystore.location={tmp}/store.p12", "ssl.keystore.type=PKCS12", "ssl.keystore.password=secret")

@@ -111,17 +111,17 @@ def test_the_last_quota_gone_nothing_is_measured_any_more(stub: KafkaStub):
         state, dispatcher = stub._running().state, stub._running()._server.dispatcher
         loader.produce("t", 10)
         (route,) = [one for one in dispatcher.routes() if one.key == ApiKey.PRODUCE]
-        assert route.handler is route.passed
+        assert route.handler is route.bypassed
         overdraw(stub, waiting)
         assert state.throttle is not None
         (route,) = [one for one in dispatcher.routes() if one.key == ApiKey.PRODUCE]
-        assert route.handler is not route.passed
+        assert route.handler is not route.bypassed
         stub.set_quota(client_id="loader", producer_byte_rate=None)
         assert state.throttle is None
         assert "serve" not in vars(dispatcher)
         assert loader.produce("t", 100_000).throttle_ms == 0
         (route,) = [one for one in dispatcher.routes() if one.key == ApiKey.PRODUCE]
-        assert route.handler is route.passed
+        assert route.handler is route.bypassed
         waiting.send(ApiKey.METADATA, 9, MetadataRequest([]))  # who has to wait waits to the end
         assert silent(waiting)
         stub.clock.advance(seconds=1000, timers=True)

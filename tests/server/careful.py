@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafkastub.server.dispatch import Dispatcher, Route
+from kafkastub.server.dispatch import Dispatcher
+from kafkastub.server.routes import Route
 
 
 class CarefulDispatcher(Dispatcher):
     """Goes by every step."""
 
-    def _compile(self, api: Any, version: int) -> Route:
-        route = super()._compile(api, version)
+    def _compile(self, *made_of: Any) -> Route:
+        route = super()._compile(*made_of)
         route.fast_path = None
         return route

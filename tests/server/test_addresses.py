@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafkastub import KafkaStub
-from kafkastub.server.limits import client_host, plain_ip
+from kafkastub.server.connection_limits import client_host, plain_ip
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.create_acls_request import AclCreation, CreateAclsRequest

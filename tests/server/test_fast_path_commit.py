@@ -14,7 +14,7 @@ from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import Deferred
 from kafkastub.layers.fast_paths.offset_commit import fast_path
 from kafkastub.server.dispatch import Dispatcher, Refused
-from kafkastub.server.observed_metrics import Metrics
+from kafkastub.server.watching.metrics import Metrics
 from kafkawire.api import ApiKey
 from kafkawire.codec import Parts, decode, encode
 from kafkawire.errors import ErrorCode

@@ -17,10 +17,11 @@ from kafkastub.faults import Armed, FaultRule, Plan
 from kafkastub.handlers.release import served_apis
 from kafkastub.journal import Entry, Ring
 from kafkastub.journal.export import row
+from kafkastub.server import connection
 from kafkastub.server.clock import Clock
 from kafkastub.server.connection import Connection
-from kafkastub.server.observed import Observer
-from kafkastub.server.observed_metrics import Metrics
+from kafkastub.server.watching.metrics import Metrics
+from kafkastub.server.watching.observer import Observer
 from kafkawire.api import ApiKey
 from kafkawire.codec import encode
 from kafkawire.framing import frame
@@ -44,6 +45,14 @@ RULES: tuple[dict[str, Any], ...] = (
     {"topic": "keyed", "api": "Produce", "throttle_time_ms": 5, "until": 40},
     {"api": "OffsetCommit", "cut": 12, "every": 9},
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def turns_of_any_length() -> Iterator[None]:
+    """A machine that stands still ends a turn, which the journal shows: of two brokers only one may see it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "_TURN_NS", 1 << 62)
+        yield
 
 
 def plan_for(desk: Desk) -> Plan:
@@ -206,7 +215,7 @@ def goes_straight(watched: Watched, key: ApiKey, body: bytes) -> bool:
     (route,) = (each for each in watched.broker.dispatcher.routes() if each.key == key)
     assert route.fast_path is not None
     found = route.fast_path(1, body, 0, len(body), START_MS, 0)
-    return route.handler is route.passed and found is not None
+    return route.handler is route.bypassed and found is not None
 
 
 @pytest.mark.parametrize("version", [8, 9, 10])
@@ -264,7 +273,7 @@ def test_groups_that_take_turns_are_counted_without_decoding_each_answer(monkeyp
     )
     watched.say(both)
     watched.say(both)
-    monkeypatch.setattr("kafkastub.server.observed_metrics.decode_from", None)
+    monkeypatch.setattr("kafkastub.server.watching.metrics.decode_from", None)
     for _ in range(10):
         _, closed, _ = watched.say(both)
         assert not closed

@@ -71,10 +71,10 @@ def test_what_cannot_be_printed_is_escaped(text: str, expected: str) -> None:
     assert shown(text) == expected
 
 
-def test_what_is_said_sparingly_is_not_kept() -> None:
-    said, key = RateLimiter(), ("x" * 100_000, 1)
-    assert said.allows(key, 0)
-    assert not said.allows(("x" * 100_000, 1), 59_999)
-    assert said.allows(("x" * 100_000, 2), 0)
-    assert not any(isinstance(one, (str, tuple)) for one in said._passed)
-    assert said.allows(key, 60_000)
+def test_keys_of_a_rate_limiter_are_not_kept() -> None:
+    limiter, key = RateLimiter(), ("x" * 100_000, 1)
+    assert limiter.allows(key, 0)
+    assert not limiter.allows(("x" * 100_000, 1), 59_999)
+    assert limiter.allows(("x" * 100_000, 2), 0)
+    assert not any(isinstance(one, (str, tuple)) for one in limiter._passed)
+    assert limiter.allows(key, 60_000)

@@ -178,7 +178,7 @@ def test_what_follows_a_request_in_its_frame_is_ignored(client: RawClient, behin
 @pytest.mark.parametrize(
     ("version", "rest"),
     [
-        pytest.param(5, b"\0\2a\2b\0", id="the next"),
+        pytest.param(6, b"\0\2a\2b\0", id="the next"),
         pytest.param(99, b"\0", id="no body"),
         pytest.param(99, b"\1\5\1a\xff\xff\xff", id="a tag in the header, a body that is none"),
         pytest.param(32767, b"\0\0", id="the last"),
@@ -194,11 +194,11 @@ def test_apiversions_of_a_version_that_does_not_exist_is_answered_in_version_0(
     assert struct.unpack_from(">i", answer) == (77,)
     told = decode(ApiVersionsResponse, 0, answer[4:])
     assert told.error_code == ErrorCode.UNSUPPORTED_VERSION
-    assert [(api.api_key, api.min_version, api.max_version) for api in told.api_keys] == [(ApiKey.API_VERSIONS, 0, 4)]
+    assert [(api.api_key, api.min_version, api.max_version) for api in told.api_keys] == [(ApiKey.API_VERSIONS, 0, 5)]
     assert answered(client, 1) == [2]
 
 
-@pytest.mark.parametrize("version", range(5))
+@pytest.mark.parametrize("version", range(6))
 def test_the_answer_to_apiversions_has_no_tags_in_its_header(client: RawClient, version: int):
     body = encode(ApiVersionsRequest(client_software_name="raw", client_software_version="1"), version)
     told = decode(ApiVersionsResponse, version, client.exchange(ApiKey.API_VERSIONS, version, body))
@@ -206,10 +206,17 @@ def test_the_answer_to_apiversions_has_no_tags_in_its_header(client: RawClient, 
     assert response_header_size(ApiKey.API_VERSIONS, version >= 3) == 4
 
 
-@pytest.mark.parametrize("tags", ["00", "01 05 02 6162", "02 05 00 05 00", "ffffffff0f", "8000"])
+@pytest.mark.parametrize("tags", ["00", "01 05 02 6162", "02 05 00 05 00", "8000"])
 def test_tags_in_a_header_are_skipped(client: RawClient, tags: str):
     client.socket.sendall(request(ApiKey.HEARTBEAT, 4, 1, bytes.fromhex(tags) + HEARTBEAT_BODY) + heartbeat(2))
     assert answered(client, 2) == [1, 2]
+
+
+@pytest.mark.parametrize("count", ["ffffffff0f", "914e"], ids=["a negative count", "one more than may be"])
+def test_no_header_has_more_tags_than_kafka_reads(client: RawClient, count: str):
+    """Kafka 4.4: ByteBufferAccessor.readUnsignedVarint, RawTaggedFields; 10,000 are the most."""
+    client.socket.sendall(request(ApiKey.HEARTBEAT, 4, 1, bytes.fromhex(count) + HEARTBEAT_BODY))
+    assert client.receive() is None
 
 
 @pytest.mark.parametrize("name", [None, "", "x" * 300])

@@ -13,7 +13,7 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.config import BrokerConfig, Profile
-from kafkastub.server import server
+from kafkastub.server import protocol
 from kafkastub.server.broker import Broker
 from kafkastub.server.logs import library_logger
 from kafkastub.server.loops import new_event_loop
@@ -168,7 +168,7 @@ def test_the_end_is_orderly(loop: asyncio.AbstractEventLoop):
 def test_what_a_client_does_not_read_is_not_kept_for_ever_when_its_connection_has_ended(
     loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(server, "_LAST_WORDS_SECONDS", 0.05)
+    monkeypatch.setattr(protocol, "_LAST_WORDS_SECONDS", 0.05)
 
     async def run() -> None:
         broker = Broker(BrokerConfig({}, Profile.named("kips")), library_logger())

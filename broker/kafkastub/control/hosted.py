@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafkastub.control.problems import Problem
 from kafkastub.journal import DEFAULT_BYTES, DEFAULT_ENTRIES, Ring
-from kafkastub.server.observed_metrics import Metrics
+from kafkastub.server.watching.metrics import Metrics
 
 if TYPE_CHECKING:
     from kafkastub.config import BrokerConfig

@@ -16,7 +16,7 @@ from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
-    from kafkastub.server.observed_metrics import ApiCounts
+    from kafkastub.server.watching.metrics import ApiCounts
 
 _BOUNDS: Final = range(14, 36, 2)
 """Powers of two in nanoseconds, 16 microseconds to 17 seconds: the upper bounds of the latency histogram."""

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final
 
 from kafkastub.control.hosted import Hosted
-from kafkastub.server.doors import ListenError
+from kafkastub.server.node_listener import ListenError
 
 _CLOSING_SECONDS: Final = 0.4
 """How long answers that are under way have at the end."""

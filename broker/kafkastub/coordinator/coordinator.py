@@ -106,6 +106,10 @@ class GroupCoordinator(Groups):
         """Make a record of `__consumer_offsets` true, on loading; `loaded` follows the last one."""
         self.hard.apply(record)
 
+    def knows(self, group_id: str) -> bool:
+        """Whether the records that are applied leave anything of the group."""
+        return self.hard.knows(group_id)
+
     def loaded(self, broker_ms: int, timer_ms: int) -> Turn:
         """All records are applied: bring the groups to life, with their members' sessions."""
         return loading.loaded(self, Turn(broker_ms, timer_ms))

@@ -33,3 +33,7 @@ class HardState:
             self.generations[record.group_id] = record
         elif isinstance(record, GroupTombstone):
             self.generations.pop(record.group_id, None)
+
+    def knows(self, group_id: str) -> bool:
+        """Whether there is anything of the group."""
+        return group_id in self.generations or bool(self.offsets.topics(group_id))

@@ -123,7 +123,7 @@ class TopicOffsets:
     def get(self, partition: int) -> CommittedOffset | None:
         """A partition's committed offset."""
         slot = self.slot(partition)
-        return None if slot < 0 else self._at(slot)
+        return None if slot < 0 else self.at(slot)
 
     def partitions(self) -> list[int]:
         """The partitions with a committed offset; ascending, or in the order of their first commit if far apart."""
@@ -136,9 +136,10 @@ class TopicOffsets:
     def items(self) -> Iterator[tuple[int, CommittedOffset]]:
         """Every partition with its committed offset."""
         for partition in self.partitions():
-            yield partition, self._at(self.slot(partition))
+            yield partition, self.at(self.slot(partition))
 
-    def _at(self, slot: int) -> CommittedOffset:
+    def at(self, slot: int) -> CommittedOffset:
+        """A committed offset, of a slot that is not -1."""
         return CommittedOffset(
             *self.offset_epoch_metadata(slot),
             self._commit_ts[slot],

@@ -1,7 +1,7 @@
 """Faults as data: rules that say which requests meet what, and the plan that matches them.
 
     FaultRule     one rule, as keyword arguments, as a dict, as YAML
-    Plan          the rules of a broker, asked for each request; `server.observed` carries out what it answers
+    Plan          the rules of a broker, asked for each request; `server.watching` carries out what it answers
     load_rules    rules from a YAML file
 
 A request meets at most one fault: of all rules that are due, the one that was added first. Every rule counts every

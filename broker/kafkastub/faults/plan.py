@@ -30,7 +30,7 @@ InSession = Callable[[Any, Any], Iterable[tuple[str, bytes, int]]]
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What `server.observed_faults` carries out; the fields are explained there."""
+    """What `server.watching.faults` carries out; the fields are explained there."""
 
     fault: str
     work: bool = True
@@ -148,7 +148,7 @@ class Plan:
         return key in self._by_key
 
     def match(self, route: Any, context: Any, request: Any) -> Action | None:
-        """What happens to this request. `route`: server.dispatch.Route, `context`: handlers.context.RequestContext."""
+        """What happens to this request. `route`: server.routes.Route, `context`: handlers.context.RequestContext."""
         _, rules, names = self._by_route.get(id(route)) or self._learn(route)
         taken = None
         for armed in rules:

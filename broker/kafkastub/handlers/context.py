@@ -19,8 +19,8 @@ class ConnectionInfo:
     """One client connection, as far as handlers care."""
 
     __slots__ = (
-        "client_host", "client_id", "client_id_bytes", "id", "listener", "node_id", "peer", "principal", "protocol",
-        "said", "sasl", "software_name", "software_version", "usage",
+        "client_host", "client_id", "client_id_bytes", "id", "last_requests", "listener", "node_id", "peer",
+        "principal", "protocol", "sasl", "software_name", "software_version", "usage",
     )  # fmt: skip
 
     def __init__(
@@ -50,7 +50,7 @@ class ConnectionInfo:
         self.client_id = ""
         """Of the last request that had one; most clients send the same each time, so it is decoded once."""
         self.client_id_bytes = b""
-        self.said: dict[bytes, tuple[bytes, Message]] = {}
+        self.last_requests: dict[bytes, tuple[bytes, Message]] = {}
         """The last request of some APIs, by key and version: its bytes, and what they say."""
         self.software_name = "unknown"
         """From ApiVersions v3+ (KIP-511)."""
@@ -66,7 +66,7 @@ class ConnectionInfo:
     def forget(self) -> None:
         """The connection has gone. The journal keeps this for as long as one of its requests: what is long goes."""
         self.client_id_bytes, self.client_id = b"", ""
-        self.said.clear()
+        self.last_requests.clear()
         self.principal = _cut(self.principal)
         self.software_name, self.software_version = _cut(self.software_name), _cut(self.software_version)
         if self.sasl is not None:

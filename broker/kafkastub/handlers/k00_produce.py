@@ -23,7 +23,7 @@ PR-15  CreateTime: a max timestamp that is not its records' is put right (and th
 PR-16  Compressed batches pass untouched, any codec. They are unpacked only for a compacted topic, for timestamps that
        may be out of bounds, for a client's LogAppendTime and for a topic's own compression.type; an unknown codec then
        or always is UNKNOWN_SERVER_ERROR, zstd below version 7 UNSUPPORTED_COMPRESSION_TYPE.    KIP-110
-PR-25  A compressed batch with a record over max.decompressed.message.bytes: INVALID_RECORD without a text. By
+PR-26  A compressed batch with a record over max.decompressed.message.bytes: INVALID_RECORD without a text. By
        itself there is no limit, and the batch not unpacked for it.                    Kafka: DefaultRecord.readFrom
 PR-17  Idempotent producers: one of the last five batches again is answered with its first offset (and its timestamp as
        log append time); a gap OUT_OF_ORDER_SEQUENCE_NUMBER; an old epoch INVALID_PRODUCER_EPOCH; a new epoch begins at

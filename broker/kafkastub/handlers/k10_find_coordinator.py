@@ -19,11 +19,12 @@ from __future__ import annotations
 
 from re import fullmatch
 
-from kafkastub.coordinator import GROUP_METADATA_TOPIC, partition_for
+from kafkastub.coordinator import partition_for
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Endpoint
+from kafkastub.state.internal_topics.catalog import BY_KEY_TYPE
 from kafkastub.state.topics import auto_create
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
@@ -31,7 +32,6 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
 from kafkawire.messages.find_coordinator_response import Coordinator, FindCoordinatorResponse
 
-_INTERNAL_TOPICS = {0: GROUP_METADATA_TOPIC, 1: "__transaction_state", 2: "__share_group_state"}
 _SHARE = 2
 _NO_NODE = Endpoint(-1, "", -1, None)
 
@@ -59,7 +59,7 @@ def find_coordinator(ctx: RequestContext, request: FindCoordinatorRequest) -> Ou
         try:
             node, code = _coordinator(ctx, request.key_type, key), ErrorCode.NONE
         except KafkaError as error:
-            if request.key_type not in _INTERNAL_TOPICS:
+            if request.key_type not in BY_KEY_TYPE:
                 raise
             node, code = _NO_NODE, error.code
         answers.append(Coordinator(key, node.node_id, node.host, node.port, code, ""))
@@ -68,7 +68,7 @@ def find_coordinator(ctx: RequestContext, request: FindCoordinatorRequest) -> Ou
 
 def _coordinator(ctx: RequestContext, key_type: int, key: str) -> Endpoint:
     """The node that coordinates the key. Raises INVALID_REQUEST, COORDINATOR_NOT_AVAILABLE."""
-    name = _INTERNAL_TOPICS.get(key_type)
+    name = BY_KEY_TYPE.get(key_type)
     if name is None or (key_type == _SHARE and ctx.api_version < 6):
         raise KafkaError(ErrorCode.INVALID_REQUEST)
     if key_type == _SHARE and not is_share_key(key):

@@ -18,6 +18,7 @@ from __future__ import annotations
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.deferred import as_it_is
 from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -34,10 +35,6 @@ def error_response(request: SyncGroupRequest, code: ErrorCode, version: int) -> 
 def sync_group(ctx: RequestContext, request: SyncGroupRequest) -> Outcome:
     if ctx.api_version >= 5 and (request.protocol_type is None or request.protocol_name is None):
         raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    reply = Deferred(_as_it_is)
+    reply = Deferred(as_it_is)
     ctx.state.settle(coordinator_of(ctx.state).classic.sync(request, reply, ctx.broker_ms, ctx.timer_ms))
     return reply
-
-
-def _as_it_is(response: SyncGroupResponse) -> SyncGroupResponse:
-    return response

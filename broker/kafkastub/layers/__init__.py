@@ -1,1 +1,1 @@
-"""What stands between dispatcher and handler: each a wrapper that can be read alone."""
+"""Middleware, between dispatcher and handler: each a wrapper that can be read alone; `stack` says in which order."""

@@ -14,7 +14,7 @@ from kafkastub.coordinator import partition_for
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.metadata import Topic
+from kafkastub.metadata import TRANSACTION_STATE, Topic
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.topics import auto_create, ensure_offsets_topic
 from kafkawire.api import ApiKey
@@ -37,7 +37,6 @@ _ONE_GROUP: Final = frozenset(
 )
 _INVALID_FIRST: Final = _ONE_GROUP - {ApiKey.OFFSET_COMMIT}
 """The empty group id is refused before anybody asks for its coordinator (GroupCoordinatorService)."""
-TRANSACTION_STATE: Final = "__transaction_state"
 
 
 def on_its_node(api: Registration) -> Handler:

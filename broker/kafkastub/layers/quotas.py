@@ -4,8 +4,8 @@ The answer goes out at once with throttle_time_ms, and what comes in on its conn
 it goes by timer time, as sessions and long polls do: a frozen or advanced broker clock changes nothing, and
 `advance(…, timers=True)` lets the wait pass.
 
-As long as nobody has a quota, no request comes by here: the server puts `throttled` around handlers when the first one
-is set, and takes it away with the last. What a handler has to do itself, because its work depends on it, it does with
+As long as nobody has a quota, no request comes by here: `throttled` is put around handlers when the first one
+is set, and taken away with the last. What a handler has to do itself, because its work depends on it, it does with
 `BrokerState.throttle`: Fetch gives nothing to who has to wait, CreateTopics, DeleteTopics and CreatePartitions refuse.
 """
 
@@ -17,6 +17,7 @@ from typing import Any, Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
+from kafkastub.state.deferred import as_it_is
 from kafkastub.state.quota_usage import Throttle, Usage
 from kafkawire.api import ApiKey
 from kafkawire.errors import KafkaError
@@ -47,7 +48,9 @@ def throttled(api: Registration, throttle: Throttle) -> Handler:
         if isinstance(outcome, Deferred):
             if outcome.reply is None:
                 lower = outcome.lower
-                outcome.lower = lambda value: _told(throttle, usage, lower(value), finish(throttle, ctx, request))
+                outcome.lower = lambda value: _with_throttle_time(
+                    throttle, usage, lower(value), finish(throttle, ctx, request)
+                )
                 return outcome
             outcome = outcome.reply
         if outcome is NO_REPLY:
@@ -56,24 +59,24 @@ def throttled(api: Registration, throttle: Throttle) -> Handler:
                 throttle.mute(usage, wait)
             return outcome
         assert isinstance(outcome, Message)
-        reply = _told(throttle, usage, outcome, finish(throttle, ctx, request))
+        reply = _with_throttle_time(throttle, usage, outcome, finish(throttle, ctx, request))
         if usage.muted is None:
             return reply
-        done = Deferred(_as_it_is)  # what the connection does after an answer, it does after one that was awaited
+        done = Deferred(as_it_is)  # what the connection does after an answer, it does after one that was awaited
         done.complete(reply)
         return done
 
     return serve
 
 
-def _told(throttle: Throttle, usage: Usage, reply: Message, ms: int) -> Message:
-    """The reply with throttle_time_ms, where its version has that; the connection rests afterwards."""
-    told: int | None = getattr(reply, "throttle_time_ms", None)
-    wait = max(ms, told or 0)
+def _with_throttle_time(throttle: Throttle, usage: Usage, reply: Message, ms: int) -> Message:
+    """The reply with throttle_time_ms, where its version has that; the connection is muted afterwards."""
+    own: int | None = getattr(reply, "throttle_time_ms", None)
+    wait = max(ms, own or 0)
     if wait <= 0:
         return reply
     throttle.mute(usage, wait)
-    if told is not None and told != wait:
+    if own is not None and own != wait:
         reply = copy.copy(reply)  # it may be kept to be given again
         reply.throttle_time_ms = wait  # type: ignore[attr-defined]
     return reply
@@ -92,7 +95,3 @@ def _finish_fetch(throttle: Throttle, ctx: RequestContext, request: Any) -> int:
 
 
 _FINISH: Final = {ApiKey.PRODUCE: _finish_produce, ApiKey.FETCH: _finish_fetch}
-
-
-def _as_it_is(reply: Message) -> Message:
-    return reply

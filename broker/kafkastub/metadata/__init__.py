@@ -3,12 +3,21 @@
 from . import leaders
 from .cluster import Cluster, Endpoint, Node, PartitionState, Topic
 from .ids import random_uuid, uuid_text
-from .names import CLUSTER_METADATA, CONSUMER_OFFSETS, INTERNAL_TOPICS, invalid_topic_name
+from .names import (
+    CLUSTER_METADATA,
+    CONSUMER_OFFSETS,
+    INTERNAL_TOPICS,
+    SHARE_GROUP_STATE,
+    TRANSACTION_STATE,
+    invalid_topic_name,
+)
 
 __all__ = [
     "CLUSTER_METADATA",
     "CONSUMER_OFFSETS",
     "INTERNAL_TOPICS",
+    "SHARE_GROUP_STATE",
+    "TRANSACTION_STATE",
     "Cluster",
     "Endpoint",
     "Node",

@@ -7,7 +7,9 @@ from typing import Final
 
 CONSUMER_OFFSETS: Final = "__consumer_offsets"
 CLUSTER_METADATA: Final = "__cluster_metadata"
-INTERNAL_TOPICS: Final = frozenset((CONSUMER_OFFSETS, "__transaction_state", "__share_group_state"))
+TRANSACTION_STATE: Final = "__transaction_state"
+SHARE_GROUP_STATE: Final = "__share_group_state"
+INTERNAL_TOPICS: Final = frozenset((CONSUMER_OFFSETS, TRANSACTION_STATE, SHARE_GROUP_STATE))
 MAX_NAME_LENGTH: Final = 249
 
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")

@@ -12,22 +12,22 @@ import socket
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
+from kafkastub.server.connection_limits import ConnectionLimits, Slot, TooFast, TooMany, plain_ip
 from kafkastub.server.descriptors import limit_in_words, usable_by_connections
-from kafkastub.server.limits import ConnectionLimits, Slot, TooFast, TooMany, plain_ip
 
 _AT_ONCE: Final = 16
 """Connections that are accepted before the others have their turn again."""
 _LOOK_AGAIN: Final = 1.0
 """Seconds after which we look whether there are file descriptors again: not only connections use them."""
 _SCARCE: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-_MOST_KEPT: Final = 1_000
+_MOST_TOO_FAST: Final = 1_000
 """Connections that are too fast and not closed yet, beyond which they are closed at once."""
 
-Made = Callable[[Slot], asyncio.Protocol]
+ProtocolFactory = Callable[[Slot], asyncio.Protocol]
 
 
 class Acceptor:
-    """Of one open door."""
+    """Of one listener of one node that is open."""
 
     def __init__(
         self,
@@ -35,27 +35,27 @@ class Acceptor:
         listening: socket.socket,
         listener: str,
         limits: ConnectionLimits,
-        made: Made,
+        protocol_factory: ProtocolFactory,
         now: Callable[[], int],
-        say: Callable[..., bool],
+        warn: Callable[..., bool],
     ) -> None:
-        """`now` gives timer time in ms; `say` is given a key, a log line and its fields: see `Server.say`."""
+        """`now` gives timer time in ms; `warn` is given a key, a log line and its fields: see `Server.warn`."""
         # for its life
         self._loop = loop
         self._socket = listening
         self._listener = listener
         self._limits = limits
-        self._made = made
+        self._protocol_factory = protocol_factory
         self._now = now
-        self._say = say
+        self._warn = warn
         self._most_descriptors = usable_by_connections()
         # as it goes
         self._held: tuple[socket.socket, str, int] | None = None
         """A connection that waits: its address, and until when it has to."""
         self._paused = False
-        self._unsaid: str | None = None
+        self._not_logged: str | None = None
         """Why descriptors are scarce, where that could not be logged."""
-        self._unheard = 0
+        self._lost_warnings = 0
         """How often it could not."""
         self._timer: asyncio.TimerHandle | None = None
         self._starting: set[asyncio.Task[None]] = set()
@@ -100,7 +100,7 @@ class Acceptor:
             self._hold(sock, ip, now + wait_ms, wait_ms / 1000)
         elif sock.fileno() >= self._most_descriptors:
             self._hold(sock, ip, now, _LOOK_AGAIN)
-            self._say_scarce("the rest is kept for files")
+            self._warn_of_scarcity("the rest is kept for files")
         else:
             self._admit(sock, ip)
 
@@ -109,16 +109,16 @@ class Acceptor:
             slot = self._limits.take(self._listener, ip, self._now())
         except TooMany as refused:
             sock.close()
-            self._say((self._listener, ip), "connection refused", listener=self._listener, why=str(refused))
+            self._warn((self._listener, ip), "connection refused", listener=self._listener, why=str(refused))
         except TooFast as refused:
-            self._keep(sock, refused.delay_ms / 1000)
+            self._close_later(sock, refused.delay_ms / 1000)
         else:
             sock.setblocking(False)
             self._spawn(self._start(sock, slot))
 
     async def _start(self, sock: socket.socket, slot: Slot) -> None:
         try:
-            await self._loop.connect_accepted_socket(lambda: self._made(slot), sock)
+            await self._loop.connect_accepted_socket(lambda: self._protocol_factory(slot), sock)
         except BaseException:
             slot.free()
             sock.close()
@@ -133,7 +133,7 @@ class Acceptor:
         self._starting.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, OSError):  # it has gone already
-            self._say(repr(error), "a connection cannot be served", why=repr(error))
+            self._warn(repr(error), "a connection cannot be served", why=repr(error))
 
     # waiting
 
@@ -152,8 +152,8 @@ class Acceptor:
     def _go_on(self) -> None:
         if not self._paused or self._socket.fileno() < 0:
             return
-        if self._unsaid is not None:
-            self._say_scarce(self._unsaid)
+        if self._not_logged is not None:
+            self._warn_of_scarcity(self._not_logged)
         if self._held is not None:
             sock, ip, until = self._held
             left = until - self._now()
@@ -186,9 +186,9 @@ class Acceptor:
             self._paused = True
             self._loop.remove_reader(self._socket.fileno())
 
-    def _keep(self, sock: socket.socket, seconds: float) -> None:
+    def _close_later(self, sock: socket.socket, seconds: float) -> None:
         """Close it after a while, so that the client does not come again at once."""
-        if len(self._too_fast) >= _MOST_KEPT:
+        if len(self._too_fast) >= _MOST_TOO_FAST:
             sock.close()
             return
 
@@ -213,12 +213,12 @@ class Acceptor:
     def _wait_for_descriptors(self, why: str) -> None:
         self._pause()
         self._go_on_later(_LOOK_AGAIN)
-        self._say_scarce(why)
+        self._warn_of_scarcity(why)
 
-    def _say_scarce(self, why: str) -> None:
+    def _warn_of_scarcity(self, why: str) -> None:
         text = "too few file descriptors: new connections wait until others end; raise the limit (ulimit -n)"
-        if self._say(("file descriptors", self._unheard), text, limit=limit_in_words(), why=why):
-            self._unsaid = None
+        if self._warn(("file descriptors", self._lost_warnings), text, limit=limit_in_words(), why=why):
+            self._not_logged = None
         else:  # logging opens files, too, when it is first used
-            self._unheard += 1
-            self._unsaid = why
+            self._lost_warnings += 1
+            self._not_logged = why

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kafkastub.journal.ring import Ring
     from kafkastub.security.tls import Tls
     from kafkastub.server.durability import Durability
-    from kafkastub.server.observed import Observer
+    from kafkastub.server.watching.observer import Observer
 
 
 class Broker:
@@ -69,7 +69,7 @@ class Broker:
             self._nodes.close()
             raise
         try:
-            self._say_what_is_not_done()
+            self._log_what_is_not_done()
         except BaseException:  # somebody's log handler: the loop cannot end while the listener is open
             await self.stop()
             raise
@@ -101,7 +101,7 @@ class Broker:
         """The certificates of the listeners with TLS; None where there is none."""
         return self._nodes.tls
 
-    def _say_what_is_not_done(self) -> None:
+    def _log_what_is_not_done(self) -> None:
         if self.tls is not None and self.tls.makes_certificates:
             self.log.info("certificates made for TLS: clients trust the CA file", ca_file=self.tls.ca_file)
         if self.config.unknown:
@@ -112,7 +112,7 @@ class Broker:
                 self.log.warning(f"configuration ignored: Kafka has no such name{meant and '; ' + meant}", key=name)
         for name, instead in misleading(self.config):
             self.log.info(f"configuration without effect: {instead}", key=name)
-        for name in letting_nobody_in(self.config, {door.listener.name: None for door in self._nodes.doors()}):
+        for name in letting_nobody_in(self.config, {one.name: None for one in self._nodes.listeners()}):
             self.log.warning(f"{name}=0 lets nobody in: raise it, or leave it out")
         if release := self.config["kafkastub.as.version"]:
             from kafkastub.handlers.release import gaps_in_words
@@ -207,7 +207,7 @@ class Broker:
     @property
     def is_open(self) -> bool:
         """Whether clients can connect to any node."""
-        return any(door.is_open for door in self._nodes.doors())
+        return any(one.is_open for one in self._nodes.listeners())
 
     @property
     def connections(self) -> tuple[int, int]:
@@ -226,17 +226,17 @@ class Broker:
     @property
     def host(self) -> str:
         """The address that the first listener is bound to."""
-        return self._nodes.first_door.host
+        return self._nodes.first_listener.host
 
     @property
     def port(self) -> int:
         """The port that the first listener is bound to."""
-        return self._nodes.first_door.port
+        return self._nodes.first_listener.port
 
     @property
     def ports(self) -> list[int]:
         """The ports that are bound, one for each listener, node by node."""
-        return [door.port for door in self._nodes.doors()]
+        return [one.port for one in self._nodes.listeners()]
 
     @property
     def bound(self) -> str:
@@ -250,7 +250,7 @@ class Broker:
     @cached_property
     def observer(self) -> Observer:
         """What the journal, the metrics and the faults see requests through; costs nothing until one of them is on."""
-        from kafkastub.server.observed import Observer
+        from kafkastub.server.watching.observer import Observer
 
         return Observer(self._server.dispatcher, self.clock, self._server.loop)
 

@@ -10,34 +10,57 @@ import struct
 from collections import deque
 from collections.abc import Callable
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
-from kafkastub.server.dispatch import Dispatcher, Exchange, Refused
+from kafkastub.server.dispatch import Refused
 from kafkastub.state.quota_usage import Usage
 from kafkawire.codec import Parts
 from kafkawire.errors import MalformedMessage
 from kafkawire.framing import FrameSplitter
 
 if TYPE_CHECKING:
-    from kafkastub.server.observed import Observer
-    from kafkastub.server.sasl import Gate
+    from kafkastub.server.routes import Exchange
+    from kafkastub.server.watcher import Watcher
 
 _size = struct.Struct(">i").unpack_from
 _TLS_HELLO = b"\x16\x03"
 """How a client begins that speaks TLS; as a frame's size it is more than 352 MB."""
 NO_TLS_HERE = "the client speaks TLS, and this listener does not: set the client's security.protocol, or the listener's"
-_TURN = 128
+_TURN_REQUESTS = 128
 """Requests that one connection has served in a row before the others have their turn; a reply of 1 KB counts as one."""
 _TURN_NS: Final = 20_000_000
 """Nanoseconds after which the turn is over, too: some requests take a thousand times as long as others."""
-_LOOK: Final = 3
+_CLOCK_MASK: Final = 3
 """Of the requests left, the bits that are not set when we look how long it took."""
 
 
-_KEPT = 48
+_FRAME_OVERHEAD = 48
 """Bytes that a frame takes beside its own while it waits."""
+
+
+class Dispatching(Protocol):
+    """What a connection asks of its dispatcher, or of what takes its place for this connection (`sasl.SaslGate`)."""
+
+    @property
+    def watch(self) -> Watcher | None:
+        """Who is told of every request, if anybody."""
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether what is to be done with a frame depends on the one before it."""
+
+    def serve(
+        self, data: bytes, start: int, end: int, info: ConnectionInfo, broker_ms: int, timer_ms: int, out: Parts
+    ) -> tuple[Exchange, Outcome] | None:
+        """Serve the request in `data[start:end]`. None where its reply is in `out`. Raises Refused."""
+
+    def answer(self, exchange: Exchange, deferred: Deferred, out: Parts) -> bool:
+        """Append the reply that has come; whether the connection goes on."""
+
+    def forget(self, exchange: Exchange) -> None:
+        """The client has gone before its deferred reply came."""
 
 
 class Connection:
@@ -48,13 +71,30 @@ class Connection:
     """
 
     __slots__ = (
-        "_broken", "_dispatcher", "_frames", "_left", "_limit", "_now", "_queue", "_until", "_waiting", "_wake",
-        "_yielded", "active_ms", "blocked", "closing", "info", "out", "queued", "reason", "unframed",
+        "_broken",
+        "_dispatcher",
+        "_frames",
+        "_limit",
+        "_now",
+        "_queue",
+        "_turns_left",
+        "_until",
+        "_waiting",
+        "_wake",
+        "_yielded",
+        "active_ms",
+        "blocked",
+        "closing",
+        "info",
+        "out",
+        "queued",
+        "reason",
+        "unframed",
     )  # fmt: skip
 
     def __init__(
         self,
-        dispatcher: Dispatcher | Gate,
+        dispatcher: Dispatching,
         info: ConnectionInfo,
         limit: int,
         now: Callable[[], tuple[int, int]],
@@ -78,7 +118,7 @@ class Connection:
         """The request whose reply is awaited; None where it has gone out and the client has to wait (KIP-219)."""
         self._broken: str | None = None
         """Why what follows the frames that wait is none. Noticed when its turn comes: Kafka reads one at a time."""
-        self._left = _TURN
+        self._turns_left = _TURN_REQUESTS
         """Requests left of this turn."""
         self._until = 0
         """When it is over in any case, by the processor's clock."""
@@ -122,14 +162,14 @@ class Connection:
                 if watch is None:
                     self._serve_the_only(data, length, broker_ms, timer_ms)
                 else:
-                    self._show_the_only(watch, data, length, broker_ms, timer_ms)
+                    self._serve_the_only_watched(watch, data, length, broker_ms, timer_ms)
                 return
             if self._dispatcher.one_by_one:
-                self._left = _TURN
+                self._turns_left = _TURN_REQUESTS
                 self._receive_slowly(data, broker_ms, timer_ms)
                 return
             serve, info, out, limit = self._dispatcher.serve, self.info, self.out, self._limit
-            turns, until = _TURN, perf_counter_ns() + _TURN_NS
+            turns, until = _TURN_REQUESTS, perf_counter_ns() + _TURN_NS
             began, first, sent = 0 if watch is None else perf_counter_ns(), 0, len(out)
             try:
                 while length - position >= 4:
@@ -138,15 +178,15 @@ class Connection:
                     if not 0 <= size <= limit or end > length:
                         break
                     before = len(out)
-                    left = serve(data, position + 4, end, info, broker_ms, timer_ms, out)
+                    unsettled = serve(data, position + 4, end, info, broker_ms, timer_ms, out)
                     position = end
-                    if left is not None:
+                    if unsettled is not None:
                         if watch is not None:
                             at, count = end - size - 4, before - sent
                             if count:
                                 watch.served(info, data, first, at, out, sent, before, count, broker_ms, began)
-                            watch.odd(info, data, at + 4, end, broker_ms, began, *left)
-                        going = self._settle(*left)
+                            watch.without_reply(info, data, at + 4, end, broker_ms, began, *unsettled)
+                        going = self._settle(*unsettled)
                         first, sent = end, len(out)
                         if not going:
                             break
@@ -155,7 +195,7 @@ class Connection:
                     if position == length:
                         break
                     turns -= 1
-                    if turns <= 0 or len(out) - before > 1 or (not turns & _LOOK and perf_counter_ns() > until):
+                    if turns <= 0 or len(out) - before > 1 or (not turns & _CLOCK_MASK and perf_counter_ns() > until):
                         self._yield()
                         break
             except Refused as refused:
@@ -167,35 +207,35 @@ class Connection:
                 count = before - sent + 1
                 watch.served(info, data, first, position, out, sent, len(out), count, broker_ms, began)
         if position < length and not self.closing:
-            self._left = _TURN
+            self._turns_left = _TURN_REQUESTS
             self._until = perf_counter_ns() + _TURN_NS
             self._receive_slowly(data[position:] if position else data, broker_ms, timer_ms)
 
     def _serve_the_only(self, data: bytes, end: int, broker_ms: int, timer_ms: int) -> None:
         """Most clients wait for an answer before they ask again: a frame that came alone, and nobody watches."""
         try:
-            left = self._dispatcher.serve(data, 4, end, self.info, broker_ms, timer_ms, self.out)
+            unsettled = self._dispatcher.serve(data, 4, end, self.info, broker_ms, timer_ms, self.out)
         except Refused as refused:
             self._end(str(refused))
             return
-        if left is not None:
-            self._settle(*left)
+        if unsettled is not None:
+            self._settle(*unsettled)
 
-    def _show_the_only(self, watch: Observer, data: bytes, end: int, broker_ms: int, timer_ms: int) -> None:
+    def _serve_the_only_watched(self, watch: Watcher, data: bytes, end: int, broker_ms: int, timer_ms: int) -> None:
         """The same, and somebody watches."""
         info, out, began = self.info, self.out, perf_counter_ns()
         sent = len(out)
         try:
-            left = self._dispatcher.serve(data, 4, end, info, broker_ms, timer_ms, out)
+            unsettled = self._dispatcher.serve(data, 4, end, info, broker_ms, timer_ms, out)
         except Refused as refused:
             watch.refused(info, data, 4, end, broker_ms, began)
             self._end(str(refused))
             return
-        if left is None:
+        if unsettled is None:
             watch.served(info, data, 0, end, out, sent, len(out), 1, broker_ms, began)
         else:
-            watch.odd(info, data, 4, end, broker_ms, began, *left)
-            self._settle(*left)
+            watch.without_reply(info, data, 4, end, broker_ms, began, *unsettled)
+            self._settle(*unsettled)
 
     def resume(self) -> None:
         """Send the deferred reply if it is there, then serve what waited behind it."""
@@ -207,13 +247,13 @@ class Connection:
             if exchange is not None:
                 self._reply(exchange, deferred)
         self._yielded = False
-        self._left = _TURN
+        self._turns_left = _TURN_REQUESTS
         self._until = perf_counter_ns() + _TURN_NS
         broker_ms, timer_ms = self._now()
         self.active_ms = timer_ms
         while self._queue and not (self.muted or self._yielded or self.closing):
             data = self._queue.popleft()
-            self.queued -= len(data) + _KEPT
+            self.queued -= len(data) + _FRAME_OVERHEAD
             self._serve(data, 0, len(data), broker_ms, timer_ms)
         if self._broken is not None and not (self._held or self.closing):
             self._end(self._broken)
@@ -245,7 +285,7 @@ class Connection:
                     return
                 if self._held:
                     self._queue.append(buffer[start:end])
-                    self.queued += end - start + _KEPT
+                    self.queued += end - start + _FRAME_OVERHEAD
                 else:
                     self._serve(buffer, start, end, broker_ms, timer_ms)
         except MalformedMessage as error:
@@ -261,20 +301,20 @@ class Connection:
         watch = self._dispatcher.watch
         began = 0 if watch is None else perf_counter_ns()
         try:
-            left = self._dispatcher.serve(data, start, end, self.info, broker_ms, timer_ms, self.out)
+            unsettled = self._dispatcher.serve(data, start, end, self.info, broker_ms, timer_ms, self.out)
         except Refused as refused:
             if watch is not None:
                 watch.refused(self.info, data, start, end, broker_ms, began)
             self._end(str(refused))
             return
-        if left is not None:
+        if unsettled is not None:
             if watch is not None:
-                watch.odd(self.info, data, start, end, broker_ms, began, *left)
-            self._settle(*left)
+                watch.without_reply(self.info, data, start, end, broker_ms, began, *unsettled)
+            self._settle(*unsettled)
         elif watch is not None:
             watch.served_one(self.info, data, start, end, self.out[before:], broker_ms, began)
-        self._left -= 1 if left is not None else 1 + (len(self.out[-1]) >> 10)
-        if self._left <= 0 or len(self.out) - before > 1 or perf_counter_ns() > self._until:
+        self._turns_left -= 1 if unsettled is not None else 1 + (len(self.out[-1]) >> 10)
+        if self._turns_left <= 0 or len(self.out) - before > 1 or perf_counter_ns() > self._until:
             self._yield()  # a reply is one buffer, unless it is long
 
     def _yield(self) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
@@ -18,17 +17,19 @@ from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.handlers.release import served_apis
 from kafkastub.layers.fast_paths import FAST_PATHS
-from kafkastub.layers.fast_paths.contract import FastPath, always_clear
+from kafkastub.layers.fast_paths.contract import always_clear
+from kafkastub.layers.stack import behind_layers
+from kafkastub.server.routes import Exchange, Route
 from kafkastub.state.broker_state import BrokerState
 from kafkawire.api import ApiKey
-from kafkawire.codec import Decoder, Encoder, Parts, decoder, encoder, fast_decoder
+from kafkawire.codec import Parts, decoder, encoder, fast_decoder
 from kafkawire.errors import ErrorCode, KafkaError, MalformedMessage
 from kafkawire.header import is_flexible, read_request_header, response_header_size
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.schema import Message
 
 if TYPE_CHECKING:
-    from kafkastub.server.observed import Observer
+    from kafkastub.server.watcher import Watcher
 
 _key_version = struct.Struct(">hh").unpack_from
 _correlation_and_client = struct.Struct(">ih").unpack_from
@@ -47,33 +48,6 @@ _LONGEST_REPLY: Final = _LONGEST_FRAME - 5
 _MANY_PIECES: Final = 1 << 9
 _LONG_PIECE: Final = 1 << 12
 """Bytes of a piece, in the mean, from which handing it over is cheaper than copying it."""
-
-
-@dataclass(slots=True)
-class Route:
-    """All that serving one version of one API takes."""
-
-    api: Registration
-    key: ApiKey
-    version: int
-    handler: Handler
-    fast_decode: Decoder | None
-    """None: the body is not looked at."""
-    decode: Decoder
-    encode: Encoder
-    flexible_request: bool
-    header_size: int
-    """Of the response."""
-    repeated: bool = False
-    """A client says the same again and again: the same bytes are the same request, which its handler never changes."""
-    answer: Message | None = None
-    """The last reply, unless it was long: handlers give the same object again where nothing has changed."""
-    answer_body: bytes = b""
-    """Its bytes."""
-    fast_path: FastPath | None = None
-    """Past decoder, handler and encoder, as long as nobody has put anything between route and handler."""
-    passed: Handler | None = None
-    """The handler that it passes by."""
 
 
 class Refused(Exception):
@@ -97,19 +71,6 @@ def _fewer(parts: Parts, size: int) -> Parts:
     return [b"".join(parts[at : at + _MANY_PIECES]) for at in range(0, len(parts), _MANY_PIECES)]
 
 
-class Exchange:
-    """A request that was understood, and what is needed to answer it."""
-
-    __slots__ = ("context", "noted", "request", "route")
-
-    def __init__(self, route: Route, context: RequestContext, request: Message) -> None:
-        self.route = route
-        self.context = context
-        self.request = request
-        self.noted: Any = None
-        """What the observer keeps of it while its reply is deferred."""
-
-
 class Dispatcher:
     """One a broker. `_routes` fills as versions are first used."""
 
@@ -120,7 +81,7 @@ class Dispatcher:
         self.state = state
         self._apis: Mapping[ApiKey, Registration] = served_apis(state.config["kafkastub.as.version"])
         self._routes: dict[bytes, Route] = {}
-        self.watch: Observer | None = None
+        self.watch: Watcher | None = None
         """Who is told of every request, if anybody."""
 
     def serve(
@@ -152,20 +113,20 @@ class Dispatcher:
                     raise Refused  # tags in a header: the careful way
                 body += 1
             fast_path = route.fast_path
-            if fast_path is not None and route.handler is route.passed:
+            if fast_path is not None and route.handler is route.bypassed:
                 found = fast_path(info.node_id, data, body, end, broker_ms, timer_ms)
                 if found is not None:
                     head = _flexible_head if route.header_size == 5 else _head
                     out.append(head(len(found) + route.header_size, correlation_id) + found)
                     return None
             if route.repeated and end - body <= _LONGEST_REPEATED:
-                said = data[body:end]
-                before = info.said.get(name)
-                if before is not None and before[0] == said:
+                raw = data[body:end]
+                before = info.last_requests.get(name)
+                if before is not None and before[0] == raw:
                     request = before[1]
                 else:
-                    request, _ = route.fast_decode(said, 0, end - body)  # type: ignore[misc]
-                    info.said[name] = said, request
+                    request, _ = route.fast_decode(raw, 0, end - body)  # type: ignore[misc]
+                    info.last_requests[name] = raw, request
             else:
                 request, stop = route.fast_decode(data, body, end)  # type: ignore[misc]
                 if stop > end:
@@ -287,7 +248,7 @@ class Dispatcher:
                 what, who = unknown(data, start, end)
                 raise Refused(f"{what} {IS_NOT_SERVED}{who}")
         if api.first <= version <= api.last:
-            route = self._compile(api, version, api.handler if refused else self._handler(api))
+            route = self._compile(api, version, api.handler if refused else behind_layers(api, self.state))
         elif api.key == ApiKey.API_VERSIONS:
             route = self._unheard_of(api, version)
         else:
@@ -299,27 +260,6 @@ class Dispatcher:
     def forget_routes(self) -> None:
         """There are several nodes now, or one, or quotas: each request finds its handler anew."""
         self._routes.clear()
-
-    def _handler(self, api: Registration) -> Handler:
-        """The API's handler: on its node, behind the authorizer; with a data directory replies wait for the disk."""
-        persistence, handler = self.state.persistence, api.handler
-        if len(self.state.cluster.nodes) > 1:
-            from kafkastub.layers.nodes import on_its_node
-
-            api = replace(api, handler=(handler := on_its_node(api)))
-        if self.state.authorizer is not None:
-            from kafkastub.layers.acls.guards import guarded
-
-            api = replace(api, handler=(handler := guarded(api)))
-        if persistence is not None:
-            from kafkastub.server.durability import held_back
-
-            api = replace(api, handler=(handler := held_back(api, persistence.disk)))
-        if self.state.throttle is not None:
-            from kafkastub.layers.quotas import throttled
-
-            handler = throttled(api, self.state.throttle)
-        return handler
 
     def _compile(self, api: Registration, version: int, handler: Handler) -> Route:
         request, response = api.request_class(), api.response_class()
@@ -336,7 +276,7 @@ class Dispatcher:
             header_size=response_header_size(api.key, flexible),
             repeated=api.key in _REPEATED,
             fast_path=None if fast is None else fast.make(self.state, version, always_clear),
-            passed=api.handler,
+            bypassed=api.handler,
         )
 
     def _unheard_of(self, api: Registration, version: int) -> Route:

@@ -7,34 +7,44 @@ idle if nothing came, and moves on to a later one where something has come. A sl
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from kafkastub.server.clock import Clock
-    from kafkastub.server.server import BrokerProtocol
+    from kafkastub.server.connection import Connection
 
 _SHORTEST_MS: Final = 10
 _LONGEST_MS: Final = 1000
 
 
-class IdleWatch:
+class MayIdle(Protocol):
+    """A connection's protocol, as far as it matters here."""
+
+    connection: Connection
+    idle_slot: int
+    """Kept for `IdleExpiry`, which alone looks at it."""
+
+    def has_moved(self, timer_ms: int) -> bool:
+        """Whether the client has read something since we looked last."""
+
+    def end_idle(self) -> None:
+        """Nothing has moved for too long."""
+
+
+class IdleExpiry:
     """All connections of a server."""
 
-    def __init__(
-        self, loop: asyncio.AbstractEventLoop, clock: Clock, idle_ms: int, end: Callable[[BrokerProtocol], None]
-    ) -> None:
-        """`idle_ms` below 0: nobody is ever idle. `end` is called with who is."""
+    def __init__(self, loop: asyncio.AbstractEventLoop, clock: Clock, idle_ms: int) -> None:
+        """`idle_ms` below 0: nobody is ever idle."""
         self.clock = clock
         self._loop = loop
         self._idle_ms = idle_ms
-        self._end = end
         self._step = min(max(idle_ms // 100, _SHORTEST_MS), _LONGEST_MS)
-        self._slots: dict[int, set[BrokerProtocol]] = {}
+        self._slots: dict[int, set[MayIdle]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._armed_for = 0
 
-    def add(self, protocol: BrokerProtocol) -> None:
+    def add(self, protocol: MayIdle) -> None:
         """A connection, from now on."""
         if self._idle_ms < 0:
             return
@@ -47,7 +57,7 @@ class IdleWatch:
         if self._timer is None or slot < self._armed_for:
             self._arm()
 
-    def discard(self, protocol: BrokerProtocol) -> None:
+    def discard(self, protocol: MayIdle) -> None:
         """It has ended."""
         there = self._slots.get(protocol.idle_slot)
         if there is not None:
@@ -71,14 +81,14 @@ class IdleWatch:
 
     def _look(self) -> None:
         self._timer = None
-        now = self.clock.timer_ms()
+        timer_ms = self.clock.timer_ms()
         try:
-            for slot in sorted(slot for slot in self._slots if slot * self._step <= now):
+            for slot in sorted(slot for slot in self._slots if slot * self._step <= timer_ms):
                 there = self._slots[slot]
                 while there:
                     protocol = there.pop()
-                    if protocol.connection.active_ms + self._idle_ms <= now and not protocol.moved(now):
-                        self._end(protocol)
+                    if protocol.connection.active_ms + self._idle_ms <= timer_ms and not protocol.has_moved(timer_ms):
+                        protocol.end_idle()
                     else:
                         self.add(protocol)
                 self._slots.pop(slot, None)

@@ -1,4 +1,4 @@
-"""The nodes of the cluster as the network sees them: their doors, and the addresses that clients are told."""
+"""The nodes of the cluster as the network sees them: their listeners, and the addresses that clients are told."""
 
 from __future__ import annotations
 
@@ -8,33 +8,34 @@ from typing import TYPE_CHECKING
 from kafkastub.config import TLS_PROTOCOLS, Address, BrokerConfig, Listeners, check_room, parse_advertised
 from kafkastub.config.errors import ConfigError
 from kafkastub.metadata import Node
-from kafkastub.server.doors import Door, shown_host
+from kafkastub.server.node_listener import NodeListener, shown_host
 from kafkastub.server.server import Server
 
 if TYPE_CHECKING:
     from kafkastub.security.tls import Tls
 
 
-class NodeDoors:
-    """One node: what the cluster knows of it, its doors, and what it was told to tell."""
+class NetworkNode:
+    """One node: what the cluster knows of it, its listeners, and what it was told to advertise."""
 
-    def __init__(self, node: Node, listeners: Listeners, tls: Tls | None = None) -> None:
+    def __init__(self, node: Node, planned: Listeners, tls: Tls | None = None) -> None:
         self.node = node
-        self.listeners = listeners
-        self.doors = [Door(node.node_id, one, None if tls is None else tls.of(one.name)) for one in listeners.served]
-        self.told: dict[str, Address] = dict(listeners.advertised)
-        self.tell()
+        self.planned = planned
+        self.listeners = [
+            NodeListener(node.node_id, one, None if tls is None else tls.of(one.name)) for one in planned.served
+        ]
+        self.advertised: dict[str, Address] = dict(planned.advertised)
+        self.advertise()
 
-    def tell(self) -> None:
+    def advertise(self) -> None:
         """Make the addresses that clients are told what they are to be, now that ports are bound."""
         endpoints: dict[str, tuple[str, int]] = {}
-        for door in self.doors:
-            name = door.listener.name
-            told = self.told.get(name)
-            if told is None and self.listeners.plain:
-                told = Address(door.host, 0)
-            if told is not None:
-                endpoints[name] = shown_host(told.host), told.port or door.port
+        for listener in self.listeners:
+            address = self.advertised.get(listener.name)
+            if address is None and self.planned.plain:
+                address = Address(listener.host, 0)
+            if address is not None:
+                endpoints[listener.name] = shown_host(address.host), address.port or listener.port
         self.node.endpoints = endpoints
 
 
@@ -54,11 +55,11 @@ class Nodes:
         self.tls = _tls(config, listeners)
         self._nodes = {self._first + number: self._planned(number) for number in range(count)}
 
-    def _planned(self, number: int, rack: str | None = None) -> NodeDoors:
+    def _planned(self, number: int, rack: str | None = None) -> NetworkNode:
         rack = rack or self._racks[number % len(self._racks)]
-        return NodeDoors(Node(self._first + number, rack=rack), self._listeners.of_node(number), self.tls)
+        return NetworkNode(Node(self._first + number, rack=rack), self._listeners.of_node(number), self.tls)
 
-    def __getitem__(self, node_id: int) -> NodeDoors:
+    def __getitem__(self, node_id: int) -> NetworkNode:
         return self._nodes[node_id]
 
     def __iter__(self) -> Iterator[int]:
@@ -68,20 +69,20 @@ class Nodes:
         """One more node, with the next id and the next port. Raises ConfigError, ListenError."""
         number = max(self._nodes) - self._first + 1
         added = self._planned(number, rack)
-        check_room([*(one.listeners for one in self._nodes.values()), added.listeners])
+        check_room([*(one.planned for one in self._nodes.values()), added.planned])
         await self._open(server, added)
         self._nodes[added.node.node_id] = added
         return added.node
 
     async def reopen(self, server: Server, node_id: int) -> None:
-        """Open a node's doors again, where they were. Raises ListenError."""
+        """Open a node's listeners again, where they were. Raises ListenError."""
         await self._open(server, self._nodes[node_id])
 
     async def remove(self, server: Server, node_id: int) -> None:
-        """Forget a node whose doors are shut."""
-        for door in self._nodes.pop(node_id).doors:
-            await door.close()
-            server.doors.remove(door)
+        """Forget a node whose listeners are closed."""
+        for listener in self._nodes.pop(node_id).listeners:
+            await listener.close()
+            server.listeners.remove(listener)
 
     async def restore(self, server: Server) -> None:
         """The nodes of the start, all of them open, and no others. Raises ListenError.
@@ -90,13 +91,13 @@ class Nodes:
         """
         wanted = {self._first + number: number for number in range(self._count)}
         for node_id in [one for one in self._nodes if one not in wanted]:
-            for door in self._nodes[node_id].doors:
-                await door.close()
+            for listener in self._nodes[node_id].listeners:
+                await listener.close()
             await self.remove(server, node_id)
-        restored: dict[int, NodeDoors] = {}
+        restored: dict[int, NetworkNode] = {}
         for node_id, number in wanted.items():
             one = restored[node_id] = self._nodes.get(node_id) or self._planned(number)
-            if not all(door.is_open for door in one.doors):
+            if not all(listener.is_open for listener in one.listeners):
                 await self._open(server, one)
             one.node.alive = True
         self._nodes = restored
@@ -110,36 +111,36 @@ class Nodes:
         for one in self._nodes.values():
             await self._open(server, one)
 
-    async def _open(self, server: Server, one: NodeDoors) -> None:
-        for door in one.doors:
-            await server.listen(door)
-        one.tell()
+    async def _open(self, server: Server, one: NetworkNode) -> None:
+        for listener in one.listeners:
+            await server.listen(listener)
+        one.advertise()
 
     def close(self) -> None:
-        """Remove the files that were made for TLS; the doors are closed by then."""
+        """Remove the files that were made for TLS; the listeners are closed by then."""
         if self.tls is not None:
             self.tls.close()
 
     @property
-    def first_door(self) -> Door:
-        return next(iter(self._nodes.values())).doors[0]
+    def first_listener(self) -> NodeListener:
+        return next(iter(self._nodes.values())).listeners[0]
 
-    def doors(self) -> Iterator[Door]:
+    def listeners(self) -> Iterator[NodeListener]:
         for one in self._nodes.values():
-            yield from one.doors
+            yield from one.listeners
 
     def bound(self) -> str:
-        """Where the doors are, for people: `HOST:PORT`, with the listeners' names where they differ."""
-        named = any(door.listener.name != self.first_door.listener.name for door in self.doors())
+        """Where it listens, for people: `HOST:PORT`, with the listeners' names where they differ."""
+        named = any(one.name != self.first_listener.name for one in self.listeners())
         return ",".join(
-            (f"{door.listener.name}://" if named else "") + address_text(door.host, door.port) for door in self.doors()
+            (f"{one.name}://" if named else "") + address_text(one.host, one.port) for one in self.listeners()
         )
 
     def bootstrap_servers(self, listener: str | None = None) -> str:
         """`HOST:PORT` of every node, on the first listener that is advertised or on a named one. KeyError: no such."""
         if listener is None:
-            names = [door.listener.name for door in self.doors() if door.listener.name in self._told()]
-            listener = names[0] if names else self.first_door.listener.name
+            names = [one.name for one in self.listeners() if one.name in self._advertised()]
+            listener = names[0] if names else self.first_listener.name
         addresses = [one.node.endpoints[listener] for one in self._nodes.values() if listener in one.node.endpoints]
         if not addresses:
             raise KeyError(listener)
@@ -152,13 +153,13 @@ class Nodes:
                 f"the advertised address {text!r} is refused: say of which of the {len(self._nodes)} nodes"
             )
         one = self._nodes[next(iter(self._nodes)) if node_id is None else node_id]
-        told = parse_advertised(text, one.listeners.served)
-        one.told |= told
+        advertised = parse_advertised(text, one.planned.served)
+        one.advertised |= advertised
         if self.tls is not None:
-            self.tls.advertised(told.values())
-        one.tell()
+            self.tls.advertised(advertised.values())
+        one.advertise()
 
-    def _told(self) -> set[str]:
+    def _advertised(self) -> set[str]:
         return {name for one in self._nodes.values() for name in one.node.endpoints}
 
 

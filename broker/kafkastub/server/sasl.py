@@ -1,7 +1,7 @@
 """What stands between a connection of a SASL listener and the dispatcher: nobody is served who has not said who he is.
 
-A `Gate` takes the dispatcher's place for one connection. SaslHandshake and SaslAuthenticate go through the dispatcher
-like all requests, so that journal, metrics and faults know them; the gate looks at what they have come to.
+A `SaslGate` takes the dispatcher's place for one connection. SaslHandshake and SaslAuthenticate go through the
+dispatcher like all requests, so that journal, metrics and faults know them; the gate looks at what they have come to.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
 from kafkastub.security.session import SaslSession, State
-from kafkastub.server.dispatch import Dispatcher, Exchange, Refused
+from kafkastub.server.dispatch import Dispatcher, Refused
+from kafkastub.server.routes import Exchange
 from kafkastub.state.rate_limiter import RateLimiter
 from kafkawire.api import ApiKey
 from kafkawire.codec import Parts
@@ -21,29 +22,28 @@ from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.security.credentials import ListenerSasl
-    from kafkastub.server.connection import Connection
-    from kafkastub.server.observed import Observer
+    from kafkastub.server.watcher import Watcher
 
 _key = struct.Struct(">h").unpack_from
 _size = struct.Struct(">i").pack
 
 
-class Gate:
+class SaslGate:
     """One connection's way to the dispatcher."""
 
-    __slots__ = ("_dispatcher", "_said", "_session", "limit", "tells")
+    __slots__ = ("_dispatcher", "_log_limiter", "_session", "has_told_failure", "limit")
 
-    def __init__(self, dispatcher: Dispatcher, session: SaslSession, said: RateLimiter) -> None:
+    def __init__(self, dispatcher: Dispatcher, session: SaslSession, log_limiter: RateLimiter) -> None:
         self._dispatcher = dispatcher
         self._session = session
-        self._said = said
+        self._log_limiter = log_limiter
         self.limit: int = dispatcher.state.config["sasl.server.max.receive.size"]
         """Bytes of a frame before authentication."""
-        self.tells = False
+        self.has_told_failure = False
         """Whether the last reply says that authentication has failed."""
 
     @property
-    def watch(self) -> Observer | None:
+    def watch(self) -> Watcher | None:
         """Who is told of every request; of tokens without a header nobody is."""
         session = self._session
         return None if session.raw and session.state is State.TOKENS else self._dispatcher.watch
@@ -75,10 +75,10 @@ class Gate:
         key = _api(data, start, end)
         if key == ApiKey.API_VERSIONS and session.state is State.VERSIONS:
             before = len(out)
-            left = self._dispatcher.serve(data, start, end, info, broker_ms, timer_ms, out)
+            unsettled = self._dispatcher.serve(data, start, end, info, broker_ms, timer_ms, out)
             if len(out) > before and not int.from_bytes(out[before][8:10]):
                 session.state = State.HANDSHAKE
-            return left
+            return unsettled
         if key != ApiKey.SASL_HANDSHAKE:
             name = ApiKey(key).camel if key in _KNOWN else f"api key {key}"
             raise Refused(f"{name} before authentication: the client's security.protocol is not the listener's")
@@ -89,20 +89,23 @@ class Gate:
         goes_on = self._dispatcher.answer(exchange, deferred, out)
         if self._session.state is not State.FAILED:
             return goes_on
-        self.tells = goes_on
-        self._say(exchange.context.connection, exchange.context.timer_ms)
+        self.has_told_failure = goes_on
+        self._log_failure(exchange.context.connection, exchange.context.timer_ms)
         return False
 
     def when_open(self, call: Callable[[], None]) -> None:
         """Have `call` called when the client is who it says."""
         self._session.opened = call
 
-    def ends_late(self, connection: Connection) -> bool:
-        """Whether the end of this connection is a failed authentication, which Kafka is slow to tell."""
+    def is_told_late(self, unframed: bool) -> bool:
+        """Whether the connection ends with a failed authentication, which Kafka is slow to tell.
+
+        `unframed`: whether it ends because of a frame's size that is none.
+        """
         session = self._session
         if session.state is State.FAILED:
             return not session.ends_at_once
-        return connection.unframed and session.state is not State.OPEN
+        return unframed and session.state is not State.OPEN
 
     def forget(self, exchange: Exchange) -> None:
         self._dispatcher.forget(exchange)
@@ -113,7 +116,7 @@ class Gate:
         session = self._session
         found = session.token(token, 0, broker_ms, timer_ms)
         if found is None:
-            self._say(info, timer_ms)
+            self._log_failure(info, timer_ms)
             raise Refused("authentication failed")
         info.principal = session.principal or info.principal
         out.append(_size(len(found[0])) + found[0])
@@ -132,21 +135,23 @@ class Gate:
         answer = route.api.error_response(request, ErrorCode.ILLEGAL_SASL_STATE, route.version)
         dispatcher.reply(route, correlation_id, answer, out)
         self._session.state = State.FAILED
-        self.tells = True
+        self.has_told_failure = True
         return Exchange(route, context, request), CLOSE
 
-    def _say(self, info: ConnectionInfo, timer_ms: int) -> None:
+    def _log_failure(self, info: ConnectionInfo, timer_ms: int) -> None:
         failure = self._session.failure
         why = "the mechanism is not enabled" if failure is None else failure.why
-        if self._said.allows((info.listener, info.client_host, why), timer_ms):
+        if self._log_limiter.allows((info.listener, info.client_host, why), timer_ms):
             self._dispatcher.state.log.info("authentication failed", peer=info.peer, listener=info.listener, why=why)
 
 
-def gate(dispatcher: Dispatcher, listener: ListenerSasl, info: ConnectionInfo, said: RateLimiter) -> Gate:
+def sasl_gate(
+    dispatcher: Dispatcher, listener: ListenerSasl, info: ConnectionInfo, log_limiter: RateLimiter
+) -> SaslGate:
     """For a new connection."""
     state = dispatcher.state
     info.sasl = session = SaslSession(listener, state.scram_users, state.delegation_tokens)
-    return Gate(dispatcher, session, said)
+    return SaslGate(dispatcher, session, log_limiter)
 
 
 def _api(data: bytes, start: int, end: int) -> int:

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.server.clock import Clock
-from kafkastub.server.dispatch import Dispatcher, Exchange
+from kafkastub.server.dispatch import Dispatcher
 from kafkastub.state.quota_usage import MutedChannels, Throttle, Usage
 from kafkawire.codec import Parts
 
 if TYPE_CHECKING:
+    from kafkastub.server.routes import Exchange
+
     Serve = Callable[[bytes, int, int, ConnectionInfo, int, int, Parts], tuple[Exchange, Outcome] | None]
 
 
-def switch(dispatcher: Dispatcher, clock: Clock) -> None:
+def switch_measuring(dispatcher: Dispatcher, clock: Clock) -> None:
     """Take the measuring into the way of requests, or out of it, as there are quotas now or none.
 
     Connections that have to wait wait to the end.

@@ -10,15 +10,15 @@ import asyncio
 import contextlib
 import ssl
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from kafkastub.security.tls import ListenerTls, NoRuleApplies
 from kafkastub.state.rate_limiter import RateLimiter
 
 if TYPE_CHECKING:
-    from kafkastub.server.acceptor import Made
-    from kafkastub.server.limits import Slot
-    from kafkastub.server.server import BrokerProtocol, Server
+    from kafkastub.server.acceptor import ProtocolFactory
+    from kafkastub.server.connection import Connection
+    from kafkastub.server.connection_limits import Slot
 
 _READ: Final = 1 << 18
 _FLUSH: Final = 1 << 20
@@ -36,21 +36,42 @@ _ALERTS: Final = {
 """What a client's alert says of our certificate, by the end of OpenSSL's name for it."""
 
 
-def behind_tls(server: Server, tls: ListenerTls, made: Callable[[Slot], BrokerProtocol]) -> Made:
-    """A factory of protocols for a listener that speaks TLS; `made` are those of one that does not."""
-    said = RateLimiter()
-    return lambda slot: TlsProtocol(server, tls, made(slot), said)
+class PlainTextProtocol(Protocol):
+    """What gets the plain text: the protocol of a listener without TLS."""
+
+    connection: Connection
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None: ...
+
+    def data_received(self, data: bytes) -> None: ...
+
+    def pause_writing(self) -> None: ...
+
+    def resume_writing(self) -> None: ...
+
+    def connection_lost(self, exc: BaseException | None) -> None: ...
+
+
+def behind_tls(
+    tls: ListenerTls, plain_protocol: Callable[[Slot], PlainTextProtocol], now: Callable[[], int], log: Any
+) -> ProtocolFactory:
+    """The protocols of a listener that speaks TLS, from those of one that does not. `now` gives timer time in ms."""
+    log_limiter = RateLimiter()
+    return lambda slot: TlsProtocol(tls, plain_protocol(slot), now, log, log_limiter)
 
 
 class TlsProtocol(asyncio.Protocol):
-    """Stands between a socket's transport and a `BrokerProtocol`, which sees a `TlsTransport`."""
+    """Stands between a socket's transport and a `PlainTextProtocol` protocol, which sees a `TlsTransport`."""
 
-    def __init__(self, server: Server, tls: ListenerTls, inner: BrokerProtocol, said: RateLimiter) -> None:
+    def __init__(
+        self, tls: ListenerTls, inner: PlainTextProtocol, now: Callable[[], int], log: Any, log_limiter: RateLimiter
+    ) -> None:
         # for its life
-        self._server = server
         self._tls = tls
         self._inner = inner
-        self._said = said
+        self._now = now
+        self._log = log
+        self._log_limiter = log_limiter
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._ssl = tls.context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self._raw: asyncio.Transport
@@ -113,7 +134,7 @@ class TlsProtocol(asyncio.Protocol):
                 info.principal = self._tls.principal(self._ssl)
         except ssl.SSLWantReadError:
             self._flush()
-            self._inner.connection.active_ms = self._server.clock.timer_ms()
+            self._inner.connection.active_ms = self._now()
             return False
         except ssl.SSLError as error:
             self._fail(self._why(error))
@@ -152,8 +173,8 @@ class TlsProtocol(asyncio.Protocol):
     def _fail(self, why: str) -> None:
         """Say it once in a while, and end the connection with an alert."""
         info = self._inner.connection.info
-        if self._said.allows((why, info.client_host), self._server.clock.timer_ms()):
-            self._server.state.log.warning("TLS handshake failed", peer=info.peer, listener=info.listener, why=why)
+        if self._log_limiter.allows((why, info.client_host), self._now()):
+            self._log.warning("TLS handshake failed", peer=info.peer, listener=info.listener, why=why)
         if self._heard[0] == _HANDSHAKE:
             self._flush()  # the alert
         else:
@@ -179,7 +200,7 @@ class TlsProtocol(asyncio.Protocol):
 
 
 class TlsTransport(asyncio.Transport):
-    """What a `BrokerProtocol` takes for its socket's transport."""
+    """What a `PlainTextProtocol` protocol takes for its socket's transport."""
 
     def __init__(self, protocol: TlsProtocol, raw: asyncio.Transport) -> None:
         super().__init__()

@@ -12,6 +12,7 @@ from kafkastub.coordinator import GroupCoordinator, Turn, partition_for
 from kafkastub.metadata import CONSUMER_OFFSETS, Cluster, Node
 from kafkastub.state.deferred import Deferred
 from kafkastub.state.fetch_purgatory import FetchPurgatory
+from kafkastub.state.internal_topics.internal_topic import InternalTopic
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.rate_limiter import RateLimiter
 from kafkastub.state.telemetry import Telemetry
@@ -104,6 +105,8 @@ class BrokerState:
             )
         else:
             self._be_durable(wall_ms, disk)
+        self.internal_topics: dict[str, InternalTopic[Any]] = {CONSUMER_OFFSETS: self.offsets_topic}
+        """Those that coordinators write, by name."""
         self._scram_users: ScramUsers | None = None
         self._delegation_tokens: DelegationTokens | None = None
         self._quotas: Quotas | None = None
@@ -223,7 +226,7 @@ class BrokerState:
     def tell_watchers(self) -> None:
         """Something was written, or may have changed in a group."""
         if self.offsets_topic.watched:
-            self._wake()
+            self.wake(CONSUMER_OFFSETS)
         for watcher in tuple(self.group_watchers):
             watcher()
 
@@ -236,14 +239,14 @@ class BrokerState:
         written = {partition_for(record.group_id, count) for record in turn.records}
         unseen.difference_update([group_id for group_id in unseen if partition_for(group_id, count) in written])
 
-    def _wake(self) -> None:
-        """Look after the fetches that wait for records of `__consumer_offsets`."""
-        topic = self.cluster.topic(CONSUMER_OFFSETS)
+    def wake(self, name: str) -> None:
+        """Look after the fetches that wait for records of an internal topic."""
+        topic, written = self.cluster.topic(name), self.internal_topics[name]
         if topic is None:
             return
         awaited = self.fetch_purgatory.awaited(topic.topic_id)
-        self.offsets_topic.watched = bool(awaited)
-        for partition in self.offsets_topic.grow(awaited) if awaited else ():
+        written.watched = bool(awaited)
+        for partition in written.grow(awaited) if awaited else ():
             self.fetch_purgatory.appended(topic.topic_id, partition)
 
     def _offsets_partitions(self) -> int:

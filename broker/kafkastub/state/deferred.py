@@ -8,6 +8,11 @@ from typing import Any
 from kafkawire.schema import Message
 
 
+def as_it_is(reply: Message) -> Message:
+    """For a `Deferred` that is completed with its reply."""
+    return reply
+
+
 class Deferred:
     """A reply that waits for somebody else: another member's request, a timer, new records, the disk.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from kafkastub.metadata import CONSUMER_OFFSETS
 from kafkastub.state.broker_state import BrokerState, Loading
 
 
@@ -16,6 +17,15 @@ def unload(state: BrokerState, broker_ms: int, timer_ms: int) -> None:
     if state.loading is None:
         state.settle(state.offsets_topic.unload(broker_ms, timer_ms))
         begin(state, state.offsets_topic.load())
+
+
+def resign(state: BrokerState, topic: str, broker_ms: int, timer_ms: int) -> None:
+    """A topic is gone: if it is an internal one, with its log all that its coordinators knew."""
+    if topic == CONSUMER_OFFSETS:
+        state.serving = state.loading = None
+        state.settle(state.coordinator.unload(broker_ms, timer_ms))
+    if topic in state.internal_topics:
+        state.internal_topics[topic].clear()
 
 
 def begin(state: BrokerState, steps: Iterator[None]) -> None:

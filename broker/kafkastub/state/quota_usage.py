@@ -21,7 +21,7 @@ from kafkastub.security.quotas import (
     REQUEST_PERCENTAGE,
     Quotas,
 )
-from kafkastub.state.deferred import Deferred
+from kafkastub.state.deferred import Deferred, as_it_is
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.schema import Message
@@ -97,7 +97,7 @@ class MutedChannels:
             self._ends = [one for one in self._ends if not one[2].abandoned]
             heapq.heapify(self._ends)
             self._most = max(_FEW, 2 * len(self._ends))
-        muted = Deferred(_as_it_is)
+        muted = Deferred(as_it_is)
         self._count += 1
         heapq.heappush(self._ends, (until_ms, self._count, muted))
         self._mark_dirty()
@@ -215,7 +215,3 @@ class Mutations:
 def _client(ctx: Request) -> tuple[str, str]:
     """The user's name, and the client id."""
     return ctx.principal.partition(":")[2], ctx.client_id or ""
-
-
-def _as_it_is(reply: Message) -> Message:
-    return reply

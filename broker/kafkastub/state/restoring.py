@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafkastub.config.other import validate_client_metrics_configs
-from kafkastub.metadata import CONSUMER_OFFSETS, PartitionState, Topic
+from kafkastub.metadata import PartitionState, Topic
 from kafkastub.metadata.ids import uuid_bytes
 from kafkastub.state.leadership import Now, settle_leaders
+from kafkastub.state.loading import resign
 from kafkastub.state.topics import create_log, create_logs, log_settings, reconfigure_logs
 from kafkastub.storage.disk import DataDirectory, DiskLog
 
@@ -141,16 +142,13 @@ def _forget_topic(state: BrokerState, name: str, at: Now) -> None:
     topic_id = state.cluster.delete_topic(name).topic_id
     state.logs.delete(topic_id)
     state.fetch_purgatory.topic_changed(topic_id)
-    if name == CONSUMER_OFFSETS:
-        state.serving = state.loading = None
-        state.settle(state.coordinator.unload(*at))
-        state.offsets_topic.clear()
+    resign(state, name, *at)
 
 
 def _take_back_topic(state: BrokerState, one: Document, now: Document) -> None:
     """Configurations, leaders and replicas; partitions that were added, records that were deleted."""
     topic, before = state.cluster.topics[one["name"]], one["partitions"]
-    if topic.name == CONSUMER_OFFSETS:  # which has its own way back, and keeps its partitions
+    if topic.name in state.internal_topics:  # which has its own way back, and keeps its partitions
         before = [*before, *now["partitions"][len(before) :]]
     topic.partitions[:] = _partitions({"partitions": before})
     for index in range(len(before), len(now["partitions"])):

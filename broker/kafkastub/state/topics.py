@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from kafkastub.config import InvalidValue, UnknownTopicConfig, topic_settings, validate_topic_configs
 from kafkastub.metadata import CLUSTER_METADATA, CONSUMER_OFFSETS, Cluster, Topic, invalid_topic_name
+from kafkastub.state.internal_topics.catalog import CATALOG
+from kafkastub.state.loading import resign
 from kafkastub.storage import LogSettings
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -198,8 +200,9 @@ def create_logs(state: BrokerState, topic: Topic) -> None:
 def create_log(state: BrokerState, topic: Topic, index: int, settings: LogSettings) -> None:
     """The log of one partition, empty."""
     name = f"{topic.name}-{index}"
-    if topic.name == CONSUMER_OFFSETS:
-        state.logs.add(topic.topic_id, index, state.offsets_topic.create_log(name, settings))
+    written = state.internal_topics.get(topic.name)
+    if written is not None:
+        state.logs.add(topic.topic_id, index, written.create_log(name, settings))
     else:
         state.logs.create(topic.topic_id, index, settings, name=name)
 
@@ -260,10 +263,8 @@ def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> N
         topic_id = state.cluster.delete_topic(name).topic_id
         state.logs.delete(topic_id)
         state.fetch_purgatory.topic_changed(topic_id)
-    if CONSUMER_OFFSETS in gone:  # the coordinators resign, and with their log all they knew is gone
-        state.serving = state.loading = None
-        state.settle(state.coordinator.unload(broker_ms, 0))
-        state.offsets_topic.clear()
+    for name in gone:
+        resign(state, name, broker_ms, 0)
     if state.loading is not None:
         state.loading.deleted += gone
     elif gone:
@@ -292,7 +293,7 @@ def auto_create(state: BrokerState, name: str) -> Topic | None:
     """
     if not state.is_writable:
         return None
-    if name in _INTERNAL:
+    if name in CATALOG:
         return _create_internal(state, name)
     if name == CLUSTER_METADATA:
         return None
@@ -302,45 +303,9 @@ def auto_create(state: BrokerState, name: str) -> Topic | None:
         return None
 
 
-_INTERNAL: Final = {
-    CONSUMER_OFFSETS: ("offsets.topic.num.partitions", "offsets.topic.replication.factor"),
-    "__transaction_state": ("transaction.state.log.num.partitions", "transaction.state.log.replication.factor"),
-    "__share_group_state": (
-        "share.coordinator.state.topic.num.partitions",
-        "share.coordinator.state.topic.replication.factor",
-    ),
-}
-
-
 def _create_internal(state: BrokerState, name: str) -> Topic:
-    partitions, replication_factor = (state.config[key] for key in _INTERNAL[name])
-    replicas = min(replication_factor, len(state.cluster.nodes))
+    config, definition = state.config, CATALOG[name]
+    replicas = min(config[definition.replication_factor], len(state.cluster.nodes))
     check_placeable(state.cluster, replicas)
-    plan = TopicPlan(name, partitions, replicas, _internal_configs(state, name))
+    plan = TopicPlan(name, config[definition.partitions], replicas, definition.topic_configs(config))
     return create_planned(state, plan)
-
-
-def _internal_configs(state: BrokerState, name: str) -> dict[str, str]:
-    """Kafka: GroupCoordinatorService.groupMetadataTopicConfigs, TransactionStateManager, ShareCoordinatorService."""
-    config = state.config
-    if name == CONSUMER_OFFSETS:
-        return {
-            "cleanup.policy": "compact",
-            "compression.type": "producer",
-            "segment.bytes": str(config["offsets.topic.segment.bytes"]),
-        }
-    if name == "__transaction_state":
-        return {
-            "cleanup.policy": "compact",
-            "compression.type": "uncompressed",
-            "min.insync.replicas": str(config["transaction.state.log.min.isr"]),
-            "segment.bytes": str(config["transaction.state.log.segment.bytes"]),
-            "unclean.leader.election.enable": "false",
-        }
-    return {
-        "cleanup.policy": "delete",
-        "compression.type": "producer",
-        "min.insync.replicas": str(config["share.coordinator.state.topic.min.isr"]),
-        "retention.ms": "-1",
-        "segment.bytes": str(config["share.coordinator.state.topic.segment.bytes"]),
-    }

@@ -13,7 +13,7 @@ from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, Text, body_example, example
 from kafkastub.coordinator import partition_for
-from kafkastub.server.doors import ListenError
+from kafkastub.server.node_listener import ListenError
 from kafkastub.server.nodes import address_text
 from kafkastub.state.leadership import move_leader
 from kafkastub.state.topics import ensure_offsets_topic

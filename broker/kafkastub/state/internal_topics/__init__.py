@@ -1,1 +1,1 @@
-"""Topics that the broker itself writes: a coordinator's records on their way to a log, and back."""
+"""Topics that the broker itself writes: coordinators' records on their way to logs, and back."""

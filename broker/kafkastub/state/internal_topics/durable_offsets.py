@@ -1,43 +1,22 @@
-"""`__consumer_offsets` in a data directory: what a turn appends is in the files before anybody hears of the turn.
-
-The files hold the batches that a client reads, byte for byte, and more than those: what the log in memory has compacted
-is still there until the files are cleaned, segment by segment. Kafka's segments of this topic may have 100 MB; these
-are cut much earlier, so that a busy partition does not grow that far.
-"""
+"""`__consumer_offsets` in a data directory."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from kafkastub.config import BrokerConfig
-from kafkastub.coordinator import GroupCoordinator, GroupMetadata, GroupTombstone, OffsetCommit, Turn
+from kafkastub.coordinator import GroupCoordinator, Record
+from kafkastub.state.internal_topics.contract import Loaded, Skipped
+from kafkastub.state.internal_topics.durable_topic import DurableTopic
 from kafkastub.state.internal_topics.offsets_batches import read_offsets
-from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic, Place
-from kafkastub.storage import LogSettings
-from kafkastub.storage.disk import DiskLogs, PartitionFiles
-from kafkastub.storage.disk.cleaning import last_of_each_key
-from kafkastub.storage.disk.scan import FoundBatch, batches_of
-from kafkastub.storage.offsets_log import Item, OffsetsLog
-from kafkawire.errors import KafkaError, MalformedMessage
-from kafkawire.records import Record as LogRecord
-
-if TYPE_CHECKING:
-    from kafkastub.coordinator import Record
-
-_SEGMENT_BYTES: Final = 8 * 1024 * 1024
-_CLEANED_FROM: Final = 2
-"""Segments that may be cleaned before they are, beside as many bytes as cleaning left the last time."""
+from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
+from kafkastub.storage.disk import DiskLogs
+from kafkastub.storage.disk.scan import FoundBatch
 
 
-class _Unwritten(NamedTuple):
-    log: OffsetsLog
-    item: Item
-
-
-class DurableOffsetsTopic(OffsetsTopic):
-    """See the module."""
+class DurableOffsetsTopic(DurableTopic[Record], OffsetsTopic):
+    """Kept in files as every internal topic, in memory as `OffsetsTopic`, read back by runs."""
 
     def __init__(
         self,
@@ -48,191 +27,8 @@ class DurableOffsetsTopic(OffsetsTopic):
         logs: DiskLogs,
         fall_back: Callable[[], None],
     ) -> None:
-        """`fall_back` makes the coordinator what the files say, where these have refused its records."""
-        super().__init__(config, coordinator, log, partitions)
-        self._fall_back = fall_back
-        self._disk_logs = logs
-        self._disk = logs.disk
-        self._files: dict[OffsetsLog, PartitionFiles] = {}
-        self._unwritten: list[_Unwritten] = []
-        self._loading = False
-        self._timestamps: list[tuple[int, OffsetsLog]] = []
-        """While loading: of each item in a tail."""
+        self._write_to(logs, fall_back)
+        OffsetsTopic.__init__(self, config, coordinator, log, partitions)
 
-    def create_log(self, name: str, settings: LogSettings, leader_epoch: int = 0) -> OffsetsLog:
-        log = super().create_log(name, settings, leader_epoch)
-        self._files[log] = self._disk_logs.files_for(
-            log, segment_bytes=lambda: min(log.settings.segment_bytes, _SEGMENT_BYTES), keeps_time=False
-        )
-        return log
-
-    def clear(self) -> None:
-        fresh = DurableOffsetsTopic(
-            self._config, self._coordinator, self._log, self._partitions_now, self._disk_logs, self._fall_back
-        )
-        self.__dict__.update(fresh.__dict__)
-
-    # -- writing -------------------------------------------------------------------------------------------------
-
-    def write(self, turn: Turn, batch_per_group: bool = False) -> None:
-        """As for memory, but that KAFKA_STORAGE_ERROR is raised where the files take no more.
-
-        The coordinator is then what the files say, and whose answer this turn has is told the error.
-        """
-        try:
-            super().write(turn, batch_per_group)
-            self._write_out()
-        except KafkaError as error:
-            completions, turn.completions = turn.completions, []
-            for token, response in completions:
-                token.complete(type(response)(error_code=error.code))
-            raise
-
-    def appended(self, log: OffsetsLog) -> None:
-        if self._loading:
-            self._timestamps.append((log.items[-1].timestamp, log))
-            return
-        super().appended(log)
-        item = log.items[-1]
-        self._unwritten.append(_Unwritten(log, item))
-        if type(item.content) is bytes:  # a client's own batch, which comes in another way
-            self._write_out()
-
-    def _trim(self) -> None:
-        self._write_out()
-        super()._trim()
-
-    def _write_out(self) -> None:
-        self.catch_up()
-        unwritten, self._unwritten = self._unwritten, []
-        batches: dict[tuple[OffsetsLog, int], list[Item]] = {}
-        for log, item in unwritten:
-            batches.setdefault((log, item.batch), []).append(item)
-        written: list[tuple[PartitionFiles, int]] = []
-        try:
-            for (log, base_offset), items in batches.items():
-                data = log.encoded(items)
-                files = self._files[log]
-                files.append((data,), base_offset, items[-1].offset + items[-1].records)
-                written.append((files, len(data)))
-        except KafkaError:
-            try:
-                for files, size in reversed(written):
-                    files.take_back(size)
-            except OSError as error:
-                self._disk.log.error("what was refused cannot be taken out of the files", why=error.strerror)
-            self._fall_back()
-            raise
-        for log, _ in batches:
-            self._clean(log)
-
-    def _clean(self, log: OffsetsLog) -> None:
-        """Clean the files where it is worth while: what is in the tail stays, as history."""
-        files = self._files[log]
-        if files.busy or files.segments < _CLEANED_FROM + 2:
-            return
-        start = log.tail_start
-        closed = [one for one in files.closed() if one.end <= start]
-        dirty = closed[1:] if closed and closed[0].size > _SEGMENT_BYTES else closed
-        if len(dirty) >= _CLEANED_FROM and sum(one.size for one in dirty) >= closed[0].size:
-            files.rewrite(last_of_each_key, [closed])
-
-    # -- loading -------------------------------------------------------------------------------------------------
-
-    def load_files(self) -> Iterator[None]:
-        """Fill the logs and the coordinator, both empty, from the files; batch by batch. DataDirError, OSError."""
-        self._loading = True
-        read = {log: [data for _, data in self._files[log].read()] for log in self.logs}
-        tails = self._tails({log: [b for d in data for b in batches_of(d)] for log, data in read.items()})
-        yield
-        for log in self.logs:
-            for data in read.pop(log):
-                for batch in batches_of(data):
-                    self._load(log, batch, batch.header.base_offset >= tails[log])
-                    yield
-        self._order = deque(log for _, log in sorted(self._timestamps, key=lambda one: one[0]))
-        self._timestamps = []
-        self._count = sum(item.records for log in self.logs for item in log.items)
-        self._loading = False
-        self._forget_dead_groups()
-        if self._count > self._trigger:
-            self._trim()
-
-    def empty(self) -> None:
-        """Forget what the logs have, to load it anew."""
-        for log in self.logs:
-            log.items, log.head, log.passed, log.end = [], 0, None, 0
-            log.forget_snapshot()
-        self._fresh.clear()
-        self._unwritten.clear()
-        self._of_group.clear()
-        self._generations.clear()
-
-    def _tails(self, found: dict[OffsetsLog, list[FoundBatch]]) -> dict[OffsetsLog, int]:
-        """Where each log's tail begins: together they have the newest records, as many as are kept.
-
-        Before a hole, which a cleaning has left, there is no tail.
-        """
-        tails: dict[OffsetsLog, int] = {}
-        newest: list[tuple[int, int, OffsetsLog, int]] = []
-        for log, batches in found.items():
-            tails[log] = due = batches[-1].header.last_offset + 1 if batches else 0
-            count = 0
-            for header, _ in reversed(batches):
-                if header.last_offset + 1 != due or header.record_count != header.last_offset_delta + 1:
-                    break
-                due = header.base_offset
-                count += header.record_count
-                if due < tails[log] and count == header.record_count:
-                    tails[log] = due  # a log's newest batch is never compacted
-                newest.append((header.max_timestamp, due, log, header.record_count))
-                if count > self._limit:
-                    break
-        newest.sort(key=lambda one: one[:2], reverse=True)
-        count = 0
-        for _, base_offset, log, records in newest:
-            count += records
-            if count > self._limit:
-                break
-            tails[log] = min(tails[log], base_offset)
-        return tails
-
-    def _load(self, log: OffsetsLog, batch: FoundBatch, in_tail: bool) -> None:
-        """Apply a batch's records, and keep them: as history, or as the places where they stood."""
-        header, coordinator = batch.header, self._coordinator
-
-        def skip(record: LogRecord, error: MalformedMessage) -> None:
-            self._log.warning("record skipped", partition=log.name, offset=record.offset, why=str(error))
-
-        found = list(read_offsets(header, batch.data, skip))
-        known = not any(one.record is None for one in found)
-        log.end = header.base_offset
-        for at, count, timestamp, record in found:
-            if record is not None:
-                coordinator.apply(record)
-                self._of_group[record.group_id] = log
-                if not in_tail:
-                    self._place(at, timestamp, record)
-                elif known:
-                    log.append_item(header.base_offset, count, timestamp, record)
-        if in_tail and not known:
-            log.append_item(header.base_offset, header.record_count, header.max_timestamp, bytes(batch.data))
-        log.end = header.last_offset + 1
-
-    def _place(self, at: int, timestamp: int, record: Record) -> None:
-        if isinstance(record, OffsetCommit):
-            columns = self.hard.offsets.topic(record.group_id, record.topic)
-            if columns is not None:
-                columns.placed(record, at)
-        elif isinstance(record, GroupMetadata):
-            self._generations[record.group_id] = Place(at, timestamp, record)
-        elif isinstance(record, GroupTombstone):
-            self._generations.pop(record.group_id, None)
-
-    def _forget_dead_groups(self) -> None:
-        hard = self.hard
-        alive = {item.content.group_id for log in self.logs for item in log.items if type(item.content) is not bytes}
-        for group_id in list(self._of_group):
-            dead = group_id not in hard.generations and not hard.offsets.topics(group_id)
-            if dead and group_id not in alive:
-                del self._of_group[group_id]
+    def _records_in(self, batch: FoundBatch, skipped: Skipped) -> Iterable[Loaded[Record]]:
+        return read_offsets(batch.header, batch.data, skipped)

@@ -12,14 +12,15 @@ million offsets in commits of a thousand: less than 1 us each instead of 20 and 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import Final
 
 from kafkastub.coordinator import OffsetCommit, PartitionCommit, Record
 from kafkastub.coordinator.records import PackedRun, Partitions, is_run
-from kafkastub.state.internal_topics.offsets_records import coordinator_record
+from kafkastub.state.internal_topics.contract import Loaded, Skipped
+from kafkastub.state.internal_topics.offsets_codec import coordinator_record
 from kafkawire.errors import MalformedMessage
 from kafkawire.messages.offset_commit_key import OffsetCommitKey
 from kafkawire.offsets_topic import decode_key, decode_record
@@ -35,24 +36,7 @@ _LONGER_THAN: Final = 4
 _APPEND_TIME: Final = 8
 
 
-class Loaded(NamedTuple):
-    """What some neighbouring log records stand for.
-
-    Attributes:
-        offset: of the first.
-        records: how many there are.
-        record: None where they mean nothing to a classic coordinator.
-    """
-
-    offset: int
-    records: int
-    timestamp: int
-    record: Record | None
-
-
-def read_offsets(
-    header: BatchHeader, batch: memoryview, skipped: Callable[[LogRecord, MalformedMessage], None]
-) -> Iterator[Loaded]:
+def read_offsets(header: BatchHeader, batch: memoryview, skipped: Skipped) -> Iterator[Loaded[Record]]:
     """All of a batch, in order. `skipped` is told of records that cannot be decoded. KafkaError for a broken batch."""
     payload = batch[HEADER_SIZE:]
     data = bytes(decompress(header.compression, payload) if header.compression else payload)
@@ -126,7 +110,7 @@ def _plain_commit(header: BatchHeader, data: bytes) -> OffsetCommit | None:
     return OffsetCommit(*names, [PartitionCommit(partition, offset, epoch)], timestamp, topic_id=topic_id)
 
 
-def _decode(record: LogRecord, skipped: Callable[[LogRecord, MalformedMessage], None]) -> Record | None:
+def _decode(record: LogRecord, skipped: Skipped) -> Record | None:
     try:
         return coordinator_record(decode_record(record.key, record.value))
     except MalformedMessage as error:

@@ -11,13 +11,13 @@ A request's way, when everything is on:
     served (here)         requests that were read together and answered at once, each with one reply, are noted
                           together, with the time until their replies were ready to go, which is every one's. The
                           replies are joined, as they would be to be sent: the journal and the socket share them
-    odd (here)            a request that has no reply yet, or none at all, is noted by itself, "pending" or what it is
+    without_reply (here)  a request that has no reply yet, or none at all, is noted by itself, "pending" or what it is
     answer (here)         the time has come to send a deferred reply: it is cut short or not sent where an action says
                           so, and the journal's entry is completed
     forget (here)         where the client has gone before it
     refused (here)        what is no request that can be served
 
-What a fault plan has to offer stands in `observed_faults`, as protocols: the faults' room imports nothing from here.
+What a fault plan has to offer stands in `watching.faults`, as protocols: the faults' room imports nothing from here.
 `observer.set_plan(plan)` is called whenever the rules change, `set_plan(None)` when none is left; that costs a loop
 over the routes in use. All of it belongs to the server's thread.
 """
@@ -37,9 +37,10 @@ from kafkastub.journal.ring import Reply, Ring, reply_size
 from kafkastub.layers.fast_paths import FAST_PATHS
 from kafkastub.layers.fast_paths.contract import IsClear, always_clear
 from kafkastub.server.clock import Clock
-from kafkastub.server.dispatch import Dispatcher, Exchange, Route
-from kafkastub.server.observed_faults import HANG_UP, NOTHING, Faulted, Faults, Plan
-from kafkastub.server.observed_metrics import Metrics
+from kafkastub.server.dispatch import Dispatcher
+from kafkastub.server.routes import Exchange, Route
+from kafkastub.server.watching.faults import HANG_UP, NOTHING, Faulted, FaultInjector, Plan
+from kafkastub.server.watching.metrics import Metrics
 from kafkawire.codec import Parts
 from kafkawire.schema import Message
 
@@ -47,8 +48,8 @@ _SIZE: Final = 4
 """Bytes of a request's size, in front of it."""
 
 
-class _Open:
-    """What is kept of a request whose reply is deferred, in `Exchange.noted`."""
+class _OpenEntry:
+    """What is kept of a request whose reply is deferred, in `Exchange.watcher_entry`."""
 
     __slots__ = ("deferred", "raw", "route", "sequence")
 
@@ -66,7 +67,7 @@ class Observer:
     def __init__(self, dispatcher: Dispatcher, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
         self._dispatcher = dispatcher
         self._clock = clock
-        self.faults = Faults(dispatcher, clock, loop)
+        self.faults = FaultInjector(dispatcher, clock, loop)
         self.ring: Ring | None = None
         self.metrics: Metrics | None = None
         self.plan: Plan | None = None
@@ -87,8 +88,8 @@ class Observer:
     def clock_moved(self, how: str) -> None:
         """The broker's clock was moved by hand; `how` is one of `kafkastub.journal.ring.CLOCK_MOVES`."""
         if self.ring is not None:
-            now, said = perf_counter_ns(), how.encode()
-            self.ring.add([said, 0, len(said), None, None, self._clock.broker_ms(), now, now, Became.CLOCK, None])
+            now, text = perf_counter_ns(), how.encode()
+            self.ring.add([text, 0, len(text), None, None, self._clock.broker_ms(), now, now, Became.CLOCK, None])
 
     # --- switching
 
@@ -97,7 +98,7 @@ class Observer:
         own = vars(dispatcher)
         own.pop("route", None)
         for route in dispatcher.routes():
-            self._guard(route)
+            self._wrap(route)
         dispatcher.watch = None
         if self.ring is None and self.metrics is None and self.plan is None:
             return  # `answer` and `forget` stay for what is open, and cost nothing
@@ -106,26 +107,26 @@ class Observer:
 
     def _new_route(self, data: bytes, start: int, end: int) -> Route:
         route = Dispatcher.route(self._dispatcher, data, start, end)
-        self._guard(route)
+        self._wrap(route)
         return route
 
-    def _guard(self, route: Route) -> None:
+    def _wrap(self, route: Route) -> None:
         """Put what is on between the route and its handler."""
         plan, metrics, api = self.plan, self.metrics, route.api
-        route.handler, route.passed = _unguarded(route.handler), api.handler
+        route.handler, route.bypassed = _unwrapped(route.handler), api.handler
         is_open = route.fast_path is not None and route.handler is api.handler
         is_clear: IsClear = always_clear
         if plan is not None and plan.concerns(route.key):
-            route.handler, is_clear = self.faults.guarded(route, plan), partial(plan.never_matches, route)
+            route.handler, is_clear = self.faults.wrapped(route, plan), partial(plan.never_matches, route)
         if metrics is not None:
             route.handler = metrics.counted(route, self._dispatcher.lowered)
         if is_open:  # made anew: what it has learnt holds for the rules that there were
             path = FAST_PATHS[route.key].make(self._dispatcher.state, route.version, is_clear)
             if path is not None and metrics is not None:
                 path = metrics.counted_fast_path(route, path)
-            route.fast_path, route.passed = path, route.handler
+            route.fast_path, route.bypassed = path, route.handler
 
-    # --- what connections tell
+    # --- what connections tell: a `server.watcher.Watcher`
 
     def served(
         self, info: ConnectionInfo, data: bytes, first: int, last: int, out: Parts, sent: int, upto: int,
@@ -161,7 +162,7 @@ class Observer:
         if self.ring is not None:
             self.ring.add([data, start, end, reply, info, broker_ms, began, ended, Became.REPLY, None])
 
-    def odd(
+    def without_reply(
         self, info: ConnectionInfo, data: bytes, start: int, end: int, broker_ms: int, began: int, exchange: Exchange,
         outcome: Outcome,
     ) -> None:  # fmt: skip
@@ -171,7 +172,7 @@ class Observer:
             return
         fault = outcome.action.fault if isinstance(outcome, Faulted) else None
         raw = [data, start, end, None, info, broker_ms, began, None, Became.PENDING, fault]
-        exchange.noted = _Open(exchange.route, outcome, raw, -1 if self.ring is None else self.ring.total)
+        exchange.watcher_entry = _OpenEntry(exchange.route, outcome, raw, -1 if self.ring is None else self.ring.total)
         if self.metrics is not None:
             self.metrics.bytes_in += _SIZE + end - start
         if self.ring is not None:
@@ -202,10 +203,10 @@ class Observer:
 
     def _answer(self, exchange: Exchange, deferred: Deferred, out: Parts) -> bool:
         """`Dispatcher.answer`: send a reply that was deferred; whether the connection goes on."""
-        opened: _Open | None = exchange.noted
-        if opened is None:  # it is older than the observer
+        entry: _OpenEntry | None = exchange.watcher_entry
+        if entry is None:  # it is older than the observer
             return Dispatcher.answer(self._dispatcher, exchange, deferred, out)
-        exchange.noted = None
+        exchange.watcher_entry = None
         before, reply = len(out), deferred.reply
         action = deferred.action if isinstance(deferred, Faulted) else None
         ending = "answer" if action is None else action.ending
@@ -218,36 +219,36 @@ class Observer:
         elif not Dispatcher.answer(self._dispatcher, exchange, deferred, out):
             became = Became.CLOSED
         elif action is not None and ending == "cut":
-            sent = b"".join(out[before:])[: action.cut_at]
-            out[before:] = [sent] if sent else []
+            cut = b"".join(out[before:])[: action.cut_at]
+            out[before:] = [cut] if cut else []
             became = Became.DROPPED
         else:
             became = Became.REPLY
-        said: Reply | None = out[-1] if len(out) - before == 1 else tuple(out[before:]) or None
-        self._end(opened, said, became, reply)
+        sent: Reply | None = out[-1] if len(out) - before == 1 else tuple(out[before:]) or None
+        self._end(entry, sent, became, reply)
         return became is Became.REPLY or became is Became.NO_REPLY
 
     def _forget(self, exchange: Exchange) -> None:
         """`Dispatcher.forget`: the client has gone before its reply came."""
-        opened: _Open | None = exchange.noted
-        if opened is not None:
-            exchange.noted = None
-            self._end(opened, None, Became.DROPPED, None)
+        entry: _OpenEntry | None = exchange.watcher_entry
+        if entry is not None:
+            exchange.watcher_entry = None
+            self._end(entry, None, Became.DROPPED, None)
 
-    def _end(self, opened: _Open, said: Reply | None, became: Became, reply: Message | None) -> None:
-        raw = opened.raw
-        raw[3], raw[7], raw[8] = said, perf_counter_ns(), became
+    def _end(self, entry: _OpenEntry, sent: Reply | None, became: Became, reply: Message | None) -> None:
+        raw = entry.raw
+        raw[3], raw[7], raw[8] = sent, perf_counter_ns(), became
         if self.metrics is not None:
-            self.metrics.bytes_out += reply_size(said)
-            if said is None or reply is None:
-                self.metrics.unanswered(opened.route, became)
+            self.metrics.bytes_out += reply_size(sent)
+            if sent is None or reply is None:
+                self.metrics.unanswered(entry.route, became)
             else:
-                self.metrics.answered(opened.route, reply, raw[7] - raw[6])
-        if self.ring is not None and opened.sequence >= 0:
-            self.ring.complete(opened.sequence, raw)
+                self.metrics.answered(entry.route, reply, raw[7] - raw[6])
+        if self.ring is not None and entry.sequence >= 0:
+            self.ring.complete(entry.sequence, raw)
 
 
-def _unguarded(handler: Handler) -> Handler:
+def _unwrapped(handler: Handler) -> Handler:
     """The handler with nothing of ours in front of it."""
     while hasattr(handler, "inner"):
         handler = handler.inner

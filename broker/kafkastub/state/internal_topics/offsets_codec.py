@@ -1,11 +1,11 @@
-"""The coordinator's records in the words of `__consumer_offsets`: one group's record out, any record in."""
+"""The group coordinator's records as keys and values of `__consumer_offsets`, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import cast
+from typing import Final, cast
 
 from kafkastub.coordinator import (
+    CommittedOffset,
     GroupMetadata,
     GroupTombstone,
     MemberMetadata,
@@ -14,7 +14,7 @@ from kafkastub.coordinator import (
     PartitionCommit,
     Record,
 )
-from kafkawire.errors import MalformedMessage
+from kafkastub.coordinator.records import NO_TIMESTAMP
 from kafkawire.messages.group_metadata_key import GroupMetadataKey
 from kafkawire.messages.group_metadata_value import GroupMetadataValue
 from kafkawire.messages.group_metadata_value import MemberMetadata as MemberValue
@@ -28,16 +28,49 @@ from kafkawire.offsets_topic import (
     decode_record,
     encode_value,
     group_key,
+    offset_key,
+    offset_value,
 )
-from kafkawire.records import NewRecord
-from kafkawire.records import Record as LogRecord
+
+EXPIRING_VALUE: Final = 1
+"""The only value version that can tell an expire timestamp."""
 
 
-def group_record(record: GroupMetadata | GroupTombstone, timestamp: int) -> NewRecord:
-    """What is written of a generation, or of a group that is gone."""
-    key = group_key(record.group_id)
-    if isinstance(record, GroupTombstone):
-        return NewRecord(key, None, timestamp)
+class OffsetsCodec:
+    """A `RecordCodec`. A commit of many partitions is as many records: `offset_record` makes each.
+
+    Args:
+        version: of an offset's value, where the commit has no retention of its own.
+    """
+
+    __slots__ = ("_version",)
+
+    def __init__(self, version: int) -> None:
+        self._version = version
+
+    def owner(self, record: Record) -> str:
+        return record.group_id
+
+    def encode(self, record: Record) -> tuple[bytes, bytes | None]:
+        if isinstance(record, GroupMetadata):
+            return group_key(record.group_id), _generation_value(record)
+        if isinstance(record, GroupTombstone):
+            return group_key(record.group_id), None
+        if isinstance(record, OffsetTombstone):
+            return offset_key(record.group_id, record.topic, record.partition), None
+        ((partition, committed),) = record.each()
+        return offset_key(record.group_id, record.topic, partition), self.offset(committed)
+
+    def offset(self, committed: CommittedOffset) -> bytes:
+        """The value of one committed offset."""
+        version = self._version if committed.expire_timestamp == NO_TIMESTAMP else EXPIRING_VALUE
+        return offset_value(version, *committed)
+
+    def decode(self, key: bytes | None, value: bytes | None) -> Record | None:
+        return coordinator_record(decode_record(key, value))
+
+
+def _generation_value(record: GroupMetadata) -> bytes:
     members = [
         MemberValue(
             member_id=m.member_id,
@@ -59,26 +92,7 @@ def group_record(record: GroupMetadata | GroupTombstone, timestamp: int) -> NewR
         current_state_timestamp=record.current_state_timestamp,
         members=members,
     )
-    return NewRecord(key, encode_value(value, GROUP_METADATA_VERSION), timestamp)
-
-
-def from_log(
-    records: Iterable[LogRecord], skipped: Callable[[LogRecord, MalformedMessage], None]
-) -> Iterator[tuple[int, int, Record]]:
-    """(log offset, timestamp, record) of all that are a classic coordinator's.
-
-    `skipped` is told of records that are none at all: of an unknown type, which Kafka skips as well, or damaged, where
-    Kafka gives the partition up. Only an admin client can have written such.
-    """
-    for record in records:
-        try:
-            decoded = decode_record(record.key, record.value)
-        except MalformedMessage as error:
-            skipped(record, error)
-            continue
-        found = coordinator_record(decoded)
-        if found is not None:
-            yield record.offset, record.timestamp, found
+    return encode_value(value, GROUP_METADATA_VERSION)
 
 
 def coordinator_record(record: OffsetsRecord) -> Record | None:

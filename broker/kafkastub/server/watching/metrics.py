@@ -24,7 +24,7 @@ from kafkastub.journal.extract import Tally, error_tally
 from kafkastub.journal.ring import Outcome as Became
 from kafkastub.layers.fast_paths import FAST_PATHS
 from kafkastub.layers.fast_paths.contract import FastPath
-from kafkastub.server.dispatch import Exchange, Route
+from kafkastub.server.routes import Exchange, Route
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode_from
 from kafkawire.schema import Message
@@ -78,7 +78,7 @@ class Meter:
         self.last = last
         self.requests += 1
 
-    def took(self, ns: int) -> None:
+    def add_time(self, ns: int) -> None:
         """So long until those that were not timed were on their way."""
         times = self.requests - self.timed
         self.timed = self.requests
@@ -191,18 +191,18 @@ class Metrics:
         self.bytes_out += bytes_out
         meter = self._by_key.get(key)
         if meter is not None and meter.requests - meter.timed == count:
-            meter.timed = meter.requests  # as `took`
+            meter.timed = meter.requests  # as `add_time`
             meter.total_ns += ns * count
             meter.buckets[ns.bit_length()] += count
             return
         for meter in self._meters.values():  # they were of several APIs
-            meter.took(ns)
+            meter.add_time(ns)
 
     def answered(self, route: Route, response: Message, ns: int) -> None:
         """A reply that had been deferred."""
         meter = self.meter(route)
         meter.change(response)
-        meter.took(ns)
+        meter.add_time(ns)
 
     def unanswered(self, route: Route, became: Became | Silence) -> None:
         """A request has got no reply."""

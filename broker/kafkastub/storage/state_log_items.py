@@ -1,4 +1,4 @@
-"""What the logs of `__consumer_offsets` are made of."""
+"""What the logs of internal topics are made of."""
 
 from __future__ import annotations
 

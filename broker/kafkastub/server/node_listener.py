@@ -1,6 +1,6 @@
-"""A door is one listener of one node that is open: a bound address and who comes in there.
+"""One listener of one node on the network: a bound address, and who comes in there.
 
-What a listener's security protocol makes of a new connection is decided here, in `Door.admit`.
+What the listener's security protocol makes of a new connection is decided here, in `NodeListener.admit`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafkastub.config import Listener
 from kafkastub.handlers.context import ConnectionInfo
-from kafkastub.server.limits import client_host
+from kafkastub.server.connection_limits import client_host
 
 if TYPE_CHECKING:
     from kafkastub.security.credentials import ListenerSasl
@@ -28,11 +28,12 @@ class ListenError(OSError):
     """The address cannot be bound; the text is one sentence for a user."""
 
 
-class Door:
+class NodeListener:
     """One listener of one node.
 
     Attributes:
-        node_id, listener: whose, and which.
+        node_id, configured: whose, and which.
+        name: the listener's.
         host, port: the address that is bound, from `open` on.
         is_open: whether clients get in.
         sasl: what clients have to say before they are served; None where they need not say anything.
@@ -43,12 +44,13 @@ class Door:
         self.node_id = node_id
         self.tls = tls
         self.sasl: ListenerSasl | None = None
-        self.listener = listener
+        self.configured = listener
+        self.name = listener.name
         self.host = listener.host
         self.port = listener.port
         self._acceptor: Acceptor | None = None
         self._kept: socket.socket | None = None
-        """Holds the address while the door is closed, so that nobody else gets it meanwhile."""
+        """Holds the address while it is closed, so that nobody else gets it meanwhile."""
 
     @property
     def is_open(self) -> bool:
@@ -61,7 +63,7 @@ class Door:
         """
         host, port = client_host(peer), peer[1]
         shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        return ConnectionInfo(number, f"/{host}", shown, self.listener.name, self.node_id, self.listener.protocol)
+        return ConnectionInfo(number, f"/{host}", shown, self.name, self.node_id, self.configured.protocol)
 
     def open(self, acceptor: Callable[[socket.socket], Acceptor]) -> None:
         """Bind, if the address is not held already, and accept. Raises ListenError."""

@@ -76,7 +76,7 @@ class ConnectionLimits:
     """Of one node."""
 
     def __init__(self, state: BrokerState, resolve: Resolve) -> None:
-        """`resolve` looks names up: see `Names`."""
+        """`resolve` looks names up: see `HostResolver`."""
         self._state = state
         self._resolve = resolve
         self._listeners: list[str] = []
@@ -148,21 +148,21 @@ class ConnectionLimits:
             return False
         return self._total < self._most or self.is_protected(listener)
 
-    def wait_ms(self, listener: str, now: int) -> int:
+    def wait_ms(self, listener: str, timer_ms: int) -> int:
         """A connection has come: how long it has to wait for the sake of the creation rates."""
         if not self._bounds:
             return 0
         names = (listener,) if self.is_protected(listener) else (None, listener)
-        waits = (self._record("", name, self._bounds[name], now) for name in names if name in self._bounds)
+        waits = (self._record("", name, self._bounds[name], timer_ms) for name in names if name in self._bounds)
         return max(waits, default=0)
 
-    def take(self, listener: str, ip: str, now: int) -> Slot:
+    def take(self, listener: str, ip: str, timer_ms: int) -> Slot:
         """A place for a connection that may come in. Raises TooMany, TooFast."""
         if self._state.has_quotas:
             rate = self._state.quotas.connection_rate(ip)
-            if rate is not None and (delay := self._record(ip, None, int(rate), now)):
-                self._rates[ip, None].record(-1, now)
-                self._unrecord(listener, now)
+            if rate is not None and (delay := self._record(ip, None, int(rate), timer_ms)):
+                self._rates[ip, None].record(-1, timer_ms)
+                self._unrecord(listener, timer_ms)
                 raise TooFast(delay)
         most = self._overrides.get(ip, self._per_ip)
         if self._by_ip[ip] >= most:
@@ -199,7 +199,7 @@ class ConnectionLimits:
         for call in waiting:
             call()
 
-    def _record(self, ip: str, listener: str | None, bound: int, now: int) -> int:
+    def _record(self, ip: str, listener: str | None, bound: int, timer_ms: int) -> int:
         from kafkastub.security.quota_rates import Rate, Windows
 
         config = self._state.config
@@ -209,13 +209,13 @@ class ConnectionLimits:
             if len(self._rates) >= _MOST_RATES:
                 del self._rates[next(iter(self._rates))]
             rate = self._rates[ip, listener] = Rate(Windows(config["quota.window.num"], size_ms))
-        rate.record(1, now)
-        return min(rate.over(bound, now), size_ms)
+        rate.record(1, timer_ms)
+        return min(rate.over(bound, timer_ms), size_ms)
 
-    def _unrecord(self, listener: str, now: int) -> None:
+    def _unrecord(self, listener: str, timer_ms: int) -> None:
         for name in (None, listener):
             if ("", name) in self._rates:
-                self._rates["", name].record(-1, now)
+                self._rates["", name].record(-1, timer_ms)
 
 
 def plain_ip(host: str) -> str:

@@ -16,7 +16,9 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
 from kafkastub.handlers.registry import Handler
 from kafkastub.server.clock import Clock
-from kafkastub.server.dispatch import Dispatcher, Exchange, Route
+from kafkastub.server.dispatch import Dispatcher
+from kafkastub.server.routes import Exchange, Route
+from kafkastub.state.deferred import as_it_is
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.schema import Message
@@ -106,7 +108,7 @@ class Faulted(Deferred):
     __slots__ = ("action", "inner", "timer")
 
     def __init__(self, action: Action) -> None:
-        super().__init__(_as_it_is)
+        super().__init__(as_it_is)
         self.action = action
         self.inner: Deferred | None = None
         """What the handler itself waits for."""
@@ -120,7 +122,7 @@ class Faulted(Deferred):
             self.timer.cancel()
 
 
-class Faults:
+class FaultInjector:
     """Puts a plan in front of the handlers of one dispatcher's routes."""
 
     def __init__(self, dispatcher: Dispatcher, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
@@ -130,7 +132,7 @@ class Faults:
         self.fired: dict[str, int] = {}
         """How often, by fault; the first `_MOST_NAMES` of them."""
 
-    def guarded(self, route: Route, plan: Plan) -> Handler:
+    def wrapped(self, route: Route, plan: Plan) -> Handler:
         """The route's handler behind the plan."""
         match, inner = plan.match, route.handler
 
@@ -138,12 +140,12 @@ class Faults:
             action = match(route, context, request)
             if action is None:
                 return inner(context, request)
-            return self._meddle(action, route, context, request, inner)
+            return self._inject(action, route, context, request, inner)
 
         handle.inner = inner  # type: ignore[attr-defined]
         return handle
 
-    def _meddle(self, action: Action, route: Route, context: RequestContext, request: Any, inner: Handler) -> Outcome:
+    def _inject(self, action: Action, route: Route, context: RequestContext, request: Any, inner: Handler) -> Outcome:
         name = action.fault
         if name in self.fired or len(self.fired) < _MOST_NAMES:
             self.fired[name] = self.fired.get(name, 0) + 1
@@ -215,10 +217,6 @@ def _unanswered(exchange: Exchange) -> Outcome:
     if exchange.route.key == ApiKey.PRODUCE and getattr(exchange.request, "acks", None) == 0:
         return NO_REPLY
     return NOTHING
-
-
-def _as_it_is(reply: Message) -> Message:
-    return reply
 
 
 _MOST_NAMES: Final = 1000

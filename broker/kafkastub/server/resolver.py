@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-_Told = Callable[[Mapping[str, "str | OSError"]], None]
+_Callback = Callable[[Mapping[str, "str | OSError"]], None]
 _PATIENCE: Final = 2.0
 """Seconds for which a listener is not opened because a name is being looked up."""
 
@@ -17,25 +17,25 @@ _LONGEST: Final = 30.0
 """Seconds for all names of one question."""
 
 
-class Names:
+class HostResolver:
     """One look-up at a time, in a thread that nobody waits for when the process ends."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._jobs: dict[object, tuple[Sequence[str], _Told]] = {}
+        self._jobs: dict[object, tuple[Sequence[str], _Callback]] = {}
         """Those that wait, by who has asked: of one's own questions the last one counts."""
         self._busy = False
         self._idle = asyncio.Event()
         self._idle.set()
 
-    def resolve(self, who: object, names: Sequence[str], told: _Told) -> None:
-        """Have `told` called, on the loop, with the first address of each name or why it has none."""
-        self._jobs[who] = names, told
+    def resolve(self, who: object, names: Sequence[str], callback: _Callback) -> None:
+        """Have `callback` called, on the loop, with the first address of each name or why it has none."""
+        self._jobs[who] = names, callback
         if not self._busy:
             self._next()
 
     async def settled(self) -> None:
-        """Everything that was asked for is told, or it takes too long."""
+        """Until everything that was asked for is known, or it takes too long."""
         if not self._busy:
             return
         with contextlib.suppress(TimeoutError):
@@ -51,7 +51,7 @@ class Names:
         self._busy = True
         self._idle.clear()
         who = next(iter(self._jobs))
-        names, told = self._jobs.pop(who)
+        names, callback = self._jobs.pop(who)
 
         def work() -> None:
             until = time.monotonic() + _LONGEST
@@ -61,13 +61,13 @@ class Names:
                     break
                 found[name] = _address(name) if time.monotonic() < until else OSError(0, "no time was left for it")
             with contextlib.suppress(RuntimeError):  # the loop is closed
-                self._loop.call_soon_threadsafe(self._done, told, found)
+                self._loop.call_soon_threadsafe(self._done, callback, found)
 
         threading.Thread(target=work, name="kafkastub-names", daemon=True).start()
 
-    def _done(self, told: _Told, found: Mapping[str, str | OSError]) -> None:
+    def _done(self, callback: _Callback, found: Mapping[str, str | OSError]) -> None:
         try:
-            told(found)
+            callback(found)
         finally:
             self._next()
 

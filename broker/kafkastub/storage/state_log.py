@@ -1,4 +1,4 @@
-"""The log of one partition of `__consumer_offsets`: kept as tuples, encoded when somebody reads, compacted by itself.
+"""The log of one partition of an internal topic: kept as typed records, encoded when it is read, compacted by itself.
 
     0                          compacted                           tail                       log end
     |--- what is left of old records, from a snapshot ---|--- the newest records, all of them ---|
@@ -27,11 +27,11 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import HEADER_SIZE, NewRecord, Record, build_batch, parse_header, read_batch
 
 from .log import PartitionLog, Read, TimestampAndOffset
-from .offsets_writer import EncodedBatches, Item, Snapshot
 from .segment import Chunk, StoredBatch
 from .settings import LogSettings
+from .state_log_items import EncodedBatches, Item, Snapshot
 
-__all__ = ["EncodedBatches", "Item", "OffsetsLog", "Snapshot", "Writer"]
+__all__ = ["EncodedBatches", "Item", "Snapshot", "StateLog", "Writer"]
 
 _offset_of = itemgetter(0)
 _timestamp_of = itemgetter(3)
@@ -56,23 +56,23 @@ class Writer(Protocol):
     def catch_up(self) -> None:
         """Append what is to be appended."""
 
-    def appended(self, log: OffsetsLog) -> None:
+    def appended(self, log: StateLog) -> None:
         """An item was appended to a tail."""
 
     def records_of(self, content: Any, timestamp: int) -> Sequence[NewRecord]:
         """The records of an item, in order."""
 
-    def snapshot(self, log: OffsetsLog, end: int) -> Snapshot:
+    def snapshot(self, log: StateLog, end: int) -> Snapshot:
         """The compacted part up to an offset."""
 
 
-class OffsetsLog(PartitionLog):
+class StateLog(PartitionLog):
     """One partition's log.
 
     Args:
         partition: its index.
         encoded: shared by all partitions.
-        compression: of the batches (`offsets.topic.compression.codec`).
+        compression: of the batches, by its number.
 
     Attributes:
         end: the log end offset, as far as the writer has caught up.

@@ -1,0 +1,59 @@
+"""docs/architecture.md shows the house as it stands: rooms, their order, who imports from whom, files that exist."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs" / "architecture.md").read_text()
+ROW = re.compile(r"^\| `(\w+)` \| .+ \| ([\w, -]+) \|$", re.MULTILINE)
+OUTSIDE = ("kafkawire", "shown", "version")
+"""Beside the rooms: what they may import from as well."""
+
+
+@pytest.fixture(scope="module")
+def imports() -> dict[str, set[str]]:
+    """Each room of the broker, and from where it imports, as the code says."""
+    graph = grimp.build_graph("kafkastub", "kafkawire", cache_dir=None)
+    where = {module: _room(module) for module in graph.modules}
+    found: dict[str, set[str]] = {room: set() for room in where.values()}
+    for module, room in where.items():
+        found[room] |= {where[other] for other in graph.find_modules_directly_imported_by(module)} - {room}
+    return {room: others - {"kafkastub"} for room, others in found.items() if room not in (*OUTSIDE, "kafkastub")}
+
+
+def _room(module: str) -> str:
+    package, _, rest = module.partition(".")
+    return package if package == "kafkawire" or not rest else rest.partition(".")[0]
+
+
+def test_each_room_stands_there_with_what_it_imports_from(imports: dict[str, set[str]]):
+    told = {room: set(others.split(", ")) - {"-"} for room, others in ROW.findall(TEXT)}
+    assert told == imports
+
+
+def test_the_picture_is_the_import_contract():
+    picture = TEXT.partition("```text\n")[2].partition("```")[0]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (layers,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+    floors = [set(re.findall(r"kafkastub\.(\w+)", layer)) for layer in layers]
+    assert [set(line.split()) for line in picture.splitlines()] == floors
+
+
+def test_each_room_is_a_folder(imports: dict[str, set[str]]):
+    folders = {path.parent.name for path in (ROOT / "broker" / "kafkastub").glob("*/__init__.py")}
+    assert folders == imports.keys()
+
+
+def test_every_file_that_it_names_is_there():
+    named = set(re.findall(r"`([\w/]+(?:\.py|/))`", TEXT))
+    roots = [ROOT, ROOT / "broker" / "kafkastub", ROOT / "pipeline" / "kafkastub_pipeline"]
+    roots += [roots[1] / "coordinator" / "classic", roots[1] / "server", roots[1] / "coordinator"]
+    absent = {one for one in named if not any((root / one).exists() for root in roots)}
+    assert len(named) > 20
+    assert absent == {"handlers/kNN_name.py"} & named
