@@ -22,8 +22,8 @@ def recorded(name: str) -> Said:
     return found
 
 
-@pytest.mark.behaviour("CT-1", "CT-2", "CT-3", "CT-4", "CT-5", "CT-6", "CT-7")
-@pytest.mark.behaviour("RT-1", "RT-2", "RT-3", "XT-1", "XT-2", "XT-3", "XT-4", "DT-1", "DT-2", "DT-3", "DT-4", "SA-11")
+@pytest.mark.behaviour("KC-1", "KC-2", "KC-3", "KC-4", "KC-5", "KC-6", "KC-7")
+@pytest.mark.behaviour("KR-1", "KR-2", "KR-3", "KE-1", "KE-2", "KE-3", "KE-4", "KD-1", "KD-2", "KD-3", "KD-4", "SA-11")
 @ENABLED_AND_NOT
 def test_the_stub_answers_as_kafka_did(name: str, config: dict[str, object], player: Player):
     with brokers.stub(**config) as addresses:

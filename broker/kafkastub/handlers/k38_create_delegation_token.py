@@ -1,16 +1,16 @@
 """CreateDelegationToken (key 38), versions 1-3.
 
-CT-1   A token of who asks, or in version 3 of another owner, with an id, and the HMAC-SHA512 of that by
+KC-1   A token of who asks, or in version 3 of another owner, with an id, and the HMAC-SHA512 of that by
        delegation.token.secret.key.                                         KIP-48; DelegationTokenControlManager
-CT-2   It ends after delegation.token.expiry.time.ms of broker time, if it is not renewed; in any case after the
+KC-2   It ends after delegation.token.expiry.time.ms of broker time, if it is not renewed; in any case after the
        lifetime asked for, which delegation.token.max.lifetime.ms bounds. A lifetime of 0 or less asks for the most.
-CT-3   On a PLAINTEXT listener, over TLS without a client's certificate, and by who has signed in with a token himself:
+KC-3   On a PLAINTEXT listener, over TLS without a client's certificate, and by who has signed in with a token himself:
        DELEGATION_TOKEN_REQUEST_NOT_ALLOWED.                                KafkaApis.allowTokenRequests
-CT-4   For another owner without CreateTokens on the user: DELEGATION_TOKEN_AUTHORIZATION_FAILED.     KIP-373
-CT-5   A renewer that is no User: INVALID_PRINCIPAL_TYPE.
-CT-6   Without a secret key: DELEGATION_TOKEN_AUTH_DISABLED, with times of 0 where other errors have -1.
-CT-7   An owner with a name and no type: UNKNOWN_SERVER_ERROR.              KafkaPrincipal
-CT-8   More than 10,000 tokens, or 16 million characters of principals, are not kept: UNKNOWN_SERVER_ERROR.
+KC-4   For another owner without CreateTokens on the user: DELEGATION_TOKEN_AUTHORIZATION_FAILED.     KIP-373
+KC-5   A renewer that is no User: INVALID_PRINCIPAL_TYPE.
+KC-6   Without a secret key: DELEGATION_TOKEN_AUTH_DISABLED, with times of 0 where other errors have -1.
+KC-7   An owner with a name and no type: UNKNOWN_SERVER_ERROR.              KafkaPrincipal
+KC-8   More than 10,000 tokens, or 16 million characters of principals, are not kept: UNKNOWN_SERVER_ERROR.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """RenewDelegationToken (key 39), versions 1-2.
 
-RT-1   The token with that hmac expires after the period from now on, in broker time; delegation.token.expiry.time.ms
+KR-1   The token with that hmac expires after the period from now on, in broker time; delegation.token.expiry.time.ms
        bounds it, and stands for a period of 0 or less. Never past the token's end.    DelegationTokenControlManager
-RT-2   An unknown hmac: DELEGATION_TOKEN_NOT_FOUND; a token that is over and has not been swept:
+KR-2   An unknown hmac: DELEGATION_TOKEN_NOT_FOUND; a token that is over and has not been swept:
        DELEGATION_TOKEN_EXPIRED; who is neither its owner nor a renewer: DELEGATION_TOKEN_OWNER_MISMATCH. In this order.
-RT-3   Where CreateDelegationToken is not allowed: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED; without a secret key:
+KR-3   Where CreateDelegationToken is not allowed: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED; without a secret key:
        DELEGATION_TOKEN_AUTH_DISABLED.
 """
 

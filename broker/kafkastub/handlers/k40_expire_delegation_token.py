@@ -1,14 +1,14 @@
 """ExpireDelegationToken (key 40), versions 1-2.
 
-XT-1   The token with that hmac expires after the period from now on, in broker time, earlier or later than it would
+KE-1   The token with that hmac expires after the period from now on, in broker time, earlier or later than it would
        have, and never past its end.                                          DelegationTokenControlManager
-XT-2   A period below 0: it is gone at once, also one that is over.
-XT-3   An unknown hmac: DELEGATION_TOKEN_NOT_FOUND; who is neither its owner nor a renewer:
+KE-2   A period below 0: it is gone at once, also one that is over.
+KE-3   An unknown hmac: DELEGATION_TOKEN_NOT_FOUND; who is neither its owner nor a renewer:
        DELEGATION_TOKEN_OWNER_MISMATCH; a token that is over and has not been swept: DELEGATION_TOKEN_EXPIRED. In this
        order.
-XT-4   Where CreateDelegationToken is not allowed: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED; without a secret key:
+KE-4   Where CreateDelegationToken is not allowed: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED; without a secret key:
        DELEGATION_TOKEN_AUTH_DISABLED.
-XT-5   Tokens that are over are swept every delegation.token.expiry.check.interval.ms, and when a test moves the clock.
+KE-5   Tokens that are over are swept every delegation.token.expiry.check.interval.ms, and when a test moves the clock.
 """
 
 from __future__ import annotations

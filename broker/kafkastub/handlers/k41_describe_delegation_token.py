@@ -1,11 +1,11 @@
 """DescribeDelegationToken (key 41), versions 1-3.
 
-DT-1   With null as owners every token that the principal may see; else those of which one of these is owner, renewer or
+KD-1   With null as owners every token that the principal may see; else those of which one of these is owner, renewer or
        who asked for it; an empty list finds none.                            KIP-48; DelegationTokenManager.filterToken
-DT-2   Seen are tokens that the principal owns, may renew or has asked for; others with Describe on the token, or with
+KD-2   Seen are tokens that the principal owns, may renew or has asked for; others with Describe on the token, or with
        DescribeTokens on their owner, and all of them without an authorizer.  KIP-373
-DT-3   Version 3 tells who asked for a token. Its hmac is told to everybody who may see it.
-DT-4   Where CreateDelegationToken is not allowed: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED; without a secret key:
+KD-3   Version 3 tells who asked for a token. Its hmac is told to everybody who may see it.
+KD-4   Where CreateDelegationToken is not allowed: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED; without a secret key:
        DELEGATION_TOKEN_AUTH_DISABLED.
 """
 
