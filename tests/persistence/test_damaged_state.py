@@ -159,6 +159,8 @@ def test_anything_anywhere_is_refused_in_a_sentence_or_of_no_consequence(directo
         (("clock", "frozen_at"), True, "clock.frozen_at is true or false; a whole number from -9007199254740992 to "
          "9007199254740992 is wanted"),
         (("scram", 0, 3), "secret!", "scram[0][3] is a text; base64 is wanted"),
+        (("delegation_tokens",), [["id", ["User"], [], [], 0, 0, 0]], "delegation_tokens[0][1] is a list; a list of 2 is "
+         "wanted"),
         (("acls", 0), {}, "acls[0] is an object; a list of 7 is wanted"),
         (("group_configs", "g"), None, "group_configs['g'] is null; an object is wanted"),
         (("quotas", 0, 0, 0, 0), "nobody", "Unhandled client quota entity type: nobody"),

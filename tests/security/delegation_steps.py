@@ -328,6 +328,9 @@ def _signed_in(on: Play, made: Any) -> None:
         on.login(name, made.token_id, word, name)
         with on.holder(made, name) as talk:
             _not_allowed(on, talk, "by token", bytes(made.hmac))
+    with on.holder(made, "sha256") as talk:
+        assert talk.scram("alice", PASSWORD).error_code == 0
+        on.create(talk, "by token, then by password")
     on.login("with a wrong hmac", made.token_id, "x")
     for extensions in ("", ",tokenauth=false", ",tokenauth=TRUE", ",TokenAuth=true", ",tokenauth=true=", ",x=true"):
         on.login(f"with the extensions {extensions!r}", made.token_id, word, extensions=extensions)
