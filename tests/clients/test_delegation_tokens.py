@@ -1,4 +1,4 @@
-"""kafka-delegation-tokens prints for the stub what it prints for Apache Kafka; Kafka's own client signs in by a token."""
+"""kafka-delegation-tokens prints for the stub what it prints for Apache Kafka; a Java client signs in by a token."""
 
 from __future__ import annotations
 
