@@ -211,7 +211,7 @@ def test_no_hmac_is_logged_or_journaled(tmp_path: Path, caplog: pytest.LogCaptur
 
 
 @pytest.mark.behaviour("KC-8")
-@pytest.mark.parametrize(("most", "value"), [("_MOST", 2), ("_MOST_CHARACTERS", 60)])
+@pytest.mark.parametrize(("most", "value"), [("_MOST", 2), ("_MOST_RENEWERS", 2), ("_MOST_CHARACTERS", 60)])
 def test_no_more_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch, most: str, value: int):
     monkeypatch.setattr(delegation_tokens, most, value)
     tokens = DelegationTokens(BrokerConfig(CONFIG, Profile.named("kafka")))

@@ -10,7 +10,8 @@ KC-4   For another owner without CreateTokens on the user: DELEGATION_TOKEN_AUTH
 KC-5   A renewer that is no User: INVALID_PRINCIPAL_TYPE.
 KC-6   Without a secret key: DELEGATION_TOKEN_AUTH_DISABLED, with times of 0 where other errors have -1.
 KC-7   An owner with a name and no type: UNKNOWN_SERVER_ERROR.              KafkaPrincipal
-KC-8   More than 10,000 tokens, or 16 million characters of principals, are not kept: UNKNOWN_SERVER_ERROR.
+KC-8   More than 10,000 tokens, with 50,000 renewers and 16 million characters of principals in all, are not kept:
+       UNKNOWN_SERVER_ERROR.
 """
 
 from __future__ import annotations

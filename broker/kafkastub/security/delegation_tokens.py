@@ -19,6 +19,8 @@ from kafkawire.errors import ErrorCode, KafkaError
 _LAST_MS: Final = (1 << 63) - 1
 _MOST: Final = 10_000
 """Tokens that are kept at once."""
+_MOST_RENEWERS: Final = 50_000
+"""Of all of them."""
 _MOST_CHARACTERS: Final = 16_000_000
 """Of all their principals."""
 
@@ -112,7 +114,7 @@ class DelegationTokens:
         self._renewal_ms: int = config["delegation.token.expiry.time.ms"]
         self._tokens: dict[str, DelegationToken] = {}
         self._by_hmac: dict[bytes, DelegationToken] = {}
-        self._characters = 0
+        self._characters = self._renewers = 0
 
     def __len__(self) -> int:
         return len(self._tokens)
@@ -137,7 +139,11 @@ class DelegationTokens:
         made = DelegationToken(
             token_id, owner, requester, renewers, now_ms, max_ms, expires_ms, self._hmac_of(token_id)
         )
-        if len(self) >= _MOST or self._characters + made.characters > _MOST_CHARACTERS:
+        if (
+            len(self) >= _MOST
+            or self._renewers + len(renewers) > _MOST_RENEWERS
+            or self._characters + made.characters > _MOST_CHARACTERS
+        ):
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         self._keep(made)
         return made
@@ -196,7 +202,7 @@ class DelegationTokens:
         """Nothing but what `document` gave."""
         self._tokens.clear()
         self._by_hmac.clear()
-        self._characters = 0
+        self._characters = self._renewers = 0
         for token_id, owner, requester, renewers, issued_ms, max_ms, expires_ms in document:
             self._keep(
                 DelegationToken(
@@ -215,10 +221,12 @@ class DelegationTokens:
         self._tokens[token.token_id] = token
         self._by_hmac[token.hmac] = token
         self._characters += token.characters
+        self._renewers += len(token.renewers)
 
     def _forget(self, token: DelegationToken) -> None:
         del self._tokens[token.token_id], self._by_hmac[token.hmac]
         self._characters -= token.characters
+        self._renewers -= len(token.renewers)
 
     def _hmac_of(self, token_id: str) -> bytes:
         return hmac.digest(self._secret, token_id.encode(), "sha512")
