@@ -13,7 +13,8 @@ from tests.clients.jvm import Jvm
 from tests.clients.tools import GOLDEN, Terminal
 from tests.security import brokers
 from tests.security.brokers import PASSWORD, Addresses
-from tests.security.delegation_steps import CONFIG
+from tests.security.delegation_steps import CONFIG, Play
+from tests.waiting import until
 
 TRANSCRIPT = GOLDEN / "tokens.txt"
 TOOL = "org.apache.kafka.tools.DelegationTokenCommand"
@@ -72,10 +73,16 @@ class TokenTerminal(Terminal):
 def play(jvm: Jvm, addresses: Addresses, folder: Path) -> str:
     """The transcript."""
     at = TokenTerminal(jvm, addresses.sasl, folder)
+
+    def settled(count: int) -> None:
+        """Kafka's broker learns of what its controller did a moment later; the tool may be as fast."""
+        until(lambda: len(Play(addresses).tokens()) == count, f"{count} tokens")
+
     for name, word in (("alice", PASSWORD), ("bob", "b"), ("root", "r")):
         (folder / name).write_text(password(name, word))
     at.tokens("alice", "--create --max-life-time-period -1 --renewer-principal User:bob --renewer-principal User:dora")
     at.tokens("root", "--create --max-life-time-period 3600000 --owner-principal User:gus")
+    settled(2)
     at.tokens("bob", "--create --max-life-time-period -1 --owner-principal User:gus")
     at.tokens("bob", "--create --max-life-time-period -1 --renewer-principal Group:x")
     at.tokens("alice", "--describe")
@@ -91,6 +98,7 @@ def play(jvm: Jvm, addresses: Addresses, folder: Path) -> str:
     at.tokens("by-token", "--describe")
     at.tokens("alice", "--expire --expiry-time-period 1000 --hmac KEY0")
     at.tokens("alice", "--expire --expiry-time-period -1 --hmac KEY0")
+    settled(1)
     at.tokens("alice", "--expire --expiry-time-period -1 --hmac KEY0")
     at.tokens("alice", "--describe")
     at.tokens("by-token", "--list", TOPICS)

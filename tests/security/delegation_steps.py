@@ -103,7 +103,7 @@ class Play:
     def create(self, talk: Talk, what: str, version: int = 3, **how: Any) -> Any:
         answer = self._ask(talk, f"create {what}", ApiKey.CREATE_DELEGATION_TOKEN, version, creation(**how))
         if not answer.error_code:
-            until(lambda: answer.token_id in self._tokens(), "Kafka's broker learns of what its controller did")
+            until(lambda: answer.token_id in self.tokens(), "Kafka's broker learns of what its controller did")
         return answer
 
     def renew(self, talk: Talk, what: str, key: Any, ms: int = -1, version: int = 2) -> int:
@@ -116,7 +116,7 @@ class Play:
         if ms >= 0:
             return self._moved(key, answer)
         if not answer.error_code:
-            until(lambda: all(one.hmac != key for one in self._tokens().values()), "the token is gone")
+            until(lambda: all(one.hmac != key for one in self.tokens().values()), "the token is gone")
         return 0
 
     def describe(self, talk: Talk, what: str, owners: Sequence[Who] | None = None, version: int = 3) -> Any:
@@ -152,10 +152,10 @@ class Play:
         """When the token expires now; Kafka's broker learns of it a moment later."""
         at: int = answer.expiry_timestamp_ms
         if not answer.error_code:
-            until(lambda: at in [one.expiry_timestamp for one in self._tokens().values() if one.hmac == key], "renewed")
+            until(lambda: at in [one.expiry_timestamp for one in self.tokens().values() if one.hmac == key], "renewed")
         return at
 
-    def _tokens(self) -> dict[str, Any]:
+    def tokens(self) -> dict[str, Any]:
         """What a super user sees, by id."""
         with self.user("root") as talk:
             found = talk.ask(ApiKey.DESCRIBE_DELEGATION_TOKEN, 3, description()).tokens
