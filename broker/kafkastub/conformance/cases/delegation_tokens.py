@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kafkastub.conformance.broker import Broker
 from kafkastub.conformance.expecting import expect
 from kafkastub.conformance.registry import case
@@ -36,7 +38,7 @@ def with_a_bad_renewer(on: Broker) -> None:
 )
 def of_another_owner(on: Broker) -> None:
     name = on.name()
-    owner = {"owner_principal_type": "User", "owner_principal_name": name}
+    owner: dict[str, Any] = {"owner_principal_type": "User", "owner_principal_name": name}
     answer = on.ask("CreateDelegationToken", renewers=[], max_lifetime_ms=-1, **owner)
     expect(answer, **NOT_ALLOWED, principal_type="User", principal_name=name, **REQUESTER, **NO_TOKEN)
 
@@ -48,7 +50,7 @@ def of_another_owner(on: Broker) -> None:
     versions=(3, 3),
 )
 def of_an_owner_without_a_type(on: Broker) -> None:
-    owner = {"owner_principal_type": None, "owner_principal_name": on.name()}
+    owner: dict[str, Any] = {"owner_principal_type": None, "owner_principal_name": on.name()}
     answer = on.ask("CreateDelegationToken", renewers=[], max_lifetime_ms=-1, **owner)
     expect(answer, error_code=E.UNKNOWN_SERVER_ERROR, **ANONYMOUS, **REQUESTER, **NO_TOKEN)
 
