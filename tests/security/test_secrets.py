@@ -139,12 +139,24 @@ SEGMENTS = {
     "a token before anything": (TOKEN, ["api -1"]),
     "of a user who begins like a request": (framed(f"\0\3\0{SECRET}".encode()), ["api -1"]),
     "a token in place of a request": (asked(ApiKey.SASL_HANDSHAKE, 1, HANDSHAKE) + TOKEN, ["SaslHandshake", "api -1"]),
+    "with a password where a client id would be": (
+        asked(ApiKey.SASL_HANDSHAKE, 1, HANDSHAKE) + framed(b"\0bob!!\0\0\x20" + SECRET.encode()),
+        ["SaslHandshake", "api -1"],
+    ),
+    "a token of somebody who is in": (
+        asked(ApiKey.SASL_HANDSHAKE, 1, HANDSHAKE)
+        + asked(ApiKey.SASL_AUTHENTICATE, 0, framed(f"\0alice\0{SECRET}".encode()))
+        + TOKEN,
+        ["SaslHandshake", "SaslAuthenticate", "api -1"],
+    ),
 }
 
 
 @pytest.mark.parametrize("apart", [False, True], ids=["in one segment", "one by one"])
 @pytest.mark.parametrize("case", SEGMENTS)
-def test_a_token_is_not_taken_for_a_request(tmp_path: Path, case: str, apart: bool):
+def test_a_token_is_not_taken_for_a_request(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, case: str, apart: bool
+) -> None:
     sent, names = SEGMENTS[case]
     folder = tmp_path / "journal"
     config = {"connection.failed.authentication.delay.ms": 0}
@@ -166,8 +178,23 @@ def test_a_token_is_not_taken_for_a_request(tmp_path: Path, case: str, apart: bo
         exported = stub.journal.to_jsonl(tmp_path / "exported", frames=True).read_bytes()
     written = b"".join(path.read_bytes() for path in folder.iterdir())
     frames = b"".join(frames_in(written) + frames_in(exported))
-    shown = told + exported.decode() + written.decode() + repr(frames)
+    shown = told + exported.decode() + written.decode() + repr(frames) + caplog.text
     assert [one for one in (SECRET, SECRET[:3], SECRET.encode().hex()) if one in shown] == []
+
+
+def test_a_token_on_a_listener_without_logins_is_not_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = tmp_path / "journal"
+    with KafkaStub(journal=folder) as stub:
+        with RawClient(stub.bootstrap_servers) as client:
+            client.socket.sendall(asked(ApiKey.SASL_HANDSHAKE, 0, HANDSHAKE) + TOKEN)
+            assert client.receive() is not None  # ILLEGAL_SASL_STATE
+            assert client.receive() is None
+        entries = list(stub.journal)
+        assert sorted(entry.api for entry in entries) == ["SaslHandshake", "api -1"]
+        told = "\n".join(told_of(entry) for entry in entries)
+    written = b"".join(path.read_bytes() for path in folder.iterdir())
+    shown = told + written.decode() + repr(frames_in(written)) + caplog.text
+    assert [one for one in (SECRET, SECRET.encode().hex()) if one in shown] == []
 
 
 @pytest.mark.parametrize(

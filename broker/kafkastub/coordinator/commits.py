@@ -45,14 +45,14 @@ def commit_offsets(
     """
     group_id = request.group_id
     group = groups.groups.get(group_id)
-    created = group is None
+    created, empty_since = group is None, None
     if group is None:
         group = _group_to_be(groups, request, version, turn)
     else:
         group.validate_offset_commit(
             request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
         )
-        group.keep_alive(request.member_id, groups.deadlines, turn.timer_ms)
+        empty_since = group.keep_alive(request.member_id, groups.deadlines, turn.timer_ms)
     now = turn.broker_ms
     expiry, value_version = NO_TIMESTAMP, 4
     if request.retention_time_ms != DEFAULT_RETENTION:
@@ -78,8 +78,8 @@ def commit_offsets(
         groups.index.touch(group, now)
         groups.unseen.add(group_id)
     soon = now + groups.expiry.retention_ms < group.check_at
-    if soon or value_version == 1 or group.empty_since is not None:
-        _touch(groups, group, now, expiry)
+    if soon or value_version == 1 or empty_since is not None:
+        _touch(groups, group, now if empty_since is None else empty_since, expiry)
     return turn
 
 
@@ -100,12 +100,12 @@ def commit_run(
     if group is None:
         return None
     group.validate_offset_commit(request.member_id, request.group_instance_id, request.generation_id_or_member_epoch)
-    group.keep_alive(request.member_id, groups.deadlines, timer_ms)
+    empty_since = group.keep_alive(request.member_id, groups.deadlines, timer_ms)
     record = OffsetCommit(group.group_id, topic, run, broker_ms, NO_TIMESTAMP, topic_id)
     groups.hard.offsets.apply_commit(record)
     groups.meters.offset_commits += run.size
-    if broker_ms + groups.expiry.retention_ms < group.check_at or group.empty_since is not None:
-        _touch(groups, group, broker_ms, NO_TIMESTAMP)
+    if empty_since is not None or broker_ms + groups.expiry.retention_ms < group.check_at:
+        _touch(groups, group, broker_ms if empty_since is None else empty_since, NO_TIMESTAMP)
     return record
 
 
@@ -141,13 +141,12 @@ def utf16_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _touch(groups: Groups, group: Group, now: int, expiry: int) -> None:
-    """Let the sweep look at the group when the first of these offsets can be due."""
+def _touch(groups: Groups, group: Group, since: int, expiry: int) -> None:
+    """Let the sweep look at the group when the first of these offsets, whose age counts from `since`, can be due."""
     retention = groups.expiry.retention_ms
     if retention < 0:
         return
-    since = group.empty_since
-    at = (now if since is None else since) + retention
+    at = since + retention
     if expiry != NO_TIMESTAMP:
         at = min(at, expiry)
     groups.index.touch(group, at)

@@ -91,10 +91,6 @@ class Group(Protocol):
 
     # -- offsets -------------------------------------------------------------------------------------------------
 
-    @property
-    def empty_since(self) -> int | None:
-        """Broker milliseconds from which the age of all offsets of an Empty group counts; None: each has its own."""
-
     def consideration(self) -> Consideration | None:
         """Whether, and from when, the age of its offsets counts; those that it subscribes to are never considered."""
 
@@ -104,8 +100,12 @@ class Group(Protocol):
     def validate_offset_commit(self, member_id: str, group_instance_id: str | None, generation: int) -> None:
         """Raises what speaks against a commit of this member in this generation, or epoch."""
 
-    def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> None:
-        """A member has committed: for its session that is as good as a heartbeat."""
+    def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> int | None:
+        """A member has committed: for its session that is as good as a heartbeat.
+
+        Gives from when on, in broker milliseconds, the age of all of the group's offsets counts: since it is Empty.
+        None where each has its own age.
+        """
 
     def validate_offset_delete(self) -> None:
         """Raises NON_EMPTY_GROUP where no offset may be deleted, whatever its topic."""

@@ -121,12 +121,15 @@ def _refuse(code: ErrorCode, answer: ErrorResponse, ctx: RequestContext, request
 
 
 def unknown(data: bytes, start: int, end: int) -> tuple[str, str]:
-    """Of a request of 8 bytes or more whose API is not served: which one, and who asks, as far as that can be read."""
+    """Of a request of 8 bytes or more whose API is not served: which one, and who asks, as far as that can be read.
+
+    Of what Kafka has no key for nobody is named: it may be a token of SASL in the wrong place, its end a password.
+    """
     key, version, _, size = _HEAD(data[start : start + 10].ljust(10, b"\xff"))
     try:
         what = f"{ApiKey(key).camel} v{version}"
-    except ValueError:  # Kafka has no such key
-        what = f"api key {key} (version {version})"
+    except ValueError:
+        return f"api key {key} (version {version})", ""
     raw = data[start + 10 : min(end, start + 10 + size)][: 4 * _SHOWN] if size > 0 else b""
     client = raw.decode(errors="replace")[:_SHOWN]
     return what, f"; client id {client!r} asked for it" if client else ""

@@ -46,9 +46,14 @@ def redacted_frame(api_key: int, frame: bytes) -> bytes:
     return frame
 
 
-def is_request(frame: bytes) -> bool:
-    """Whether it begins as a request does, which no token of SASL does: a version is two bytes, and no text."""
-    return len(frame) >= _KEPT and frame[:2] in _KEYS and frame[2] == 0 and frame[3] < _TEXT
+def may_be_token(frame: bytes, has_sasl: bool) -> bool:
+    """Whether it does not begin as a request does: with a key that Kafka has, and a version (two bytes, and no text).
+
+    Where nobody logs in (`has_sasl` is false) one of the two is enough: an API, or a version, of a newer release.
+    """
+    known = len(frame) >= _KEPT and frame[:2] in _KEYS
+    versioned = len(frame) >= _KEPT and frame[2] == 0 and frame[3] < _TEXT
+    return not (known and versioned if has_sasl else known or versioned)
 
 
 def hide_secrets(struct: Any) -> None:

@@ -98,11 +98,6 @@ class ClassicGroup:
         """How many members it has."""
         return len(self.members)
 
-    @property
-    def empty_since(self) -> int | None:
-        """When a group of members became Empty, broker milliseconds: the age of all its offsets counts from then."""
-        return self.state_timestamp if self.state is _EMPTY and self.protocol_type is not None else None
-
     def consideration(self) -> Consideration | None:
         """The rows of the table in `expiry` about classic groups. Kafka: ClassicGroup.offsetExpirationCondition."""
         if self.protocol_type is None:
@@ -112,11 +107,13 @@ class ClassicGroup:
         known = self.protocol_type == CONSUMER_PROTOCOL_TYPE and self.subscribed is not None
         return Consideration(None) if known and self.state is State.STABLE else None
 
-    def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> None:
-        """The member's session counts anew; in an Empty group there is none."""
-        if self.state is not _EMPTY:
-            member = self.members[member_id]
-            deadlines.arm(member.session, timer_ms + member.session_timeout_ms)
+    def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> int | None:
+        """The member's session counts anew; in an Empty group there is none, and it matters since when it is Empty."""
+        if self.state is _EMPTY:
+            return None if self.protocol_type is None else self.state_timestamp
+        member = self.members[member_id]
+        deadlines.arm(member.session, timer_ms + member.session_timeout_ms)
+        return None
 
     @property
     def can_rebalance(self) -> bool:

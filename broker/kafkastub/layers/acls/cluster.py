@@ -105,6 +105,7 @@ def _alter_configs(api: Registration) -> Handler:
     """AlterConfigs on each topic and group, and on the cluster for all else.
 
     Kafka's broker looks at a request before its controller, which knows the entries, does: what it finds is told first.
+    About loggers the broker decides by itself, without a text; since 4.4 about brokers, too (ConfigAdminManager).
     """
     handler, incremental = api.handler, api.key == ApiKey.INCREMENTAL_ALTER_CONFIGS
 
@@ -119,7 +120,10 @@ def _alter_configs(api: Registration) -> Handler:
                 return True
             if _may(access, Operation.ALTER_CONFIGS, *named):
                 return True
-            return not _is_sound(one) or (one.resource_type == ConfigType.BROKER and _fails(ctx, request, one))
+            if not _is_sound(one):
+                return True
+            later = one.resource_type == ConfigType.BROKER and not ctx.state.config.follows(4, 4)
+            return later and _fails(ctx, request, one)
 
         mine, refused = split(asked, goes_on)
         if not refused:
@@ -128,8 +132,10 @@ def _alter_configs(api: Registration) -> Handler:
         failed: Any = api.error_response(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ctx.api_version)
         for one in failed.responses:
             one.error_code = _refusal(one.resource_type)
-            # about loggers the broker decides by itself, without a text
-            one.error_message = default_text(one.error_code) if one.resource_type != ConfigType.BROKER_LOGGER else None
+            silent = one.resource_type == ConfigType.BROKER_LOGGER or (
+                one.resource_type == ConfigType.BROKER and ctx.state.config.follows(4, 4)
+            )
+            one.error_message = None if silent else default_text(one.error_code)
         request.resources = mine
         answer: Any = handler(ctx, request)
         answer.responses = in_order(asked, mine, answer.responses, failed.responses)

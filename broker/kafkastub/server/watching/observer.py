@@ -182,13 +182,12 @@ class Observer:
         """What is in `data[start:end]` is no request that can be served."""
         if self.metrics is not None:
             self.metrics.refused += 1
-        if info.sasl is not None and not info.sasl.is_open:
-            from kafkastub.journal.redact import is_request
+        from kafkastub.journal.redact import may_be_token
 
-            if not is_request(data[start:end]):  # a token in the wrong place, it may be
-                if self.metrics is not None:
-                    self.metrics.bytes_in += end - start
-                data, start, end = b"", 0, 0
+        if may_be_token(data[start:end], info.sasl is not None):  # in the wrong place
+            if self.metrics is not None:
+                self.metrics.bytes_in += end - start
+            data, start, end = b"", 0, 0
         self._note(info, data, start, end, broker_ms, began, Became.REFUSED)
 
     def _note(
