@@ -191,6 +191,9 @@ MUTANTS = (
     Mutant("handlers/k22_init_producer_id.py", "ctx.api_version < FENCED_FROM", "ctx.api_version <= FENCED_FROM", "InitProducerId"),
     Mutant("handlers/k22_init_producer_id.py", "if not 0 < request.transaction_timeout_ms <=", "if not 0 <= request.transaction_timeout_ms <=", "InitProducerId"),
     Mutant("handlers/k35_describe_log_dirs.py", "set[int]] | None = None\n    if request.topics is not None:", "set[int]] | None = None\n    if request.topics:", "DescribeLogDirs"),
+    Mutant("handlers/context.py", 'if connection.protocol == "PLAINTEXT" or (', "if (", "DescribeDelegationToken"),
+    Mutant("handlers/k38_create_delegation_token.py", "if request.owner_principal_type is None:", "if False:", "CreateDelegationToken"),
+    Mutant("handlers/k39_renew_delegation_token.py", "-1 if code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED else 0", "0", "RenewDelegationToken"),
 )  # fmt: skip
 
 

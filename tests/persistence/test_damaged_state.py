@@ -43,6 +43,10 @@ STRANGE: Final[tuple[Any, ...]] = (
 )  # fmt: skip
 
 
+TOKEN = ["an id", ["User", "alice"], ["User", "bob"], [["User", "carol"]], 1_700_000_000_000, 1 << 62, 1 << 62]
+"""A delegation token."""
+
+
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One that has something of everything."""
@@ -63,6 +67,10 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ):
             resource = AlterConfigsResource(kind, name, [AlterableConfig(key, 0, value)])
             assert speaker.ask(IncrementalAlterConfigsRequest([resource]), 1).responses[0].error_code == 0
+    state = path / "kafkastub.json"
+    document = json.loads(state.read_bytes())
+    document["delegation_tokens"] = [TOKEN]  # they are for who has signed in, which nobody has here
+    state.write_text(json.dumps(document))
     return path
 
 
@@ -159,6 +167,7 @@ def test_anything_anywhere_is_refused_in_a_sentence_or_of_no_consequence(directo
         (("clock", "frozen_at"), True, "clock.frozen_at is true or false; a whole number from -9007199254740992 to "
          "9007199254740992 is wanted"),
         (("scram", 0, 3), "secret!", "scram[0][3] is a text; base64 is wanted"),
+        (("delegation_tokens", 0, 1), ["User"], "delegation_tokens[0][1] is a list; a list of 2 is wanted"),
         (("acls", 0), {}, "acls[0] is an object; a list of 7 is wanted"),
         (("group_configs", "g"), None, "group_configs['g'] is null; an object is wanted"),
         (("quotas", 0, 0, 0, 0), "nobody", "Unhandled client quota entity type: nobody"),

@@ -139,10 +139,16 @@ OF_GROUPS: Final = {
     ApiKey.OFFSET_DELETE,
 }
 """What these write goes into `__consumer_offsets`: tests/persistence/test_storage_error.py."""
+OF_TOKENS: Final = {
+    ApiKey.CREATE_DELEGATION_TOKEN,
+    ApiKey.RENEW_DELEGATION_TOKEN,
+    ApiKey.EXPIRE_DELEGATION_TOKEN,
+}
+"""For who has signed in: tests/persistence/test_delegation_tokens.py."""
 
 
 def test_every_api_that_writes_is_here():
-    written = {ApiKey(case.request.API_KEY) for case in CASES.values()} | OF_GROUPS
+    written = {ApiKey(case.request.API_KEY) for case in CASES.values()} | OF_GROUPS | OF_TOKENS
     assert written - READ_ONLY == set(registrations()) - READ_ONLY - NEVER_REPEATED - REFUSED_BY_LOGS
 
 

@@ -21,11 +21,13 @@ from tests.security.talk import Talk
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 _MODULE = "org.apache.kafka.common.security"
 _OF = "listener.name.sasl_plaintext."
+_PLAIN = _OF + "plain.sasl.jaas.config"
 REAUTH_MS, SHORT_MS = 60_000, 1500
 """How long sessions by SCRAM-SHA-256 last, and those by SCRAM-SHA-512: too short for a request on a busy machine."""
 CONFIG: dict[str, object] = {
     "sasl.enabled.mechanisms": ",".join(MECHANISMS),
-    _OF + "plain.sasl.jaas.config": f'{_MODULE}.plain.PlainLoginModule required user_alice="s3cret=; x" user_bob="b";',
+    _PLAIN: f"{_MODULE}.plain.PlainLoginModule required "
+    'user_alice="s3cret=; x" user_bob="b" user_root="r" user_dora="d";',
     _OF + "scram-sha-256.sasl.jaas.config": f"{_MODULE}.scram.ScramLoginModule required;",
     _OF + "scram-sha-512.sasl.jaas.config": f"{_MODULE}.scram.ScramLoginModule required;",
     _OF + "oauthbearer.sasl.jaas.config": f"{_MODULE}.oauthbearer.OAuthBearerLoginModule required "

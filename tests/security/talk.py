@@ -53,12 +53,20 @@ class Talk:
         assert self.shake("PLAIN").error_code == 0
         return self.send(f"\0{user}\0{password}".encode())
 
-    def scram(self, user: str, password: str, name: str = "sha256", shaken: bool = False) -> Any:
+    def scram(
+        self,
+        user: str,
+        password: str,
+        name: str = "sha256",
+        shaken: bool = False,
+        extensions: str = "",
+        gs2: str = "n,,",
+    ) -> Any:
         """A whole authentication; the last answer, with the server's proof checked."""
         if not shaken:
             assert self.shake(f"SCRAM-{name[:3].upper()}-{name[3:]}").error_code == 0
-        bare = f"n={user},r=abcdef"
-        answer = self.send(f"n,,{bare}".encode())
+        bare = f"n={user},r=abcdef{extensions}"
+        answer = self.send(f"{gs2}{bare}".encode())
         if answer.error_code:
             return answer
         first = bytes(answer.auth_bytes).decode()
@@ -66,7 +74,7 @@ class Talk:
         assert fields["r"].startswith("abcdef")
         salted = hashlib.pbkdf2_hmac(name, password.encode(), base64.b64decode(fields["s"]), int(fields["i"]))
         client_key = hmac.digest(salted, b"Client Key", name)
-        without_proof = f"c=biws,r={fields['r']}"
+        without_proof = f"c={base64.b64encode(gs2.encode()).decode()},r={fields['r']}"
         message = f"{bare},{first},{without_proof}".encode()
         signature = hmac.digest(hashlib.new(name, client_key).digest(), message, name)
         proof = base64.b64encode(bytes(a ^ b for a, b in zip(client_key, signature, strict=True))).decode()

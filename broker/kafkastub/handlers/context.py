@@ -20,13 +20,23 @@ class ConnectionInfo:
 
     __slots__ = (
         "client_host", "client_id", "client_id_bytes", "id", "last_requests", "listener", "node_id", "peer",
-        "principal", "sasl", "software_name", "software_version", "usage",
+        "principal", "protocol", "sasl", "software_name", "software_version", "usage",
     )  # fmt: skip
 
-    def __init__(self, id: int, client_host: str, peer: str, listener: str = "PLAINTEXT", node_id: int = 1) -> None:
+    def __init__(
+        self,
+        id: int,
+        client_host: str,
+        peer: str,
+        listener: str = "PLAINTEXT",
+        node_id: int = 1,
+        protocol: str = "PLAINTEXT",
+    ) -> None:
         self.id = id
         self.listener = listener
         """The name of the listener that it came in on."""
+        self.protocol = protocol
+        """That listener's security protocol."""
         self.node_id = node_id
         """The node that it is a connection to."""
         self.principal = "User:ANONYMOUS"
@@ -114,6 +124,14 @@ class RequestContext:
     def principal(self) -> str:
         """Who asks, as Kafka prints it: `User:ANONYMOUS`."""
         return self.connection.principal
+
+    @property
+    def may_ask_for_tokens(self) -> bool:
+        """Whether who has come in so may ask about delegation tokens. Kafka: ``KafkaApis.allowTokenRequests``"""
+        connection = self.connection
+        if connection.protocol == "PLAINTEXT" or (connection.sasl is not None and connection.sasl.by_token):
+            return False
+        return connection.protocol != "SSL" or connection.principal != "User:ANONYMOUS"
 
     @property
     def client_host(self) -> str:

@@ -15,7 +15,9 @@ SA-9  Before success, any other request than ApiVersions and SaslHandshake close
       and success it answers ILLEGAL_SASL_STATE first.
 SA-10 A failure is told, and the connection closed, after connection.failed.authentication.delay.ms; so is a frame
       that is too long for sasl.server.max.receive.size. Frames that are none close it at once.  KIP-306
-Not done: GSSAPI; delegation tokens.
+SA-11 SCRAM with the extension tokenauth=true: a delegation token's id is the user, its hmac in base64 the password,
+      and the principal is User:OWNER; the session ends with the token.               KIP-48; ScramSaslServer
+Not done: GSSAPI.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ def sasl_authenticate(ctx: RequestContext, request: SaslAuthenticateRequest) -> 
     if outcome is not None:
         ctx.connection.principal = session.principal or ctx.connection.principal
         answer, length = outcome
-        return SaslAuthenticateResponse(error_message=None, auth_bytes=answer, session_lifetime_ms=length)
+        return SaslAuthenticateResponse(auth_bytes=answer, session_lifetime_ms=length)
     if session.failure is None:
         return CLOSE
     code = ErrorCode.SASL_AUTHENTICATION_FAILED

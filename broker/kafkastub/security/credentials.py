@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from kafkastub.config import BrokerConfig, ConfigError, Listener
 from kafkastub.security import sasl
+from kafkastub.security.delegation_tokens import DelegationTokens
 from kafkastub.security.sasl import Mechanism, ScramCredential, Token
 from kafkastub.security.tokens import jaas_options, unsecured, unsecured_validator
 
@@ -114,14 +115,14 @@ class ListenerSasl:
         for name in self.mechanisms:
             self.max_reauth_ms(name)
 
-    def begin(self, name: str, scram: ScramUsers, now_ms: Callable[[], int]) -> Mechanism:
+    def begin(self, name: str, scram: ScramUsers, tokens: DelegationTokens, now_ms: Callable[[], int]) -> Mechanism:
         """A new authentication by an enabled mechanism."""
         if name == sasl.PLAIN:
             return sasl.Plain(self._plain_users)
         if name == sasl.OAUTHBEARER:
             return sasl.OAuthBearer(lambda token: self._validate(token, now_ms()))
         number = _SCRAM_NUMBERS[name]
-        return sasl.Scram(name, lambda user: scram.get(user, number))
+        return sasl.Scram(name, lambda user: scram.get(user, number), lambda token_id: tokens.login(token_id, name))
 
     def max_reauth_ms(self, mechanism: str) -> int:
         """`connections.max.reauth.ms` of a mechanism; 0: a session never ends."""

@@ -41,11 +41,13 @@ class Mechanism(Protocol):
     Attributes:
         user: who it is, once `complete`.
         expires_ms: when the credential ends (Unix ms), None where it does not say.
+        by_token: whether the credential is a delegation token.
     """
 
     user: str
     complete: bool
     expires_ms: int | None
+    by_token: bool
 
     def evaluate(self, token: bytes) -> bytes:
         """The answer to the client's next token. Raises SaslError."""
@@ -59,6 +61,7 @@ class Plain:
         self.user = ""
         self.complete = False
         self.expires_ms: int | None = None
+        self.by_token = False
 
     def evaluate(self, token: bytes) -> bytes:
         """Raises SaslError."""
@@ -110,12 +113,26 @@ def scram_credential_of(mechanism: str, password: str) -> ScramCredential:
     return scram_credential(mechanism, salt, salted, MIN_ITERATIONS)
 
 
-class Scram:
-    """RFC 5802 without channel binding."""
+class TokenLogin(NamedTuple):
+    """What signing in by a delegation token is measured by, and whom it makes of a client."""
 
-    def __init__(self, mechanism: str, credential: Callable[[str], ScramCredential | None]) -> None:
+    owner: str
+    credential: ScramCredential
+    expires_ms: int
+
+
+class Scram:
+    """RFC 5802 without channel binding. The user may be a delegation token, by its id (KIP-48)."""
+
+    def __init__(
+        self,
+        mechanism: str,
+        credential: Callable[[str], ScramCredential | None],
+        token: Callable[[str], TokenLogin | None],
+    ) -> None:
         self._hash = SCRAM_HASHES[mechanism]
         self._find = credential
+        self._find_token = token
         self._credential: ScramCredential | None = None
         self._first = ""
         """The first messages of both sides, as the proof covers them."""
@@ -123,6 +140,7 @@ class Scram:
         self.user = ""
         self.complete = False
         self.expires_ms: int | None = None
+        self.by_token = False
 
     def evaluate(self, token: bytes) -> bytes:
         """Raises SaslError."""
@@ -134,16 +152,25 @@ class Scram:
             first = scram_first(text)
         except NoMessage:
             raise SaslError("the client's first message is not SCRAM's") from None
-        credential = self._find(first.user)
-        if credential is None:
-            raise SaslError("there is no such user")
+        user: str = first.user
+        if first.by_token:
+            token = self._find_token(user)
+            if token is None:
+                raise SaslError("there is no such delegation token")
+            user, credential, self.expires_ms = token
+            self.by_token = True
+        else:
+            found = self._find(user)
+            if found is None:
+                raise SaslError("there is no such user")
+            credential = found
         if (first.authzid or first.user) != first.user:
             raise _told(_OTHER_ID)
         self._nonce = first.nonce + secrets.token_urlsafe(20)
         salt = base64.b64encode(credential.salt).decode()
         answer = f"r={self._nonce},s={salt},i={credential.iterations}"
         self._first = f"{first.bare},{answer}"
-        self._credential, self.user = credential, first.user
+        self._credential, self.user = credential, user
         return answer
 
     def _finish(self, text: str, credential: ScramCredential) -> str:
@@ -191,6 +218,7 @@ class OAuthBearer:
         self.user = ""
         self.complete = False
         self.expires_ms: int | None = None
+        self.by_token = False
 
     def evaluate(self, token: bytes) -> bytes:
         """Raises SaslError."""

@@ -34,7 +34,9 @@ class ScramFirst(NamedTuple):
     user: str
     nonce: str
     bare: str
-    """The message as the proof covers it."""
+    """The message as the proof covers it. (Of several extensions Kafka covers another order in each run.)"""
+    by_token: bool
+    """Whether the extension ``tokenauth`` says that the user is a delegation token."""
 
 
 class ScramFinal(NamedTuple):
@@ -68,7 +70,9 @@ def scram_first(text: str) -> ScramFirst:
     if _PRINTABLE(nonce[2:]) is None or _EXTENSIONS(comma + extensions) is None:
         raise NoMessage
     user = _name(name[2:]).replace("=2C", ",").replace("=3D", "=")
-    return ScramFirst(_authzid(authzid), user, nonce[2:], bare)
+    said = extensions.rpartition("tokenauth=") if extensions else ("", "", "")
+    by_token = said[0][-1:] in ("", ",") and said[2].partition(",")[0].lower() == "true"
+    return ScramFirst(_authzid(authzid), user, nonce[2:], bare, by_token)
 
 
 def scram_final(text: str) -> ScramFinal:

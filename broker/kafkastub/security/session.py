@@ -14,6 +14,7 @@ from enum import Enum, auto
 from typing import Final, NamedTuple
 
 from kafkastub.security.credentials import ListenerSasl, ScramUsers
+from kafkastub.security.delegation_tokens import DelegationTokens
 from kafkastub.security.sasl import Mechanism, SaslError
 
 _AT_LEAST_MS: Final = 1000
@@ -44,21 +45,24 @@ class SaslSession:
         state: how far it is.
         raw: whether tokens come without a header.
         principal: as Kafka prints it, from the first success on.
+        by_token: whether the last success was by a delegation token.
         failure: what was wrong, where the client was heard and refused.
         ends_at_once: whether a failure is none that the client is kept waiting for
             (`connection.failed.authentication.delay.ms`).
         opened: called when the client is who it says, if anybody wants to know.
     """
 
-    def __init__(self, listener: ListenerSasl, scram: ScramUsers) -> None:
+    def __init__(self, listener: ListenerSasl, scram: ScramUsers, tokens: DelegationTokens) -> None:
         self.listener = listener
         self.state = State.VERSIONS
         self.raw = False
         self.principal: str | None = None
+        self.by_token = False
         self.failure: Failure | None = None
         self.ends_at_once = False
         self.opened: Callable[[], None] | None = None
         self._scram = scram
+        self._tokens = tokens
         self._name = ""
         self._mechanism: Mechanism | None = None
         self._refused_for: str | None = None
@@ -97,7 +101,7 @@ class SaslSession:
                 )
         else:
             self._name, self.raw = name, version == 0
-        self._mechanism = self.listener.begin(name, self._scram, now_ms)
+        self._mechanism = self.listener.begin(name, self._scram, self._tokens, now_ms)
         self.state = State.TOKENS
         return True
 
@@ -127,6 +131,7 @@ class SaslSession:
             self.ends_at_once = self.raw and not error.told
             return None
         self.principal, self._mechanism, self.state = principal, None, State.OPEN
+        self.by_token = mechanism.by_token
         if self.opened is not None:
             self.opened()
         length = self._length(mechanism.expires_ms, now_ms)

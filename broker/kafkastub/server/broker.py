@@ -309,6 +309,7 @@ class Broker:
                 break
         # What is left of a log depends on the time alone: looking at the end is as good as at each deadline on the way.
         state.logs.clean(clock.broker_ms())
+        state.expire_delegation_tokens(clock.broker_ms())
         self.note_clock("advance timers" if timers else "advance")
         self.rearm()
 

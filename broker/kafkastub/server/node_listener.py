@@ -63,7 +63,7 @@ class NodeListener:
         """
         host, port = client_host(peer), peer[1]
         shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        return ConnectionInfo(number, f"/{host}", shown, self.name, self.node_id)
+        return ConnectionInfo(number, f"/{host}", shown, self.name, self.node_id, self.configured.protocol)
 
     def open(self, acceptor: Callable[[socket.socket], Acceptor]) -> None:
         """Bind, if the address is not held already, and accept. Raises ListenError."""

@@ -149,7 +149,8 @@ def sasl_gate(
     dispatcher: Dispatcher, listener: ListenerSasl, info: ConnectionInfo, log_limiter: RateLimiter
 ) -> SaslGate:
     """For a new connection."""
-    info.sasl = session = SaslSession(listener, dispatcher.state.scram_users)
+    state = dispatcher.state
+    info.sasl = session = SaslSession(listener, state.scram_users, state.delegation_tokens)
     return SaslGate(dispatcher, session, log_limiter)
 
 

@@ -22,6 +22,7 @@ from kafkawire.errors import ErrorCode, KafkaError
 if TYPE_CHECKING:
     from kafkastub.security import Authorizer
     from kafkastub.security.credentials import ScramUsers
+    from kafkastub.security.delegation_tokens import DelegationTokens
     from kafkastub.security.quotas import Changes, Entity, Quotas, Refusal
     from kafkastub.state.quota_usage import MutedChannels, Throttle
     from kafkastub.storage.disk import Disk
@@ -107,6 +108,7 @@ class BrokerState:
         self.internal_topics: dict[str, InternalTopic[Any]] = {CONSUMER_OFFSETS: self.offsets_topic}
         """Those that coordinators write, by name."""
         self._scram_users: ScramUsers | None = None
+        self._delegation_tokens: DelegationTokens | None = None
         self._quotas: Quotas | None = None
         self.quotas_changed: Callable[[], None] = _nothing
         """Called after each change of a quota."""
@@ -131,6 +133,8 @@ class BrokerState:
         self._sweep_at: int | None = None
         self._clean_every: int = config["log.retention.check.interval.ms"]
         self._clean_at: int | None = None
+        self._look_at_tokens_every: int = config["delegation.token.expiry.check.interval.ms"]
+        self._look_at_tokens_at: int | None = None
 
     def _be_durable(self, wall_ms: Callable[[], int] | None, disk: Disk) -> None:
         from kafkastub.state.internal_topics.durable_offsets import DurableOffsetsTopic
@@ -154,6 +158,20 @@ class BrokerState:
 
             self._scram_users = ScramUsers(self.config)
         return self._scram_users
+
+    @property
+    def delegation_tokens(self) -> DelegationTokens:
+        """Delegation tokens (KIP-48); loaded with the first who asks."""
+        if self._delegation_tokens is None:
+            from kafkastub.security.delegation_tokens import DelegationTokens
+
+            self._delegation_tokens = DelegationTokens(self.config)
+        return self._delegation_tokens
+
+    @property
+    def has_delegation_tokens(self) -> bool:
+        """Whether there are any."""
+        return bool(self._delegation_tokens)
 
     @property
     def quotas(self) -> Quotas:
@@ -264,12 +282,13 @@ class BrokerState:
     def read_only(self) -> None:
         """Nothing can be written any more: what would be written by itself in time must not happen."""
         self.coordinator.deadlines.clear()
-        self._sweep_at = self._clean_at = None
+        self._sweep_at = self._clean_at = self._look_at_tokens_at = None
 
     def start_sweeping(self, timer_ms: int) -> None:
         """Sweep for expired offsets from now on (`offsets.retention.check.interval.ms`, in timer time)."""
         self._sweep_at = timer_ms + self._sweep_every
         self._clean_at = timer_ms + self._clean_every
+        self._look_at_tokens_at = timer_ms + self._look_at_tokens_every
         self.dirty = True
 
     def next_event(self) -> int | None:
@@ -285,11 +304,13 @@ class BrokerState:
 
     def next_deadline(self) -> int | None:
         """The same with the regular rounds, which look for what is due by broker time."""
-        nearest, sweep, cleaning = self.next_event(), self._sweep_at, self._clean_at
+        nearest, sweep, cleaning, tokens = self.next_event(), self._sweep_at, self._clean_at, self._look_at_tokens_at
         if sweep is not None and (nearest is None or sweep < nearest):
             nearest = sweep
         if cleaning is not None and (nearest is None or cleaning < nearest) and self.logs.perishable:
             nearest = cleaning
+        if tokens is not None and (nearest is None or tokens < nearest) and self._delegation_tokens:
+            nearest = tokens
         return nearest
 
     def expire(self, broker_ms: int, timer_ms: int) -> None:
@@ -304,6 +325,9 @@ class BrokerState:
         if self._clean_at is not None and timer_ms >= self._clean_at:
             self._clean_at = timer_ms + self._clean_every
             self.logs.clean(broker_ms)
+        if self._look_at_tokens_at is not None and timer_ms >= self._look_at_tokens_at:
+            self._look_at_tokens_at = timer_ms + self._look_at_tokens_every
+            self.expire_delegation_tokens(broker_ms)
 
     def meters(self) -> dict[str, int]:
         """The group coordinator's meters by their names in KIP-496."""
@@ -318,6 +342,13 @@ class BrokerState:
     def expire_offsets(self, broker_ms: int) -> None:
         """Sweep now: what is due at `broker_ms` is gone afterwards."""
         self.settle(self.coordinator.expire_offsets(broker_ms))
+
+    def expire_delegation_tokens(self, broker_ms: int) -> None:
+        """Take out those whose time is over at `broker_ms`."""
+        if self._delegation_tokens and self.is_writable:
+            for token in self._delegation_tokens.sweep(broker_ms):
+                self.log.info("delegation token expired", token_id=token.token_id, owner=str(token.owner))
+                self.changed()
 
 
 def _nothing() -> None:

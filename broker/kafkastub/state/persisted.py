@@ -144,6 +144,7 @@ def _fields(needed: Mapping[str, Check], others: Mapping[str, Check] | None = No
 
 
 _MS: Final = _whole(-(1 << 53), 1 << 53)
+_TIMESTAMP: Final = _whole(-(1 << 63), (1 << 63) - 1)
 _OFFSET: Final = _whole(0, (1 << 63) - 1)
 _EPOCH: Final = _whole(-1, (1 << 15) - 1)
 _NODE: Final = _whole(0, (1 << 31) - 1)
@@ -160,6 +161,7 @@ _PARTITION: Final = _fields(
     },
     {"elr": _NODES, "adding": _NODES, "removing": _NODES},
 )
+_PRINCIPAL: Final = _parts(_text, _text)
 _DOCUMENT: Final = _fields(
     {
         "clock": _fields({"ahead_ms": _MS, "frozen_at": _or_null(_MS)}),
@@ -177,6 +179,10 @@ _DOCUMENT: Final = _fields(
         # user, mechanism, salt, stored key, server key, iterations
         "scram": _list(_parts(_name, _whole(1, 2), _base64, _base64, _base64, _whole(1, (1 << 31) - 1))),
         "quotas": _list(_parts(_list(_parts(_name, _or_null(_text)), at_least=1), _by_name(_number))),
+        # id, owner, who asked, renewers; issued, at most, expires
+        "delegation_tokens": _list(
+            _parts(_name, _PRINCIPAL, _PRINCIPAL, _list(_PRINCIPAL), _TIMESTAMP, _TIMESTAMP, _TIMESTAMP)
+        ),
         # the fields of an `Acl`
         "acls": _list(_parts(_whole(2, 7), _text, _whole(3, 4), _text, _text, _whole(2, 15), _whole(2, 3))),
     },

@@ -1,8 +1,9 @@
 """The broker's state beside its records: written to the data directory as one JSON document, and read at the start.
 
 Topics with their ids, partitions and configurations; dynamic configurations of broker, groups and client metrics;
-ACLs, SCRAM users, quotas; how far producer ids went; how far the clock was moved. What changes with every client is not
-in here: transactional ids have a log of their own, and producers' sequences, groups and offsets come back from records.
+ACLs, SCRAM users, delegation tokens, quotas; how far producer ids went; how far the clock was moved. What changes with
+every client is not in here: transactional ids have a log of their own, and producers' sequences, groups and offsets
+come back from records.
 """
 
 from __future__ import annotations
@@ -141,6 +142,8 @@ class Persistence:
         yield from _listed(map(_encode, state.scram_users.document()))
         yield b',\n"quotas": '
         yield from _listed(map(_encode, state.quotas.document() if state.has_quotas else ()))
+        yield b',\n"delegation_tokens": '
+        yield from _listed(map(_encode, state.delegation_tokens.document() if state.has_delegation_tokens else ()))
         yield b',\n"acls": '
         yield from _listed(map(_encode, self._acls if state.authorizer is None else state.authorizer.all()))
         yield b',\n"topics": '

@@ -35,6 +35,8 @@ def restore_settings(state: BrokerState, whole: Document) -> None:
     _restore_acls(state, whole.get("acls", ()))
     if scram := whole.get("scram"):
         state.scram_users.restore(scram)
+    if tokens := whole.get("delegation_tokens"):
+        state.delegation_tokens.restore(tokens)
     if quotas := whole.get("quotas"):
         state.quotas.restore(quotas)
 
@@ -108,6 +110,8 @@ def take_back(state: BrokerState, now: Document, written: Document, directory: D
     if now["scram"] != written.get("scram", []):
         state.forget_scram_users()
         state.scram_users.restore(written.get("scram", ()))
+    if now["delegation_tokens"] != written.get("delegation_tokens", []):
+        state.delegation_tokens.restore(written.get("delegation_tokens", ()))
     if now["quotas"] != written.get("quotas", []):
         state.quotas.clear()
         state.quotas.restore(written.get("quotas", ()))

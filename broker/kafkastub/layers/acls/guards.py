@@ -22,10 +22,21 @@ OPEN: Final = frozenset(
         ApiKey.SASL_AUTHENTICATE,
         ApiKey.GET_TELEMETRY_SUBSCRIPTIONS,
         ApiKey.PUSH_TELEMETRY,
+        ApiKey.RENEW_DELEGATION_TOKEN,
+        ApiKey.EXPIRE_DELEGATION_TOKEN,
     )
 )
-"""For everybody."""
-ASK_THEMSELVES: Final = frozenset((ApiKey.FETCH, ApiKey.DESCRIBE_ACLS, ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS))
+"""For everybody; of a delegation token its owner and its renewers decide, whatever the entries say."""
+ASK_THEMSELVES: Final = frozenset(
+    (
+        ApiKey.FETCH,
+        ApiKey.DESCRIBE_ACLS,
+        ApiKey.CREATE_ACLS,
+        ApiKey.DELETE_ACLS,
+        ApiKey.CREATE_DELEGATION_TOKEN,
+        ApiKey.DESCRIBE_DELEGATION_TOKEN,
+    )
+)
 """Their handlers ask the authorizer: a fetch for its sessions' sake, the others in between their own checks."""
 GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {
     **groups.GUARDS,

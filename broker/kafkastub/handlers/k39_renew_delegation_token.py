@@ -1,0 +1,35 @@
+"""RenewDelegationToken (key 39), versions 1-2.
+
+KR-1   The token with that hmac expires after the period from now on, in broker time; delegation.token.expiry.time.ms
+       bounds it, and stands for a period of 0 or less. Never past the token's end.    DelegationTokenControlManager
+KR-2   An unknown hmac: DELEGATION_TOKEN_NOT_FOUND; a token that is over and has not been swept:
+       DELEGATION_TOKEN_EXPIRED; who is neither its owner nor a renewer: DELEGATION_TOKEN_OWNER_MISMATCH. In this order.
+KR-3   Where CreateDelegationToken is not allowed: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED; without a secret key:
+       DELEGATION_TOKEN_AUTH_DISABLED.
+"""
+
+from __future__ import annotations
+
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkastub.security.delegation_tokens import principal_of
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.renew_delegation_token_request import RenewDelegationTokenRequest
+from kafkawire.messages.renew_delegation_token_response import RenewDelegationTokenResponse
+
+
+def error_response(request: RenewDelegationTokenRequest, code: ErrorCode, version: int) -> RenewDelegationTokenResponse:
+    """The code; of who may not ask at all, the time -1."""
+    return RenewDelegationTokenResponse(code, -1 if code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED else 0)
+
+
+@handles(ApiKey.RENEW_DELEGATION_TOKEN, 1, 2, error_response=error_response)
+def renew_delegation_token(ctx: RequestContext, request: RenewDelegationTokenRequest) -> Outcome:
+    if not ctx.may_ask_for_tokens:
+        raise KafkaError(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+    tokens, principal = ctx.state.delegation_tokens, principal_of(ctx.principal)
+    expires_ms = tokens.renew(bytes(request.hmac), principal, request.renew_period_ms, ctx.broker_ms)
+    ctx.state.changed()
+    return RenewDelegationTokenResponse(ErrorCode.NONE, expires_ms)
