@@ -15,6 +15,7 @@ DC-11  A resource type that does not exist: every resource of the request INVALI
 DC-12  A resource named twice is answered twice.
 DC-13  Version 3+, where asked for: a sentence of our own about topic and group configurations, the broker's defaults of
        these, and what else the group coordinator goes by; null for other names, where Kafka has its own prose. KIP-569
+DC-14  advertised.listeners is what clients are told, and static, though nobody may have configured it.
 Not done: documentation of other broker configurations and of client metrics; loggers beside root.
 """
 
@@ -26,7 +27,7 @@ from functools import partial
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.metadata import invalid_topic_name
+from kafkastub.metadata import Node, invalid_topic_name
 from kafkastub.state.configs.entries import (
     ResourceType,
     Source,
@@ -150,7 +151,7 @@ def _entries(ctx: RequestContext, resource: DescribeConfigsResource) -> tuple[ob
             if not name:
                 return False, partial(broker_default_entries, config)
             _check_broker(ctx, name, " or empty string,")
-            return True, partial(broker_entries, config)
+            return True, partial(broker_entries, config, _advertised(cluster.nodes[ctx.node_id]))
         case ResourceType.BROKER_LOGGER:
             if not name:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Broker id must not be empty")
@@ -166,6 +167,12 @@ def _entries(ctx: RequestContext, resource: DescribeConfigsResource) -> tuple[ob
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
             overrides = cluster.group_configs.get(name, {})
             return frozenset(overrides.items()), partial(group_entries, config, overrides)
+
+
+def _advertised(node: Node) -> str:
+    """As advertised.listeners would say it: a broker that clients can reach has one, of its own or from its listeners."""
+    shown = ((name, f"[{host}]" if ":" in host else host, port) for name, (host, port) in node.endpoints.items())
+    return ",".join(f"{name}://{host}:{port}" for name, host, port in shown)
 
 
 def _check_broker(ctx: RequestContext, name: str, also: str) -> None:

@@ -21,6 +21,7 @@ from kafkastub.config.kafka_table import (
     TOPIC_SYNONYMS,
     Row,
 )
+from kafkastub.config.listeners import ADVERTISED
 from kafkawire.messages.create_topics_response import CreatableTopicConfigs
 from kafkawire.messages.describe_configs_response import DescribeConfigsResourceResult, DescribeConfigsSynonym
 
@@ -109,8 +110,11 @@ def client_metrics_entries(overrides: Mapping[str, str]) -> list[DescribeConfigs
     return entries
 
 
-def broker_entries(config: BrokerConfig) -> list[DescribeConfigsResourceResult]:
-    """This broker's configuration; names that Kafka does not know appear as it shows them, without their value."""
+def broker_entries(config: BrokerConfig, advertised: str = "") -> list[DescribeConfigsResourceResult]:
+    """This broker's configuration; names that Kafka does not know appear as it shows them, without their value.
+
+    `advertised`: what clients are told, where the configuration does not say it.
+    """
     entries = []
     given = {**config.static, **config.dynamic_default, **config.dynamic_broker}
     for name in dict.fromkeys([*BROKER, *given]):
@@ -120,6 +124,8 @@ def broker_entries(config: BrokerConfig) -> list[DescribeConfigsResourceResult]:
         sensitive = row is None or row[0] == "password"
         listed = _broker_synonyms(config, name, sensitive)
         value = None if row is None or sensitive else to_text(row, config[name])
+        if name == ADVERTISED and name not in given and advertised:
+            listed, value = [(name, advertised, Source.STATIC_BROKER)], advertised
         entries.append(_entry(name, row, value, listed))
     return entries
 
