@@ -5,6 +5,7 @@ Between 4.3 and 4.4 nothing else has changed in Kafka's tables; the test compare
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 OF_4_4: Final = frozenset(
@@ -54,3 +55,10 @@ def follows(release: str | None, major: int, minor: int) -> bool:
 def later_than(release: str | None) -> frozenset[str]:
     """The names that a broker of `release` does not have yet, as far as they are told apart: from 4.3 on."""
     return frozenset() if follows(release, 4, 4) else OF_4_4
+
+
+def feature_levels(release: str | None) -> Mapping[str, tuple[int, int, int]]:
+    """The features of a cluster: lowest and highest supported, and the one that is finalized at first."""
+    from .releases import FEATURES, LATEST
+
+    return FEATURES.get(".".join((release or LATEST).split(".")[:2]), {})

@@ -5,8 +5,9 @@ AV-2  Version 3+: a client software name or version that is empty, or has other 
       and dashes, or such at an end, answers INVALID_REQUEST and lists none.  KIP-511; Kafka: ApiVersionsRequest.isValid
 AV-3  A version that does not exist answers UNSUPPORTED_VERSION in version 0, which lists ApiVersions' own range alone.
                                                                     KIP-511; Kafka: ApiVersionsRequest.getErrorResponse
-AV-4  Versions 3+: the features as a fresh Apache Kafka 4.4.0 has them, all finalized at their highest level; version 4
-      lists those too as supported whose lowest level is 0, which version 3 leaves out.   KIP-584, KIP-1022
+AV-4  Versions 3+: the features as a fresh Apache Kafka 4.4.0 has them, all finalized at their highest level until
+      UpdateFeatures says otherwise (with controller.quorum.voters kraft.version is 0); version 4 lists those too as
+      supported whose lowest level is 0, which version 3 leaves out.   KIP-584, KIP-1022
 AV-5  Produce is listed from version 0, though versions 0-2 close the connection.     KAFKA-18659
 AV-6  GetTelemetrySubscriptions and PushTelemetry are not listed, as there is no receiver, but answered.    KIP-714
 AV-7  With kafkastub.as.version the answer is that of the release, less what is not served: its ranges and its features
@@ -27,7 +28,7 @@ from functools import lru_cache
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles, registrations
-from kafkastub.handlers.release import feature_levels, served_apis
+from kafkastub.handlers.release import served_apis
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
@@ -59,16 +60,16 @@ def api_versions(ctx: RequestContext, request: ApiVersionsRequest) -> Outcome:
         ctx.connection.software_name = name
         ctx.connection.software_version = version
     release = ctx.state.config["kafkastub.as.version"]
-    levels = feature_levels(release)
+    features = ctx.state.features
     return ApiVersionsResponse(
         api_keys=_listed(release),
         supported_features=[
             SupportedFeatureKey(name, lowest, highest)
-            for name, (lowest, highest, _) in levels.items()
+            for name, (lowest, highest) in features.supported.items()
             if lowest or ctx.api_version >= 4
         ],
-        finalized_features_epoch=1 if levels else -1,
-        finalized_features=[FinalizedFeatureKey(name, now, now) for name, (_, _, now) in levels.items() if now],
+        finalized_features_epoch=ctx.state.metadata_offset if features.supported else -1,
+        finalized_features=[FinalizedFeatureKey(name, level, level) for name, level in features.finalized.items()],
     )
 
 

@@ -57,4 +57,4 @@ def _names(cluster: Cluster, kind: ResourceType) -> list[str]:
         case ResourceType.TOPIC:
             return list(cluster.topics)
         case _:
-            return [str(node_id) for node_id in cluster.nodes]
+            return [str(node_id) for node_id in cluster.registered]

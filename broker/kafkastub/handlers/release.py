@@ -111,10 +111,3 @@ def _refusal(own: list[ApiVersion]) -> ErrorResponse:
 def _numbers(release: str) -> tuple[int, int]:
     first, second = minor(release).split(".")
     return int(first), int(second)
-
-
-def feature_levels(release: str | None) -> Mapping[str, tuple[int, int, int]]:
-    """The features of ApiVersions v3+: lowest and highest supported, and the finalized level. None: as the newest."""
-    from kafkastub.config.releases import FEATURES, LATEST
-
-    return FEATURES.get(minor(release or LATEST), {})

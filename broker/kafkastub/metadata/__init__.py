@@ -2,6 +2,7 @@
 
 from . import leaders
 from .cluster import Cluster, Endpoint, Node, PartitionState, Topic
+from .features import Features
 from .ids import random_uuid, uuid_text
 from .names import (
     CLUSTER_METADATA,
@@ -20,6 +21,7 @@ __all__ = [
     "TRANSACTION_STATE",
     "Cluster",
     "Endpoint",
+    "Features",
     "Node",
     "PartitionState",
     "Topic",

@@ -34,9 +34,11 @@ class Node:
     Attributes:
         endpoints: listener name to (host, port) that clients of this listener are told.
         alive: whether it serves; one that does not is what Kafka calls fenced.
+        registered: whether the cluster knows it: not from UnregisterBroker on until it starts again.
+        left: where it was last seen in the metadata log, and when (broker time), while it is stopped.
     """
 
-    __slots__ = ("alive", "endpoints", "node_id", "rack")
+    __slots__ = ("alive", "endpoints", "left", "node_id", "rack", "registered")
 
     def __init__(
         self,
@@ -49,7 +51,8 @@ class Node:
         """`host` and `port` are the one listener PLAINTEXT where no `endpoints` are given."""
         self.node_id = node_id
         self.rack = rack
-        self.alive = True
+        self.alive = self.registered = True
+        self.left: tuple[int, int] | None = None
         self.endpoints: dict[str, tuple[str, int]] = dict(endpoints or {PLAINTEXT: (host, port)})
 
     def seen_from(self, listener: str) -> Endpoint | None:
@@ -128,8 +131,13 @@ class Cluster:
 
     def seen_from(self, listener: str, *, alive: bool = True) -> list[Endpoint]:
         """The living nodes that clients of a listener can connect to; or those that could, if they lived."""
-        nodes = self.nodes.values()
+        nodes = self.registered.values()
         return [seen for node in nodes if node.alive is alive and (seen := node.seen_from(listener)) is not None]
+
+    @property
+    def registered(self) -> dict[int, Node]:
+        """The nodes that the cluster knows: all but those that were taken out of it (UnregisterBroker)."""
+        return {node_id: node for node_id, node in self.nodes.items() if node.registered}
 
     @property
     def has_living_node(self) -> bool:
@@ -219,7 +227,7 @@ class Cluster:
         return topic
 
     def _place(self, count: int, replication_factor: int) -> list[list[int]]:
-        nodes = (Candidate(node.node_id, node.rack, node.alive) for node in self.nodes.values())
+        nodes = (Candidate(node.node_id, node.rack, node.alive) for node in self.registered.values())
         return place(nodes, count, replication_factor, self._random)
 
     def _partition(self, index: int, replicas: Sequence[int]) -> PartitionState:

@@ -24,10 +24,12 @@ class Rules(NamedTuple):
         min_isr: how many replicas must be in sync for acks=all, at most as many as there are; with fewer, those that
             leave stay eligible leaders (KIP-966).
         unclean: whether a replica that is not in sync may lead before nobody does.
+        eligible: whether there are eligible leaders; else the last one in sync stays in the ISR though it stops.
     """
 
     min_isr: int
     unclean: bool = False
+    eligible: bool = True
 
 
 RulesOf = Callable[[Topic], Rules]
@@ -49,14 +51,17 @@ class _Plan:
         """See to a leader; whether there is another leader epoch now (Kafka: PartitionChangeBuilder.build)."""
         partition = self._partition
         self._complete_reassignment()
-        self._elr = [] if len(self.isr) >= rules.min_isr else self._eligible()
+        if rules.eligible:
+            self._elr = [] if len(self.isr) >= rules.min_isr else self._eligible()
         leader = self._elect(preferred=preferred, unclean=unclean)
         if leader not in (partition.leader, NO_LEADER) and leader not in self.isr:
             was_eligible = leader in self._elr
             self.isr = [leader]
             self._elr = [node_id for node_id in self._elr if was_eligible and node_id != leader]
         other_epoch = leader != partition.leader or not set(partition.replicas) <= set(self.replicas)
-        if partition.isr and not self.isr:
+        if not rules.eligible:
+            self.isr, self._elr = self.isr or partition.isr, ()
+        elif partition.isr and not self.isr:
             partition.last_leader = [partition.leader]
         elif leader != NO_LEADER:
             partition.last_leader = []

@@ -165,15 +165,16 @@ class Broker:
 
     async def stop_node(self, node_id: int) -> None:
         """Stop one node: others lead what it led, its connections end, nobody gets in until `start_node`."""
-        if self.state.cluster.nodes[node_id].alive:
+        if self.state.cluster.nodes[node_id].alive or self._nodes[node_id].is_open:
             await self._server.shut_node(node_id)
             node_stopped(self.state, node_id, self.clock.both())
             self.rearm()
             await self._server.drop_node(node_id)
 
     async def start_node(self, node_id: int) -> None:
-        """Let a stopped node come back, on the same ports. Raises ListenError."""
+        """Let a stopped node come back, on the same ports; an unregistered one stops before. Raises ListenError."""
         if not self.state.cluster.nodes[node_id].alive:
+            await self.stop_node(node_id)
             await self._nodes.reopen(self._server, node_id)
             node_started(self.state, node_id, self.clock.both())
             self.rearm()

@@ -27,6 +27,11 @@ class NetworkNode:
         self.advertised: dict[str, Address] = dict(planned.advertised)
         self.advertise()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether clients can connect to it, be it one of the cluster's or not."""
+        return any(listener.is_open for listener in self.listeners)
+
     def advertise(self) -> None:
         """Make the addresses that clients are told what they are to be, now that ports are bound."""
         endpoints: dict[str, tuple[str, int]] = {}
@@ -99,7 +104,8 @@ class Nodes:
             one = restored[node_id] = self._nodes.get(node_id) or self._planned(number)
             if not all(listener.is_open for listener in one.listeners):
                 await self._open(server, one)
-            one.node.alive = True
+            one.node.alive = one.node.registered = True
+            one.node.left = None
         self._nodes = restored
 
     def described(self) -> list[Node]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from kafkastub.config import BrokerConfig
 from kafkastub.config.profile import Profile
 from kafkastub.coordinator import GroupCoordinator, Turn, partition_for
-from kafkastub.metadata import CONSUMER_OFFSETS, Cluster, Node
+from kafkastub.metadata import CONSUMER_OFFSETS, Cluster, Features, Node
 from kafkastub.state.deferred import Deferred
 from kafkastub.state.fetch_purgatory import FetchPurgatory
 from kafkastub.state.internal_topics.internal_topic import InternalTopic
@@ -110,6 +110,11 @@ class BrokerState:
         self._scram_users: ScramUsers | None = None
         self._delegation_tokens: DelegationTokens | None = None
         self._quotas: Quotas | None = None
+        self._features: Features | None = None
+        self.metadata_offset = 1
+        """That of the newest record, if all that outlives the process, beside records, were in Kafka's metadata log."""
+        self.metadata_epoch = 1
+        """How often the quorum has elected: at each start."""
         self.quotas_changed: Callable[[], None] = _nothing
         """Called after each change of a quota."""
         self.broker_changed: Callable[[], None] = _nothing
@@ -181,6 +186,17 @@ class BrokerState:
 
             self._quotas = Quotas(finite=self.config.follows(4, 4))
         return self._quotas
+
+    @property
+    def features(self) -> Features:
+        """The cluster's features; their table is loaded with the first who asks."""
+        if self._features is None:
+            from kafkastub.config.newer import feature_levels
+
+            config = self.config
+            levels, static = feature_levels(config["kafkastub.as.version"]), bool(config["controller.quorum.voters"])
+            self._features = Features(levels, config["node.id"], static_quorum=static)
+        return self._features
 
     def forget_scram_users(self) -> None:
         """Those of the configuration are left."""
@@ -261,6 +277,7 @@ class BrokerState:
 
     def changed(self) -> None:
         """Something changed that outlives the process, beside records."""
+        self.metadata_offset += 1
         if self.persistence is not None:
             self.persistence.disk.state_changed()
 

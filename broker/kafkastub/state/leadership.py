@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kafkastub.config import topic_settings
 from kafkastub.coordinator import partition_for
 from kafkastub.metadata import CONSUMER_OFFSETS, Node, PartitionState, Topic, leaders
+from kafkastub.metadata.features import ELIGIBLE
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -23,7 +24,11 @@ def rules_of(state: BrokerState, topic: Topic) -> leaders.Rules:
     """What the topic's configuration says of its leaders."""
     settings = topic_settings(state.config.log_defaults, topic.configs)
     wanted: int = settings["min.insync.replicas"]
-    return leaders.Rules(min(wanted, topic.replication_factor), settings["unclean.leader.election.enable"])
+    return leaders.Rules(
+        min(wanted, topic.replication_factor),
+        settings["unclean.leader.election.enable"],
+        bool(state.features.level(ELIGIBLE)),
+    )
 
 
 def check_in_sync(state: BrokerState, topic: Topic, partition: PartitionState) -> None:
@@ -79,17 +84,37 @@ def elect(
 def node_stopped(state: BrokerState, node_id: int, now: Now) -> None:
     """The node is out: others lead what it led, as far as there are any."""
     cluster = state.cluster
-    cluster.nodes[node_id].alive = False
+    node = cluster.nodes[node_id]
+    node.left = state.metadata_offset, now[0]
+    state.fetch_purgatory.node_stopped(node_id)
+    _fence(state, node, now)
+
+
+def node_unregistered(state: BrokerState, node_id: int, now: Now) -> None:
+    """The cluster forgets the node, which may go on running and is back when it starts again. Raises KafkaError."""
+    node = state.cluster.nodes.get(node_id)
+    if node is None or not node.registered:
+        raise KafkaError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"Broker ID {node_id} is not currently registered")
+    node.registered = False
+    _fence(state, node, now)
+    if not state.cluster.has_living_node:
+        state.cluster.controller_id = leaders.NO_LEADER
+
+
+def _fence(state: BrokerState, node: Node, now: Now) -> None:
+    cluster, node_id = state.cluster, node.node_id
+    node.alive = False
     if cluster.controller_id == node_id:
         cluster.controller_id = next((node.node_id for node in cluster.nodes.values() if node.alive), node_id)
-    state.fetch_purgatory.node_stopped(node_id)
     leaders_changed(state, list(leaders.leave(cluster, node_id, lambda topic: rules_of(state, topic))), now)
 
 
 def node_started(state: BrokerState, node_id: int, now: Now) -> None:
     """The node is back, with all that was written meanwhile."""
     cluster = state.cluster
-    cluster.nodes[node_id].alive = True
+    node = cluster.nodes[node_id]
+    node.alive = node.registered = True
+    node.left = None
     if not cluster.is_alive(cluster.controller_id):
         cluster.controller_id = node_id
     leaders_changed(state, list(leaders.come(cluster, node_id, lambda topic: rules_of(state, topic))), now)

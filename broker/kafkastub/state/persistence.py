@@ -1,9 +1,9 @@
 """The broker's state beside its records: written to the data directory as one JSON document, and read at the start.
 
 Topics with their ids, partitions and configurations; dynamic configurations of broker, groups and client metrics;
-ACLs, SCRAM users, delegation tokens, quotas; how far producer ids went; how far the clock was moved. What changes with
-every client is not in here: transactional ids have a log of their own, and producers' sequences, groups and offsets
-come back from records.
+features; ACLs, SCRAM users, delegation tokens, quotas; how far producer ids went; how far the clock was moved. What
+changes with every client is not in here: transactional ids have a log of their own, and producers' sequences, groups and
+offsets come back from records.
 """
 
 from __future__ import annotations
@@ -135,6 +135,8 @@ class Persistence:
             "broker_configs": {"broker": state.config.dynamic_broker, "default": state.config.dynamic_default},
             "group_configs": state.cluster.group_configs,
             "client_metrics_configs": state.cluster.client_metrics_configs,
+            "features": state.features.document(),
+            "metadata": {"offset": state.metadata_offset, "epoch": state.metadata_epoch},
         }
         yield "".join(
             ["{\n", *(f'"{name}": {_encode(value)},\n' for name, value in settings.items()), '"scram": ']
@@ -219,6 +221,7 @@ class Persistence:
         self._clock_was = self._clock.moved()
         self._restore_producer_ids(whole["producer_ids"])
         restore_settings(state, whole)
+        self.disk.state_changed()  # the quorum's epoch, for one
         if state.authorizer is None:
             self._acls = whole.get("acls", [])
             if self._acls:

@@ -39,6 +39,10 @@ def restore_settings(state: BrokerState, whole: Document) -> None:
         state.delegation_tokens.restore(tokens)
     if quotas := whole.get("quotas"):
         state.quotas.restore(quotas)
+    if features := whole.get("features"):
+        state.features.restore(features)
+    if metadata := whole.get("metadata"):
+        state.metadata_offset, state.metadata_epoch = metadata["offset"], metadata["epoch"] + 1
 
 
 def _restore_configs(state: BrokerState, configs: Document) -> None:
@@ -116,6 +120,8 @@ def take_back(state: BrokerState, now: Document, written: Document, directory: D
         state.quotas.clear()
         state.quotas.restore(written.get("quotas", ()))
         state.quotas_changed()
+    if now["features"] != written.get("features", {}):
+        state.features.restore(written.get("features", {}))
     _take_back_topics(state, now["topics"], written["topics"], directory, at)
 
 

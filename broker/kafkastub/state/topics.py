@@ -106,7 +106,7 @@ def plan_topic(
 
 def check_placeable(cluster: Cluster, replication_factor: int) -> None:
     """Raises KafkaError where so many replicas have no place (Kafka: StripedReplicaPlacer)."""
-    brokers = len(cluster.nodes)
+    brokers = len(cluster.registered)
     if not cluster.has_living_node:
         reason = "All brokers are currently fenced, or have all their log directories cordoned."
     elif replication_factor > brokers:
@@ -126,9 +126,9 @@ def check_replicas(cluster: Cluster, replicas: Sequence[int], expected: int | No
         reason = "an empty replica list."
     else:
         reason = ""
-        seen: set[int] = set()
+        registered, seen = cluster.registered, set[int]()
         for node_id in sorted(replicas):
-            if node_id not in cluster.nodes:
+            if node_id not in registered:
                 reason = f"broker {node_id}, but no such broker is registered."
                 break
             if node_id in seen:
@@ -305,7 +305,7 @@ def auto_create(state: BrokerState, name: str) -> Topic | None:
 
 def _create_internal(state: BrokerState, name: str) -> Topic:
     config, definition = state.config, CATALOG[name]
-    replicas = min(config[definition.replication_factor], len(state.cluster.nodes))
+    replicas = min(config[definition.replication_factor], len(state.cluster.registered))
     check_placeable(state.cluster, replicas)
     plan = TopicPlan(name, config[definition.partitions], replicas, definition.topic_configs(config))
     return create_planned(state, plan)

@@ -10,6 +10,7 @@ from kafkastub.config import ConfigError, InvalidValue
 from kafkastub.config.connection_limits import OF_LISTENERS, OVERRIDES, BadOverrides, per_ip_overrides
 from kafkastub.config.definition import check, parse, to_text
 from kafkastub.config.kafka_table import BROKER
+from kafkastub.metadata.features import ELIGIBLE
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.configs.operations import edited_list
 from kafkastub.state.topics import reconfigure_logs
@@ -41,7 +42,8 @@ def change_broker(
     """Change the dynamic configuration of the broker ``name``, or of all. Raises KafkaError, Kafka's code and text."""
     texts = check_broker(state, node_id, name, changes, replace=replace)
     config = state.config
-    _check_minimum(name, _current(state, name), texts, changes)
+    if state.features.level(ELIGIBLE):
+        _check_minimum(name, _current(state, name), texts, changes)
     before = (config.dynamic_broker, config.dynamic_default)
     try:
         config.set_dynamic(texts, per_broker=bool(name))
