@@ -178,4 +178,52 @@ def quotas(terminal: Terminal) -> None:
     terminal.run("kafka-configs --describe --entity-type ips --entity-name 10.0.0.1")
 
 
-HISTORIES: dict[str, History] = {history.__name__: history for history in (console, groups, nobody, quotas, reset)}
+def features(terminal: Terminal) -> None:
+    """Features told, taken up and down, and what is refused."""
+    terminal.run("kafka-features describe")
+    terminal.run("kafka-features version-mapping")
+    for asked in (
+        "upgrade --feature share.version=2",
+        "upgrade --feature share.version=9",
+        "upgrade --feature no.such=1",
+        "upgrade --feature group.version=1 --feature share.version=9 --feature no.such=1",
+        "upgrade --release-version 4.3-IV0",
+        "downgrade --feature share.version=1 --dry-run",
+        "downgrade --feature share.version=1",
+        "downgrade --feature share.version=2",
+        "downgrade --metadata 4.2-IV1",
+        "downgrade --unsafe --metadata 4.2-IV1",
+        "downgrade --feature kraft.version=0",
+        "disable --feature streams.version --dry-run",
+        "disable --feature streams.version",
+        "disable --unsafe --feature streams.version",
+        "disable --feature no.such",
+        "upgrade --feature transaction.version=2 --dry-run",
+    ):
+        terminal.run(f"kafka-features {asked}")
+        terminal.settle()
+        terminal.run("kafka-features describe")
+
+
+def quorum(terminal: Terminal) -> None:
+    """The quorum, brokers of the cluster, and those that are taken out of it."""
+    terminal.run("kafka-metadata-quorum describe --status")
+    terminal.run("kafka-metadata-quorum describe --replication")
+    terminal.run("kafka-metadata-quorum describe --replication --human-readable")
+    terminal.run(
+        "kafka-metadata-quorum remove-controller --controller-id 1 --controller-directory-id AQIDBAUGBwgJCgsMDQ4PEA"
+    )
+    terminal.run(
+        "kafka-metadata-quorum remove-controller --controller-id 7 --controller-directory-id AQIDBAUGBwgJCgsMDQ4PEA"
+    )
+    terminal.run("kafka-cluster cluster-id")
+    terminal.run("kafka-cluster list-endpoints")
+    terminal.run("kafka-cluster list-endpoints --include-fenced-brokers")
+    terminal.run("kafka-cluster unregister --id 7")
+    terminal.run("kafka-cluster unregister --id 1")
+    terminal.run("kafka-cluster unregister --id 1")
+    terminal.run("kafka-cluster cluster-id")
+
+
+_HISTORIES = (console, features, groups, nobody, quorum, quotas, reset)
+HISTORIES: dict[str, History] = {history.__name__: history for history in _HISTORIES}

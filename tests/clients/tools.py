@@ -13,17 +13,22 @@ from itertools import pairwise
 from pathlib import Path
 
 from kafkastub.client import Client, topics
+from kafkawire.messages.api_versions_request import ApiVersionsRequest
+from kafkawire.messages.describe_quorum_request import DescribeQuorumRequest, PartitionData, TopicData
 from tests.clients.client import until
 from tests.clients.jvm import Jvm
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
 MAIN_CLASSES = {
+    "kafka-cluster": "org.apache.kafka.tools.ClusterTool",
     "kafka-configs": "kafka.admin.ConfigCommand",
     "kafka-console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
     "kafka-console-producer": "org.apache.kafka.tools.ConsoleProducer",
     "kafka-consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+    "kafka-features": "org.apache.kafka.tools.FeatureCommand",
     "kafka-get-offsets": "org.apache.kafka.tools.GetOffsetShell",
+    "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
     "kafka-topics": "org.apache.kafka.tools.TopicCommand",
 }
 
@@ -33,6 +38,16 @@ PATIENCE_MS = "60000"
 MEMBER_ID = re.compile(r"\b(one|two|console-consumer)-[0-9a-f-]{36}\b")
 QUOTAS = "Quota configs for "
 TOPIC_ID = re.compile(r"(TopicId: )\S{22}")
+
+
+_OF_THE_QUORUM = (
+    (re.compile(r"(Epoch: |ClusterId: +|Cluster ID: |HighWatermark: +|LeaderEpoch: +)\S+"), r"\1(some)"),
+    (re.compile(r"(directoryId\W+)(?!AQIDBAUGBwgJCgsMDQ4PEA)[A-Za-z0-9_-]{22}"), r"\1(some)"),
+    (re.compile(r"CONTROLLER://127\.0\.0\.1:\d+"), "CONTROLLER://(somewhere)"),
+    # a row of a replica: its directory, the end of its log, and times
+    (re.compile(r"^(\d+)\s+[A-Za-z0-9_-]{22}\s+\d+\s+(\d+)\s+\d.*?(Leader|Observer|Follower)\s*$", re.M), r"\1 \2 \3"),
+)
+"""What the quorum's tools print that is another in every run, and what it is."""
 
 
 class Terminal:
@@ -59,7 +74,10 @@ class Terminal:
         found = [str(self.folder / arg) if (self.folder / arg).is_file() else arg for arg in args]
         if name == "kafka-consumer-groups" and "--timeout" not in found:
             found += ["--timeout", PATIENCE_MS]
-        done = self.jvm.tool(MAIN_CLASSES[name], "--bootstrap-server", self.servers, *found, stdin=stdin)
+        servers = ["--bootstrap-server", self.servers]
+        # one of them has its subcommand first
+        args = [found[0], *servers, *found[1:]] if name == "kafka-cluster" else [*servers, *found]
+        done = self.jvm.tool(MAIN_CLASSES[name], *args, stdin=stdin)
         if name == "kafka-topics" and not done.status:
             _until_known(self.servers, found)
         self._transcript += ["", f"$ {command}"]
@@ -68,6 +86,15 @@ class Terminal:
         self._transcript += [f"! {line}".rstrip() for line in self._lines(done.err)]
         if done.status:
             self._transcript.append(f"= {done.status}")
+
+    def settle(self) -> None:
+        """Until the broker has learnt of all that its controller has done by now."""
+        quorum = DescribeQuorumRequest([TopicData("__cluster_metadata", [PartitionData(0)])])
+        versions = ApiVersionsRequest(client_software_name="test", client_software_version="1.0")
+        with Client(self.servers) as client:
+            link = client.connection()
+            done = link.ask(quorum, 2).topics[0].partitions[0].high_watermark
+            until(lambda: link.ask(versions, 3).finalized_features_epoch >= done - 1, "what the controller did")
 
     def file(self, name: str, text: str) -> None:
         """A file for a tool to read: its name in a command stands for its path."""
@@ -86,6 +113,8 @@ class Terminal:
         port = self.servers.rpartition(":")[2]
         output = MEMBER_ID.sub(rf"\1-{'id':.^36}", output)
         output = TOPIC_ID.sub(rf"\1{'id':.^22}", output)
+        for pattern, place in _OF_THE_QUORUM:
+            output = pattern.sub(place, output)
         output = output.replace(port, f"{'port':.^{len(port)}}")
         lines: list[str] = []
         table: list[str] = []

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from kafkastub.security import CLUSTER_NAME, Acl, Operation, PatternType, Permission, ResourceType
 from kafkawire.api import ApiKey
+from kafkawire.messages.add_raft_voter_request import AddRaftVoterRequest
 from kafkawire.messages.alter_client_quotas_request import AlterClientQuotasRequest, EntityData, EntryData, OpData
 from kafkawire.messages.alter_configs_request import AlterableConfig, AlterConfigsRequest, AlterConfigsResource
 from kafkawire.messages.alter_partition_reassignments_request import (
@@ -38,6 +39,7 @@ from kafkawire.messages.describe_configs_request import DescribeConfigsRequest, 
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.describe_log_dirs_request import DescribeLogDirsRequest
 from kafkawire.messages.describe_producers_request import DescribeProducersRequest, TopicRequest
+from kafkawire.messages.describe_quorum_request import DescribeQuorumRequest, PartitionData, TopicData
 from kafkawire.messages.describe_topic_partitions_request import DescribeTopicPartitionsRequest
 from kafkawire.messages.describe_topic_partitions_request import TopicRequest as NamedTopic
 from kafkawire.messages.describe_user_scram_credentials_request import DescribeUserScramCredentialsRequest, UserName
@@ -79,6 +81,10 @@ from kafkawire.messages.offset_for_leader_epoch_request import (
 )
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafkawire.messages.sync_group_request import SyncGroupRequest
+from kafkawire.messages.remove_raft_voter_request import RemoveRaftVoterRequest
+from kafkawire.messages.unregister_broker_request import UnregisterBrokerRequest
+from kafkawire.messages.unregister_controller_request import UnregisterControllerRequest
+from kafkawire.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kafkawire.records import NewRecord, build_batch
 from kafkawire.schema import Message
 
@@ -297,6 +303,15 @@ def _cluster() -> Iterator[Cell]:
     request = AlterPartitionReassignmentsRequest(10000, True, moved)
     yield Cell("reassign", ApiKey.ALTER_PARTITION_REASSIGNMENTS, 1, request)
     yield Cell("reassignments", ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, ListPartitionReassignmentsRequest(10000, None))
+    elsewhere = DescribeQuorumRequest([TopicData(SEEN, [PartitionData(0)])])
+    for version in (0, 2):
+        yield Cell(f"quorum {version}", ApiKey.DESCRIBE_QUORUM, version, elsewhere)
+        features = UpdateFeaturesRequest(10000, [FeatureUpdateKey("group.version", 1)])
+        yield Cell(f"features {version}", ApiKey.UPDATE_FEATURES, version, features)
+    yield Cell("add a voter", ApiKey.ADD_RAFT_VOTER, 1, AddRaftVoterRequest(None, 1000, 1))
+    yield Cell("remove a voter", ApiKey.REMOVE_RAFT_VOTER, 0, RemoveRaftVoterRequest(None, 1))
+    yield Cell("unregister a broker", ApiKey.UNREGISTER_BROKER, 0, UnregisterBrokerRequest(99))
+    yield Cell("unregister a controller", ApiKey.UNREGISTER_CONTROLLER, 0, UnregisterControllerRequest(99))
 
 
 def _acls() -> Iterator[Cell]:

@@ -255,6 +255,12 @@ _OWN_WORDS = {
     ApiKey.ALTER_PARTITION_REASSIGNMENTS,
     ApiKey.LIST_PARTITION_REASSIGNMENTS,
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+    ApiKey.UPDATE_FEATURES,
+    ApiKey.DESCRIBE_QUORUM,
+    ApiKey.ADD_RAFT_VOTER,
+    ApiKey.REMOVE_RAFT_VOTER,
+    ApiKey.UNREGISTER_BROKER,
+    ApiKey.UNREGISTER_CONTROLLER,
 }
 """Where Kafka prints the request object as the reason of a refusal."""
 _UNORDERED = {

@@ -170,7 +170,7 @@ def _entries(ctx: RequestContext, resource: DescribeConfigsResource) -> tuple[ob
 
 
 def _advertised(node: Node) -> str:
-    """As advertised.listeners would say it: a broker that clients can reach has one, of its own or from its listeners."""
+    """As advertised.listeners would say it: a broker that clients can reach has one, if need be from its listeners."""
     shown = ((name, f"[{host}]" if ":" in host else host, port) for name, (host, port) in node.endpoints.items())
     return ",".join(f"{name}://{host}:{port}" for name, host, port in shown)
 
