@@ -196,13 +196,12 @@ def features(terminal: Terminal) -> None:
         "downgrade --feature kraft.version=0",
         "disable --feature streams.version --dry-run",
         "disable --feature streams.version",
-        "disable --unsafe --feature streams.version",
         "disable --feature no.such",
         "upgrade --feature transaction.version=2 --dry-run",
     ):
         terminal.run(f"kafka-features {asked}")
         terminal.settle()
-        terminal.run("kafka-features describe")
+    terminal.run("kafka-features describe")
 
 
 def quorum(terminal: Terminal) -> None:
@@ -220,9 +219,7 @@ def quorum(terminal: Terminal) -> None:
     terminal.run("kafka-cluster list-endpoints")
     terminal.run("kafka-cluster list-endpoints --include-fenced-brokers")
     terminal.run("kafka-cluster unregister --id 7")
-    terminal.run("kafka-cluster unregister --id 1")
-    terminal.run("kafka-cluster unregister --id 1")
-    terminal.run("kafka-cluster cluster-id")
+    terminal.run("kafka-cluster unregister --id 1")  # there is nobody left to ask
 
 
 _HISTORIES = (console, features, groups, nobody, quorum, quotas, reset)

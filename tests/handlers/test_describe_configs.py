@@ -156,3 +156,15 @@ def test_documentation(broker: InProcess):
     assert retention.endswith(str(texts["retention.ms"]))
     assert brokers["ssl.protocol"] is None
     assert documented(broker, GROUP, "g")["consumer.session.timeout.ms"]
+
+
+@pytest.mark.behaviour("DC-14")
+def test_what_clients_are_told_is_static_though_nobody_configured_it():
+    broker = InProcess()
+    resource = DescribeConfigsResource(4, "1", ["advertised.listeners"])
+    answer = broker.ask(DescribeConfigsRequest(resources=[resource], include_synonyms=True))
+    (told,) = answer.results[0].configs
+    assert (told.value, told.config_source) == ("PLAINTEXT://node-1:9001", 4)
+    assert [(one.name, one.value, one.source) for one in told.synonyms] == [
+        ("advertised.listeners", "PLAINTEXT://node-1:9001", 4)
+    ]

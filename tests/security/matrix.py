@@ -80,8 +80,8 @@ from kafkawire.messages.offset_for_leader_epoch_request import (
     OffsetForLeaderTopic,
 )
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
-from kafkawire.messages.sync_group_request import SyncGroupRequest
 from kafkawire.messages.remove_raft_voter_request import RemoveRaftVoterRequest
+from kafkawire.messages.sync_group_request import SyncGroupRequest
 from kafkawire.messages.unregister_broker_request import UnregisterBrokerRequest
 from kafkawire.messages.unregister_controller_request import UnregisterControllerRequest
 from kafkawire.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
