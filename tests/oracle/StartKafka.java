@@ -24,8 +24,10 @@ public final class StartKafka {
         watch.start();
         List<String> format = new ArrayList<>(
             List.of("format", "--ignore-formatted", "--cluster-id", clusterId, "--config", properties));
-        if (!Files.readAllLines(Path.of(properties)).contains("process.roles=broker")) {
-            format.add("--standalone"); // a node that is no controller has no quorum to begin
+        boolean joins = Files.readAllLines(Path.of(properties)).stream()
+            .anyMatch(line -> line.equals("process.roles=broker") || line.startsWith("controller.quorum.voters="));
+        if (!joins) {
+            format.add("--standalone"); // a node that is no controller, or of a fixed list, has no quorum to begin
         }
         int status = kafka.tools.StorageTool.execute(format.toArray(new String[0]), System.out);
         if (status != 0) {
