@@ -86,7 +86,7 @@ def _build_go() -> None:
 
 
 def _build_node() -> None:
-    """The packages are installed beside a copy of the programs."""
+    """The packages are installed beside a copy of the programs, a Node.js among them (see `_node`)."""
     target = BUILT / "node"
     with _changed(target, PROGRAMS / "node") as changed:
         if changed:
@@ -176,7 +176,9 @@ def _built(*parts: str) -> Callable[[], list[str]]:
 
 
 def _node(program: str) -> Callable[[], list[str]]:
-    return lambda: ["node", str(BUILT / "node" / f"{program}.js")]
+    """By the Node.js of the lock file: the newest clients ask for a newer one than distributions have."""
+    target = BUILT / "node"
+    return lambda: [str(target / "node_modules" / ".bin" / "node"), str(target / f"{program}.js")]
 
 
 APACHE: Final = "Apache-2.0"

@@ -10,8 +10,12 @@ async function produce (first) {
   await producer.close()
 }
 
+const late = 'a fetch of before the rebalance may bring what is another member\'s now: the program waits for its end'
+
 class Member {
   rows = []
+  /** Whether a fetch has ended since the last rebalance. */
+  settled = false
 
   async join () {
     this.consumer = new Consumer({
@@ -23,12 +27,15 @@ class Member {
       autocommit: false,
       deserializers: stringDeserializers
     })
+    this.consumer.on('consumer:group:join', () => { this.settled = false })
     this.stream = await this.consumer.consume({ topics: [topic], mode: 'committed', fallbackMode: 'earliest' })
+    this.stream.on('fetch', () => { this.settled = true })
     this.stream.on('data', ({ partition, offset, value }) => this.rows.push([partition, Number(offset), value]))
     return this
   }
 
   get assigned () {
+    if (!this.settled) return []
     const found = this.consumer.assignments?.find(one => one.topic === topic)
     return [...(found?.partitions ?? [])].sort()
   }
@@ -53,6 +60,7 @@ async function administer (work) {
 const places = [{ name: topic, partitionIndexes: [0] }]
 
 play({
+  notes: { rebalance: late },
   produce,
   join: () => new Member().join(),
   deleteOffset: () => administer(admin => admin.deleteConsumerGroupOffsets({ groupId: group, topics: places })),

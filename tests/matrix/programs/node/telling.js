@@ -40,6 +40,7 @@ const shared = (...parts) =>
  * - `produce(first)`, a batch to each partition, from this number on; gives the offsets, where the client tells them;
  * - `join()` gives a member: it adds to its `rows` what it reads, has the partitions `assigned` in order, and can
  *   `commit(offset)` in each of these and `leave()`;
+ * - `notes`, where there are any: by step, what is to be said of it;
  * - `deleteOffset()`, the one committed in partition 0, and `deleteGroup()`; a text in the place of one tells why the
  *   client cannot.
  */
@@ -70,7 +71,7 @@ async function scenario (client) {
 
   const second = await client.join()
   await until('both have partitions', () => shared(first.assigned, second.assigned))
-  await tell('rebalance', { members: [first.assigned, second.assigned] })
+  await tell('rebalance', { members: [first.assigned, second.assigned], note: client.notes?.rebalance })
   await client.produce(batch)
   await until('the second batch', () => first.rows.length + second.rows.length >= all)
   await tell('share', { records: [take(first), take(second)] })
