@@ -183,7 +183,7 @@ MUTANTS = (
     Mutant("handlers/k72_push_telemetry.py", "    if instance.terminating:", "    if False:", "PushTelemetry"),
     Mutant("handlers/k43_elect_leaders.py", "if request.timeout_ms <= 0:", "if request.timeout_ms < 0:", "ElectLeaders"),
     Mutant("handlers/k43_elect_leaders.py", "partition.leader == partition.replicas[0] or", "", "ElectLeaders"),
-    Mutant("handlers/k45_alter_partition_reassignments.py", "check_replicas(state.cluster, one.replicas, None)", "pass", "AlterPartitionReassignments"),
+    Mutant("handlers/k45_alter_partition_reassignments.py", "check_replicas(state, one.replicas, None)", "pass", "AlterPartitionReassignments"),
     Mutant("handlers/k45_alter_partition_reassignments.py", "ErrorCode.INVALID_REPLICATION_FACTOR", "ErrorCode.INVALID_REPLICA_ASSIGNMENT", "AlterPartitionReassignments", options=_NODES),
     Mutant("handlers/k46_list_partition_reassignments.py", "if one.adding or one.removing", "if True", "ListPartitionReassignments"),
     Mutant("handlers/k74_list_config_resources.py", "if not asked or kind in asked", "if kind in asked", "ListConfigResources"),

@@ -21,7 +21,6 @@ TO_COME: Final[dict[str, tuple[int, ...]]] = {
     "consumer groups (KIP-848)": (68, 69),
     "share groups (KIP-932)": (76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92),
     "streams groups (KIP-1071)": (88, 89, 93),
-    "log directories": (34,),
 }
 """What is not served yet, by the keys of its APIs."""
 

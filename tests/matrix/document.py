@@ -56,8 +56,8 @@ make clients ARGS="--only kafkajs --broker stub"    # a part of it: writes nothi
 
 The versions are those of the lock files: `requirements/dev.lock`, and `go.mod` with `go.sum`, `package-lock.json`,
 `Cargo.lock` and `pom.xml` under `tests/matrix/programs`; kcat is the system's, of that version or none. The npm lock
-file names no registry: `npm install --package-lock-only --omit-lockfile-registry-resolved` keeps it so. It has a Node.js
-too, which runs the programs: the newest clients want a newer one than distributions have. What is built
+file names no registry: `npm install --package-lock-only --omit-lockfile-registry-resolved` keeps it so. It has a
+Node.js too, which runs the programs: the newest clients want a newer one than distributions have. What is built
 goes to `.cache/matrix`: the first build of all takes some nine minutes of one core, nearly all of them for librdkafka
 in the Rust crate, later ones a second or two.
 

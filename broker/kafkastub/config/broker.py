@@ -10,6 +10,7 @@ from . import definition
 from .connection_limits import check_connection_limits
 from .errors import ConfigError, InvalidValue
 from .kafka_table import BROKER, TOPIC, TOPIC_SYNONYMS, Row
+from .log_dirs import CORDONED, wrongly_cordoned
 from .newer import follows, later_than
 from .own import OWN, PROFILE, profile_with
 from .own_names import check_name
@@ -244,6 +245,8 @@ def _check_together(values: Mapping[str, Any], given: Mapping[str, str]) -> None
         refuse("max.connections.per.ip", "0 is allowed only together with max.connections.per.ip.overrides")
     if "classic" not in values["group.coordinator.rebalance.protocols"]:
         refuse("group.coordinator.rebalance.protocols", "the protocol classic can't be disabled")
+    if problem := wrongly_cordoned(values):
+        refuse(CORDONED, problem[0].lower() + problem[1:])
     for kind in ("consumer", "share", "streams"):
         _check_group_timeouts(values, kind, refuse)
 

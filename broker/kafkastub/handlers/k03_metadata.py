@@ -28,7 +28,7 @@ MD-14  Under a controller_mutation_rate the partitions of topics that are create
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
@@ -107,7 +107,7 @@ def _topics(ctx: RequestContext, request: MetadataRequest) -> list[MetadataRespo
     names = dict.fromkeys(topic.name for topic in asked)
     if None in names:
         return None
-    return _by_name(ctx, (name for name in names if name is not None), request.allow_auto_topic_creation)
+    return _by_name(ctx, [name for name in names if name is not None], request.allow_auto_topic_creation)
 
 
 def _created(ctx: RequestContext, name: str) -> Topic | None:
@@ -117,9 +117,17 @@ def _created(ctx: RequestContext, name: str) -> Topic | None:
     return state.throttle.created(ctx, lambda: auto_create(state, name))
 
 
-def _by_name(ctx: RequestContext, names: Iterable[str], may_create: bool) -> list[MetadataResponseTopic]:
+def _by_name(ctx: RequestContext, names: Sequence[str], may_create: bool) -> list[MetadataResponseTopic]:
     state = ctx.state
     may_create = may_create and state.config["auto.create.topics.enable"]
+    if may_create and len(names) > 1:
+        with state.log_dirs.together():  # Kafka asks its controller for all of them at once
+            return _sorted_out(ctx, names, may_create)
+    return _sorted_out(ctx, names, may_create)
+
+
+def _sorted_out(ctx: RequestContext, names: Iterable[str], may_create: bool) -> list[MetadataResponseTopic]:
+    state = ctx.state
     existing, missing = [], []
     for name in names:
         topic = state.cluster.topic(name)

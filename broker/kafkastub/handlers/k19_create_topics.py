@@ -59,7 +59,8 @@ def create_topics(ctx: RequestContext, request: CreateTopicsRequest) -> Outcome:
     asked = [topic for topic in request.topics if counts[topic.name] == 1 and topic.name != CLUSTER_METADATA]
     counted = None if ctx.state.throttle is None else ctx.state.throttle.mutations(ctx)
     try:
-        results = _create(ctx.state, asked, request, counted)
+        with ctx.state.log_dirs.together():
+            results = _create(ctx.state, asked, request, counted)
     except KafkaError as error:
         return _all_refused(request, error)
     for name, times in counts.items():

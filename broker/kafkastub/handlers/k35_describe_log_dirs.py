@@ -3,21 +3,25 @@
 LD-1  Null topics: every log; else those that are named and exist. What does not exist is left out without a word, and
       nothing is told twice.    KIP-113; Kafka: ReplicaManager.describeLogDirs
 LD-2  A log's size is that of its batches in bytes; it never lags and no other directory is to replace it.
-LD-3  Each of log.dirs, as an absolute path; all logs are in the first.
-LD-4  Versions 4+: the sizes of the disk are -1, which is "unknown": logs are kept in memory.    KIP-827
-LD-5  Version 5: no directory is cordoned.    KIP-1066
+LD-3  Each of log.dirs (or log.dir), as an absolute path, with the logs that the node has there: a new one goes where
+      the fewest are, to the first of these; what a request brings comes in the order of Kafka's hash maps.    Kafka:
+      LogManager.nextLogDirs
+LD-4  Versions 4+: total and usable bytes of the disk with --data-dir. In memory they are -1: unknown.    KIP-827
+LD-5  Version 5: which directories are cordoned: they get no new logs.    KIP-1066
 Not done: -
 """
 
 from __future__ import annotations
 
-import os.path
+import contextlib
+import os
 from collections.abc import Iterator
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
+from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.partitions import log_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -37,24 +41,30 @@ def error_response(request: DescribeLogDirsRequest, code: ErrorCode, version: in
 
 @handles(ApiKey.DESCRIBE_LOG_DIRS, 1, 5, error_response=error_response)
 def describe_log_dirs(ctx: RequestContext, request: DescribeLogDirsRequest) -> Outcome:
-    results = [DescribeLogDirsResult(log_dir=path) for path in dict.fromkeys(_directories(ctx))]
-    results[0].topics = [
-        DescribeLogDirsTopic(
-            name=topic.name,
-            partitions=[
-                DescribeLogDirsPartition(partition_index=index, partition_size=log_of(ctx.state, topic, index).size)
-                for index in indexes
-            ],
-        )
-        for topic, indexes in _asked(ctx, request)
+    state, log_dirs = ctx.state, ctx.state.log_dirs
+    disk, cordoned = _disk(state), log_dirs.cordoned
+    topics: list[list[DescribeLogDirsTopic]] = [[] for _ in log_dirs.paths]
+    for topic, indexes in _asked(ctx, request):
+        rows: dict[int, list[DescribeLogDirsPartition]] = {}
+        for index in indexes:
+            row = DescribeLogDirsPartition(partition_index=index, partition_size=log_of(state, topic, index).size)
+            rows.setdefault(log_dirs.of(ctx.node_id, topic, index), []).append(row)
+        for number, partitions in rows.items():
+            topics[number].append(DescribeLogDirsTopic(name=topic.name, partitions=partitions))
+    results = [
+        DescribeLogDirsResult(ErrorCode.NONE, path, topics[number], *disk, is_cordoned=number in cordoned)
+        for number, path in enumerate(log_dirs.paths)
     ]
     return DescribeLogDirsResponse(results=results)
 
 
-def _directories(ctx: RequestContext) -> list[str]:
-    config = ctx.state.config
-    named: list[str] = config["log.dirs"] or config["log.dir"]
-    return [os.path.abspath(path) for path in named]  # noqa: PTH100 (a Path would look at this machine's disk)
+def _disk(state: BrokerState) -> tuple[int, int]:
+    """Total and usable bytes."""
+    if state.persistence is not None:
+        with contextlib.suppress(OSError):
+            found = os.statvfs(state.persistence.disk.directory.root)
+            return found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
+    return -1, -1
 
 
 def _asked(ctx: RequestContext, request: DescribeLogDirsRequest) -> Iterator[tuple[Topic, list[int]]]:

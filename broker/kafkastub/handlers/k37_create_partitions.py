@@ -62,15 +62,16 @@ def create_partitions(ctx: RequestContext, request: CreatePartitionsRequest) -> 
         if times > 1
     ]
     counted = None if ctx.state.throttle is None else ctx.state.throttle.mutations(ctx)
-    for topic in request.topics:
-        if counts[topic.name] > 1:
-            continue
-        code, text = ErrorCode.NONE, None
-        try:
-            _grow(ctx, topic, request.validate_only, counted)
-        except KafkaError as error:
-            code, text = error.code, error.message
-        results.append(CreatePartitionsTopicResult(topic.name, code, text))
+    with ctx.state.log_dirs.together():
+        for topic in request.topics:
+            if counts[topic.name] > 1:
+                continue
+            code, text = ErrorCode.NONE, None
+            try:
+                _grow(ctx, topic, request.validate_only, counted)
+            except KafkaError as error:
+                code, text = error.code, error.message
+            results.append(CreatePartitionsTopicResult(topic.name, code, text))
     return CreatePartitionsResponse(throttle_time_ms=counted.ms if counted is not None else 0, results=results)
 
 
@@ -104,9 +105,9 @@ def _grow(ctx: RequestContext, asked: CreatePartitionsTopic, validate_only: bool
         counted.count(additional)
     if assignments is not None:
         for index, replicas in enumerate(assignments, present):
-            check_replicas(cluster, replicas, topic.replication_factor)
+            check_replicas(ctx.state, replicas, topic.replication_factor)
             check_alive(cluster, index, replicas)
     else:
-        check_placeable(cluster, topic.replication_factor)
+        check_placeable(ctx.state, topic.replication_factor)
     if not validate_only:
         add_partitions(ctx.state, asked.name, additional, assignments)

@@ -62,15 +62,15 @@ def alter_partition_reassignments(ctx: RequestContext, request: AlterPartitionRe
     if request.timeout_ms <= 0:
         return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
     any_number = request.allow_replication_factor_change
-    return AlterPartitionReassignmentsResponse(
-        error_message=None,
-        allow_replication_factor_change=any_number,
-        responses=[
+    with ctx.state.log_dirs.together():
+        responses = [
             ReassignableTopicResponse(
                 topic.name, [_answer(ctx, topic.name, one, any_number) for one in topic.partitions]
             )
             for topic in request.topics
-        ],
+        ]
+    return AlterPartitionReassignmentsResponse(
+        error_message=None, allow_replication_factor_change=any_number, responses=responses
     )
 
 
@@ -94,7 +94,7 @@ def _reassign(ctx: RequestContext, name: str, one: ReassignablePartition, any_nu
         raise KafkaError(unknown, f"Unable to find partition {name}:{index}.")
     partition, now = topic.partitions[index], (ctx.broker_ms, ctx.timer_ms)
     if one.replicas is not None:
-        check_replicas(state.cluster, one.replicas, None)
+        check_replicas(state, one.replicas, None)
         there = len({*partition.replicas, *partition.adding}.difference(partition.removing))
         if there != len(one.replicas) and not any_number:
             text = f"The replication factor is changed from {there} to {len(one.replicas)}"

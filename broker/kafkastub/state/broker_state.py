@@ -14,6 +14,7 @@ from kafkastub.state.deferred import Deferred
 from kafkastub.state.fetch_purgatory import FetchPurgatory
 from kafkastub.state.internal_topics.internal_topic import InternalTopic
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
+from kafkastub.state.log_dirs import LogDirs
 from kafkastub.state.rate_limiter import RateLimiter
 from kafkastub.state.telemetry import Telemetry
 from kafkastub.storage import LogManager
@@ -82,6 +83,7 @@ class BrokerState:
         self.profile: Profile = config.profile
         self.random = random.Random(seed)
         self.cluster = Cluster(self.random, nodes, cluster_id=None if disk is None else disk.directory.cluster_id)
+        self.log_dirs = LogDirs(config)
         self.log = log
         self.authorizer: Authorizer | None = None
         """Where `authorizer.class.name` asks for one."""

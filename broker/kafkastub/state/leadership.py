@@ -43,6 +43,7 @@ def leaders_changed(state: BrokerState, changed: Iterable[tuple[Topic, Partition
     by_topic: dict[str, tuple[Topic, list[PartitionState]]] = {}
     for topic, partition in changed:
         by_topic.setdefault(topic.name, (topic, []))[1].append(partition)
+        state.log_dirs.follow(topic, [partition])
         log = state.logs.log(topic.topic_id, partition.index)
         if log is not None:
             log.become_leader(partition.leader_epoch)
@@ -137,6 +138,7 @@ def reassign(
         changed = leaders.cancel(cluster, partition, rules)
     else:
         changed = leaders.reassign(cluster, partition, replicas, rules)
+    state.log_dirs.follow(topic, [partition])
     leaders_changed(state, [(topic, partition)] if changed else [], now)
 
 

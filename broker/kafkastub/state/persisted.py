@@ -159,7 +159,7 @@ _PARTITION: Final = _fields(
         "isr": _NODES,
         "log_start_offset": _OFFSET,
     },
-    {"elr": _NODES, "adding": _NODES, "removing": _NODES},
+    {"elr": _NODES, "adding": _NODES, "removing": _NODES, "log_dirs": _list(_text)},
 )
 _PRINCIPAL: Final = _parts(_text, _text)
 _DOCUMENT: Final = _fields(

@@ -174,6 +174,7 @@ class Persistence:
             "adding": one.adding,
             "removing": one.removing,
             "log_start_offset": 0 if log is None else log.log_start_offset,
+            **self._state.log_dirs.document(topic, one),
         }
 
     # -- reading -------------------------------------------------------------------------------------------------

@@ -66,6 +66,7 @@ def restore_topic(state: BrokerState, one: Document) -> None:
         topic_id=uuid_bytes(one["id"]),
     )
     topic.partitions[:] = _partitions(one)
+    state.log_dirs.restore(topic, (p.get("log_dirs") for p in one["partitions"]))
     create_logs(state, topic)
     for index, p in enumerate(one["partitions"]):
         _restore_log(state, topic, index, p)
@@ -145,7 +146,9 @@ def _take_back_topics(
 
 def _forget_topic(state: BrokerState, name: str, at: Now) -> None:
     """A topic whose creation could not be written."""
-    topic_id = state.cluster.delete_topic(name).topic_id
+    topic = state.cluster.delete_topic(name)
+    topic_id = topic.topic_id
+    state.log_dirs.forget(topic)
     state.logs.delete(topic_id)
     state.fetch_purgatory.topic_changed(topic_id)
     resign(state, name, *at)
@@ -156,7 +159,9 @@ def _take_back_topic(state: BrokerState, one: Document, now: Document) -> None:
     topic, before = state.cluster.topics[one["name"]], one["partitions"]
     if topic.name in state.internal_topics:  # which has its own way back, and keeps its partitions
         before = [*before, *now["partitions"][len(before) :]]
+    state.log_dirs.forget(topic)
     topic.partitions[:] = _partitions({"partitions": before})
+    state.log_dirs.restore(topic, (p.get("log_dirs") for p in before))
     for index in range(len(before), len(now["partitions"])):
         state.logs.forget(topic.topic_id, index)
     if topic.configs != one["configs"]:

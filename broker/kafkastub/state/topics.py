@@ -88,7 +88,7 @@ def plan_topic(
         if partitions != DEFAULT_COUNT:
             message = "A manual partition assignment was specified, but numPartitions was not set to -1."
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-        placed = _check_assignments(state.cluster, assignments)
+        placed = _check_assignments(state, assignments)
         return TopicPlan(name, len(placed), len(placed[0]), overrides, placed)
     if replication_factor < DEFAULT_COUNT or replication_factor == 0:
         message = "Replication factor must be larger than 0, or -1 to use the default value."
@@ -100,14 +100,23 @@ def plan_topic(
         partitions = state.config["num.partitions"]
     if replication_factor == DEFAULT_COUNT:
         replication_factor = state.config["default.replication.factor"]
-    check_placeable(state.cluster, replication_factor)
+    _check_placeable(state, replication_factor)
     return TopicPlan(name, partitions, replication_factor, overrides)
 
 
-def check_placeable(cluster: Cluster, replication_factor: int) -> None:
+def _check_placeable(state: BrokerState, replication_factor: int) -> None:
+    """The same for a new topic, which tells it with more words."""
+    try:
+        check_placeable(state, replication_factor)
+    except KafkaError as error:
+        message = f"Unable to replicate the partition {replication_factor} time(s): {error.message}"
+        raise KafkaError(error.code, message) from None
+
+
+def check_placeable(state: BrokerState, replication_factor: int) -> None:
     """Raises KafkaError where so many replicas have no place (Kafka: StripedReplicaPlacer)."""
-    brokers = len(cluster.registered)
-    if not cluster.has_living_node:
+    brokers = len(state.cluster.registered)
+    if not state.cluster.has_living_node or state.log_dirs.all_cordoned:
         reason = "All brokers are currently fenced, or have all their log directories cordoned."
     elif replication_factor > brokers:
         reason = (
@@ -116,20 +125,22 @@ def check_placeable(cluster: Cluster, replication_factor: int) -> None:
         )
     else:
         return
-    message = f"Unable to replicate the partition {replication_factor} time(s): {reason}"
-    raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
+    raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, reason)
 
 
-def check_replicas(cluster: Cluster, replicas: Sequence[int], expected: int | None) -> None:
+def check_replicas(state: BrokerState, replicas: Sequence[int], expected: int | None) -> None:
     """Kafka: ReplicationControlManager.validateManualPartitionAssignment. Raises KafkaError."""
     if not replicas:
         reason = "an empty replica list."
     else:
         reason = ""
-        registered, seen = cluster.registered, set[int]()
+        registered, seen = state.cluster.registered, set[int]()
         for node_id in sorted(replicas):
             if node_id not in registered:
                 reason = f"broker {node_id}, but no such broker is registered."
+                break
+            if state.log_dirs.all_cordoned:
+                reason = f"broker {node_id}, but all its log directories are cordoned."
                 break
             if node_id in seen:
                 reason = f"the broker {node_id} more than once."
@@ -155,15 +166,15 @@ def check_alive(cluster: Cluster, index: int, replicas: Sequence[int]) -> None:
         raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
 
 
-def _check_assignments(cluster: Cluster, assignments: Sequence[tuple[int, Sequence[int]]]) -> list[Sequence[int]]:
+def _check_assignments(state: BrokerState, assignments: Sequence[tuple[int, Sequence[int]]]) -> list[Sequence[int]]:
     placed: dict[int, Sequence[int]] = {}
     expected: int | None = None
     for index, replicas in assignments:
         if index in placed:
             message = f"Found multiple manual partition assignments for partition {index}"
             raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
-        check_replicas(cluster, replicas, expected)
-        check_alive(cluster, index, replicas)
+        check_replicas(state, replicas, expected)
+        check_alive(state.cluster, index, replicas)
         expected = len(replicas)
         placed[index] = replicas
     if any(index not in placed for index in range(len(placed))):
@@ -186,6 +197,7 @@ def create_planned(state: BrokerState, plan: TopicPlan) -> Topic:
         plan.name, plan.partitions, plan.replication_factor, plan.configs, assignments=plan.assignments
     )
     create_logs(state, topic)
+    state.log_dirs.follow(topic, topic.partitions)
     state.changed()
     return topic
 
@@ -236,8 +248,10 @@ def add_partitions(
     state.check_writable()
     topic = state.cluster.topics[name]
     settings = log_settings(state, topic)
-    for partition in state.cluster.add_partitions(name, count, assignments):
+    added = state.cluster.add_partitions(name, count, assignments)
+    for partition in added:
         create_log(state, topic, partition.index, settings)
+    state.log_dirs.follow(topic, added)
     state.changed()
 
 
@@ -260,7 +274,9 @@ def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> N
     state.check_writable()
     gone = list(dict.fromkeys(names))
     for name in gone:
-        topic_id = state.cluster.delete_topic(name).topic_id
+        topic = state.cluster.delete_topic(name)
+        topic_id = topic.topic_id
+        state.log_dirs.forget(topic)
         state.logs.delete(topic_id)
         state.fetch_purgatory.topic_changed(topic_id)
     for name in gone:
@@ -306,6 +322,6 @@ def auto_create(state: BrokerState, name: str) -> Topic | None:
 def _create_internal(state: BrokerState, name: str) -> Topic:
     config, definition = state.config, CATALOG[name]
     replicas = min(config[definition.replication_factor], len(state.cluster.registered))
-    check_placeable(state.cluster, replicas)
+    _check_placeable(state, replicas)
     plan = TopicPlan(name, config[definition.partitions], replicas, definition.topic_configs(config))
     return create_planned(state, plan)

@@ -161,6 +161,7 @@ GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {
     ApiKey.DESCRIBE_CONFIGS: _describe_configs,
     ApiKey.ALTER_CONFIGS: _alter_configs,
     ApiKey.INCREMENTAL_ALTER_CONFIGS: _alter_configs,
+    ApiKey.ALTER_REPLICA_LOG_DIRS: _whole(Operation.ALTER),
     ApiKey.DESCRIBE_LOG_DIRS: _whole(Operation.DESCRIBE),
     ApiKey.ELECT_LEADERS: _whole(Operation.ALTER),
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: _whole(Operation.ALTER),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from kafkastub.config import ConfigError, InvalidValue
 from kafkastub.config.connection_limits import OF_LISTENERS, OVERRIDES, BadOverrides, per_ip_overrides
 from kafkastub.config.definition import check, parse, to_text
-from kafkastub.config.kafka_table import BROKER
+from kafkastub.config.kafka_table import BROKER, Row
+from kafkastub.config.log_dirs import CORDONED, wrongly_cordoned
 from kafkastub.metadata.features import ELIGIBLE
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.configs.operations import edited_list
@@ -68,6 +69,7 @@ def check_broker(
     _check_dynamic(texts, per_broker=bool(name))
     _check_threads(state, texts)
     _check_connections(state, node_id, texts)
+    _check_cordoned(state, texts)
     return texts
 
 
@@ -126,7 +128,9 @@ def _check_dynamic(texts: Mapping[str, str], *, per_broker: bool) -> None:
         row = BROKER.get(base)
         if row is not None:
             try:
-                check(base, row, parse(base, row, text))
+                value = parse(base, row, text)
+                _check_repeated(base, row, value)
+                check(base, row, value)
             except InvalidValue as error:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from None
     if not per_broker:
@@ -135,6 +139,13 @@ def _check_dynamic(texts: Mapping[str, str], *, per_broker: bool) -> None:
     if "log.retention.ms" in texts and _whole("log.retention.ms", texts) == 0:
         text = "requirement failed: log.retention.ms must be unlimited (-1) or, greater than or equal to 1"
         raise KafkaError(ErrorCode.INVALID_REQUEST, text)
+
+
+def _check_repeated(name: str, row: Row, value: Any) -> None:
+    """What is there twice is taken out of a list at the start and of a topic's, but not here. Raises InvalidValue."""
+    if row[3] is not None and row[3][0] == "list of" and value and len(set(value)) < len(value):
+        whole = f"Configuration '{name}' values must not be duplicated."
+        raise InvalidValue(name, value, "must not be duplicated", whole=whole)
 
 
 def _is_per_broker(name: str) -> bool:
@@ -178,6 +189,16 @@ def _check_connections(state: BrokerState, node_id: int, texts: Mapping[str, str
         for name in OF_LISTENERS:
             if prefix + name in texts and (number := _whole(prefix + name, texts)) <= 0:
                 raise _invalid(f"Invalid {name} {number}")
+
+
+def _check_cordoned(state: BrokerState, texts: Mapping[str, str]) -> None:
+    """Kafka: DynamicLogConfig.validateCordonedLogDirs."""
+    if CORDONED not in texts:
+        return
+    config, cordoned = state.config, parse(CORDONED, BROKER[CORDONED], texts[CORDONED])
+    problem = wrongly_cordoned({CORDONED: cordoned, "log.dirs": config["log.dirs"], "log.dir": config["log.dir"]})
+    if problem is not None:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"requirement failed: {problem}")
 
 
 def _whole(name: str, texts: Mapping[str, str]) -> int:
