@@ -39,6 +39,8 @@ LOG_DIRS: Final = "org.apache.kafka.tools.LogDirsCommand"
 REASSIGN: Final = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 OF_THE_MACHINE: Final = ("total_bytes", "usable_bytes", "topic_id", "throttle_time_ms")
 LONG: Final = "q" * 213
+TOGETHER: Final = ("m1", "m5", "m9")
+"""Partitions of these do not meet in a bucket of a hash map: Kafka's order in one follows from random topic ids."""
 
 
 def plain(value: Any) -> Any:
@@ -143,10 +145,10 @@ def places_and_moves(story: Story) -> None:
     story.look()
     story.create(("a", 5))
     story.create(("b", 1))
-    story.create(("m1", 3), ("m2", 3), ("m3", 3))
-    grown = CreatePartitionsRequest([CreatePartitionsTopic(name, 4, None) for name in ("m1", "m2")], 30_000)
+    story.create(*((name, 3) for name in TOGETHER))
+    grown = CreatePartitionsRequest([CreatePartitionsTopic(name, 4, None) for name in TOGETHER], 30_000)
     story.ask("grow", grown)
-    until(lambda: ("m2", 3) in story.logs(), "more partitions")
+    until(lambda: {(name, 3) for name in TOGETHER} <= story.logs().keys(), "more partitions")
     story.look()
     for version in (1, 2):
         story.move(

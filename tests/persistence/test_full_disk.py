@@ -28,6 +28,11 @@ from kafkawire.messages.alter_partition_reassignments_request import (
     ReassignablePartition,
     ReassignableTopic,
 )
+from kafkawire.messages.alter_replica_log_dirs_request import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
 from kafkawire.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
@@ -51,6 +56,7 @@ from kafkawire.messages.delete_topics_request import DeleteTopicsRequest, Delete
 from kafkawire.messages.describe_acls_request import DescribeAclsRequest
 from kafkawire.messages.describe_client_quotas_request import DescribeClientQuotasRequest
 from kafkawire.messages.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
+from kafkawire.messages.describe_log_dirs_request import DescribeLogDirsRequest
 from kafkawire.messages.describe_user_scram_credentials_request import DescribeUserScramCredentialsRequest
 from kafkawire.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
@@ -71,6 +77,7 @@ AUTHORIZED: Final = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users": "User:ANONYMOUS",
 }
+DIRS: Final = {"log.dirs": "/d/one,/d/two,/d/three"}
 ACL = AclCreation(2, "orders", 3, "User:alice", "*", 3, 3)
 ERROR = ErrorCode.KAFKA_STORAGE_ERROR
 
@@ -117,6 +124,9 @@ CASES: Final = {
             timeout_ms=1000, topics=[ReassignableTopic("orders", [ReassignablePartition(0, [2])])]
         ),
         0,
+    ),
+    "a replica's directory": Case(
+        AlterReplicaLogDirsRequest([AlterReplicaLogDir("/d/three", [AlterReplicaLogDirTopic("orders", [0])])]), 2
     ),
     "a leader": Case(ElectLeadersRequest(0, [TopicPartitions("orders", [0])], 1000), 2),
     "a producer": Case(InitProducerIdRequest(transactional_id="new", transaction_timeout_ms=1000), 4),
@@ -197,6 +207,7 @@ def seen(speaker: Speaker) -> list[Any]:
         speaker.ask(DescribeClientQuotasRequest([], False), 1).entries,
         [speaker.offset("orders", 0, EARLIEST), speaker.offset("orders", 0, LATEST)],
         speaker.values("orders", 0),
+        [(one.log_dir, one.topics) for one in speaker.ask(DescribeLogDirsRequest(None), 3).results],
     ]
 
 
@@ -213,7 +224,7 @@ def test_what_is_refused_is_not_there(tmp_path: Path, monkeypatch: pytest.Monkey
 
     def start() -> KafkaStub:
         nodes = 2 if name in NEED_TWO_NODES else 1
-        return KafkaStub(config=AUTHORIZED, data_dir=tmp_path, nodes=nodes)
+        return KafkaStub(config=AUTHORIZED | DIRS, data_dir=tmp_path, nodes=nodes)
 
     def speak(stub: KafkaStub) -> Speaker:
         return Speaker(stub.bootstrap_servers.partition(",")[0])

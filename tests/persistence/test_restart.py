@@ -13,6 +13,11 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from kafkastub import KafkaStub
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.alter_configs_request import AlterableConfig, AlterConfigsRequest, AlterConfigsResource
+from kafkawire.messages.alter_replica_log_dirs_request import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
 from kafkawire.messages.create_partitions_request import CreatePartitionsRequest, CreatePartitionsTopic
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.delete_records_request import (
@@ -23,6 +28,7 @@ from kafkawire.messages.delete_records_request import (
 from kafkawire.messages.delete_topics_request import DeleteTopicsRequest
 from kafkawire.messages.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
+from kafkawire.messages.describe_log_dirs_request import DescribeLogDirsRequest
 from kafkawire.messages.heartbeat_request import HeartbeatRequest
 from kafkawire.messages.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
 from kafkawire.messages.metadata_request import MetadataRequest
@@ -333,3 +339,28 @@ def test_real_clients_go_on_too(start: Start):
         reader = consumer(stub)
         assert reader.committed([TopicPartition("orders", 0)], 20)[0].offset == 30
         reader.close()
+
+
+@pytest.mark.behaviour("RL-6", "LD-4")
+def test_log_directories_of_replicas_come_back(start: Start):
+    def places(stub: KafkaStub) -> dict[str, list[int]]:
+        with Speaker(stub.bootstrap_servers) as speaker:
+            answer = speaker.ask(DescribeLogDirsRequest(None), 5)
+        assert all(0 < one.usable_bytes <= one.total_bytes for one in answer.results), "those of the data directory"
+        return {one.log_dir: [row.partition_index for topic in one.topics for row in topic.partitions]
+                for one in answer.results}  # fmt: skip
+
+    with start({"log.dirs": "/one,/two"}, topics={"a": 4}) as stub:
+        assert places(stub) == {"/one": [0, 2], "/two": [1, 3]}
+        moved = AlterReplicaLogDir("/two", [AlterReplicaLogDirTopic("a", [0, 2])])
+        wished = AlterReplicaLogDir("/two", [AlterReplicaLogDirTopic("b", [0])])
+        with Speaker(stub.bootstrap_servers) as speaker:
+            speaker.ask(AlterReplicaLogDirsRequest([moved, wished]), 2)
+    with start({"log.dirs": "/one,/two"}) as stub:
+        assert places(stub) == {"/one": [], "/two": [0, 1, 2, 3]}
+        stub.create_topic("b", partitions=2)
+        assert places(stub) == {"/one": [0, 1], "/two": [0, 1, 2, 3]}, "a wish is forgotten"
+    with start({"log.dirs": "/two,/three"}) as stub:
+        assert places(stub) == {"/two": [0, 1, 2, 3], "/three": [0, 1]}, "a directory is no more"
+    with start() as stub:
+        assert places(stub) == {"/tmp/kafka-logs": [0, 1, 2, 3, 0, 1]}

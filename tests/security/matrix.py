@@ -20,6 +20,11 @@ from kafkawire.messages.alter_partition_reassignments_request import (
     ReassignablePartition,
     ReassignableTopic,
 )
+from kafkawire.messages.alter_replica_log_dirs_request import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
 from kafkawire.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
@@ -289,6 +294,13 @@ def _cluster() -> Iterator[Cell]:
     yield Cell("cluster of controllers", ApiKey.DESCRIBE_CLUSTER, 1, DescribeClusterRequest(True, 2))
     for version in (1, 4):
         yield Cell(f"log dirs {version}", ApiKey.DESCRIBE_LOG_DIRS, version, DescribeLogDirsRequest(None))
+    moves = [
+        AlterReplicaLogDir("/nowhere", [AlterReplicaLogDirTopic(SEEN, [0]), AlterReplicaLogDirTopic(GONE, [0, 1])])
+    ]
+    for version in (1, 2):
+        yield Cell(
+            f"move log dirs {version}", ApiKey.ALTER_REPLICA_LOG_DIRS, version, AlterReplicaLogDirsRequest(moves)
+        )
     users = DescribeUserScramCredentialsRequest([UserName("nobody")])
     yield Cell("users", ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, users)
     changes = AlterUserScramCredentialsRequest([ScramCredentialDeletion("nobody", 1)])
