@@ -195,6 +195,8 @@ MUTANTS = (
     Mutant("handlers/k61_describe_producers.py", "ErrorCode.INVALID_TOPIC_EXCEPTION", "ErrorCode.UNKNOWN_TOPIC_OR_PARTITION", "DescribeProducers"),
     Mutant("handlers/k22_init_producer_id.py", "ctx.api_version < FENCED_FROM", "ctx.api_version <= FENCED_FROM", "InitProducerId"),
     Mutant("handlers/k22_init_producer_id.py", "if not 0 < request.transaction_timeout_ms <=", "if not 0 <= request.transaction_timeout_ms <=", "InitProducerId"),
+    Mutant("handlers/k34_alter_replica_log_dirs.py", "+ _ADDED > _LONGEST", "+ _ADDED >= _LONGEST", "AlterReplicaLogDirs"),
+    Mutant("handlers/k34_alter_replica_log_dirs.py", "0 <= index < len(topic.partitions)", "index < len(topic.partitions)", "AlterReplicaLogDirs"),
     Mutant("handlers/k35_describe_log_dirs.py", "set[int]] | None = None\n    if request.topics is not None:", "set[int]] | None = None\n    if request.topics:", "DescribeLogDirs"),
     Mutant("handlers/context.py", 'if connection.protocol == "PLAINTEXT" or (', "if (", "DescribeDelegationToken"),
     Mutant("handlers/k38_create_delegation_token.py", "if request.owner_principal_type is None:", "if False:", "CreateDelegationToken"),
