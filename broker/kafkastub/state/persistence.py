@@ -2,8 +2,8 @@
 
 Topics with their ids, partitions and configurations; dynamic configurations of broker, groups and client metrics;
 features; ACLs, SCRAM users, delegation tokens, quotas; how far producer ids went; how far the clock was moved. What
-changes with every client is not in here: transactional ids have a log of their own, and producers' sequences, groups and
-offsets come back from records.
+changes with every client is not in here: transactional ids have a log of their own, and producers' sequences, groups
+and offsets come back from records.
 """
 
 from __future__ import annotations
