@@ -285,6 +285,8 @@ def test_a_broker_that_is_not_there_is_not_unregistered(broker: InProcess):
         assert unregister(broker, node_id) == (ErrorCode.BROKER_ID_NOT_REGISTERED, text)
     unregister(broker, 1)
     assert unregister(broker, 1)[0] == ErrorCode.BROKER_ID_NOT_REGISTERED
+    older = InProcess({"kafkastub.as.version": "3.9"})
+    assert unregister(older, 2) == (ErrorCode.BROKER_ID_NOT_REGISTERED, "")
 
 
 @pytest.mark.behaviour("UC-1", "UC-2")

@@ -28,6 +28,8 @@ from kafkawire.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
+from kafkawire.messages.unregister_broker_request import UnregisterBrokerRequest
+from kafkawire.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from tests.conftest import CONFIG
 from tests.persistence.speaker import Speaker
 from tests.process.serving import refused
@@ -60,6 +62,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert speaker.ask(CreateAclsRequest([acl]), 3).results[0].error_code == 0
         user = ScramCredentialUpsertion("alice", 1, 4096, b"salt", b"password")
         assert speaker.ask(AlterUserScramCredentialsRequest([], [user]), 0).results[0].error_code == 0
+        feature = FeatureUpdateKey("share.version", 1, upgrade_type=2)
+        assert speaker.ask(UpdateFeaturesRequest(1000, [feature]), 2).error_code == 0
         for kind, name, key, value in (
             (4, "1", "log.cleaner.threads", "2"),
             (16, "m", "interval.ms", "1000"),
@@ -67,6 +71,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ):
             resource = AlterConfigsResource(kind, name, [AlterableConfig(key, 0, value)])
             assert speaker.ask(IncrementalAlterConfigsRequest([resource]), 1).responses[0].error_code == 0
+        assert speaker.ask(UnregisterBrokerRequest(1), 0).error_code == 0
     state = path / "kafkastub.json"
     document = json.loads(state.read_bytes())
     document["delegation_tokens"] = [TOKEN]  # they are for who has signed in, which nobody has here

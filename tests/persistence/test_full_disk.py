@@ -38,6 +38,7 @@ from kafkawire.messages.alter_user_scram_credentials_request import (
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
+from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafkawire.messages.create_partitions_request import CreatePartitionsRequest, CreatePartitionsTopic
 from kafkawire.messages.create_topics_request import (
@@ -67,6 +68,8 @@ from kafkawire.messages.incremental_alter_configs_request import (
 )
 from kafkawire.messages.init_producer_id_request import InitProducerIdRequest
 from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafkawire.messages.unregister_broker_request import UnregisterBrokerRequest
+from kafkawire.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kafkawire.schema import Message, Struct
 from tests.conftest import CONFIG
 from tests.persistence.speaker import EARLIEST, LATEST, Speaker
@@ -79,6 +82,7 @@ AUTHORIZED: Final = {
 }
 DIRS: Final = {"log.dirs": "/d/one,/d/two,/d/three"}
 ACL = AclCreation(2, "orders", 3, "User:alice", "*", 3, 3)
+VERSIONS = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 ERROR = ErrorCode.KAFKA_STORAGE_ERROR
 
 
@@ -119,6 +123,8 @@ CASES: Final = {
         ),
         1,
     ),
+    "a feature": Case(UpdateFeaturesRequest(1000, [FeatureUpdateKey("share.version", 1, upgrade_type=2)]), 2),
+    "a broker": Case(UnregisterBrokerRequest(1), 0),
     "replicas": Case(
         AlterPartitionReassignmentsRequest(
             timeout_ms=1000, topics=[ReassignableTopic("orders", [ReassignablePartition(0, [2])])]
@@ -201,7 +207,12 @@ def seen(speaker: Speaker) -> list[Any]:
     topics = speaker.ask(MetadataRequest(None), 12).topics
     return [
         [(topic.name, topic.topic_id, topic.partitions) for topic in sorted(topics, key=lambda one: one.name)],
-        [[(one.name, one.value) for one in result.configs] for result in configs.results],
+        [
+            [(one.name, one.value) for one in result.configs if one.name != "advertised.listeners"]  # another port
+            for result in configs.results
+        ],
+        {one.name: one.max_version_level for one in speaker.ask(VERSIONS, 4).finalized_features},
+        [one.node_id for one in speaker.ask(MetadataRequest([]), 12).brokers],
         speaker.ask(DescribeAclsRequest(1, None, 1, None, None, 1, 1), 3).resources,
         speaker.ask(DescribeUserScramCredentialsRequest(None), 0).results,
         speaker.ask(DescribeClientQuotasRequest([], False), 1).entries,

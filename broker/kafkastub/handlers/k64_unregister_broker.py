@@ -4,7 +4,8 @@ UB-1  The cluster forgets the broker, whether it was stopped or runs: it is none
       leads nothing, and nothing is placed on it; where it has replicas they stay.
 UB-2  Who connects to it is served on: it is only no broker of the cluster any more, until it is started again. Without
       any broker left nothing has a leader.
-UB-3  A broker that is not there (any more): BROKER_ID_NOT_REGISTERED, with a text that names it.
+UB-3  A broker that is not there (any more): BROKER_ID_NOT_REGISTERED, with a text that names it; without one with
+      kafkastub.as.version below 4.0.
 Not done: -
 """
 
@@ -32,5 +33,6 @@ def unregister_broker(ctx: RequestContext, request: UnregisterBrokerRequest) -> 
     try:
         node_unregistered(ctx.state, request.broker_id, (ctx.broker_ms, ctx.timer_ms))
     except KafkaError as error:
-        return UnregisterBrokerResponse(error_code=error.code, error_message=error.message)
+        text = error.message if ctx.state.config.follows(4, 0) else ""
+        return UnregisterBrokerResponse(error_code=error.code, error_message=text)
     return UnregisterBrokerResponse()

@@ -177,7 +177,9 @@ _DOCUMENT: Final = _fields(
     },
     {
         "features": _by_name(_whole(0, (1 << 15) - 1)),
-        "metadata": _fields({"offset": _OFFSET, "epoch": _whole(0, (1 << 31) - 2)}),
+        # while the process lives: who starts registers
+        "unregistered": _NODES,
+        "metadata": _fields({"offset": _whole(0, 1 << 53), "epoch": _whole(0, (1 << 31) - 2)}),
         # user, mechanism, salt, stored key, server key, iterations
         "scram": _list(_parts(_name, _whole(1, 2), _base64, _base64, _base64, _whole(1, (1 << 31) - 1))),
         "quotas": _list(_parts(_list(_parts(_name, _or_null(_text)), at_least=1), _by_name(_number))),

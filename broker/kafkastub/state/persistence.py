@@ -136,6 +136,7 @@ class Persistence:
             "group_configs": state.cluster.group_configs,
             "client_metrics_configs": state.cluster.client_metrics_configs,
             "features": state.features.document(),
+            "unregistered": [node.node_id for node in state.cluster.nodes.values() if not node.registered],
             "metadata": {"offset": state.metadata_offset, "epoch": state.metadata_epoch},
         }
         yield "".join(

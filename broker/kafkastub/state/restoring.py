@@ -123,6 +123,11 @@ def take_back(state: BrokerState, now: Document, written: Document, directory: D
         state.quotas_changed()
     if now["features"] != written.get("features", {}):
         state.features.restore(written.get("features", {}))
+    for node_id in set(now["unregistered"]).difference(written.get("unregistered", ())):
+        node = cluster.nodes[node_id]
+        node.registered, node.alive = True, node.left is None
+        if node.alive and not cluster.is_alive(cluster.controller_id):
+            cluster.controller_id = node_id
     _take_back_topics(state, now["topics"], written["topics"], directory, at)
 
 

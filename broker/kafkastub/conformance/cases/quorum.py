@@ -57,16 +57,21 @@ def another_partition(on: Broker) -> None:
 
 
 def update(on: Broker, *updates: tuple[str, int, int]) -> Answer:
-    rows = [{"feature": name, "max_version_level": level, "upgrade_type": kind} for name, level, kind in updates]
-    return on.ask("UpdateFeatures", timeout_ms=10_000, feature_updates=rows, validate_only=True)
+    typed = on.version_of("UpdateFeatures") >= 1
+    rows = [
+        {"feature": name, "max_version_level": level} | ({"upgrade_type": kind} if typed else {})
+        for name, level, kind in updates
+    ]
+    dry: dict[str, Any] = {"validate_only": True} if typed else {}
+    return on.ask("UpdateFeatures", timeout_ms=10_000, feature_updates=rows, **dry)
 
 
 @case(
     "UpdateFeatures",
     "What cannot be: INVALID_UPDATE_VERSION at the top, whatever stands beside it.",
     source=FEATURES,
-    versions=(1, 2),
     since="4.0",
+    before="each feature has its own error, and there is none at the top",
 )
 def refused(on: Broker) -> None:
     for updates in (
@@ -75,6 +80,7 @@ def refused(on: Broker) -> None:
         [("no.such.feature", 1, UPGRADE)],
         [("no.such.feature", 0, SAFE_DOWNGRADE)],
         [("metadata.version", 1000, 0)],
+        [("metadata.version", 1, SAFE_DOWNGRADE)],
         [("group.version", 0, UPGRADE + 8)],
         [("transaction.version", 0, SAFE_DOWNGRADE), ("no.such.feature", 1, UPGRADE)],
     ):
@@ -85,8 +91,8 @@ def refused(on: Broker) -> None:
     "UpdateFeatures",
     "A level that there is already: no error, and each feature is named where the version has results.",
     source="KIP-1022, Kafka: QuorumController.updateFeatures",
-    versions=(1, 2),
     since="4.0",
+    before="each feature has its own error, and there is none at the top",
     also=["ApiVersions"],
 )
 def as_it_is(on: Broker) -> None:
@@ -127,14 +133,13 @@ def no_broker(on: Broker) -> None:
     unused = 1 + max(one.node_id for one in on.ask("Metadata", topics=[]).brokers)
     for node_id in (-1, unused + 100_000):
         answer = on.ask("UnregisterBroker", broker_id=node_id)
-        expect(answer, error_code=E.BROKER_ID_NOT_REGISTERED, error_message=NOT_EMPTY)
+        expect(answer, error_code=E.BROKER_ID_NOT_REGISTERED)
 
 
 @case(
     "UnregisterController",
     "A controller that is not there: CONTROLLER_ID_NOT_REGISTERED.",
     source="Kafka: ClusterControlManager.unregisterController",
-    since="4.4",
 )
 def no_controller(on: Broker) -> None:
     for node_id in (-1, 1_000_000):
@@ -146,7 +151,6 @@ def no_controller(on: Broker) -> None:
     "UnregisterController",
     "The active controller stays.",
     source="Kafka: QuorumController.unregisterController",
-    since="4.4",
     also=["DescribeQuorum"],
 )
 def active_controller(on: Broker) -> None:

@@ -132,10 +132,9 @@ def _alter_configs(api: Registration) -> Handler:
         failed: Any = api.error_response(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ctx.api_version)
         for one in failed.responses:
             one.error_code = _refusal(one.resource_type)
-            silent = one.resource_type == ConfigType.BROKER_LOGGER or (
-                one.resource_type == ConfigType.BROKER and ctx.state.config.follows(4, 4)
-            )
-            one.error_message = None if silent else default_text(one.error_code)
+            # about loggers the broker decides by itself, without a text; from 4.4 on about brokers too
+            alone = (ConfigType.BROKER_LOGGER, *((ConfigType.BROKER,) if ctx.state.config.follows(4, 4) else ()))
+            one.error_message = None if one.resource_type in alone else default_text(one.error_code)
         request.resources = mine
         answer: Any = handler(ctx, request)
         answer.responses = in_order(asked, mine, answer.responses, failed.responses)
