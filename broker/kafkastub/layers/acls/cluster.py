@@ -122,8 +122,8 @@ def _alter_configs(api: Registration) -> Handler:
                 return True
             if not _is_sound(one):
                 return True
-            later = one.resource_type == ConfigType.BROKER and not ctx.state.config.follows(4, 4)
-            return later and _fails(ctx, request, one)
+            looked_at_first = one.resource_type == ConfigType.BROKER and not ctx.state.config.follows(4, 4)
+            return looked_at_first and _fails(ctx, request, one)
 
         mine, refused = split(asked, goes_on)
         if not refused:
