@@ -144,7 +144,6 @@ MUTANTS = (
     Mutant("handlers/k37_create_partitions.py", "        if times > 1\n", "        if times > 2\n", "CreatePartitions"),
     Mutant("handlers/k60_describe_cluster.py", "ErrorCode.MISMATCHED_ENDPOINT_TYPE", "ErrorCode.UNSUPPORTED_ENDPOINT_TYPE", "DescribeCluster"),
     Mutant("handlers/k75_describe_topic_partitions.py", "sorted(", "list(", "DescribeTopicPartitions"),
-    Mutant("metadata/features.py", "if not low <= level <= high:", "if level > high:", "UpdateFeatures"),
     Mutant("handlers/k57_update_features.py", "_LAST_WITH_RESULTS: Final = 1", "_LAST_WITH_RESULTS: Final = 0", "UpdateFeatures"),
     Mutant("handlers/k55_describe_quorum.py", "if asked != [(CLUSTER_METADATA, [0])]:", "if not any(name == CLUSTER_METADATA for name, _ in asked):", "DescribeQuorum"),
     Mutant("handlers/k94_unregister_controller.py", "ErrorCode.INVALID_REQUEST, error", "ErrorCode.NONE, error", "UnregisterController"),

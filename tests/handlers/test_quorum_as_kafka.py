@@ -127,6 +127,12 @@ def of_the_quorum() -> Iterator[tuple[Message, int]]:
         yield UnregisterBrokerRequest(node_id), 0
 
 
+def last_voter(servers: str) -> Any:
+    """What is said to who would remove the only voter there is."""
+    (voter,) = ask(servers, METADATA, 2).topics[0].partitions[0].current_voters
+    return shown(ask(servers, RemoveRaftVoterRequest(None, 1, voter.replica_directory_id), 0))
+
+
 def finalized(servers: str) -> dict[str, int]:
     return {one.name: one.max_version_level for one in ask(servers, VERSIONS, 4).finalized_features}
 
@@ -204,6 +210,7 @@ Play = Callable[[str], list[Any]]
 PLAYS: dict[str, Play] = {
     "refused updates": lambda servers: answers(servers, list(refused_updates())),
     "the quorum": lambda servers: answers(servers, list(of_the_quorum())),
+    "the last voter": lambda servers: [last_voter(servers)],
     "changes": changes,
     "minimums": minimums,
     "out": out,

@@ -73,7 +73,7 @@ def test_levels_are_told_from_the_answer_on(broker: InProcess):
     assert told(broker) == before
 
 
-@pytest.mark.behaviour("UF-1", "DQ-1")
+@pytest.mark.behaviour("UF-1", "QU-1")
 @pytest.mark.parametrize("level", [0, 1])
 def test_levels_outlive_the_process(tmp_path: Path, level: int):
     quorum = DescribeQuorumRequest([TopicData("__cluster_metadata", [PartitionData(0)])])

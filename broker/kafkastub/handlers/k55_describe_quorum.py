@@ -1,14 +1,14 @@
 """DescribeQuorum (key 55), versions 0-2.    KIP-595, KIP-836, KIP-853; Kafka: KafkaRaftClient, RaftUtil
 
-DQ-1  The one partition of __cluster_metadata: leader, epoch, high watermark, voters and those that look on, each with
+QU-1  The one partition of __cluster_metadata: leader, epoch, high watermark, voters and those that look on, each with
       the end of its log. Of several nodes the first one votes, and the others look on.
-DQ-2  Version 1+: when each of them was last heard of and last caught up.    KIP-836
-DQ-3  Version 2: directory ids, and where the voters listen, under the name of the controllers' listener. As there is no
+QU-2  Version 1+: when each of them was last heard of and last caught up.    KIP-836
+QU-3  Version 2: directory ids, and where the voters listen, under the name of the controllers' listener. As there is no
       such listener here, it is the address of the first node on the client's own one.    KIP-853
-DQ-4  Anything else than that one partition: UNKNOWN_TOPIC_OR_PARTITION at every partition, of __cluster_metadata too,
+QU-4  Anything else than that one partition: UNKNOWN_TOPIC_OR_PARTITION at every partition, of __cluster_metadata too,
       and no nodes; from version 2 on with a text.
-DQ-5  A node that was stopped stays for five minutes, where it was then.
-DQ-6  With controller.quorum.voters the voters are those, without directory ids until kraft.version is 1.
+QU-5  A node that was stopped stays for five minutes, where it was then.
+QU-6  With controller.quorum.voters the voters are those, without directory ids until kraft.version is 1.
 Not done: a high watermark that grows by itself, and observers that lag.
 """
 

@@ -1,10 +1,10 @@
 """AddRaftVoter (key 80), versions 0-1.    KIP-853; Kafka: KafkaRaftClient.handleAddVoterRequest, AddVoterHandler
 
-RA-1  Refused are, in this order: another cluster's id (INCONSISTENT_CLUSTER_ID; none is not asked about), a voter
+VA-1  Refused are, in this order: another cluster's id (INCONSISTENT_CLUSTER_ID; none is not asked about), a voter
       without id or directory id, and one without an address on the controllers' listener (INVALID_REQUEST).
-RA-2  With a static quorum, kraft.version 0: UNSUPPORTED_VERSION.
-RA-3  The id of a voter: DUPLICATE_VOTER, whatever its directory.
-RA-4  Anybody else: REQUEST_TIMED_OUT, as there is no other controller that could answer.
+VA-2  With a static quorum, kraft.version 0: UNSUPPORTED_VERSION.
+VA-3  The id of a voter: DUPLICATE_VOTER, whatever its directory.
+VA-4  Anybody else: REQUEST_TIMED_OUT, as there is no other controller that could answer.
 Not done: voters that are added, whichever version asks.
 """
 

@@ -1,11 +1,10 @@
 """RemoveRaftVoter (key 81), version 0.    KIP-853; Kafka: KafkaRaftClient.handleRemoveVoterRequest, RemoveVoterHandler
 
-RR-1  Refused are, in this order: another cluster's id (INCONSISTENT_CLUSTER_ID; none is not asked about), and a voter
+VR-1  Refused are, in this order: another cluster's id (INCONSISTENT_CLUSTER_ID; none is not asked about), and a voter
       without id or directory id (INVALID_REQUEST).
-RR-2  With a static quorum, kraft.version 0: UNSUPPORTED_VERSION.
-RR-3  Who is no voter, or not with that directory: VOTER_NOT_FOUND.
-RR-4  The last voter stays one.
-Not done: voters that are removed.
+VR-2  With a static quorum, kraft.version 0: UNSUPPORTED_VERSION.
+VR-3  Who is no voter, or not with that directory, and the last voter: VOTER_NOT_FOUND.
+Not done: voters that are removed, of several ones.
 """
 
 from __future__ import annotations
@@ -44,8 +43,6 @@ def _refusal(ctx: RequestContext, request: RemoveRaftVoterRequest) -> KafkaError
     if not quorum.can_change(state):
         text = "Cluster doesn't support removing voter because the kraft.version feature is 0"
         return KafkaError(ErrorCode.UNSUPPORTED_VERSION, text)
-    asked = request.voter_id, request.voter_directory_id
-    if asked not in [(one.node_id, one.directory_id) for one in quorum.voters(state, ctx.broker_ms)]:
-        text = f"Cannot remove voter {quorum.replica_key(*asked)} from the set of voters {quorum.voter_keys(state)}"
-        return KafkaError(ErrorCode.VOTER_NOT_FOUND, text)
-    return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+    key = quorum.replica_key(request.voter_id, request.voter_directory_id)
+    text = f"Cannot remove voter {key} from the set of voters {quorum.voter_keys(state)}"
+    return KafkaError(ErrorCode.VOTER_NOT_FOUND, text)
