@@ -128,7 +128,7 @@ def test_partitions_that_are_added_and_replicas_that_are_reassigned():
     assert sorted(index for one in told for rows in one.values() for _, index in rows) == [0, 1, 2]
 
 
-@pytest.mark.behaviour("RL-1", "RL-2")
+@pytest.mark.behaviour("RD-1", "RD-2")
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_replica_moves(desk: Desk, version: int):
     desk.topic("a", 2)
@@ -139,7 +139,7 @@ def test_a_replica_moves(desk: Desk, version: int):
     assert places(desk)["one"] == {("b", 0)}
 
 
-@pytest.mark.behaviour("RL-1")
+@pytest.mark.behaviour("RD-1")
 @pytest.mark.parametrize("path", ["/d/four", "one", "/d/one/", "/d/./one", "/d", "", "*"])
 def test_a_directory_that_is_not_configured(desk: Desk, path: str):
     desk.topic("a")
@@ -149,7 +149,7 @@ def test_a_directory_that_is_not_configured(desk: Desk, path: str):
     }  # fmt: skip
 
 
-@pytest.mark.behaviour("RL-1")
+@pytest.mark.behaviour("RD-1")
 def test_the_one_directory_of_a_broker():
     desk = Desk()
     desk.topic("a")
@@ -158,14 +158,14 @@ def test_the_one_directory_of_a_broker():
     assert move(desk) == {}
 
 
-@pytest.mark.behaviour("RL-1")
+@pytest.mark.behaviour("RD-1")
 def test_a_name_that_is_too_long(desk: Desk):
     name, invalid = "q" * 213, ErrorCode.INVALID_TOPIC_EXCEPTION
     assert move(desk, ("/d/two", name, [0, 10])) == {(name, 0): UNKNOWN, (name, 10): invalid}
     assert move(desk, ("nowhere", name, [10])) == {(name, 10): invalid}
 
 
-@pytest.mark.behaviour("RL-3")
+@pytest.mark.behaviour("RD-3")
 def test_a_wish_for_what_is_not_there_yet(desk: Desk):
     assert move(desk, ("/d/two", "a", [0, -1]), ("/d/three", "", [0])) == {
         ("a", 0): UNKNOWN, ("a", -1): UNKNOWN, ("", 0): UNKNOWN,
@@ -178,7 +178,7 @@ def test_a_wish_for_what_is_not_there_yet(desk: Desk):
     assert places(desk)["one"] == {("a", 0)}, "a wish is granted once"
 
 
-@pytest.mark.behaviour("RL-3")
+@pytest.mark.behaviour("RD-3")
 def test_wishes_are_not_kept_without_end(desk: Desk, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(log_dirs, "MOST_PREFERENCES", 2)
     move(desk, ("/d/three", "a", [0, 1, 2]))
@@ -186,7 +186,7 @@ def test_wishes_are_not_kept_without_end(desk: Desk, monkeypatch: pytest.MonkeyP
     assert places(desk) == {"one": {("a", 0)}, "two": set(), "three": {("a", 1), ("a", 2)}}
 
 
-@pytest.mark.behaviour("RL-3")
+@pytest.mark.behaviour("RD-3")
 def test_a_replica_on_another_node():
     desk = Desk(THREE, nodes=2)
     on_the_first = CreatableTopic("a", -1, -1, [CreatableReplicaAssignment(0, [1])])
@@ -198,7 +198,7 @@ def test_a_replica_on_another_node():
     assert places(desk)["two"] == {("a", 0)}
 
 
-@pytest.mark.behaviour("RL-4")
+@pytest.mark.behaviour("RD-4")
 def test_the_last_mention_counts(desk: Desk):
     desk.topic("a")
     asked = [
@@ -211,7 +211,7 @@ def test_the_last_mention_counts(desk: Desk):
     assert places(desk)["three"] == {("a", 0)}
 
 
-@pytest.mark.behaviour("RL-5", "LD-5")
+@pytest.mark.behaviour("RD-5", "LD-5")
 def test_cordoned_directories(desk: Desk):
     desk.topic("a", 3)
     assert cordon(desk, "/d/two,/d/three") == (NONE, None)
@@ -226,7 +226,7 @@ def test_cordoned_directories(desk: Desk):
     assert move(desk, ("/d/two", "b", [0])) == {("b", 0): NONE}
 
 
-@pytest.mark.behaviour("RL-5", "LD-5")
+@pytest.mark.behaviour("RD-5", "LD-5")
 def test_all_directories_cordoned():
     desk = Desk(THREE | {"cordoned.log.dirs": "*"})
     (refused,) = create(desk, ("a", 1)).topics

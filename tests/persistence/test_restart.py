@@ -341,7 +341,7 @@ def test_real_clients_go_on_too(start: Start):
         reader.close()
 
 
-@pytest.mark.behaviour("RL-6", "LD-4")
+@pytest.mark.behaviour("RD-6", "LD-4")
 def test_log_directories_of_replicas_come_back(start: Start):
     def places(stub: KafkaStub) -> dict[str, list[int]]:
         with Speaker(stub.bootstrap_servers) as speaker:

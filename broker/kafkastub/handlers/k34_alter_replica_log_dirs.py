@@ -1,16 +1,16 @@
 """AlterReplicaLogDirs (key 34), versions 1-2.
 
-RL-1  A replica of the node that is asked goes into the directory: exactly one of those that log.dirs (or log.dir)
+RD-1  A replica of the node that is asked goes into the directory: exactly one of those that log.dirs (or log.dir)
       names, as DescribeLogDirs tells it. Else LOG_DIR_NOT_FOUND, whatever the partition; before that a topic whose name
       is too long for the directory of a future replica is INVALID_TOPIC_EXCEPTION.    KIP-113; Kafka:
       ReplicaManager.alterReplicaLogDirs
-RL-2  It is there when this is answered: what Kafka copies in the background takes no time, nothing is ever a future
+RD-2  It is there when this is answered: what Kafka copies in the background takes no time, nothing is ever a future
       replica. Where it is already: NONE.
-RL-3  No such partition: UNKNOWN_TOPIC_OR_PARTITION; no replica of it on this node: REPLICA_NOT_AVAILABLE. The wish is
+RD-3  No such partition: UNKNOWN_TOPIC_OR_PARTITION; no replica of it on this node: REPLICA_NOT_AVAILABLE. The wish is
       remembered until the replica comes, the last one of many, but not over a restart.
-RL-4  A partition that is named twice goes where it was named last, and is answered once.
-RL-5  A cordoned directory: INVALID_REPLICA_ASSIGNMENT.    KIP-1066
-RL-6  With --data-dir the place is kept. On a full disk KAFKA_STORAGE_ERROR, as where a directory of Kafka's is offline.
+RD-4  A partition that is named twice goes where it was named last, and is answered once.
+RD-5  A cordoned directory: INVALID_REPLICA_ASSIGNMENT.    KIP-1066
+RD-6  With --data-dir the place is kept. On a full disk KAFKA_STORAGE_ERROR, as where a directory of Kafka's is offline.
 Not done: -
 """
 
