@@ -4,8 +4,8 @@ LD-1  Null topics: every log; else those that are named and exist. What does not
       nothing is told twice.    KIP-113; Kafka: ReplicaManager.describeLogDirs
 LD-2  A log's size is that of its batches in bytes; it never lags and no other directory is to replace it.
 LD-3  Each of log.dirs (or log.dir), as an absolute path, with the logs that the node has there: a new one goes where
-      the fewest are, to the first of these; what a request brings comes in the order of Kafka's hash maps, as far as
-      that does not depend on topic ids.    Kafka: LogManager.nextLogDirs
+      the fewest are, to the first of these; what a request creates comes in the order of Kafka's hash maps, as far
+      as that does not depend on topic ids.    Kafka: LogManager.nextLogDirs
 LD-4  Versions 4+: total and usable bytes of the disk with --data-dir. In memory they are -1: unknown.    KIP-827
 LD-5  Version 5: which directories are cordoned: they get no new logs.    KIP-1066
 Not done: -

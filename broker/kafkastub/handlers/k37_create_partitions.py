@@ -62,16 +62,15 @@ def create_partitions(ctx: RequestContext, request: CreatePartitionsRequest) -> 
         if times > 1
     ]
     counted = None if ctx.state.throttle is None else ctx.state.throttle.mutations(ctx)
-    with ctx.state.log_dirs.together():
-        for topic in request.topics:
-            if counts[topic.name] > 1:
-                continue
-            code, text = ErrorCode.NONE, None
-            try:
-                _grow(ctx, topic, request.validate_only, counted)
-            except KafkaError as error:
-                code, text = error.code, error.message
-            results.append(CreatePartitionsTopicResult(topic.name, code, text))
+    for topic in request.topics:
+        if counts[topic.name] > 1:
+            continue
+        code, text = ErrorCode.NONE, None
+        try:
+            _grow(ctx, topic, request.validate_only, counted)
+        except KafkaError as error:
+            code, text = error.code, error.message
+        results.append(CreatePartitionsTopicResult(topic.name, code, text))
     return CreatePartitionsResponse(throttle_time_ms=counted.ms if counted is not None else 0, results=results)
 
 
