@@ -14,8 +14,8 @@ from tests.clients.tools import GOLDEN
 from tests.conftest import APACHE_CONFIG, CONFIG
 from tests.oracle.apache_kafka import ApacheKafka
 
-OURS = [name for name in HISTORIES if name != "quotas"]
-"""Those with tools that we have commands for; we have none for kafka-configs."""
+OURS = [name for name in HISTORIES if name not in ("features", "quorum", "quotas")]
+"""Those with tools that we have commands for: none for kafka-features, kafka-metadata-quorum and kafka-configs."""
 
 
 @pytest.mark.parametrize("name", OURS)
