@@ -126,7 +126,7 @@ MUTANTS = (
     Mutant(_DELETION, "    group.validate_delete()\n", "", "DeleteGroups"),
     Mutant(_DELETION, "    group.validate_offset_delete()\n", "", "OffsetDelete"),
     Mutant("handlers/k47_offset_delete.py", "if not 0 <= i < count]", "if not 0 <= i <= count + 99]", "OffsetDelete"),
-    Mutant("handlers/k42_delete_groups.py", "batch_order(dict.fromkeys(request.groups_names)", "batch_order(list(request.groups_names)", "DeleteGroups"),
+    Mutant("handlers/k42_delete_groups.py", "results.append(DeletableGroupResult(group_id, code))", "results += 2 * [DeletableGroupResult(group_id, code)]", "DeleteGroups"),
     Mutant("handlers/k42_delete_groups.py", "                code = error.code", "                code = ErrorCode.NONE", "DeleteGroups"),
     Mutant("coordinator/classic/describe.py", "m.metadata(group.protocol) if stable else", "m.metadata(group.protocol) if True else", "DescribeGroups"),
     Mutant("handlers/k15_describe_groups.py", "    if version >= 6:\n        columns", "    if version >= 5:\n        columns", "DescribeGroups"),
