@@ -90,9 +90,7 @@ def refused(on: Broker) -> None:
 @case(
     "UpdateFeatures",
     "A level that there is already: no error, and each feature is named where the version has results.",
-    source="KIP-1022, Kafka: QuorumController.updateFeatures",
-    since="4.0",
-    before="each feature has its own error, and there is none at the top",
+    source="KIP-584, Kafka: QuorumController.updateFeatures",
     also=["ApiVersions"],
 )
 def as_it_is(on: Broker) -> None:
