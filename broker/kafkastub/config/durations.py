@@ -24,15 +24,3 @@ def milliseconds(text: str) -> int:
     if units != [unit for unit in UNITS if unit in units]:
         raise ValueError(f"{text!r} is no duration: longer units come first, each of them once, as in 1h30m")
     return round(sum(number * UNITS[unit] for number, unit in found))
-
-
-def in_words(ms: int) -> str:
-    """The same the other way round: 604800000 is `7d`."""
-    parts = []
-    for unit, length in UNITS.items():
-        if unit == "w":
-            continue
-        count, ms = divmod(ms, length)
-        if count:
-            parts.append(f"{count}{unit}")
-    return "".join(parts) or "0s"
