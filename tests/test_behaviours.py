@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.source_text import parsed
+
 ROOT = Path(__file__).parent.parent
 HANDLERS = ROOT / "broker" / "kafkastub" / "handlers"
 _LINE = re.compile(r"^([A-Z]{2}-\d+)\b", re.MULTILINE)
@@ -19,7 +21,7 @@ def checklists() -> dict[str, str]:
     """Behaviour id -> module, from the docstrings."""
     found: dict[str, str] = {}
     for path in sorted(HANDLERS.glob("k[0-9]*.py")):
-        text = ast.get_docstring(ast.parse(path.read_text())) or ""
+        text = ast.get_docstring(parsed(path)) or ""
         for name in _LINE.findall(text):
             assert name not in found, f"{name} stands in {found[name]} and in {path.name}"
             found[name] = path.name
@@ -33,7 +35,7 @@ LEFT_OUT = frozenset({"oracle", "oracle_expiry", "soak", "docker", "pipeline"})
 def claims() -> Iterator[tuple[str, str, bool]]:
     """(behaviour id, test file, whether `make test` runs it) for every test with `pytest.mark.behaviour`."""
     for path in sorted((ROOT / "tests").rglob("*.py")):
-        for test in ast.walk(ast.parse(path.read_text())):
+        for test in ast.walk(parsed(path)):
             if isinstance(test, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 marks = [(_mark(node), node) for decorator in test.decorator_list for node in ast.walk(decorator)]
                 counts = LEFT_OUT.isdisjoint(name for name, _ in marks)

@@ -11,6 +11,7 @@ from kafkastub.config.profile import PROFILES, Profile
 from kafkastub.handlers.registry import registrations
 from tests.docs.kips import TABLES
 from tests.docs.releases import releases
+from tests.source_text import parsed
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
@@ -30,7 +31,7 @@ def coverage() -> str:
     details: list[str] = []
     for api in registrations().values():
         source = Path(ROOT / "broker" / (api.module.replace(".", "/") + ".py"))
-        text = ast.get_docstring(ast.parse(source.read_text())) or ""
+        text = ast.get_docstring(parsed(source)) or ""
         count = len(re.findall(r"^[A-Z]{2}-\d+\b", text, re.MULTILINE))
         versions = f"{api.first}-{api.last}" if api.last > api.first else str(api.first)
         versions += "" if api.advertised else " (not advertised)"
