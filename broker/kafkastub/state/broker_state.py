@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kafkastub.security.delegation_tokens import DelegationTokens
     from kafkastub.security.quotas import Changes, Entity, Quotas, Refusal
     from kafkastub.state.quota_usage import MutedChannels, Throttle
+    from kafkastub.state.transactions.transactions import Transactions
     from kafkastub.storage.disk import Disk
 
 _MOST_UNSEEN: Final = 100
@@ -113,6 +114,7 @@ class BrokerState:
         self._delegation_tokens: DelegationTokens | None = None
         self._quotas: Quotas | None = None
         self._features: Features | None = None
+        self._transactions: Transactions | None = None
         self.metadata_offset = 1
         """That of the newest record, if all that outlives the process, beside records, were in Kafka's metadata log."""
         self.metadata_epoch = 1
@@ -199,6 +201,15 @@ class BrokerState:
             levels, static = feature_levels(config["kafkastub.as.version"]), bool(config["controller.quorum.voters"])
             self._features = Features(levels, config["node.id"], static_quorum=static)
         return self._features
+
+    @property
+    def transactions(self) -> Transactions:
+        """Transactions and their coordinator; loaded with the first who asks."""
+        if self._transactions is None:
+            from kafkastub.state.transactions.transactions import Transactions
+
+            self._transactions = Transactions()
+        return self._transactions
 
     def forget_scram_users(self) -> None:
         """Those of the configuration are left."""
