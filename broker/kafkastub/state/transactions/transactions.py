@@ -1,6 +1,6 @@
 """The transaction coordinator in its broker: what it decides is written, and its markers are sent.
 
-Kafka: TransactionCoordinator with TransactionStateManager and TransactionMarkerChannelManager; AddPartitionsToTxnManager.
+Kafka: TransactionCoordinator, TransactionStateManager, TransactionMarkerChannelManager, AddPartitionsToTxnManager.
 """
 
 from __future__ import annotations
