@@ -22,6 +22,7 @@ from .ordinary import ordinary_header
 from .producers import ProducerEntry, ProducerStates
 from .segment import Chunk, Segment, StoredBatch, stored_as_it_came
 from .settings import LogSettings
+from .transactions import AbortedTransaction
 from .validation import Unpacking, analyze, validate
 
 _PRODUCER_ID = BatchHeader._fields.index("producer_id")
@@ -94,6 +95,36 @@ class PartitionLog:
         if now_ms is not None:
             self._producers.forget(now_ms - self.settings.producers_expire_ms)
         return self._producers.entries()
+
+    def has_ongoing(self, producer_id: int, producer_epoch: int) -> bool:
+        """Whether the producer has an open transaction here, in that epoch."""
+        raise NotImplementedError
+
+    def append_marker(
+        self,
+        producer_id: int,
+        producer_epoch: int,
+        commit: bool,
+        *,
+        coordinator_epoch: int,
+        transaction_version: int,
+        leader_epoch: int,
+        now_ms: int,
+    ) -> int:
+        """Write the marker that ends the producer's transaction here, if it has one; gives its offset.
+
+        KafkaError: INVALID_PRODUCER_EPOCH where the producer has written in a later epoch, or with transaction version
+        2 in the same one (but a marker written twice is taken twice); TRANSACTION_COORDINATOR_FENCED where a marker of
+        a later coordinator epoch is there. Source: ProducerAppendInfo.appendEndTxnMarker, KIP-890.
+        """
+        raise NotImplementedError
+
+    def aborted_transactions(self, start: int, end: int) -> list[AbortedTransaction]:
+        """The aborted transactions that have records or their marker in offsets from `start` to before `end`.
+
+        What a reader of committed records is told with them; costs what the answer has (TransactionIndex).
+        """
+        raise NotImplementedError
 
     def become_leader(self, leader_epoch: int) -> None:
         """A new leader epoch begins at the log's end."""
