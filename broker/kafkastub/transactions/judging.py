@@ -1,4 +1,4 @@
-"""What a request may do to a transactional id, as it stands. Kafka: TransactionCoordinator.endTransaction and others."""
+"""What a request may do to a transactional id, as it stands. Kafka: TransactionCoordinator.endTransaction, and more."""
 
 from __future__ import annotations
 
