@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from functools import partial
+from typing import Final
 
 from kafkastub.coordinator import partition_for
 from kafkastub.metadata import TRANSACTION_STATE
@@ -28,15 +29,17 @@ from kafkastub.transactions import (
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 
-_BY_WRITING = 2
+_BY_WRITING: Final = 2
 """The transaction version of who adds partitions by writing to them. Kafka: TransactionVersion."""
+_AT_ONCE: Final = 0
+"""A timer time that has come."""
 
 
 class Transactions(Runtime[TransactionRecord]):
     """One broker's transactions: the runtime of their coordinator.
 
     Attributes:
-        coordinator: of all transactional ids. Handlers come to it by `state.transaction_coordinator`.
+        coordinator: of all transactional ids. Handlers come to it by `state.transactional_ids.coordinator_of`.
         topic: `__transaction_state`.
     """
 
@@ -211,11 +214,7 @@ class Transactions(Runtime[TransactionRecord]):
 
     def leaders_changed(self, partitions: Collection[int], count: int, broker_ms: int, timer_ms: int) -> None:
         """Their new coordinator knows what the log says, and sends under its own epoch what was under way."""
-        moved = [
-            one.transactional_id
-            for one in self.coordinator.listing(broker_ms)
-            if partition_for(one.transactional_id, count) in partitions
-        ]
+        moved = [one for one in self.coordinator.transactions if partition_for(one, count) in partitions]
         self.settle(self.coordinator.reload(moved, broker_ms, timer_ms), batch_per_id=True)
 
     def look_again(self, broker_ms: int, timer_ms: int) -> None:
@@ -232,4 +231,15 @@ class Transactions(Runtime[TransactionRecord]):
 
     # -- time ----------------------------------------------------------------------------------------------------
 
-    def next_deadline(self, timer_ms: int) -> int | None: ...
+    def next_deadline(self) -> int | None:
+        """Timer time (ms) at which a transaction times out, or markers have their turn; None where there is neither."""
+        return _AT_ONCE if self._markers.is_due else self.coordinator.next_deadline()
+
+    def expire(self, broker_ms: int, timer_ms: int) -> None:
+        """Do what is due at `timer_ms`."""
+        self.settle(self.coordinator.expire(broker_ms, timer_ms), batch_per_id=True)
+        self._step(broker_ms, timer_ms)
+
+    def expire_ids(self, broker_ms: int) -> None:
+        """Forget transactional ids that nobody has used for long (`transactional.id.expiration.ms`, broker time)."""
+        self.settle(self.coordinator.expire_ids(broker_ms))
