@@ -76,14 +76,19 @@ class GroupCoordinator(Groups):
         there is something to write: it raises what the partition's log has against the producer. Raises that, and
         what speaks against the whole commit. Kafka: OffsetMetadataManager.commitTransactionalOffset.
         """
-        raise NotImplementedError
+        turn = Turn(broker_ms, timer_ms)
+        return commits.commit_transactional_offsets(self, request, topics, check_producer, turn)
 
     def complete_transaction(self, marker: TransactionMarker) -> None:
         """A transaction has ended: the offsets that are pending in the marker's groups are committed, or gone.
 
         For `OffsetsTopic.append_marker`, which has written the marker, and for loading.
         """
-        raise NotImplementedError
+        self.hard.complete(marker)
+        for group_id in marker.group_ids:
+            group = self.groups.get(group_id)
+            if group is not None:
+                self.index.touch(group, marker.timestamp)
 
     def delete_offsets(self, group_id: str, topics: Iterable[tuple[str, Sequence[int]]], broker_ms: int) -> Turn:
         """OffsetDelete of partitions that exist; the reply is an error code a topic, in order. Raises errors."""
