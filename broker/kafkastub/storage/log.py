@@ -295,8 +295,8 @@ class PartitionLog:
         return Read(chunks, sum(map(len, chunks)))
 
     def bytes_after(self, offset: int, upto: int | None = None) -> int | None:
-        """How much there is to read from `offset` on, before `upto`; None where the segment that this ends in is another
-        one.
+        """How much there is to read from `offset` on, before `upto`; None where that does not end in the segment that
+        it begins in.
         """
         segment = self._segments[-1]
         if upto is not None and upto < segment.base_offset:
