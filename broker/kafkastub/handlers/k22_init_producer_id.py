@@ -17,7 +17,10 @@ from __future__ import annotations
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.transactional_ids import coordinator_of
 from kafkastub.storage import ProducerIdAndEpoch
+from kafkastub.transactions import ProducerIdAndEpoch as Expected
+from kafkastub.transactions import Turn
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.init_producer_id_request import InitProducerIdRequest
@@ -36,7 +39,6 @@ def error_response(request: InitProducerIdRequest, code: ErrorCode, version: int
 def init_producer_id(ctx: RequestContext, request: InitProducerIdRequest) -> Outcome:
     try:
         allocated = _initialise(ctx, request)
-        ctx.state.producer_ids_changed(request.transactional_id)
     except KafkaError as error:
         code = error.code
         if code == ErrorCode.PRODUCER_FENCED and ctx.api_version < FENCED_FROM:
@@ -50,12 +52,18 @@ def _initialise(ctx: RequestContext, request: InitProducerIdRequest) -> Producer
     has_epoch = request.producer_epoch != NO_PRODUCER_EPOCH
     if has_id != has_epoch:
         raise KafkaError(ErrorCode.INVALID_REQUEST)
-    ids = ctx.state.logs.producer_ids
     if request.transactional_id is None:
-        return ids.allocate()
+        allocated = ctx.state.logs.producer_ids.allocate()
+        ctx.state.producer_ids_changed()
+        return allocated
     if not request.transactional_id:
         raise KafkaError(ErrorCode.INVALID_REQUEST)
-    if not 0 < request.transaction_timeout_ms <= ctx.state.config["transaction.max.timeout.ms"]:
-        raise KafkaError(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
-    expected = ProducerIdAndEpoch(request.producer_id, request.producer_epoch) if has_id else None
-    return ids.initialise(request.transactional_id, expected)
+    coordinator = coordinator_of(ctx.state)
+    expected = Expected(request.producer_id, request.producer_epoch) if has_id else None
+    turn = coordinator.init_producer_id(
+        request.transactional_id, request.transaction_timeout_ms, expected, Turn(ctx.broker_ms, ctx.timer_ms)
+    )
+    ctx.state.transactions.settle(turn)
+    if turn.error:
+        raise KafkaError(turn.error)
+    return ProducerIdAndEpoch(*turn.reply)
