@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafkastub.transactions import ProducerIdAndEpoch, TransactionState
+from kafkastub.transactions import ProducerIdAndEpoch, TransactionMetadata, TransactionState
 from kafkawire.errors import ErrorCode, KafkaError
 from tests.transactions.context import START_MS, TIMEOUT_MS, A, B, C, TransactionsTestContext
 
@@ -54,7 +54,8 @@ def test_below_transaction_version_2_the_epoch_of_an_abort_is_raised_once_too() 
     who = context.init()
     context.add(who, A)
     assert context.init(expected=None) == (0, 2)
-    assert [record.client_transaction_version for record in context.log if hasattr(record, "state")] == [0] * 5
+    versions = [one.client_transaction_version for one in context.log if isinstance(one, TransactionMetadata)]
+    assert versions == [0] * 5
 
 
 @pytest.mark.parametrize("timeout_ms", [0, -1, 900_001])
