@@ -17,6 +17,7 @@ from kafkastub.storage import LogSettings
 from kafkastub.storage.disk import DiskLogs, PartitionFiles
 from kafkastub.storage.disk.cleaning import last_of_each_key
 from kafkastub.storage.disk.scan import FoundBatch, batches_of
+from kafkastub.storage.producers import ProducerStates
 from kafkastub.storage.state_log import Item, StateLog
 from kafkawire.errors import KafkaError
 from kafkawire.records import HEADER_SIZE, iterate_records
@@ -165,6 +166,7 @@ class DurableTopic(InternalTopic[R]):
         """Forget what the logs have, to load it anew."""
         for log in self.logs:
             log.items, log.head, log.passed, log.end = [], 0, None, 0
+            log.producer_states = ProducerStates()
             log.forget_snapshot()
         self._fresh.clear()
         self._unwritten.clear()
@@ -224,10 +226,8 @@ class DurableTopic(InternalTopic[R]):
         return decoded(self._codec, iterate_records(batch.data[HEADER_SIZE:], batch.header), skipped)
 
     def _forget_dead_owners(self) -> None:
-        knows, owner_of = self._coordinator.knows, self._codec.owner
-        in_tails = {
-            owner_of(item.content) for log in self.logs for item in log.items if type(item.content) is not bytes
-        }
+        knows = self._coordinator.knows
+        in_tails = {self._owner_of(item.content) for log in self.logs for item in log.items}
         for owner in list(self._owners):
             if owner not in in_tails and not knows(owner):
                 del self._owners[owner]
