@@ -17,6 +17,7 @@ from kafkastub.handlers.outcome import Deferred
 from kafkastub.handlers.registry import registrations
 from kafkastub.metadata import CONSUMER_OFFSETS, Node
 from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.group_runtime import GroupRuntime
 from kafkastub.state.groups import end_transaction_of_offsets
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.topics import create_topic, ensure_offsets_topic
@@ -92,7 +93,8 @@ def take_over(state: BrokerState, coordinator: GroupCoordinator) -> None:
     """Put another coordinator into the place of a new state's."""
     state.coordinator = coordinator
     state.offsets_topic = OffsetsTopic(state.config, coordinator, state.log, state._offsets_partitions)
-    state.internal_topics[CONSUMER_OFFSETS] = state.offsets_topic
+    state.groups = GroupRuntime(state.offsets_topic, coordinator, state.settle)
+    state.runtimes[CONSUMER_OFFSETS] = state.groups
 
 
 class Parked:

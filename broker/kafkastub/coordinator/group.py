@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from kafkastub.coordinator.deadlines import Deadlines
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
+from kafkastub.deadlines import Deadlines
 
 NOT_DUE = 2**63
 """Broker milliseconds later than every timestamp."""

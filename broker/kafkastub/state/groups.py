@@ -19,7 +19,7 @@ def coordinator_of(state: BrokerState) -> GroupCoordinator:
 
 def check_loaded(state: BrokerState) -> None:
     """KafkaError COORDINATOR_LOAD_IN_PROGRESS while the coordinator is loading; its topic need not be there."""
-    if state.loading is not None:
+    if state.groups.loading is not None:
         raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
 

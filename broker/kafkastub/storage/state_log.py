@@ -31,6 +31,7 @@ from .log import PartitionLog, Read, TimestampAndOffset
 from .segment import Chunk, StoredBatch
 from .settings import LogSettings
 from .state_log_items import PLAIN, BatchForm, EncodedBatches, Item, Snapshot
+from .transactions import AbortedTransaction
 
 __all__ = ["PLAIN", "BatchForm", "EncodedBatches", "Item", "Snapshot", "StateLog", "Writer"]
 
@@ -199,20 +200,20 @@ class StateLog(PartitionLog):
         for _, batch in self.batches():
             yield from read_batch(batch)
 
-    def read(self, offset: int, max_bytes: int, *, at_least_one: bool = False) -> Read:
+    def read(self, offset: int, max_bytes: int, *, at_least_one: bool = False, upto: int | None = None) -> Read:
         """As `PartitionLog.read`, but that no segments set it bounds; it may give less than there is."""
         if not self.log_start_offset <= offset <= self.log_end_offset:
             raise KafkaError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
                 f"offset {offset} of {self.name} is outside {self.log_start_offset} to {self.log_end_offset}",
             )
-        if offset == self.end:
+        if offset == self.end or (upto is not None and offset >= upto):
             return Read([], 0)
         if max_bytes < 0:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Invalid max size {max_bytes} for log read")
         chunks: list[Chunk] = []
         size = 0
-        for batch, _ in self._encoded_from(offset):
+        for batch, _ in self._encoded_from(offset, upto):
             if not chunks:
                 first = parse_header(batch).size
                 if first > max_bytes:
@@ -229,12 +230,12 @@ class StateLog(PartitionLog):
             size = max_bytes
         return Read(chunks if len(chunks) < 2 else [b"".join(chunks)], size)
 
-    def bytes_after(self, offset: int) -> int | None:
+    def bytes_after(self, offset: int, upto: int | None = None) -> int | None:
         """How much there is to read, as far as one read gives; None in the compacted part."""
         if offset < self.tail_start:
             return None
         total = 0
-        for batch, _ in self._encoded_from(offset):
+        for batch, _ in self._encoded_from(offset, upto):
             total += len(batch)
             if total > _ENCODED_AT_ONCE:
                 return None
@@ -271,15 +272,26 @@ class StateLog(PartitionLog):
 
     # -- bytes ---------------------------------------------------------------------------------------------------
 
-    def _encoded_from(self, offset: int) -> Iterator[tuple[bytes, int]]:
-        """Batches from the one that holds `offset` on, one or a few together, each with the offset behind it."""
+    def aborted_in_read(self, offset: int, size: int) -> list[AbortedTransaction]:
+        """All from there on: what of them concerns other records does a reader no harm."""
+        return self.aborted_transactions(offset, self.log_end_offset)
+
+    def _encoded_from(self, offset: int, upto: int | None = None) -> Iterator[tuple[bytes, int]]:
+        """Batches from the one that holds `offset` on, one or a few together, each with the offset behind it.
+
+        None that begins at `upto` or behind: what is undecided is there.
+        """
         self._writer.catch_up()
         while offset < self.tail_start:
             self._cover(offset)
             for batch, end in self._encoded_snapshot(offset):
+                if upto is not None and end > upto:
+                    batch = b"".join(one for one in _split(batch) if parse_header(one).base_offset < upto)
                 if batch:
                     yield batch, end
                 offset = end
+            if upto is not None and offset >= upto:
+                return
         if offset >= self.end:
             return
         items, head = self._tail()
@@ -287,6 +299,8 @@ class StateLog(PartitionLog):
         while index > head and items[index - 1].batch == items[index].batch:
             index -= 1
         for run in _runs(items[index:]):
+            if upto is not None and run[0].offset >= upto:
+                return
             yield self._encoded_run(run), run[-1].offset + run[-1].records
 
     def encoded(self, batch: list[Item]) -> bytes:

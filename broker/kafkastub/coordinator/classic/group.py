@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from kafkastub.coordinator.classic.member import ClassicMember, Protocols
 from kafkastub.coordinator.classic.states import PREVIOUS, State
-from kafkastub.coordinator.deadlines import Deadline, Deadlines
 from kafkastub.coordinator.group import NOT_DUE, Consideration, GroupDescription, MemberDescription
 from kafkastub.coordinator.records import GroupMetadata, GroupTombstone
 from kafkastub.coordinator.turn import Turn
+from kafkastub.deadlines import Deadline, Deadlines
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import string_map_order
 from kafkawire.subscription import subscribed_topics
