@@ -52,7 +52,7 @@ class Transactions(Runtime[TransactionRecord]):
         settings = TransactionSettings.of(state.config)
         coordinator = TransactionCoordinator(settings, self._new_producer_id, self._coordinator_epoch)
         coordinator.deadlines.mark_dirty = state.mark_dirty
-        super().__init__(transactions_topic(state, self._codec, coordinator), coordinator, self.settle)
+        super().__init__(transactions_topic(state, self._codec, coordinator), coordinator)
         self._markers = MarkersUnderWay(partial(write_marker, state), self._has_coordinator)
         self.follow_features()
 
@@ -179,7 +179,8 @@ class Transactions(Runtime[TransactionRecord]):
             api_version: of that request: it decides what is asked, and how an error is called.
 
         Returns:
-            NONE, or what that API answers, for each of the partitions.
+            NONE, or what speaks against it, for each of the partitions: what TxnOffsetCommit answers; Produce calls
+            errors of the coordinator's absence its own way (`transactional_appends`).
         """
         wanted = dict.fromkeys(partitions, ErrorCode.NONE)
         by_writing = adds(api_key, api_version)
