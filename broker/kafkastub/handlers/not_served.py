@@ -65,27 +65,12 @@ def _added_partitions(request: Any, code: ErrorCode, version: int) -> Message:
     return answer.AddPartitionsToTxnResponse(results_by_topic_v3_and_below=topics)
 
 
-def _committed_offsets(request: Any, code: ErrorCode, version: int) -> Message:
-    from kafkawire.messages import txn_offset_commit_response as answer
-
-    topics = [
-        answer.TxnOffsetCommitResponseTopic(
-            name=topic.name,
-            topic_id=topic.topic_id,
-            partitions=[answer.TxnOffsetCommitResponsePartition(one.partition_index, code) for one in topic.partitions],
-        )
-        for topic in request.topics
-    ]
-    return answer.TxnOffsetCommitResponse(topics=topics)
-
-
 _Row = tuple[ErrorCode, "ErrorResponse"]
 
 NOT_SERVED: Final[Mapping[ApiKey, _Row]] = {
     ApiKey.ADD_PARTITIONS_TO_TXN: (_TRANSACTION, _added_partitions),
     ApiKey.ADD_OFFSETS_TO_TXN: (_TRANSACTION, partial(_at_the_top, ApiKey.ADD_OFFSETS_TO_TXN)),
     ApiKey.END_TXN: (_TRANSACTION, partial(_at_the_top, ApiKey.END_TXN)),
-    ApiKey.TXN_OFFSET_COMMIT: (_TRANSACTION, _committed_offsets),
     ApiKey.CONSUMER_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.CONSUMER_GROUP_HEARTBEAT)),
     ApiKey.SHARE_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.SHARE_GROUP_HEARTBEAT)),
     ApiKey.STREAMS_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.STREAMS_GROUP_HEARTBEAT)),
