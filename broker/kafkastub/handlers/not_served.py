@@ -6,8 +6,6 @@ begins with are listed like those that are served (AV-8), and answered with a co
 
 - `UNSUPPORTED_VERSION` for the heartbeats of groups, as Kafka answers where a group protocol is switched off.
   Kafka: KafkaApis.handleConsumerGroupHeartbeat, handleShareGroupHeartbeat, handleStreamsGroupHeartbeat
-- `TRANSACTIONAL_ID_AUTHORIZATION_FAILED` within a transaction: fatal to Java's client, librdkafka, aiokafka and
-  kafka-python alike, where they take most other codes for something that passes.
 
 A row leaves the table when its API gets its handler.
 """
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 
 _HEAD: Final = struct.Struct(">hhih").unpack
 _GROUP: Final = ErrorCode.UNSUPPORTED_VERSION
-_TRANSACTION: Final = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 _SHOWN: Final = 100
 """Characters of what a client calls itself that are told."""
 
@@ -44,24 +41,9 @@ def _with_a_text(key: ApiKey, request: Any, code: ErrorCode, version: int) -> Me
     return answer(error_code=code, error_message=text)  # type: ignore[no-any-return]
 
 
-def _committed_offsets(request: Any, code: ErrorCode, version: int) -> Message:
-    from kafkawire.messages import txn_offset_commit_response as answer
-
-    topics = [
-        answer.TxnOffsetCommitResponseTopic(
-            name=topic.name,
-            topic_id=topic.topic_id,
-            partitions=[answer.TxnOffsetCommitResponsePartition(one.partition_index, code) for one in topic.partitions],
-        )
-        for topic in request.topics
-    ]
-    return answer.TxnOffsetCommitResponse(topics=topics)
-
-
 _Row = tuple[ErrorCode, "ErrorResponse"]
 
 NOT_SERVED: Final[Mapping[ApiKey, _Row]] = {
-    ApiKey.TXN_OFFSET_COMMIT: (_TRANSACTION, _committed_offsets),
     ApiKey.CONSUMER_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.CONSUMER_GROUP_HEARTBEAT)),
     ApiKey.SHARE_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.SHARE_GROUP_HEARTBEAT)),
     ApiKey.STREAMS_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.STREAMS_GROUP_HEARTBEAT)),

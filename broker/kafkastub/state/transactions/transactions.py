@@ -52,7 +52,7 @@ class Transactions(Runtime[TransactionRecord]):
         settings = TransactionSettings.of(state.config)
         coordinator = TransactionCoordinator(settings, self._new_producer_id, self._coordinator_epoch)
         coordinator.deadlines.mark_dirty = state.mark_dirty
-        super().__init__(transactions_topic(state, self._codec, coordinator), coordinator, self.settle)
+        super().__init__(transactions_topic(state, self._codec, coordinator), coordinator)
         self._markers = MarkersUnderWay(partial(write_marker, state), self._has_coordinator)
         self.follow_features()
 
@@ -63,7 +63,6 @@ class Transactions(Runtime[TransactionRecord]):
         self._codec.version = min(level, 1)
 
     def _new_producer_id(self) -> int:
-        """KAFKA_STORAGE_ERROR."""
         allocated = self._state.logs.producer_ids.allocate()
         self._state.producer_ids_changed()
         return allocated.producer_id
@@ -179,7 +178,8 @@ class Transactions(Runtime[TransactionRecord]):
             api_version: of that request: it decides what is asked, and how an error is called.
 
         Returns:
-            NONE, or what that API answers, for each of the partitions.
+            NONE, or what speaks against it, for each of the partitions: what TxnOffsetCommit answers; Produce calls
+            errors of the coordinator's absence its own way (`transactional_appends`).
         """
         wanted = dict.fromkeys(partitions, ErrorCode.NONE)
         by_writing = adds(api_key, api_version)
@@ -208,6 +208,12 @@ class Transactions(Runtime[TransactionRecord]):
             raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
     # -- the runtime ---------------------------------------------------------------------------------------------
+
+    def loaded(self) -> None:
+        """No producer id of those that are in the records is handed out again, whatever was written down of them."""
+        known = (one.metadata for one in self.coordinator.transactions.values())
+        highest = max((max(one.producer_id, one.next_producer_id) for one in known), default=-1)
+        self._state.logs.producer_ids.skip_to(highest + 1)
 
     def unloaded(self) -> None:
         self._markers.clear()
