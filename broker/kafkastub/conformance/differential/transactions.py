@@ -177,14 +177,17 @@ class TransactionsGenerator(Producers, Fetches, Administration):
     # What tools do.
 
     def write_markers(self) -> None:
-        """Markers as a coordinator sends them: of a producer that is there, with any epoch."""
+        """Markers as a coordinator sends them: of a producer that is there.
+
+        None of an epoch of the future: the coordinator's own would be refused behind it, and never be sent again.
+        """
         producer = self.producer()
         topics = [{"name": self.pick(list(self.topics)), "partition_indexes": [0, self.pick((0, 1, 9))]}]
         if self.chance(0.1):
             topics.append({"name": "<p>nope", "partition_indexes": [0]})
         marker = {
             "producer_id": producer.producer_id or 77,
-            "producer_epoch": max(0, producer.epoch + self.pick((0, 0, 1, -1))),
+            "producer_epoch": max(0, producer.epoch - self.pick((0, 0, 0, 1))),
             "transaction_result": self.chance(0.5),
             "topics": topics,
             "coordinator_epoch": self.pick((0, 0, 0, -1)),
