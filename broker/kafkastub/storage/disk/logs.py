@@ -19,7 +19,6 @@ from .partition_files import OpenFiles, PartitionFiles
 from .producer_files import encode_snapshot
 from .recovery import ProducerRecovery
 from .scan import batches_of
-from .transactional_ids import TransactionalIds
 
 
 class DiskLog(PartitionLog):
@@ -105,7 +104,6 @@ class DiskLogs(LogManager):
         self.disk = disk
         self._open_files = OpenFiles()
         self._files: dict[PartitionLog, PartitionFiles] = {}
-        self.transactional_ids = TransactionalIds(disk, self._open_files)
 
     def files_for(self, log: PartitionLog, *, segment_bytes: Callable[[], int], keeps_time: bool) -> PartitionFiles:
         """The files of a new log. It must have its name when it is first written to."""
