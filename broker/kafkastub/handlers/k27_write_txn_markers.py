@@ -6,9 +6,9 @@ WM-2  In `__consumer_offsets` the producer's pending offsets are committed, or g
       Kafka: GroupCoordinatorService.completeTransaction
 WM-3  UNKNOWN_TOPIC_OR_PARTITION for what is not there or led by another node; its neighbours are served.
       Kafka: ReplicaManager.onlinePartition
-WM-4  INVALID_PRODUCER_EPOCH for an epoch below the producer's, with transaction version 2 (which version 2 of the request
-      can tell) for the same one too; TRANSACTION_COORDINATOR_FENCED for a coordinator epoch below the last marker's.
-      Kafka: ProducerAppendInfo.checkProducerEpoch, appendEndTxnMarker; KIP-1228
+WM-4  INVALID_PRODUCER_EPOCH for an epoch below the producer's, with transaction version 2 (which version 2 of the
+      request can tell) for the same one too; TRANSACTION_COORDINATOR_FENCED for a coordinator epoch below the last
+      marker's.    Kafka: ProducerAppendInfo.checkProducerEpoch, appendEndTxnMarker; KIP-1228
 WM-5  The answer has each producer id once, whatever its markers were; one without partitions is not in it.
       Kafka: WriteTxnMarkersResponse
 WM-6  A negative producer id or epoch: UNKNOWN_SERVER_ERROR at everything that is asked.
