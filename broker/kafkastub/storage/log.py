@@ -26,6 +26,7 @@ from .settings import LogSettings
 from .transactions import AbortedTransaction
 from .validation import Unpacking, analyze, validate
 
+_AS_IT_WAS = object()
 _PRODUCER_ID = BatchHeader._fields.index("producer_id")
 
 
@@ -167,14 +168,21 @@ class PartitionLog:
         return Appended(first_offset, batch.last_offset, now_ms if append_time else NO_TIMESTAMP, self.log_start_offset)
 
     def append_ordinary(
-        self, data: bytes | bytearray, start: int, end: int, leader_epoch: int, now_ms: int, bounds_ms: int
+        self,
+        data: bytes | bytearray,
+        start: int,
+        end: int,
+        leader_epoch: int,
+        now_ms: int,
+        bounds_ms: int,
+        attributes: int = 0,
     ) -> int | None:
         """Append the batch in `data[start:end]`, if it is one of those that come every day; gives its first offset.
 
-        None, and nothing has happened, where `append` has to look. `data` is kept if the batch is most of it, else
-        copied.
+        With `attributes` TRANSACTIONAL: one that goes on in an open transaction. None, and nothing has happened, where
+        `append` has to look. `data` is kept if the batch is most of it, else copied.
         """
-        fields = ordinary_header(data, start, end, self.settings, bounds_ms)
+        fields = ordinary_header(data, start, end, self.settings, bounds_ms, attributes)
         if fields is None:
             return None
         first_offset = self.log_end_offset
@@ -183,6 +191,8 @@ class PartitionLog:
             self.producer_states.forget(now_ms - self.settings.producers_expire_ms)
             if not self.producer_states.follows(header):
                 return None
+        elif attributes:
+            return None
         batch = stored_as_it_came(data, start, end, fields, first_offset, leader_epoch, now_ms)
         self._store(batch)
         if header is not None:
@@ -392,6 +402,9 @@ class PartitionLog:
         """
         self._segments = [segment.rewritten(changes) for segment in self._segments]
         self._segments = [segment for segment in self._segments[:-1] if segment.batches] + [self._segments[-1]]
+        aborted = self.producer_states.aborted
+        if aborted is not None:
+            aborted.keep(lambda one: changes.get(one.last_offset, _AS_IT_WAS) is not None)
 
 
 def _place(found: tuple[Record, StoredBatch] | None) -> TimestampAndOffset | None:
