@@ -111,7 +111,7 @@ class Transactions(Runtime[TransactionRecord]):
                 self._step(turn.broker_ms, turn.timer_ms)
 
         disk = self._state.disk
-        if disk is None or not disk.wait(go):
+        if not turn.records or disk is None or not disk.wait(go):
             go()
 
     def _step(self, broker_ms: int, timer_ms: int) -> None:
