@@ -233,7 +233,7 @@ def test_committed_reads_end_at_the_last_stable_offset(desk: TransactionalDesk):
         assert size_of(read) == batches * len(batch())
     for offset in (1, 2, 3):
         read = fetched(desk, offset)
-        assert (read.error_code, size_of(read), read.aborted_transactions) == (0, 0, [])
+        assert (read.error_code, size_of(read), list(read.aborted_transactions or ())) == (0, 0, [])
     assert fetched(desk, 4).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
 
 
@@ -277,6 +277,12 @@ def test_a_committed_read_waits_for_the_marker(desk: TransactionalDesk):
     answer = answered(waiting, 12, FetchResponse)
     assert answer is not None
     assert answer.responses[0].partitions[0].last_stable_offset == 4
+
+
+@pytest.mark.behaviour("FE-23")
+def test_a_committed_read_behind_the_last_stable_offset_does_not_wait(desk: TransactionalDesk):
+    desk.send(0)
+    assert isinstance(fetch(desk, 1, min_bytes=1, max_wait_ms=1000), FetchResponse)
 
 
 def listed(desk: Desk, timestamp: int, isolation: int) -> tuple[int, int]:

@@ -23,7 +23,7 @@ from .ordinary import ordinary_header
 from .producers import ProducerEntry, ProducerStates
 from .segment import Chunk, Segment, StoredBatch, stored_as_it_came
 from .settings import LogSettings
-from .transactions import AbortedTransaction
+from .transactions import AbortedTransaction, Told
 from .validation import Unpacking, analyze, validate
 
 _AS_IT_WAS = object()
@@ -321,20 +321,21 @@ class PartitionLog:
         end = segment.size if upto is None else segment.position_of(upto)
         return max(0, end - segment.position_of(offset))
 
-    def aborted_in_read(self, offset: int, size: int) -> list[AbortedTransaction]:
+    def aborted_in_read(self, offset: int, size: int) -> Told | None:
         """The aborted transactions that a reader of committed records is told with so many bytes from `offset` on.
 
         As in Kafka there may be some too many: its index knows only roughly where the bytes end
-        (LocalLog.addAbortedTransactions).
+        (LocalLog.addAbortedTransactions). None where none ever was.
         """
-        if self.producer_states.aborted is None:
-            return []
+        aborted = self.producer_states.aborted
+        if aborted is None:
+            return None
         segment = self._segment_of(offset)
         end = segment.offset_behind(segment.position_of(offset) + size, self.settings.index_interval_bytes)
         if end is None:
             behind = self._segments.index(segment) + 1
             end = self._segments[behind].base_offset if behind < len(self._segments) else self.log_end_offset
-        return self.aborted_transactions(offset, end)
+        return aborted.told(offset, end)
 
     def _segment_of(self, offset: int) -> Segment:
         """The segment whose batches hold `offset` or, where it was removed, the next one that there is."""
