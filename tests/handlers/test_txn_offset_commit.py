@@ -136,6 +136,17 @@ def test_what_does_not_exist_is_unknown_and_comes_first(version: int):
     assert desk.ask((99, 0), {"none": {0: 1}}, version=version, group_id="") == [("none", 0, unknown)]
 
 
+@pytest.mark.behaviour("TO-2")
+@pytest.mark.parametrize(("unknown", "answered"), [([], ["a", "b", "a"]), (["none"], ["none", "a", "b"])])
+def test_a_topic_named_twice_is_answered_twice_where_all_exist(unknown: list[str], answered: list[str]):
+    desk = Desk()
+    producer_id, epoch = desk.producer()
+    row = TxnOffsetCommitRequestPartition(0, 1)
+    topics = [TxnOffsetCommitRequestTopic(name, UNKNOWN_ID, [row]) for name in ["a", "b", "a", *unknown]]
+    request = TxnOffsetCommitRequest("t", "g", producer_id, epoch, topics=topics)
+    assert [topic.name for topic in desk.call(ApiKey.TXN_OFFSET_COMMIT, 5, request).topics] == answered
+
+
 @pytest.mark.behaviour("TO-3")
 def test_topics_by_id():
     desk = Desk()
