@@ -279,6 +279,15 @@ def test_a_committed_read_waits_for_the_marker(desk: TransactionalDesk):
     assert answer.responses[0].partitions[0].last_stable_offset == 4
 
 
+@pytest.mark.behaviour("FE-23")
+def test_a_committed_read_behind_the_last_stable_offset_does_not_wait(desk: TransactionalDesk):
+    """But one in the very batch that is there: Kafka compares where batches begin."""
+    desk.produce(transactional(0, b"a", b"b"), transactional_id="tx")
+    desk.fill(batch())
+    waits = [not isinstance(fetch(desk, offset, min_bytes=1, max_wait_ms=1000), FetchResponse) for offset in range(4)]
+    assert waits == [True, True, False, False]
+
+
 def listed(desk: Desk, timestamp: int, isolation: int) -> tuple[int, int]:
     asked = ListOffsetsTopic(name="orders", partitions=[ListOffsetsPartition(0, timestamp=timestamp)])
     request = ListOffsetsRequest(isolation_level=isolation, topics=[asked])
