@@ -117,7 +117,7 @@ class MarkersUnderWay:
             limit -= max(len(some), 1)
             done = self._try(ending, some, broker_ms)
             if not ending.turn or name not in self._endings:
-                del self._queue[name]
+                self._queue.pop(name, None)  # where the disk took no more, everything was forgotten meanwhile
             if done or not some:
                 yield ending.markers, done
 
