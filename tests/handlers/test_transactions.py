@@ -243,6 +243,15 @@ def test_what_does_not_exist_keeps_all_others_out(producer: Producer, version: i
     assert producer.told.transaction_state == "Empty"
 
 
+@pytest.mark.behaviour("AP-5")
+@pytest.mark.parametrize("topic", ["orders", "nope"])
+def test_very_many_partitions_are_answered_as_they_were_asked_for(producer: Producer, topic: str):
+    asked = range(2, 3_000)
+    assert producer.add({topic: list(asked)}) == [(topic, index, UNKNOWN) for index in asked]
+    assert producer.add({"orders": [1, 0] * 2_000}) == [("orders", index, NONE) for index in [1, 0] * 2_000]
+    assert len(producer.told.topics[0].partitions) == 2
+
+
 @pytest.mark.behaviour("AP-6")
 @pytest.mark.parametrize("name", ["__consumer_offsets", "__transaction_state", "__share_group_state"])
 def test_an_internal_topic_is_not_a_clients_to_add(producer: Producer, name: str):
@@ -291,6 +300,13 @@ def test_a_groups_offsets_are_in_the_transaction(producer: Producer, version: in
     assert (topic.topic, len(topic.partitions)) == ("__consumer_offsets", 1)
     assert producer.add_offsets("team", version) == NONE
     assert [len(topic.partitions) for topic in producer.told.topics] == [1]
+
+
+@pytest.mark.behaviour("AO-1")
+def test_a_transaction_of_offsets_alone_ends_though_nobody_committed_any(producer: Producer):
+    producer.add_offsets()
+    assert producer.end()[0] == NONE
+    assert producer.told.transaction_state == "CompleteCommit"
 
 
 @pytest.mark.behaviour("AO-2")

@@ -137,14 +137,19 @@ def test_what_does_not_exist_is_unknown_and_comes_first(version: int):
 
 
 @pytest.mark.behaviour("TO-2")
-@pytest.mark.parametrize(("unknown", "answered"), [([], ["a", "b", "a"]), (["none"], ["none", "a", "b"])])
-def test_a_topic_named_twice_is_answered_twice_where_all_exist(unknown: list[str], answered: list[str]):
+@pytest.mark.parametrize("version", [5, 6])
+@pytest.mark.parametrize("unknown", [False, True])
+def test_a_topic_that_is_named_twice(version: int, unknown: bool):
     desk = Desk()
-    producer_id, epoch = desk.producer()
-    row = TxnOffsetCommitRequestPartition(0, 1)
-    topics = [TxnOffsetCommitRequestTopic(name, UNKNOWN_ID, [row]) for name in ["a", "b", "a", *unknown]]
-    request = TxnOffsetCommitRequest("t", "g", producer_id, epoch, topics=topics)
-    assert [topic.name for topic in desk.call(ApiKey.TXN_OFFSET_COMMIT, 5, request).topics] == answered
+    topic_id = desk.state.cluster.topics["a"].topic_id
+    named = [
+        TxnOffsetCommitRequestTopic("a", topic_id, [TxnOffsetCommitRequestPartition(p, 1)])
+        for p in (0, 77 if unknown else 1, 2)
+    ]
+    request = TxnOffsetCommitRequest("t", "g", *desk.producer(), topics=named)
+    answered = desk.call(ApiKey.TXN_OFFSET_COMMIT, version, request).topics
+    found = [[one.partition_index for one in topic.partitions] for topic in answered]
+    assert found == ([[77, 0, 2]] if unknown else [[0], [1], [2]])
 
 
 @pytest.mark.behaviour("TO-3")
