@@ -273,12 +273,12 @@ class Broker:
             observer.clock_moved(how)
 
     def hold_loading(self) -> None:
-        """Unload the group coordinator; it is loading until `finish_loading`."""
+        """Unload the coordinators; they are loading until `finish_loading`."""
         load(self.state, self.clock.both)
         unload(self.state, *self.clock.both())
 
     def finish_loading(self) -> None:
-        """Load the group coordinator to the end."""
+        """Load the coordinators to the end."""
         load(self.state, self.clock.both)
 
     def advance(self, ms: int, timers: bool = False) -> None:

@@ -62,7 +62,7 @@ class Threads:
 
 
 _AT_ONCE_MS: Final = 150
-"""For so long groups are loaded before the broker listens: in most directories that is all of them."""
+"""For so long coordinators are loaded before the broker listens: in most directories that is all of them."""
 _SLICE_MS: Final = 10
 
 
@@ -91,7 +91,7 @@ class Durability:
             if self._directory.is_new:
                 self._directory.initialise(state.cluster.cluster_id)
             persistence.restore()
-            persistence.restore_groups()
+            persistence.restore_coordinators()
             state.logs.clean(self._clock.broker_ms())
             self._load_for(_AT_ONCE_MS)
         except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kafkastub.config import BrokerConfig
@@ -12,10 +12,11 @@ from kafkastub.coordinator import GroupCoordinator, Turn, partition_for
 from kafkastub.metadata import CONSUMER_OFFSETS, Cluster, Features, Node
 from kafkastub.state.deferred import Deferred
 from kafkastub.state.fetch_purgatory import FetchPurgatory
-from kafkastub.state.internal_topics.internal_topic import InternalTopic
+from kafkastub.state.group_runtime import GroupRuntime
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.log_dirs import LogDirs
 from kafkastub.state.rate_limiter import RateLimiter
+from kafkastub.state.runtime import Runtime
 from kafkastub.state.telemetry import Telemetry
 from kafkastub.storage import LogManager
 from kafkawire.errors import ErrorCode, KafkaError
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from kafkastub.security.credentials import ScramUsers
     from kafkastub.security.delegation_tokens import DelegationTokens
     from kafkastub.security.quotas import Changes, Entity, Quotas, Refusal
+    from kafkastub.state.internal_topics.internal_topic import InternalTopic
     from kafkastub.state.quota_usage import MutedChannels, Throttle
+    from kafkastub.state.transactions.transactions import Transactions
     from kafkastub.storage.disk import Disk
 
 _MOST_UNSEEN: Final = 100
@@ -46,21 +49,6 @@ class Keeper(Protocol):
 
     def fall_back(self) -> None:
         """Nothing can be written any more: be what the files say."""
-
-
-class Loading:
-    """A coordinator on its way: requests for it are answered with COORDINATOR_LOAD_IN_PROGRESS.
-
-    Attributes:
-        steps: each step applies some records.
-        deleted: topics that were deleted meanwhile; groups lose their offsets of them afterwards.
-    """
-
-    __slots__ = ("deleted", "steps")
-
-    def __init__(self, steps: Iterator[None]) -> None:
-        self.steps = steps
-        self.deleted: list[str] = []
 
 
 class BrokerState:
@@ -96,7 +84,6 @@ class BrokerState:
         """The coordinator, where nothing stands between it and a request: its topic is there, and it is loaded."""
         self.refusal: ErrorCode | None = None
         """While a node is asked that is not the coordinator: what the coordinator's absence is called."""
-        self.loading: Loading | None = None
         self.logs: LogManager
         self.offsets_topic: OffsetsTopic
         self.persistence: Keeper | None = None
@@ -107,12 +94,14 @@ class BrokerState:
             )
         else:
             self._be_durable(wall_ms, disk)
-        self.internal_topics: dict[str, InternalTopic[Any]] = {CONSUMER_OFFSETS: self.offsets_topic}
-        """Those that coordinators write, by name."""
+        self.groups = GroupRuntime(self.offsets_topic, self.coordinator, self.settle)
+        self.runtimes: dict[str, Runtime[Any]] = {CONSUMER_OFFSETS: self.groups}
+        """Of the coordinators that are there, by the names of their topics."""
         self._scram_users: ScramUsers | None = None
         self._delegation_tokens: DelegationTokens | None = None
         self._quotas: Quotas | None = None
         self._features: Features | None = None
+        self._transactions: Transactions | None = None
         self.metadata_offset = 1
         """That of the newest record, if all that outlives the process, beside records, were in Kafka's metadata log."""
         self.metadata_epoch = 1
@@ -200,6 +189,25 @@ class BrokerState:
             self._features = Features(levels, config["node.id"], static_quorum=static)
         return self._features
 
+    @property
+    def transactions(self) -> Transactions:
+        """Transactions and their coordinator; loaded with the first who asks."""
+        if self._transactions is None:
+            from kafkastub.state.transactions.transactions import Transactions
+
+            self._transactions = Transactions()
+        return self._transactions
+
+    def internal_topic(self, name: str) -> InternalTopic[Any] | None:
+        """That of a coordinator, which is made if need be; None where no coordinator writes to such a topic."""
+        runtime = self.runtimes.get(name)
+        return None if runtime is None else runtime.topic
+
+    @property
+    def loading(self) -> bool:
+        """Whether any coordinator is being loaded."""
+        return any(runtime.loading is not None for runtime in self.runtimes.values())
+
     def forget_scram_users(self) -> None:
         """Those of the configuration are left."""
         self._scram_users = None
@@ -259,7 +267,7 @@ class BrokerState:
 
     def wake(self, name: str) -> None:
         """Look after the fetches that wait for records of an internal topic."""
-        topic, written = self.cluster.topic(name), self.internal_topics[name]
+        topic, written = self.cluster.topic(name), self.runtimes[name].topic
         if topic is None:
             return
         awaited = self.fetch_purgatory.awaited(topic.topic_id)
@@ -300,7 +308,8 @@ class BrokerState:
 
     def read_only(self) -> None:
         """Nothing can be written any more: what would be written by itself in time must not happen."""
-        self.coordinator.deadlines.clear()
+        for runtime in self.runtimes.values():
+            runtime.read_only()
         self._sweep_at = self._clean_at = self._look_at_tokens_at = None
 
     def start_sweeping(self, timer_ms: int) -> None:

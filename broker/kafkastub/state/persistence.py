@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kafkastub.config import ConfigError, InvalidValue
 from kafkastub.config.other import InvalidClientMetrics
-from kafkastub.coordinator import GROUP_METADATA_TOPIC
 from kafkastub.metadata import PartitionState, Topic
 from kafkastub.metadata.ids import uuid_bytes, uuid_text
 from kafkastub.state import persisted
-from kafkastub.state.internal_topics.durable_offsets import DurableOffsetsTopic
+from kafkastub.state.internal_topics.durable_topic import DurableTopic
 from kafkastub.state.loading import begin
 from kafkastub.state.restoring import restore_settings, restore_topic, take_back
 from kafkastub.storage.disk import DataDirError, Disk, DiskLogs
@@ -85,24 +84,25 @@ class Persistence:
             self.disk.state_changed()
 
     def fall_back(self) -> None:
-        """Nothing can be written any more: the coordinator forgets what could not be, and stays as the files are.
+        """Nothing can be written any more: coordinators forget what could not be, and stay as the files are.
 
         Who is parked is told NOT_COORDINATOR.
         """
         self._fallen_back = True
         state = self._state
-        topic = state.offsets_topic
         state.read_only()
-        if state.loading is not None or not isinstance(topic, DurableOffsetsTopic) or not topic.logs:
-            return
-        state.settle(state.coordinator.unload(*self._clock.both()))
-        topic.empty()
-        try:
-            for _ in topic.load_files():
-                pass
-        except (OSError, DataDirError) as error:
-            state.log.error("groups and offsets cannot be read any more", why=str(error))
-        state.settle(state.coordinator.loaded(*self._clock.both()))
+        for name, runtime in state.runtimes.items():
+            topic = runtime.topic
+            if runtime.loading is not None or not isinstance(topic, DurableTopic) or not topic.logs:
+                continue
+            runtime.settle(runtime.coordinator.unload(*self._clock.both()))
+            topic.empty()
+            try:
+                for _ in topic.load_files():
+                    pass
+            except (OSError, DataDirError) as error:
+                state.log.error("records of a coordinator cannot be read any more", topic=name, why=str(error))
+            runtime.settle(runtime.coordinator.loaded(*self._clock.both()))
         state.read_only()
 
     def _take_back(self) -> None:
@@ -181,7 +181,7 @@ class Persistence:
     # -- reading -------------------------------------------------------------------------------------------------
 
     def restore(self) -> None:
-        """Take up what the last run left: everything but groups and offsets. DataDirError."""
+        """Take up what the last run left: everything but what coordinators know. DataDirError."""
         directory, log = self.disk.directory, self._state.log
         try:
             whole = self._read()
@@ -241,17 +241,18 @@ class Persistence:
             self.disk.state_changed()
         logs.producer_ids.restore(self._reserved, written | kept)
 
-    def restore_groups(self) -> None:
-        """Begin to load groups and offsets; every file was read once when this is over. DataDirError."""
+    def restore_coordinators(self) -> None:
+        """Begin to load what coordinators know; every file was read once when this is over. DataDirError."""
         state = self._state
-        topic = state.offsets_topic
-        if GROUP_METADATA_TOPIC in state.cluster.topics and isinstance(topic, DurableOffsetsTopic):
-            steps = topic.load_files()
-            try:
-                next(steps)
-            except OSError as error:
-                raise DataDirError(f"{error.filename or 'a segment'} cannot be read: {error.strerror}") from None
-            begin(state, steps)
+        for name, runtime in state.runtimes.items():
+            topic = runtime.topic
+            if name in state.cluster.topics and isinstance(topic, DurableTopic):
+                steps = topic.load_files()
+                try:
+                    next(steps)
+                except OSError as error:
+                    raise DataDirError(f"{error.filename or 'a segment'} cannot be read: {error.strerror}") from None
+                begin(state, runtime, steps)
 
 
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode

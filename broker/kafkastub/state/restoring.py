@@ -162,7 +162,7 @@ def _forget_topic(state: BrokerState, name: str, at: Now) -> None:
 def _take_back_topic(state: BrokerState, one: Document, now: Document) -> None:
     """Configurations, leaders and replicas; partitions that were added, records that were deleted."""
     topic, before = state.cluster.topics[one["name"]], one["partitions"]
-    if topic.name in state.internal_topics:  # which has its own way back, and keeps its partitions
+    if topic.name in state.runtimes:  # which has its own way back, and keeps its partitions
         before = [*before, *now["partitions"][len(before) :]]
     state.log_dirs.forget(topic)
     topic.partitions[:] = _partitions({"partitions": before})

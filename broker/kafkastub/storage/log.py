@@ -11,6 +11,7 @@ from kafkawire.records import (
     NO_TIMESTAMP,
     BatchHeader,
     Record,
+    build_marker,
     parse_header,
     patched_header,
     split_batches,
@@ -22,6 +23,7 @@ from .ordinary import ordinary_header
 from .producers import ProducerEntry, ProducerStates
 from .segment import Chunk, Segment, StoredBatch, stored_as_it_came
 from .settings import LogSettings
+from .transactions import AbortedTransaction
 from .validation import Unpacking, analyze, validate
 
 _PRODUCER_ID = BatchHeader._fields.index("producer_id")
@@ -62,8 +64,11 @@ class TimestampAndOffset(NamedTuple):
 class PartitionLog:
     """Batches as they arrived, with offsets and leader epoch written into their headers.
 
-    There is one node, so that what is appended is committed: the high watermark and the last stable offset
-    are the log end offset. Offsets count records; `name` ("orders-0") serves messages only.
+    There is one node, so that what is appended is committed: the high watermark is the log end offset. Offsets count
+    records; `name` ("orders-0") serves messages only.
+
+    Attributes:
+        producer_states: who wrote here, with open and aborted transactions.
     """
 
     def __init__(self, name: str, settings: LogSettings, leader_epoch: int = 0) -> None:
@@ -73,7 +78,7 @@ class PartitionLog:
         self.log_end_offset = 0
         self.epochs = LeaderEpochs()
         self.epochs.assign(leader_epoch, 0)
-        self._producers = ProducerStates()
+        self.producer_states = ProducerStates()
         self._segments = [Segment(0)]
 
     @property
@@ -82,7 +87,9 @@ class PartitionLog:
 
     @property
     def last_stable_offset(self) -> int:
-        return self.log_end_offset
+        """Where the oldest open transaction begins, if there is one: what is before is decided."""
+        first = self.producer_states.first_unstable
+        return self.high_watermark if first is None else max(first, self.log_start_offset)
 
     @property
     def size(self) -> int:
@@ -92,8 +99,12 @@ class PartitionLog:
     def producers(self, now_ms: int | None = None) -> Iterable[ProducerEntry]:
         """The idempotent producers that wrote here, but for those who have expired at `now_ms` (broker time)."""
         if now_ms is not None:
-            self._producers.forget(now_ms - self.settings.producers_expire_ms)
-        return self._producers.entries()
+            self.producer_states.forget(now_ms - self.settings.producers_expire_ms)
+        return self.producer_states.entries()
+
+    def has_ongoing(self, producer_id: int, producer_epoch: int) -> bool:
+        """Whether the producer has an open transaction here, in that epoch."""
+        return self.producer_states.has_ongoing(producer_id, producer_epoch)
 
     def become_leader(self, leader_epoch: int) -> None:
         """A new leader epoch begins at the log's end."""
@@ -131,8 +142,8 @@ class PartitionLog:
         first_offset = self.log_end_offset
         append_time, has_producer = settings.log_append_time, header.has_producer
         if has_producer:
-            self._producers.forget(now_ms - settings.producers_expire_ms)
-            repeated = self._producers.check(header, first_offset, self.name)
+            self.producer_states.forget(now_ms - settings.producers_expire_ms)
+            repeated = self.producer_states.check(header, first_offset, self.name)
             if repeated is not None:
                 return Appended(
                     repeated.first_offset,
@@ -152,7 +163,7 @@ class PartitionLog:
         batch = StoredBatch(stored, payload, now_ms)
         self._store(batch)
         if has_producer:
-            self._producers.update(header, first_offset, batch.max_timestamp, now_ms)
+            self.producer_states.update(header, first_offset, batch.max_timestamp, now_ms)
         return Appended(first_offset, batch.last_offset, now_ms if append_time else NO_TIMESTAMP, self.log_start_offset)
 
     def append_ordinary(
@@ -169,13 +180,13 @@ class PartitionLog:
         first_offset = self.log_end_offset
         header = None if fields[_PRODUCER_ID] < 0 else BatchHeader._make(fields)
         if header is not None:
-            self._producers.forget(now_ms - self.settings.producers_expire_ms)
-            if not self._producers.follows(header):
+            self.producer_states.forget(now_ms - self.settings.producers_expire_ms)
+            if not self.producer_states.follows(header):
                 return None
         batch = stored_as_it_came(data, start, end, fields, first_offset, leader_epoch, now_ms)
         self._store(batch)
         if header is not None:
-            self._producers.update(header, first_offset, batch.max_timestamp, now_ms)
+            self.producer_states.update(header, first_offset, batch.max_timestamp, now_ms)
         return first_offset
 
     def append_own(self, batch: bytes, *, leader_epoch: int, now_ms: int) -> Appended:
@@ -187,6 +198,53 @@ class PartitionLog:
         stored = parse_header(whole)._replace(base_offset=first_offset, leader_epoch=leader_epoch)
         self._store(StoredBatch(stored, whole[HEADER_SIZE:], now_ms))
         return Appended(first_offset, stored.last_offset, NO_TIMESTAMP, self.log_start_offset)
+
+    def append_marker(
+        self,
+        producer_id: int,
+        producer_epoch: int,
+        commit: bool,
+        *,
+        coordinator_epoch: int,
+        transaction_version: int,
+        leader_epoch: int,
+        now_ms: int,
+    ) -> int:
+        """Write the marker that ends the producer's transaction here, if it has one; gives its offset.
+
+        KafkaError: INVALID_PRODUCER_EPOCH where the producer has written in a later epoch, or with transaction version
+        2 in the same one (but a marker written twice is taken twice); TRANSACTION_COORDINATOR_FENCED where a marker of
+        a later coordinator epoch is there. Source: ProducerAppendInfo.appendEndTxnMarker, KIP-890.
+        """
+        states = self.producer_states
+        states.check_marker(producer_id, producer_epoch, coordinator_epoch, transaction_version, self.name)
+        marker = build_marker(
+            producer_id,
+            producer_epoch,
+            commit,
+            coordinator_epoch,
+            now_ms,
+            log_append_time=self.settings.log_append_time,
+        )
+        offset = self.append_own(marker, leader_epoch=leader_epoch, now_ms=now_ms).first_offset
+        states.end(
+            producer_id,
+            producer_epoch,
+            commit=commit,
+            coordinator_epoch=coordinator_epoch,
+            offset=offset,
+            timestamp=now_ms,
+            now_ms=now_ms,
+        )
+        return offset
+
+    def aborted_transactions(self, start: int, end: int) -> list[AbortedTransaction]:
+        """The aborted transactions that have records or their marker in offsets from `start` to before `end`.
+
+        What a reader of committed records is told with them; costs what the answer has (TransactionIndex).
+        """
+        aborted = self.producer_states.aborted
+        return [] if aborted is None else aborted.between(start, end)
 
     def _store(self, batch: StoredBatch) -> None:
         segment = self._segments[-1]

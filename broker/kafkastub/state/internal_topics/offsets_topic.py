@@ -84,6 +84,26 @@ class OffsetsTopic(InternalTopic[Record]):
         if count > self._trigger:
             self._trim()
 
+    def append_marker(
+        self,
+        partition: int,
+        producer_id: int,
+        producer_epoch: int,
+        commit: bool,
+        *,
+        coordinator_epoch: int,
+        transaction_version: int,
+        broker_ms: int,
+    ) -> int:
+        """End a producer's transaction in a partition: write the control batch, and let the group coordinator
+        complete what was pending there. The marker's offset.
+
+        Who waits for the partition is not woken: `state.groups.end_transaction_of_offsets` does both. KafkaError:
+        INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED (ProducerAppendInfo.appendEndTxnMarker), and
+        KAFKA_STORAGE_ERROR.
+        """
+        raise NotImplementedError
+
     @staticmethod
     def _size(record: Record) -> int:
         return len(record.partitions) if type(record) is OffsetCommit else 1

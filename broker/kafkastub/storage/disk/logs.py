@@ -59,7 +59,7 @@ class DiskLog(PartitionLog):
             for header, whole in batches_of(data):
                 stored = appended_ms(header.base_offset, header.max_timestamp)
                 if header.has_producer and not header.control:
-                    self._producers.update(header, header.base_offset, header.max_timestamp, stored)
+                    self.producer_states.update(header, header.base_offset, header.max_timestamp, stored)
                 if header.last_offset < log_start_offset:
                     continue
                 super()._store(StoredBatch(header, whole[HEADER_SIZE:], stored))
