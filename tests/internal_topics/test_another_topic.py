@@ -78,6 +78,11 @@ class Coordinator:
         return Turn()
 
 
+class Written(Runtime[State]):
+    def settle(self, turn: Turn) -> None:
+        self.topic.write(turn)
+
+
 class Running(NamedTuple):
     stub: KafkaStub
     topic: InternalTopic[State]
@@ -117,7 +122,7 @@ def running(directory: Path | None, monkeypatch: pytest.MonkeyPatch) -> Iterator
         on_disk = {"logs": state.logs, "fall_back": lambda: None}
         kind, more = (DurableTopic, on_disk) if isinstance(state.logs, DiskLogs) else (InternalTopic, {})
         topic = kind(Codec(), coordinator, **shape, **more)
-        state.runtimes[SHARE_GROUP_STATE] = Runtime(topic, coordinator, topic.write)
+        state.runtimes[SHARE_GROUP_STATE] = Written(topic, coordinator)
 
     with monkeypatch.context() as patch:
         patch.setattr(BrokerState, "__init__", made)

@@ -47,7 +47,7 @@ def delete_group(groups: Groups, group_id: str, turn: Turn) -> Turn:
     group.validate_delete()
     offsets = groups.offsets
     gone = [(topic, p) for topic, columns in offsets.topics(group_id).items() for p in columns.partitions()]
-    pending = [(topic, p) for topic, p, _, _ in offsets.pending.each(group_id)]
+    pending = [(topic, p) for topic, p, _ in offsets.pending.each(group_id)]
     gone += [(topic, p) for topic, p in pending if offsets.get(group_id, topic, p) is None]
     for topic, partition in gone:
         groups.log(turn, OffsetTombstone(group_id, topic, partition))
@@ -63,7 +63,7 @@ def topics_deleted(groups: Groups, topics: Iterable[str], turn: Turn) -> Turn:
     gone = dict.fromkeys(topics)
     for group_id in dict.fromkeys((*offsets.group_ids(), *offsets.pending.groups)):
         # one that is pending beside it gets a tombstone of its own, as in Kafka
-        pending = [(topic, p) for topic, p, _, _ in offsets.pending.each(group_id) if topic in gone]
+        pending = [(topic, p) for topic, p, _ in offsets.pending.each(group_id) if topic in gone]
         for topic in gone:
             columns = offsets.topic(group_id, topic)
             for partition in [] if columns is None else columns.partitions():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafkastub.coordinator.pending_offsets import PendingOffset, PendingStore
+from kafkastub.coordinator.pending_offsets import PendingOffset, PendingStore, commit_of
 from kafkastub.coordinator.records import (
     CommittedOffset,
     OffsetCommit,
@@ -53,10 +53,10 @@ class OffsetStore:
             if not marker.commit:
                 continue
             for some in _by_commit(ended):
-                self.apply_commit(_commit_of(some), some[0].serial)
+                self.apply_commit(commit_of(some), some[0].serial)
                 for one in some:
                     if one.place != NOWHERE:
-                        self._groups[group_id][one.commit.topic].placed(_commit_of([one]), one.place)
+                        self._groups[group_id][one.record.commit.topic].placed(one.as_commit(), one.place)
 
     def apply_tombstone(self, tombstone: OffsetTombstone) -> None:
         """Apply the record of an offset that is gone; a pending one of the same partition goes with it."""
@@ -105,17 +105,3 @@ def _by_commit(ended: list[PendingOffset]) -> list[list[PendingOffset]]:
         if not one.superseded:
             together.setdefault(one.serial, []).append(one)
     return [together[serial] for serial in sorted(together)]
-
-
-def _commit_of(some: list[PendingOffset]) -> OffsetCommit:
-    """The record of a commit of pending offsets that came together."""
-    commit = some[0].commit
-    return OffsetCommit(
-        commit.group_id,
-        commit.topic,
-        [one.partition for one in some],
-        commit.commit_timestamp,
-        commit.expire_timestamp,
-        commit.topic_id,
-        commit.version,
-    )

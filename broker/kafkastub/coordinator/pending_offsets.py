@@ -7,7 +7,7 @@ the records, not of the markers. Kafka: OffsetMetadataManager.pendingTransaction
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kafkastub.coordinator.records import CommittedPartition, OffsetCommit, PartitionCommit, PendingOffsets
 from kafkastub.coordinator.topic_offsets import NOWHERE
@@ -17,16 +17,16 @@ class PendingOffset:
     """One of them.
 
     Attributes:
-        commit: what it came with.
+        record: what it came with.
         serial: that of its commit; a larger one has its records behind this one's on the log.
         superseded: an offset was committed since then: the transaction's will not be, whatever becomes of it.
         place: where on the log its record stood that is compacted now.
     """
 
-    __slots__ = ("commit", "partition", "place", "serial", "superseded")
+    __slots__ = ("partition", "place", "record", "serial", "superseded")
 
-    def __init__(self, commit: OffsetCommit, partition: CommittedPartition, serial: int) -> None:
-        self.commit = commit
+    def __init__(self, record: PendingOffsets, partition: CommittedPartition, serial: int) -> None:
+        self.record = record
         self.partition = PartitionCommit(
             partition.partition_index,
             partition.committed_offset,
@@ -36,6 +36,24 @@ class PendingOffset:
         self.serial = serial
         self.superseded = False
         self.place = NOWHERE
+
+    def as_commit(self) -> OffsetCommit:
+        """The commit of this one alone."""
+        return commit_of([self])
+
+
+def commit_of(some: Sequence[PendingOffset]) -> OffsetCommit:
+    """The commit of some that came together."""
+    commit = some[0].record.commit
+    return OffsetCommit(
+        commit.group_id,
+        commit.topic,
+        [one.partition for one in some],
+        commit.commit_timestamp,
+        commit.expire_timestamp,
+        commit.topic_id,
+        commit.version,
+    )
 
 
 _OfPartition = dict[int, PendingOffset]
@@ -72,12 +90,12 @@ class PendingStore:
         """The groups in which a producer has any."""
         return list(self._producers.get(producer_id, ()))
 
-    def each(self, group_id: str) -> Iterator[tuple[str, int, int, PendingOffset]]:
-        """Topic, partition, producer id and offset, of all that a group has."""
+    def each(self, group_id: str) -> Iterator[tuple[str, int, PendingOffset]]:
+        """Topic, partition and offset, of all that a group has."""
         for topic, partitions in self.groups.get(group_id, {}).items():
             for partition, producers in partitions.items():
-                for producer_id, pending in producers.items():
-                    yield topic, partition, producer_id, pending
+                for pending in producers.values():
+                    yield topic, partition, pending
 
     def of(self, producer_id: int, group_id: str, topic: str, partition: int) -> PendingOffset | None:
         """A producer's for that partition."""
@@ -93,7 +111,7 @@ class PendingStore:
         mine = self._producers.setdefault(producer_id, {}).setdefault(commit.group_id, {})
         self._serial += 1
         for p in commit.partitions:
-            pending = PendingOffset(commit, p, self._serial)
+            pending = PendingOffset(record, p, self._serial)
             partitions.setdefault(p.partition_index, {})[producer_id] = pending
             mine[topic, p.partition_index] = pending
 
@@ -159,6 +177,6 @@ class PendingStore:
 def _is(pending: PendingOffset, commit: OffsetCommit, partition: CommittedPartition) -> bool:
     """Whether a pending offset is the one of that commit, as far as a reader could tell them apart."""
     return (
-        pending.commit.commit_timestamp == commit.commit_timestamp
+        pending.record.commit.commit_timestamp == commit.commit_timestamp
         and pending.partition.committed_offset == partition.committed_offset
     )

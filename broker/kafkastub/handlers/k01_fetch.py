@@ -19,8 +19,9 @@ FE-10  Sessions: a full fetch founds one, an incremental one tells only news; wr
 FE-11  A session that has no partition left ends; epoch -1 ends it as well.    KIP-227
 FE-12  max.incremental.fetch.session.cache.slots sessions on a node, in one cache where Kafka has eight; a stale one, or
        a settled one that is no larger, makes room.    KIP-227
-FE-13  Isolation level 1 reads as 0 does (no transactions yet) and tells no aborted transactions instead of nothing,
-       but where a first batch did not fit; any other is UNKNOWN_SERVER_ERROR.    UnifiedLog.read
+FE-13  Isolation level 1 reads up to the last stable offset, and tells which transactions in what was read were aborted
+       (some behind it too, as Kafka's index is sparse), but where a first batch did not fit: then nothing. Any other
+       level is UNKNOWN_SERVER_ERROR.    KIP-98; Kafka: UnifiedLog.read, LocalLog.addAbortedTransactions
 FE-14  A replica id: NOT_LEADER_OR_FOLLOWER, or UNKNOWN_LEADER_EPOCH where it names the epoch, as no replica here
        fetches from another.    Partition.followerReplicaOrThrow
 FE-15  From version 16 on, NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH come with leader and endpoint.    KIP-951
@@ -37,7 +38,9 @@ FE-21  With Kafka's RackAwareReplicaSelector as replica.selector.class, the lead
        Kafka: ReplicaManager.findPreferredReadReplica
 FE-22  Under a consumer_byte_rate: who has used more gets throttle_time_ms and no partitions, from which his session
        learns nothing; nobody is given more at once than all windows allow.    ClientQuotaManager, KIP-219
-Not done: aborted transactions.
+FE-23  With isolation level 1 min_bytes counts what is before the last stable offset: records of an open transaction
+       release nobody, its marker does.    DelayedFetch
+Not done: -
 """
 
 from __future__ import annotations
@@ -65,6 +68,7 @@ from kafkawire.codec import encoder
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.fetch_request import FetchRequest
 from kafkawire.messages.fetch_response import (
+    AbortedTransaction,
     EpochEndOffset,
     FetchableTopicResponse,
     FetchResponse,
@@ -82,6 +86,7 @@ FOLLOWERS_FROM = 11
 DIVERGENCE_FROM = 12
 NO_EPOCH = -1
 CONSUMER = -1
+READ_COMMITTED = 1
 _FRAME_SIZE = 4
 """Bytes that tell how long a frame is."""
 _HINTED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
@@ -121,6 +126,7 @@ class Fetch:
         self.min_bytes: int = min(request.min_bytes, self.max_bytes)
         by_state = ctx.api_version >= REPLICA_STATE_FROM
         self.replica_id = request.replica_state.replica_id if by_state else request.replica_id
+        self.committed = request.isolation_level == READ_COMMITTED and self.replica_id == CONSUMER
         self.rack = request.rack_id if request.rack_id and self._looks_for_racks() else ""
         self.may_read = _may_read(ctx, self.replica_id)
         self.read_from: list[tuple[Wanted, Topic]] = []
@@ -174,8 +180,9 @@ class Fetch:
                 return True
             if wanted.offset > log.high_watermark or self._diverging(wanted, log) is not None:
                 return True
-            if wanted.offset < log.high_watermark:
-                available = log.bytes_after(wanted.offset)
+            upto = log.last_stable_offset if self.committed else None
+            if wanted.offset < (log.high_watermark if upto is None else upto):
+                available = log.bytes_after(wanted.offset, upto)
                 if available is None:
                     return True
                 gathered += min(available, wanted.max_bytes)
@@ -224,10 +231,12 @@ class Fetch:
             records=b"",
         )
         if diverging is None:
-            read = log.read(wanted.offset, limit, at_least_one=at_least_one)
+            upto = answer.last_stable_offset if self.committed else None
+            read = log.read(wanted.offset, limit, at_least_one=at_least_one, upto=upto)
             answer.records = read.chunks
-            if self.request.isolation_level and self.replica_id == CONSUMER and not read.incomplete:
-                answer.aborted_transactions = ()
+            if upto is not None and not read.incomplete:
+                within = log.aborted_in_read(wanted.offset, read.size) if wanted.offset < upto else ()
+                answer.aborted_transactions = [AbortedTransaction(one[0], one[1]) for one in within]
         return answer
 
     def _looks_for_racks(self) -> bool:

@@ -291,7 +291,7 @@ class Broker:
         left = ms
         while True:
             broker_ms, timer_ms = clock.both()
-            expiry = state.coordinator.next_expiry()
+            expiry = state.next_expiry()
             steps = [left]
             if expiry is not None:
                 steps.append(max(expiry - broker_ms, 0))
@@ -306,6 +306,7 @@ class Broker:
                 clock.skip_timers(step)
                 state.expire(*clock.both())
             state.expire_offsets(broker_ms + step)
+            state.expire_transactional_ids(broker_ms + step)
             if left <= 0:
                 break
         # What is left of a log depends on the time alone: looking at the end is as good as at each deadline on the way.

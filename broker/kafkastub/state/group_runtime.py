@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from functools import partial
 
-from kafkastub.coordinator import GroupCoordinator, Record, partition_for
-from kafkastub.coordinator import Turn as GroupTurn
+from kafkastub.coordinator import GroupCoordinator, Record, Turn, partition_for
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.runtime import Runtime
 
@@ -16,9 +14,13 @@ class GroupRuntime(Runtime[Record]):
 
     coordinator: GroupCoordinator
 
-    def __init__(self, topic: OffsetsTopic, coordinator: GroupCoordinator, settle: Callable[..., GroupTurn]) -> None:
-        super().__init__(topic, coordinator, settle)
-        self._settle_several = partial(settle, batch_per_group=True)
+    def __init__(self, topic: OffsetsTopic, coordinator: GroupCoordinator, settle: Callable[..., Turn]) -> None:
+        """`settle` is `BrokerState.settle`."""
+        super().__init__(topic, coordinator)
+        self._settle = settle
+
+    def settle(self, turn: Turn) -> Turn:
+        return self._settle(turn)
 
     def leaders_changed(self, partitions: Collection[int], count: int, broker_ms: int, timer_ms: int) -> None:
         """The coordinator knows of these groups what the log says.
@@ -26,11 +28,11 @@ class GroupRuntime(Runtime[Record]):
         Who waits for a rebalance is told NOT_COORDINATOR; members of the last generation stay members.
         """
         moved = [group_id for group_id in self.coordinator.groups if partition_for(group_id, count) in partitions]
-        self._settle_several(self.coordinator.reload(moved, broker_ms, timer_ms))
+        self._settle(self.coordinator.reload(moved, broker_ms, timer_ms), batch_per_group=True)
 
     def topics_deleted(self, names: Iterable[str], broker_ms: int, timer_ms: int) -> None:
         """Groups lose their offsets of them."""
-        self.settle(self.coordinator.on_topics_deleted(names, broker_ms))
+        self._settle(self.coordinator.on_topics_deleted(names, broker_ms))
 
     def read_only(self) -> None:
         self.coordinator.deadlines.clear()

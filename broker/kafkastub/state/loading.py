@@ -18,6 +18,7 @@ def unload(state: BrokerState, broker_ms: int, timer_ms: int) -> None:
     for runtime in state.runtimes.values():
         if runtime.loading is None:
             runtime.settle(runtime.topic.unload(broker_ms, timer_ms))
+            runtime.unloaded()
             begin(state, runtime, runtime.topic.load())
 
 
@@ -27,6 +28,7 @@ def resign(state: BrokerState, topic: str, broker_ms: int, timer_ms: int) -> Non
     if runtime is not None:
         state.serving = runtime.loading = None
         runtime.settle(runtime.coordinator.unload(broker_ms, timer_ms))
+        runtime.unloaded()
         runtime.topic.clear()
 
 
@@ -41,13 +43,21 @@ def load(state: BrokerState, now: Callable[[], tuple[int, int]], enough: Callabl
 
     `now` gives broker time and timer time. Raises what reading raises.
     """
-    return all(_load(runtime, now, enough) for runtime in tuple(state.runtimes.values()))
+    runtimes = tuple(state.runtimes.values())
+    for runtime in runtimes:
+        if runtime.loading is None:
+            continue
+        if not _load(runtime, runtime.loading, now, enough):
+            return False
+        for other in runtimes:
+            if other.loading is None:
+                other.look_again(*now())
+    return True
 
 
-def _load(runtime: Runtime[Any], now: Callable[[], tuple[int, int]], enough: Callable[[], bool] | None) -> bool:
-    loading = runtime.loading
-    if loading is None:
-        return True
+def _load(
+    runtime: Runtime[Any], loading: Loading, now: Callable[[], tuple[int, int]], enough: Callable[[], bool] | None
+) -> bool:
     for _ in loading.steps:
         if enough is not None and enough():
             return False

@@ -65,7 +65,7 @@ class Persistence:
         """What there was before anything was written: of a new directory."""
         disk.on_failure = self._take_back
 
-    def producer_ids_changed(self, transactional_id: str | None) -> None:
+    def producer_ids_changed(self, transactional_id: str | None = None) -> None:
         """An id was handed out, or a transactional id's epoch raised. Raises KAFKA_STORAGE_ERROR."""
         logs = self._state.logs
         if transactional_id is not None and isinstance(logs, DiskLogs):
@@ -96,6 +96,7 @@ class Persistence:
             if runtime.loading is not None or not isinstance(topic, DurableTopic) or not topic.logs:
                 continue
             runtime.settle(runtime.coordinator.unload(*self._clock.both()))
+            runtime.unloaded()
             topic.empty()
             try:
                 for _ in topic.load_files():

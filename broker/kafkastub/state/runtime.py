@@ -5,10 +5,10 @@ Kafka: CoordinatorRuntime. `loading`, `leadership` and `persistence` go through 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Generic
 
-from kafkastub.state.internal_topics.contract import Coordinator, R, Turn
+from kafkastub.state.internal_topics.contract import Coordinator, R
 from kafkastub.state.internal_topics.internal_topic import InternalTopic
 
 
@@ -33,25 +33,31 @@ class Runtime(Generic[R]):
     Args:
         topic: where the coordinator's records are.
         coordinator: whose they are.
-        settle: has a turn of the coordinator go on from there.
 
     Attributes:
         loading: set while it is loaded.
     """
 
-    def __init__(
-        self, topic: InternalTopic[R], coordinator: Coordinator[R], settle: Callable[[Turn[R]], object]
-    ) -> None:
-        self.topic: InternalTopic[R] = topic
-        self.coordinator: Coordinator[R] = coordinator
-        self.settle: Callable[[Any], object] = settle
+    def __init__(self, topic: InternalTopic[R], coordinator: Coordinator[R]) -> None:
+        self.topic = topic
+        self.coordinator = coordinator
         self.loading: Loading | None = None
+
+    def settle(self, turn: Any) -> object:
+        """A turn of the coordinator goes on from here."""
+        raise NotImplementedError
 
     def leaders_changed(self, partitions: Collection[int], count: int, broker_ms: int, timer_ms: int) -> None:
         """Other nodes lead these partitions of the topic, which has so many: who is in them has another coordinator.
 
         Called while it is not loading.
         """
+
+    def unloaded(self) -> None:
+        """The coordinator has forgotten everything; what was under way on its behalf is not any more."""
+
+    def look_again(self, broker_ms: int, timer_ms: int) -> None:
+        """Something has happened that it may have waited for: a partition has a leader, a coordinator is loaded."""
 
     def topics_deleted(self, names: Iterable[str], broker_ms: int, timer_ms: int) -> None:
         """Topics are gone, whosever they were. Called while it is not loading."""

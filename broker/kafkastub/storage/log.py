@@ -88,8 +88,8 @@ class PartitionLog:
     @property
     def last_stable_offset(self) -> int:
         """Where the oldest open transaction begins, if there is one: what is before is decided."""
-        first = self.producer_states.first_unstable
-        return self.high_watermark if first is None else max(first, self.log_start_offset)
+        end, first = self.high_watermark, self.producer_states.first_unstable
+        return end if first is None else max(first, self.log_start_offset)
 
     @property
     def size(self) -> int:
@@ -267,10 +267,11 @@ class PartitionLog:
             return batch.max_timestamp - first.max_timestamp > settings.segment_ms
         return batch.appended_ms - first.appended_ms > settings.segment_ms
 
-    def read(self, offset: int, max_bytes: int, *, at_least_one: bool = False) -> Read:
+    def read(self, offset: int, max_bytes: int, *, at_least_one: bool = False, upto: int | None = None) -> Read:
         """Batches from the one that holds `offset` on, at most `max_bytes` of them (UnifiedLog.read).
 
-        Nothing where already the first batch is larger, unless `at_least_one`. A read stays in one segment.
+        Nothing where already the first batch is larger, unless `at_least_one`. A read stays in one segment, and before
+        `upto` (the last stable offset, for committed records).
         KafkaError: OFFSET_OUT_OF_RANGE; UNKNOWN_SERVER_ERROR for a negative `max_bytes`, if there was
         something to read.
         """
@@ -279,7 +280,7 @@ class PartitionLog:
                 ErrorCode.OFFSET_OUT_OF_RANGE,
                 f"offset {offset} of {self.name} is outside {self.log_start_offset} to {self.log_end_offset}",
             )
-        if offset == self.log_end_offset:
+        if offset == self.log_end_offset or (upto is not None and offset >= upto):
             return Read([], 0)
         if max_bytes < 0:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Invalid max size {max_bytes} for log read")
@@ -290,17 +291,35 @@ class PartitionLog:
             if not at_least_one:
                 return Read([], 0, incomplete=max_bytes > 0)
             max_bytes = first_size
-        chunks = segment.read(index, max_bytes)
+        chunks = segment.read(index, max_bytes, upto)
         return Read(chunks, sum(map(len, chunks)))
 
-    def bytes_after(self, offset: int) -> int | None:
-        """How much there is to read from `offset` on; None where that is not in the newest segment any
-        more.
+    def bytes_after(self, offset: int, upto: int | None = None) -> int | None:
+        """How much there is to read from `offset` on, before `upto`; None where that does not end in the segment that
+        it begins in.
         """
         segment = self._segments[-1]
+        if upto is not None and upto < segment.base_offset:
+            segment = next(one for one in reversed(self._segments) if one.base_offset <= upto)
         if offset < segment.base_offset:
             return None
-        return segment.size - segment.position_of(offset)
+        end = segment.size if upto is None else segment.position_of(upto)
+        return max(0, end - segment.position_of(offset))
+
+    def aborted_in_read(self, offset: int, size: int) -> list[AbortedTransaction]:
+        """The aborted transactions that a reader of committed records is told with so many bytes from `offset` on.
+
+        As in Kafka there may be some too many: its index knows only roughly where the bytes end
+        (LocalLog.addAbortedTransactions).
+        """
+        if self.producer_states.aborted is None:
+            return []
+        segment = self._segment_of(offset)
+        end = segment.offset_behind(segment.position_of(offset) + size, self.settings.index_interval_bytes)
+        if end is None:
+            behind = self._segments.index(segment) + 1
+            end = self._segments[behind].base_offset if behind < len(self._segments) else self.log_end_offset
+        return self.aborted_transactions(offset, end)
 
     def _segment_of(self, offset: int) -> Segment:
         """The segment whose batches hold `offset` or, where it was removed, the next one that there is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafkastub.transactions.coordinator import TransactionCoordinator, TransactionDescription
+from kafkastub.transactions.coordinator import TransactionCoordinator
 from kafkastub.transactions.records import (
     TransactionCodec,
     TransactionMetadata,
@@ -11,6 +11,7 @@ from kafkastub.transactions.records import (
     TransactionTombstone,
 )
 from kafkastub.transactions.settings import TransactionSettings
+from kafkastub.transactions.store import TransactionDescription
 from kafkastub.transactions.turn import NO_PRODUCER, Markers, ProducerIdAndEpoch, TopicPartition, Turn
 
 __all__ = [

@@ -8,42 +8,23 @@ the reply. Errors are raised as `KafkaError`. Kafka: TransactionCoordinator, Tra
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import NamedTuple
 
-from kafkastub.deadlines import Deadlines
-from kafkastub.transactions.records import TransactionMetadata, TransactionRecord, TransactionState
+from kafkastub.transactions import transitions
+from kafkastub.transactions.judging import asks_again_past_last_epoch, check_expected, ends_v1, ends_v2
+from kafkastub.transactions.records import TransactionMetadata, TransactionState, TransactionTombstone, kafka_order
 from kafkastub.transactions.settings import TransactionSettings
-from kafkastub.transactions.turn import ProducerIdAndEpoch, TopicPartition, Turn
-from kafkawire.errors import ErrorCode
+from kafkastub.transactions.store import Transaction, TransactionDescription, TransactionStore, described
+from kafkastub.transactions.transitions import EPOCH_BUMPED_BY_END, LAST_EPOCH, PREPARED, is_exhausted
+from kafkastub.transactions.turn import Markers, ProducerIdAndEpoch, TopicPartition, Turn
+from kafkawire.errors import ErrorCode, KafkaError
 
 
-class TransactionDescription(NamedTuple):
-    """What DescribeTransactions tells of a transactional id.
-
-    Attributes:
-        start_ms: broker milliseconds; -1 where none is open.
-        partitions: those that have no marker yet.
-    """
-
-    transactional_id: str
-    producer_id: int
-    producer_epoch: int
-    state: TransactionState
-    timeout_ms: int
-    start_ms: int
-    partitions: tuple[TopicPartition, ...]
-
-
-class TransactionCoordinator:
+class TransactionCoordinator(TransactionStore):
     """All transactional ids, and what can be done to them.
 
     Args:
         new_producer_id: hands out a producer id that nobody has.
         coordinator_epoch: the leader epoch of the partition of `__transaction_state` that a transactional id is in.
-
-    Attributes:
-        deadlines: transaction timeouts, on timer time; `deadlines.mark_dirty` is called where the next one may have
-            come nearer.
     """
 
     def __init__(
@@ -52,8 +33,8 @@ class TransactionCoordinator:
         new_producer_id: Callable[[], int],
         coordinator_epoch: Callable[[str], int] = lambda transactional_id: 0,
     ) -> None:
+        super().__init__(self._abort_timed_out)
         self.settings = settings
-        self.deadlines: Deadlines[Turn] = Deadlines()
         self._new_producer_id = new_producer_id
         self._coordinator_epoch = coordinator_epoch
 
@@ -68,7 +49,34 @@ class TransactionCoordinator:
         epoch of its own: the turn has its records and markers, and the error CONCURRENT_TRANSACTIONS.
         KafkaError INVALID_REQUEST (empty id), INVALID_TRANSACTION_TIMEOUT, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS.
         """
-        raise NotImplementedError
+        if not transactional_id:
+            raise KafkaError(ErrorCode.INVALID_REQUEST)
+        if not 0 < timeout_ms <= self.settings.max_timeout_ms:
+            raise KafkaError(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
+        now = turn.broker_ms
+        known = self.transactions.get(transactional_id)
+        if known is None:
+            new = transitions.created(transactional_id, self._new_producer_id(), timeout_ms, now)
+            self.log(turn, transitions.initialised(new, timeout_ms, None, now))
+        else:
+            check_expected(known.metadata, expected)
+            if known.metadata.state in PREPARED:
+                raise KafkaError(ErrorCode.CONCURRENT_TRANSACTIONS)
+            if known.metadata.state is TransactionState.ONGOING:
+                self._fence(known, turn)
+                turn.error = ErrorCode.CONCURRENT_TRANSACTIONS
+                return turn
+            self.log(turn, self._initialised(known.metadata, timeout_ms, expected, now))
+        turn.reply = self._current(transactional_id)
+        return turn
+
+    def _initialised(
+        self, before: TransactionMetadata, timeout_ms: int, expected: ProducerIdAndEpoch | None, now: int
+    ) -> TransactionMetadata:
+        exhausted = is_exhausted(before.producer_epoch)
+        if exhausted and (expected is None or expected.epoch == before.producer_epoch):
+            return transitions.rotated(before, self._new_producer_id(), timeout_ms, expected is not None, now)
+        return transitions.initialised(before, timeout_ms, None if expected is None else expected.epoch, now)
 
     def add_partitions(
         self,
@@ -83,7 +91,16 @@ class TransactionCoordinator:
 
         KafkaError INVALID_REQUEST (empty id), INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS.
         """
-        raise NotImplementedError
+        known = self._usable(transactional_id, producer_id, producer_epoch)
+        added = dict.fromkeys(partitions)
+        if known.metadata.state is not TransactionState.ONGOING:
+            self.log(
+                turn, transitions.with_partitions(known.metadata, tuple(added), transaction_version, turn.broker_ms)
+            )
+        elif not added.keys() <= known.partitions.keys():
+            every = tuple(known.partitions | added)
+            self.log(turn, transitions.with_partitions(known.metadata, every, transaction_version, turn.broker_ms))
+        return turn
 
     def verify_partitions(
         self, transactional_id: str, producer_id: int, producer_epoch: int, partitions: Iterable[TopicPartition]
@@ -92,7 +109,33 @@ class TransactionCoordinator:
 
         KafkaError as of `add_partitions`, where the code holds for all of them.
         """
-        raise NotImplementedError
+        known = self._usable(transactional_id, producer_id, producer_epoch)
+        return {
+            one: ErrorCode.NONE if one in known.partitions else ErrorCode.TRANSACTION_ABORTABLE for one in partitions
+        }
+
+    def _usable(self, transactional_id: str, producer_id: int, producer_epoch: int) -> Transaction:
+        """The transaction that a producer may write in. KafkaError as of `add_partitions`."""
+        known = self._of_producer(transactional_id, producer_id)
+        if known.metadata.producer_epoch != producer_epoch:
+            raise KafkaError(ErrorCode.PRODUCER_FENCED)
+        if known.metadata.state in PREPARED:
+            raise KafkaError(ErrorCode.CONCURRENT_TRANSACTIONS)
+        return known
+
+    def _of_producer(self, transactional_id: str, producer_id: int, epoch: int = -1) -> Transaction:
+        """KafkaError INVALID_REQUEST, INVALID_PRODUCER_ID_MAPPING.
+
+        The id before counts too, where a producer asks again with its last epoch: it has not heard of the new one yet.
+        """
+        if not transactional_id:
+            raise KafkaError(ErrorCode.INVALID_REQUEST)
+        known = self.transactions.get(transactional_id)
+        if known is None or not (
+            known.metadata.producer_id == producer_id or asks_again_past_last_epoch(known.metadata, producer_id, epoch)
+        ):
+            raise KafkaError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+        return known
 
     def end(
         self,
@@ -109,7 +152,49 @@ class TransactionCoordinator:
         KafkaError INVALID_REQUEST (empty id), INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS,
         INVALID_TXN_STATE.
         """
-        raise NotImplementedError
+        if transaction_version < EPOCH_BUMPED_BY_END:
+            known = self._of_producer(transactional_id, producer_id)
+            ends = ends_v1(known.metadata, producer_epoch, commit)
+        else:
+            known = self._of_producer(transactional_id, producer_id, producer_epoch)
+            ends = ends_v2(known.metadata, producer_id, producer_epoch, commit)
+        if ends:
+            next_id = transitions.NO_PRODUCER_ID
+            if transaction_version >= EPOCH_BUMPED_BY_END and is_exhausted(producer_epoch):
+                next_id = self._new_producer_id()
+            self._prepare(known.metadata, commit, transaction_version, next_id, turn)
+            if next_id != transitions.NO_PRODUCER_ID:
+                turn.reply = ProducerIdAndEpoch(next_id, 0)
+                return turn
+        turn.reply = self._current(transactional_id)
+        return turn
+
+    def _prepare(
+        self, before: TransactionMetadata, commit: bool, transaction_version: int, next_producer_id: int, turn: Turn
+    ) -> None:
+        """Decide the end: the record, and its markers."""
+        self.log(turn, transitions.prepared(before, commit, transaction_version, next_producer_id, turn.broker_ms))
+        turn.markers.append(self._markers(self.transactions[before.transactional_id]))
+
+    def _fence(self, transaction: Transaction, turn: Turn) -> None:
+        """Abort in place of the producer, whose epoch is over. Kafka: prepareFenceProducerEpoch and what follows it."""
+        version, before = self.settings.transaction_version, transaction.metadata
+        if version < EPOCH_BUMPED_BY_END:  # from then on, every end raises the epoch
+            epoch = min(before.producer_epoch + 1, LAST_EPOCH)
+            before = before._replace(producer_epoch=epoch, last_producer_epoch=transitions.NO_EPOCH)
+        self._prepare(before, False, version, transitions.NO_PRODUCER_ID, turn)
+
+    def _markers(self, transaction: Transaction) -> Markers:
+        metadata = transaction.metadata
+        return Markers(
+            metadata.transactional_id,
+            metadata.producer_id,
+            metadata.producer_epoch,
+            metadata.state is TransactionState.PREPARE_COMMIT,
+            tuple(transaction.partitions),
+            self._coordinator_epoch(metadata.transactional_id),
+            metadata.client_transaction_version,
+        )
 
     def markers_written(
         self,
@@ -121,15 +206,31 @@ class TransactionCoordinator:
     ) -> Turn:
         """These partitions have their marker (or are no more). With the last one the transaction is complete.
 
+        One without partitions is complete when it is reported with none.
+
         Reports of a transaction that is not (or no longer) being ended are ignored, with an empty turn.
         """
-        raise NotImplementedError
+        known = self.transactions.get(transactional_id)
+        if known is None or known.metadata.state not in PREPARED:
+            return turn
+        if (known.metadata.producer_id, known.metadata.producer_epoch) != (producer_id, producer_epoch):
+            return turn
+        for one in partitions:
+            known.partitions.pop(one, None)
+        if not known.partitions:
+            self.log(turn, transitions.completed(known.metadata, turn.broker_ms))
+        return turn
 
     # -- what is known -------------------------------------------------------------------------------------------
 
     def describe(self, transactional_id: str) -> TransactionDescription:
         """DescribeTransactions. KafkaError INVALID_REQUEST (empty id), TRANSACTIONAL_ID_NOT_FOUND."""
-        raise NotImplementedError
+        if not transactional_id:
+            raise KafkaError(ErrorCode.INVALID_REQUEST)
+        known = self.transactions.get(transactional_id)
+        if known is None:
+            raise KafkaError(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
+        return described(known)._replace(partitions=tuple(kafka_order(known.partitions)))
 
     def listing(
         self,
@@ -142,13 +243,26 @@ class TransactionCoordinator:
     ) -> list[TransactionDescription]:
         """ListTransactions: those that fulfil every filter; an empty filter lets all through.
 
-        `min_duration_ms`: only those that have been open for longer; -1 lets all through, those that have none open too.
+        `min_duration_ms`: only those that began longer ago; as in Kafka, those that have not begun any are among them.
+        `matches`: whether a transactional id is asked for.
         """
-        raise NotImplementedError
+        return [
+            described(one)
+            for transactional_id, one in self.transactions.items()
+            if (not producer_ids or one.metadata.producer_id in producer_ids)
+            and (not states or one.metadata.state in states)
+            and (min_duration_ms < 0 or broker_ms - one.metadata.start_timestamp > min_duration_ms)
+            and (matches is None or matches(transactional_id))
+        ]
 
     def metadata(self, transactional_id: str) -> TransactionMetadata | None:
         """The record as it stands, for those who look."""
-        raise NotImplementedError
+        known = self.transactions.get(transactional_id)
+        return None if known is None else known.metadata
+
+    def _current(self, transactional_id: str) -> ProducerIdAndEpoch:
+        metadata = self.transactions[transactional_id].metadata
+        return ProducerIdAndEpoch(metadata.producer_id, metadata.producer_epoch)
 
     # -- time ----------------------------------------------------------------------------------------------------
 
@@ -158,37 +272,77 @@ class TransactionCoordinator:
 
     def expire(self, broker_ms: int, timer_ms: int) -> Turn:
         """Abort the transactions whose timeout is over, their producers fenced. Kafka: abortTimedOutTransactions."""
-        raise NotImplementedError
+        turn = Turn(broker_ms, timer_ms)
+        for deadline in self.deadlines.due(timer_ms):
+            deadline.fire(turn)
+        return turn
+
+    def _abort_timed_out(self, transactional_id: str, turn: Turn) -> None:
+        known = self.transactions.get(transactional_id)
+        if known is not None and known.metadata.state is TransactionState.ONGOING:
+            self._fence(known, turn)
 
     def expire_ids(self, broker_ms: int) -> Turn:
         """Tombstones of ids that had no transaction for `transactional.id.expiration.ms`.
 
         Kafka: TransactionStateManager.removeExpiredTransactionalIds.
         """
-        raise NotImplementedError
+        turn = Turn(broker_ms, 0)
+        due = broker_ms - self.settings.id_expiration_ms
+        expired = []
+        for transactional_id, last_used in self.idle.items():
+            if last_used > due:
+                break
+            expired.append(transactional_id)
+        for transactional_id in expired:
+            self.log(turn, TransactionTombstone(transactional_id))
+        return turn
 
     def next_id_expiry(self) -> int | None:
         """`expire_ids` before this broker time finds nothing, unless something changes."""
-        raise NotImplementedError
+        first = next(iter(self.idle.values()), None)
+        return None if first is None else first + self.settings.id_expiration_ms
 
     # -- records -------------------------------------------------------------------------------------------------
 
-    def apply(self, record: TransactionRecord) -> None:
-        """Make a record of `__transaction_state` true, on loading; `loaded` follows the last one."""
-        raise NotImplementedError
-
     def knows(self, transactional_id: str) -> bool:
         """Whether the records that are applied leave anything of the id."""
-        raise NotImplementedError
+        return transactional_id in self.transactions
 
     def loaded(self, broker_ms: int, timer_ms: int) -> Turn:
-        """All records are applied: its markers are those of transactions that were being ended; timeouts count anew."""
-        raise NotImplementedError
+        """All records are applied: the markers of transactions that were being ended are to be written (again).
+
+        What is left of the timeouts of open ones is counted in broker time from their start.
+        """
+        turn = Turn(broker_ms, timer_ms)
+        for known in self.transactions.values():
+            self._resume(known, turn)
+        self.idle = dict(sorted(self.idle.items(), key=lambda one: one[1]))
+        return turn
+
+    def _resume(self, known: Transaction, turn: Turn) -> None:
+        """Go on from where the record says that it was."""
+        metadata = known.metadata
+        if metadata.state in PREPARED:
+            turn.markers.append(self._markers(known))
+        elif metadata.state is TransactionState.ONGOING:
+            left = min(max(metadata.start_timestamp + metadata.timeout_ms - turn.broker_ms, 0), metadata.timeout_ms)
+            self.deadlines.arm(known.deadline, turn.timer_ms + left)
 
     def unload(self, broker_ms: int, timer_ms: int) -> Turn:
         """Forget everything."""
-        raise NotImplementedError
+        self.deadlines.clear()
+        self.transactions.clear()
+        self.idle.clear()
+        return Turn(broker_ms, timer_ms)
 
     def reload(self, transactional_ids: Iterable[str], broker_ms: int, timer_ms: int) -> Turn:
         """These ids move to another coordinator, which knows of them what their records say; markers as in `loaded`."""
-        raise NotImplementedError
+        turn = Turn(broker_ms, timer_ms)
+        for transactional_id in transactional_ids:
+            known = self.transactions.get(transactional_id)
+            if known is not None:
+                known.metadata = known.metadata._replace(last_producer_epoch=transitions.NO_EPOCH)
+                known.partitions = dict.fromkeys(known.metadata.partitions)
+                self._resume(known, turn)
+        return turn

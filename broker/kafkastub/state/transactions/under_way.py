@@ -32,14 +32,16 @@ class _Ending:
 
     Attributes:
         left: the partitions that have none yet.
+        turn: those of them that are still to be tried this time.
         safe: whether the decision is as safe as one that was answered.
     """
 
-    __slots__ = ("left", "markers", "safe")
+    __slots__ = ("left", "markers", "safe", "turn")
 
     def __init__(self, markers: Markers) -> None:
         self.markers = markers
         self.left = dict.fromkeys(markers.partitions)
+        self.turn: deque[TopicPartition] = deque()
         self.safe = False
 
 
@@ -55,7 +57,7 @@ class MarkersUnderWay:
         self._write = write
         self._may_send = may_send
         self._endings: dict[str, _Ending] = {}
-        self._queue: deque[str] = deque()
+        self._queue: dict[str, None] = {}
         self.held: set[str] = set()
 
     def __len__(self) -> int:
@@ -89,7 +91,8 @@ class MarkersUnderWay:
         ending = self._endings.get(transactional_id)
         if ending is None or not ending.safe or transactional_id in self.held or not self._may_send(transactional_id):
             return False
-        self._queue.append(transactional_id)
+        ending.turn = deque(ending.left)
+        self._queue[transactional_id] = None
         return True
 
     def send_all(self) -> None:
@@ -105,20 +108,18 @@ class MarkersUnderWay:
     def step(self, broker_ms: int, limit: int = _AT_ONCE) -> Iterator[tuple[Markers, list[TopicPartition]]]:
         """Write to so many partitions; gives what is done with: partitions that have their marker, or are gone."""
         while self._queue and limit > 0:
-            name = self._queue[0]
+            name = next(iter(self._queue))
             ending = self._endings.get(name)
             if ending is None or name in self.held:
-                self._queue.popleft()
+                del self._queue[name]
                 continue
-            some = tuple(ending.left)[:limit]
-            done, all_tried = self._try(ending, some, broker_ms), len(some) == len(ending.left)
+            some = tuple(ending.turn.popleft() for _ in range(min(limit, len(ending.turn))))
             limit -= max(len(some), 1)
-            if all_tried or name not in self._endings:
-                self._queue.popleft()
+            done = self._try(ending, some, broker_ms)
+            if not ending.turn or name not in self._endings:
+                del self._queue[name]
             if done or not some:
                 yield ending.markers, done
-            elif not all_tried:  # it would be tried for ever
-                self._queue.popleft()
 
     def _try(self, ending: _Ending, some: tuple[TopicPartition, ...], broker_ms: int) -> list[TopicPartition]:
         markers, done = ending.markers, []
