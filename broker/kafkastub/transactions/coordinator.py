@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 from kafkastub.transactions import transitions
-from kafkastub.transactions.judging import asks_again_past_last_epoch, check_expected, ends_v1, ends_v2
+from kafkastub.transactions.judging import check_expected, check_producer_id, ends_v1, ends_v2
 from kafkastub.transactions.records import TransactionMetadata, TransactionState, TransactionTombstone, kafka_order
 from kafkastub.transactions.settings import TransactionSettings
 from kafkastub.transactions.store import Transaction, TransactionDescription, TransactionStore, described
@@ -59,9 +59,8 @@ class TransactionCoordinator(TransactionStore):
             new = transitions.created(transactional_id, self._new_producer_id(), timeout_ms, now)
             self.log(turn, transitions.initialised(new, timeout_ms, None, now))
         else:
+            _check_settled(known)
             check_expected(known.metadata, expected)
-            if known.metadata.state in PREPARED:
-                raise KafkaError(ErrorCode.CONCURRENT_TRANSACTIONS)
             if known.metadata.state is TransactionState.ONGOING:
                 self._fence(known, turn)
                 turn.error = ErrorCode.CONCURRENT_TRANSACTIONS
@@ -91,7 +90,9 @@ class TransactionCoordinator(TransactionStore):
 
         KafkaError INVALID_REQUEST (empty id), INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS.
         """
-        known = self._usable(transactional_id, producer_id, producer_epoch)
+        known = self._known(transactional_id)
+        _check_settled(known)  # first: the producer may have the id and epoch that come with completion
+        _check_producer(known, producer_id, producer_epoch)
         added = dict.fromkeys(partitions)
         if known.metadata.state is not TransactionState.ONGOING:
             self.log(
@@ -109,31 +110,19 @@ class TransactionCoordinator(TransactionStore):
 
         KafkaError as of `add_partitions`, where the code holds for all of them.
         """
-        known = self._usable(transactional_id, producer_id, producer_epoch)
+        known = self._known(transactional_id)
+        _check_producer(known, producer_id, producer_epoch)
+        _check_settled(known)
         return {
             one: ErrorCode.NONE if one in known.partitions else ErrorCode.TRANSACTION_ABORTABLE for one in partitions
         }
 
-    def _usable(self, transactional_id: str, producer_id: int, producer_epoch: int) -> Transaction:
-        """The transaction that a producer may write in. KafkaError as of `add_partitions`."""
-        known = self._of_producer(transactional_id, producer_id)
-        if known.metadata.producer_epoch != producer_epoch:
-            raise KafkaError(ErrorCode.PRODUCER_FENCED)
-        if known.metadata.state in PREPARED:
-            raise KafkaError(ErrorCode.CONCURRENT_TRANSACTIONS)
-        return known
-
-    def _of_producer(self, transactional_id: str, producer_id: int, epoch: int = -1) -> Transaction:
-        """KafkaError INVALID_REQUEST, INVALID_PRODUCER_ID_MAPPING.
-
-        The id before counts too, where a producer asks again with its last epoch: it has not heard of the new one yet.
-        """
+    def _known(self, transactional_id: str) -> Transaction:
+        """KafkaError INVALID_REQUEST, INVALID_PRODUCER_ID_MAPPING."""
         if not transactional_id:
             raise KafkaError(ErrorCode.INVALID_REQUEST)
         known = self.transactions.get(transactional_id)
-        if known is None or not (
-            known.metadata.producer_id == producer_id or asks_again_past_last_epoch(known.metadata, producer_id, epoch)
-        ):
+        if known is None:
             raise KafkaError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
         return known
 
@@ -152,37 +141,38 @@ class TransactionCoordinator(TransactionStore):
         KafkaError INVALID_REQUEST (empty id), INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS,
         INVALID_TXN_STATE.
         """
+        known = self._known(transactional_id)
         if transaction_version < EPOCH_BUMPED_BY_END:
-            known = self._of_producer(transactional_id, producer_id)
+            check_producer_id(known.metadata, producer_id)
             ends = ends_v1(known.metadata, producer_epoch, commit)
         else:
-            known = self._of_producer(transactional_id, producer_id, producer_epoch)
+            _check_settled(known)
+            check_producer_id(known.metadata, producer_id, producer_epoch)
             ends = ends_v2(known.metadata, producer_id, producer_epoch, commit)
         if ends:
-            next_id = transitions.NO_PRODUCER_ID
-            if transaction_version >= EPOCH_BUMPED_BY_END and is_exhausted(producer_epoch):
-                next_id = self._new_producer_id()
-            self._prepare(known.metadata, commit, transaction_version, next_id, turn)
-            if next_id != transitions.NO_PRODUCER_ID:
-                turn.reply = ProducerIdAndEpoch(next_id, 0)
+            self._prepare(known.metadata, commit, transaction_version, turn)
+            if known.metadata.next_producer_id != transitions.NO_PRODUCER_ID:
+                turn.reply = ProducerIdAndEpoch(known.metadata.next_producer_id, 0)
                 return turn
         turn.reply = self._current(transactional_id)
         return turn
 
-    def _prepare(
-        self, before: TransactionMetadata, commit: bool, transaction_version: int, next_producer_id: int, turn: Turn
-    ) -> None:
-        """Decide the end: the record, and its markers."""
-        self.log(turn, transitions.prepared(before, commit, transaction_version, next_producer_id, turn.broker_ms))
+    def _prepare(self, before: TransactionMetadata, commit: bool, transaction_version: int, turn: Turn) -> None:
+        """Decide the end: the record, and its markers. A new producer id follows where the epochs are used up."""
+        next_id = transitions.NO_PRODUCER_ID
+        if transaction_version >= EPOCH_BUMPED_BY_END and is_exhausted(before.producer_epoch):
+            next_id = self._new_producer_id()
+        self.log(turn, transitions.prepared(before, commit, transaction_version, next_id, turn.broker_ms))
         turn.markers.append(self._markers(self.transactions[before.transactional_id]))
 
     def _fence(self, transaction: Transaction, turn: Turn) -> None:
         """Abort in place of the producer, whose epoch is over. Kafka: prepareFenceProducerEpoch and what follows it."""
         version, before = self.settings.transaction_version, transaction.metadata
         if version < EPOCH_BUMPED_BY_END:  # from then on, every end raises the epoch
+            version = 0
             epoch = min(before.producer_epoch + 1, LAST_EPOCH)
             before = before._replace(producer_epoch=epoch, last_producer_epoch=transitions.NO_EPOCH)
-        self._prepare(before, False, version, transitions.NO_PRODUCER_ID, turn)
+        self._prepare(before, False, version, turn)
 
     def _markers(self, transaction: Transaction) -> Markers:
         metadata = transaction.metadata
@@ -346,3 +336,16 @@ class TransactionCoordinator(TransactionStore):
                 known.partitions = dict.fromkeys(known.metadata.partitions)
                 self._resume(known, turn)
         return turn
+
+
+def _check_settled(transaction: Transaction) -> None:
+    """KafkaError CONCURRENT_TRANSACTIONS while markers are under way."""
+    if transaction.metadata.state in PREPARED:
+        raise KafkaError(ErrorCode.CONCURRENT_TRANSACTIONS)
+
+
+def _check_producer(transaction: Transaction, producer_id: int, producer_epoch: int) -> None:
+    """KafkaError INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED."""
+    check_producer_id(transaction.metadata, producer_id)
+    if transaction.metadata.producer_epoch != producer_epoch:
+        raise KafkaError(ErrorCode.PRODUCER_FENCED)

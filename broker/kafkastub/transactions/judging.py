@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafkastub.transactions.records import TransactionMetadata, TransactionState
-from kafkastub.transactions.transitions import LAST_EPOCH, PREPARED, is_exhausted
+from kafkastub.transactions.transitions import COMPLETE, LAST_EPOCH, PREPARED, is_exhausted
 from kafkastub.transactions.turn import ProducerIdAndEpoch
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -24,6 +24,15 @@ def asks_again_past_last_epoch(metadata: TransactionMetadata, producer_id: int, 
     return metadata.previous_producer_id == producer_id and epoch == LAST_EPOCH - 1 and metadata.producer_epoch == 0
 
 
+def check_producer_id(metadata: TransactionMetadata, producer_id: int, epoch: int = -1) -> None:
+    """KafkaError INVALID_PRODUCER_ID_MAPPING where it is not the producer's.
+
+    The id before counts too where a producer asks again with its last epoch: it has not heard of the new one yet.
+    """
+    if metadata.producer_id != producer_id and not asks_again_past_last_epoch(metadata, producer_id, epoch):
+        raise KafkaError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+
+
 def ends_v1(metadata: TransactionMetadata, epoch: int, commit: bool) -> bool:
     """Whether EndTxn below version 5 ends a transaction; False where that has been done.
 
@@ -31,43 +40,32 @@ def ends_v1(metadata: TransactionMetadata, epoch: int, commit: bool) -> bool:
     """
     if epoch != metadata.producer_epoch:
         raise KafkaError(ErrorCode.PRODUCER_FENCED)
+    if metadata.state in PREPARED:
+        raise KafkaError(ErrorCode.CONCURRENT_TRANSACTIONS)
     if metadata.state is TransactionState.ONGOING:
         return True
-    if metadata.state is (TransactionState.COMPLETE_COMMIT if commit else TransactionState.COMPLETE_ABORT):
+    if _is_result(metadata, commit):
         return False
-    raise KafkaError(_not_ending(metadata, commit))
+    raise KafkaError(ErrorCode.INVALID_TXN_STATE)
 
 
 def ends_v2(metadata: TransactionMetadata, producer_id: int, epoch: int, commit: bool) -> bool:
     """The same from version 5 on (KIP-890): a repeated request is known by its epoch, one below that of the answer.
 
-    A producer may abort where it has no partitions yet.
+    A producer may abort where it has no partitions yet. No transaction is being ended already.
     """
-    state = metadata.state
-    again = metadata.producer_epoch == epoch + 1
-    if state in PREPARED:
-        allowed = again
-    elif state in (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT):
-        again = again or asks_again_past_last_epoch(metadata, producer_id, epoch)
-        allowed = again or metadata.producer_epoch == epoch
-    else:
-        allowed = metadata.producer_epoch == epoch
-    if not allowed:
+    again = metadata.state in COMPLETE and (
+        metadata.producer_epoch == epoch + 1 or asks_again_past_last_epoch(metadata, producer_id, epoch)
+    )
+    if not again and metadata.producer_epoch != epoch:
         raise KafkaError(ErrorCode.PRODUCER_FENCED)
-    if state is TransactionState.ONGOING:
+    if metadata.state is TransactionState.ONGOING or not (again or commit):
         return True
-    if state in PREPARED:
-        raise KafkaError(_not_ending(metadata, commit))
-    if again:
-        if state is (TransactionState.COMPLETE_COMMIT if commit else TransactionState.COMPLETE_ABORT):
-            return False
-    elif not commit:
-        return True
+    if again and _is_result(metadata, commit):
+        return False
     raise KafkaError(ErrorCode.INVALID_TXN_STATE)
 
 
-def _not_ending(metadata: TransactionMetadata, commit: bool) -> ErrorCode:
-    """What is answered where there is nothing to end (any more)."""
-    if metadata.state is (TransactionState.PREPARE_COMMIT if commit else TransactionState.PREPARE_ABORT):
-        return ErrorCode.CONCURRENT_TRANSACTIONS
-    return ErrorCode.INVALID_TXN_STATE
+def _is_result(metadata: TransactionMetadata, commit: bool) -> bool:
+    """Whether the last transaction has come to this end."""
+    return metadata.state is (TransactionState.COMPLETE_COMMIT if commit else TransactionState.COMPLETE_ABORT)

@@ -18,6 +18,7 @@ EPOCH_BUMPED_BY_END: Final = 2
 """The transaction version from which on each end of a transaction raises the epoch (KIP-890)."""
 
 PREPARED: Final = (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
+COMPLETE: Final = (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT)
 OPEN: Final = (TransactionState.ONGOING, *PREPARED)
 
 
