@@ -25,3 +25,7 @@ class TopicError(ValueError):
 
 class GroupTimeout(AssertionError):
     """A group has not become what was waited for; the text says what it is."""
+
+
+class TransactionTimeout(AssertionError):
+    """A transactional id has not become what was waited for; the text says what it is."""

@@ -5,7 +5,7 @@ Kafka: TransactionCoordinator, TransactionStateManager, TransactionMarkerChannel
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import Final
 
@@ -41,6 +41,7 @@ class Transactions(Runtime[TransactionRecord]):
     Attributes:
         coordinator: of all transactional ids. Handlers come to it by `state.transactional_ids.coordinator_of`.
         topic: `__transaction_state`.
+        watchers: called whenever something has changed in a transaction.
     """
 
     coordinator: TransactionCoordinator
@@ -53,6 +54,7 @@ class Transactions(Runtime[TransactionRecord]):
         coordinator = TransactionCoordinator(settings, self._new_producer_id, self._coordinator_epoch)
         coordinator.deadlines.mark_dirty = state.mark_dirty
         super().__init__(transactions_topic(state, self._codec, coordinator), coordinator)
+        self.watchers: list[Callable[[], None]] = []
         self._markers = MarkersUnderWay(partial(write_marker, state), self._has_coordinator)
         self.follow_features()
 
@@ -100,6 +102,8 @@ class Transactions(Runtime[TransactionRecord]):
                 self._state.wake(TRANSACTION_STATE)
         if turn.markers:
             self._send(turn)
+        for look in tuple(self.watchers):
+            look()
         return turn
 
     def _send(self, turn: Turn) -> None:
