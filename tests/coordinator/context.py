@@ -294,7 +294,7 @@ class CoordinatorTestContext:
         request = TxnOffsetCommitRequest("t", group_id, producer, epoch, generation, member_id, instance)
         ensure_offsets_topic(self.state)
         turn = self.coordinator.commit_transactional_offsets(
-            request, topics, lambda: None, self.broker_ms, self.timer_ms
+            request, topics, 5, lambda: None, self.broker_ms, self.timer_ms
         )
         return self.state.settle(turn)
 

@@ -202,6 +202,6 @@ def test_what_the_log_has_against_a_producer_leaves_no_group_behind():
     request = TxnOffsetCommitRequest("t", "g", 7, 0)
     with pytest.raises(KafkaError):
         context.coordinator.commit_transactional_offsets(
-            request, [("a", bytes(16), [PartitionCommit(0, 1)])], refuse, 0, 0
+            request, [("a", bytes(16), [PartitionCommit(0, 1)])], 5, refuse, 0, 0
         )
     assert context.coordinator.groups == {}

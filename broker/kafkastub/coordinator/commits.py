@@ -104,19 +104,20 @@ def commit_transactional_offsets(
     groups: Groups,
     request: TxnOffsetCommitRequest,
     topics: Sequence[TopicCommit],
+    version: int,
     check_producer: Callable[[], None],
     turn: Turn,
 ) -> Turn:
     """The same within a transaction: pending, until its marker comes. Kafka: commitTransactionalOffset.
 
-    It keeps no session alive, and a generation that does not fit is ILLEGAL_GENERATION in every version.
+    It keeps no session alive.
     """
     group = groups.groups.get(request.group_id)
     generation = request.generation_id_or_member_epoch
     if group is not None:
         group.validate_offset_commit(request.member_id, request.group_instance_id, generation, transactional=True)
     elif generation >= 0:
-        raise KafkaError(ErrorCode.ILLEGAL_GENERATION)
+        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND if version >= 6 else ErrorCode.ILLEGAL_GENERATION)
     taken = _taken(groups, topics, turn)
     if taken:
         check_producer()

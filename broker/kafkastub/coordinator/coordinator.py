@@ -66,6 +66,7 @@ class GroupCoordinator(Groups):
         self,
         request: TxnOffsetCommitRequest,
         topics: Sequence[commits.TopicCommit],
+        version: int,
         check_producer: Callable[[], None],
         broker_ms: int,
         timer_ms: int,
@@ -77,7 +78,7 @@ class GroupCoordinator(Groups):
         what speaks against the whole commit. Kafka: OffsetMetadataManager.commitTransactionalOffset.
         """
         turn = Turn(broker_ms, timer_ms)
-        return commits.commit_transactional_offsets(self, request, topics, check_producer, turn)
+        return commits.commit_transactional_offsets(self, request, topics, version, check_producer, turn)
 
     def complete_transaction(self, marker: TransactionMarker) -> None:
         """A transaction has ended: the offsets that are pending in the marker's groups are committed, or gone.

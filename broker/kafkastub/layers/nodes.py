@@ -33,6 +33,7 @@ _ONE_GROUP: Final = frozenset(
         ApiKey.LEAVE_GROUP,
         ApiKey.SYNC_GROUP,
         ApiKey.OFFSET_DELETE,
+        ApiKey.TXN_OFFSET_COMMIT,
     )
 )
 _INVALID_FIRST: Final = _ONE_GROUP - {ApiKey.OFFSET_COMMIT}

@@ -128,7 +128,9 @@ class Durability:
         self._closed = True
         self._disk.wind_up()  # a job that ends now must not begin another, for which there is no thread any more
         await self._threads.close()
-        self._disk.close()
         logs = self._state.logs
+        if isinstance(logs, DiskLogs):
+            logs.leave()
+        self._disk.close()
         if isinstance(logs, DiskLogs):
             logs.close()

@@ -41,8 +41,8 @@ class Keeper(Protocol):
     @property
     def disk(self) -> Disk: ...
 
-    def producer_ids_changed(self, transactional_id: str | None = None) -> None:
-        """An id was handed out, or a transactional id's epoch raised. Raises KAFKA_STORAGE_ERROR."""
+    def producer_ids_changed(self) -> None:
+        """An id was handed out."""
 
     def look_at_clock(self) -> None:
         """Somebody may have moved the clock."""
@@ -310,10 +310,10 @@ class BrokerState:
         if self.persistence is not None and self.persistence.disk.failed is not None:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, self.persistence.disk.failed)
 
-    def producer_ids_changed(self, transactional_id: str | None = None) -> None:
-        """A producer id was handed out, or the epoch of a transactional id raised. Raises KAFKA_STORAGE_ERROR."""
+    def producer_ids_changed(self) -> None:
+        """A producer id was handed out."""
         if self.persistence is not None:
-            self.persistence.producer_ids_changed(transactional_id)
+            self.persistence.producer_ids_changed()
 
     def read_only(self) -> None:
         """Nothing can be written any more: what would be written by itself in time must not happen."""

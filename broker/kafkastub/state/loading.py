@@ -63,6 +63,7 @@ def _load(
             return False
     broker_ms, timer_ms = now()
     runtime.loading = None
+    runtime.loaded()
     runtime.settle(runtime.coordinator.loaded(broker_ms, timer_ms))
     if loading.deleted:
         runtime.topics_deleted(loading.deleted, broker_ms, timer_ms)

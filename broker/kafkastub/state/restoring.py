@@ -8,8 +8,10 @@ producer ids, and what groups had committed on topics whose deletion was (their 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from kafkastub.config import UnknownTopicConfig, validate_topic_configs
 from kafkastub.config.other import validate_client_metrics_configs
 from kafkastub.metadata import PartitionState, Topic
 from kafkastub.metadata.ids import uuid_bytes
@@ -59,6 +61,8 @@ def _restore_acls(state: BrokerState, acls: Iterable[Sequence[Any]]) -> None:
 
 def restore_topic(state: BrokerState, one: Document) -> None:
     """A topic that is not there, and its records. DataDirError, OSError, InvalidValue."""
+    with suppress(UnknownTopicConfig):  # another version's
+        validate_topic_configs(state.config.log_defaults, one["configs"])
     topic = state.cluster.create_topic(
         one["name"],
         configs=one["configs"],

@@ -53,6 +53,9 @@ class Runtime(Generic[R]):
         Called while it is not loading.
         """
 
+    def loaded(self) -> None:
+        """All records are applied, and what follows from them is not settled yet."""
+
     def unloaded(self) -> None:
         """The coordinator has forgotten everything; what was under way on its behalf is not any more."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kafkastub.coordinator import partition_for
@@ -20,13 +22,36 @@ def coordinator_of(state: BrokerState) -> TransactionCoordinator:
     KafkaError COORDINATOR_LOAD_IN_PROGRESS while it is loading, NOT_COORDINATOR where another node is asked,
     COORDINATOR_NOT_AVAILABLE where the topic cannot be made.
     """
+    if state.refusal is None:
+        ensure_transactions_topic(state)
+    return existing_coordinator(state)
+
+
+def existing_coordinator(state: BrokerState) -> TransactionCoordinator:
+    """The coordinator, for requests that bring nothing into being.
+
+    KafkaError COORDINATOR_LOAD_IN_PROGRESS while it is loading, NOT_COORDINATOR where another node is asked, or where
+    there is no `__transaction_state` yet.
+    """
     if state.refusal is not None:
         raise KafkaError(state.refusal)
+    if state.cluster.topic(TRANSACTION_STATE) is None:
+        raise KafkaError(ErrorCode.NOT_COORDINATOR)
     transactions = state.transactions
     if transactions.loading is not None:
         raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-    ensure_transactions_topic(state)
     return transactions.coordinator
+
+
+@contextmanager
+def without_fencing(old: bool) -> Iterator[None]:
+    """For an `old` version of an API, which does not know PRODUCER_FENCED: it is called INVALID_PRODUCER_EPOCH."""
+    try:
+        yield
+    except KafkaError as error:
+        if old and error.code == ErrorCode.PRODUCER_FENCED:
+            raise KafkaError(ErrorCode.INVALID_PRODUCER_EPOCH) from None
+        raise
 
 
 def ensure_transactions_topic(state: BrokerState) -> Topic:

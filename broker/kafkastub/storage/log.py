@@ -227,7 +227,7 @@ class PartitionLog:
             log_append_time=self.settings.log_append_time,
         )
         offset = self.append_own(marker, leader_epoch=leader_epoch, now_ms=now_ms).first_offset
-        states.end(
+        aborted = states.end(
             producer_id,
             producer_epoch,
             commit=commit,
@@ -236,7 +236,12 @@ class PartitionLog:
             timestamp=now_ms,
             now_ms=now_ms,
         )
+        if aborted is not None:
+            self._aborted(aborted)
         return offset
+
+    def _aborted(self, aborted: AbortedTransaction) -> None:
+        """The marker of an aborted transaction was written."""
 
     def aborted_transactions(self, start: int, end: int) -> list[AbortedTransaction]:
         """The aborted transactions that have records or their marker in offsets from `start` to before `end`.
@@ -369,6 +374,7 @@ class PartitionLog:
         if offset > self.log_start_offset:
             self.log_start_offset = offset
             self.epochs.truncate_from_start(offset)
+            self.producer_states.deleted_before(offset)
         return self.log_start_offset
 
     def remove_through(self, offset: int) -> None:

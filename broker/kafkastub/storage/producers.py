@@ -74,6 +74,15 @@ class ProducerEntry:
         wanted = (header.base_sequence, header.last_sequence)
         return next((batch for batch in self.batches if batch[:2] == wanted), None)
 
+    def agrees_with(self, other: ProducerEntry) -> bool:
+        """Whether both are where the producer ended."""
+        return (self.epoch, self.last_offset, self.coordinator_epoch, self.transaction_start) == (
+            other.epoch,
+            other.last_offset,
+            other.coordinator_epoch,
+            other.transaction_start,
+        )
+
     def in_epoch(self, epoch: int) -> None:
         """It writes in that epoch from now on: in another one its sequences begin anew."""
         if self.epoch != epoch:
@@ -259,8 +268,33 @@ class ProducerStates:
         offset: int,
         timestamp: int,
         now_ms: int,
-    ) -> None:
-        """A marker was appended at `offset`: the producer's transaction is over, if it has one."""
+    ) -> AbortedTransaction | None:
+        """A marker was appended at `offset`: the producer's transaction is over, if it has one. Gives it if aborted."""
+        aborted = self.finish(
+            producer_id,
+            producer_epoch,
+            commit=commit,
+            coordinator_epoch=coordinator_epoch,
+            offset=offset,
+            timestamp=timestamp,
+            now_ms=now_ms,
+        )
+        if aborted is not None:
+            self.add_aborted(aborted)
+        return aborted
+
+    def finish(
+        self,
+        producer_id: int,
+        producer_epoch: int,
+        *,
+        commit: bool,
+        coordinator_epoch: int,
+        offset: int,
+        timestamp: int,
+        now_ms: int,
+    ) -> AbortedTransaction | None:
+        """As `end`, but that readers are told of nothing."""
         entry = self._entries.pop(producer_id, None) or self._open_entries.pop(producer_id, None)
         if entry is None:
             entry = ProducerEntry(producer_id)
@@ -273,13 +307,43 @@ class ProducerStates:
             self._verifications.over(producer_id)
         start = entry.transaction_start
         if start is None:
-            return
+            return None
         assert self._open is not None
         self._open.end(start)
         entry.transaction_start = None
         self.first_unstable = self._open.first_offset
-        if not commit:
-            stable = offset + 1 if self.first_unstable is None else self.first_unstable
-            if self.aborted is None:
-                self.aborted = AbortedTransactions()
-            self.aborted.add(AbortedTransaction(producer_id, start, offset, stable))
+        if commit:
+            return None
+        stable = offset + 1 if self.first_unstable is None else self.first_unstable
+        return AbortedTransaction(producer_id, start, offset, stable)
+
+    def add_aborted(self, aborted: AbortedTransaction) -> None:
+        """One whose marker is behind those of all others."""
+        if self.aborted is None:
+            self.aborted = AbortedTransactions()
+        self.aborted.add(aborted)
+
+    def deleted_before(self, offset: int) -> None:
+        """The log starts there now. Producers stay, and so do their open transactions
+        (ProducerStateManager.onLogStartOffsetIncremented).
+        """
+        if self.aborted is not None:
+            self.aborted.remove_before(offset)
+
+    def restore(self, entries: Iterable[ProducerEntry]) -> None:
+        """These are what was known at some offset, of those whose records may be gone. Others are as they were."""
+        for entry in entries:
+            known = self.entry(entry.producer_id)
+            if known is not None and known.agrees_with(entry):
+                continue  # and remembers more batches
+            self._entries.pop(entry.producer_id, None)
+            self._open_entries.pop(entry.producer_id, None)
+            (self._entries if entry.transaction_start is None else self._open_entries)[entry.producer_id] = entry
+        self._entries = dict(sorted(self._entries.items(), key=lambda item: item[1].appended_ms))
+        self._open = OpenTransactions() if self._open_entries else None
+        self.first_unstable = None
+        for entry in sorted(self._open_entries.values(), key=lambda one: one.transaction_start or 0):
+            assert self._open is not None
+            assert entry.transaction_start is not None
+            self._open.begin(entry.transaction_start, entry.producer_id)
+            self.first_unstable = self._open.first_offset

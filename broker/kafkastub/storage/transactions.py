@@ -7,6 +7,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 _BLOCK: Final = 64
@@ -101,8 +102,16 @@ class AbortedTransactions:
         return found
 
     def remove_before(self, offset: int) -> None:
-        """Forget those whose marker is before `offset`."""
-        kept = [self._at(at) for at in range(bisect_left(self._lasts, offset), len(self._lasts))]
+        """Forget those whose marker is before `offset`: by whole blocks, nobody asks for the rest of them."""
+        gone = bisect_left(self._lasts, offset) // _BLOCK
+        if gone:
+            del self._least_firsts[:gone]
+            for column in (self._producers, self._firsts, self._lasts, self._stable):
+                del column[: gone * _BLOCK]
+
+    def keep(self, wanted: Callable[[AbortedTransaction], bool]) -> None:
+        """Forget the others."""
+        kept = [aborted for aborted in map(self._at, range(len(self))) if wanted(aborted)]
         self.__init__()  # type: ignore[misc]
         for aborted in kept:
             self.add(aborted)

@@ -38,15 +38,19 @@ class TransactionCoordinator(TransactionStore):
         self._new_producer_id = new_producer_id
         self._coordinator_epoch = coordinator_epoch
 
+    def turn(self, broker_ms: int, timer_ms: int) -> Turn:
+        """What a request is given: this moment."""
+        return Turn(broker_ms, timer_ms)
+
     # -- requests ------------------------------------------------------------------------------------------------
 
     def init_producer_id(
-        self, transactional_id: str, timeout_ms: int, expected: ProducerIdAndEpoch | None, turn: Turn
+        self, transactional_id: str, timeout_ms: int, expected: tuple[int, int] | None, turn: Turn
     ) -> Turn:
         """InitProducerId; the reply is the `ProducerIdAndEpoch`, the epoch raised.
 
-        `expected` is what the producer believes to have (KIP-360). Where a transaction is open, it is aborted with an
-        epoch of its own: the turn has its records and markers, and the error CONCURRENT_TRANSACTIONS.
+        `expected` is the id and epoch that the producer believes to have (KIP-360). Where a transaction is open, it is
+        aborted with an epoch of its own: the turn has its records and markers, and the error CONCURRENT_TRANSACTIONS.
         KafkaError INVALID_REQUEST (empty id), INVALID_TRANSACTION_TIMEOUT, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS.
         """
         if not transactional_id:
@@ -70,12 +74,12 @@ class TransactionCoordinator(TransactionStore):
         return turn
 
     def _initialised(
-        self, before: TransactionMetadata, timeout_ms: int, expected: ProducerIdAndEpoch | None, now: int
+        self, before: TransactionMetadata, timeout_ms: int, expected: tuple[int, int] | None, now: int
     ) -> TransactionMetadata:
         exhausted = is_exhausted(before.producer_epoch)
-        if exhausted and (expected is None or expected.epoch == before.producer_epoch):
+        if exhausted and (expected is None or expected[1] == before.producer_epoch):
             return transitions.rotated(before, self._new_producer_id(), timeout_ms, expected is not None, now)
-        return transitions.initialised(before, timeout_ms, None if expected is None else expected.epoch, now)
+        return transitions.initialised(before, timeout_ms, None if expected is None else expected[1], now)
 
     def add_partitions(
         self,

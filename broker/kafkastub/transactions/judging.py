@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from kafkastub.transactions.records import TransactionMetadata, TransactionState
 from kafkastub.transactions.transitions import COMPLETE, LAST_EPOCH, PREPARED, is_exhausted
-from kafkastub.transactions.turn import ProducerIdAndEpoch
 from kafkawire.errors import ErrorCode, KafkaError
 
 
-def check_expected(metadata: TransactionMetadata, expected: ProducerIdAndEpoch | None) -> None:
+def check_expected(metadata: TransactionMetadata, expected: tuple[int, int] | None) -> None:
     """Whether a producer that names its id may go on with this one. KafkaError PRODUCER_FENCED.
 
     Of the id before only the last epoch may: that producer has not heard of the new id.
     """
-    if expected is None or expected.producer_id == metadata.producer_id:
+    if expected is None or expected[0] == metadata.producer_id:
         return
-    if expected.producer_id != metadata.previous_producer_id or not is_exhausted(expected.epoch):
+    if expected[0] != metadata.previous_producer_id or not is_exhausted(expected[1]):
         raise KafkaError(ErrorCode.PRODUCER_FENCED)
 
 

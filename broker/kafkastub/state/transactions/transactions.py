@@ -65,7 +65,6 @@ class Transactions(Runtime[TransactionRecord]):
         self._codec.version = min(level, 1)
 
     def _new_producer_id(self) -> int:
-        """KAFKA_STORAGE_ERROR."""
         allocated = self._state.logs.producer_ids.allocate()
         self._state.producer_ids_changed()
         return allocated.producer_id
@@ -213,6 +212,12 @@ class Transactions(Runtime[TransactionRecord]):
             raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
     # -- the runtime ---------------------------------------------------------------------------------------------
+
+    def loaded(self) -> None:
+        """No producer id of those that are in the records is handed out again, whatever was written down of them."""
+        known = (one.metadata for one in self.coordinator.transactions.values())
+        highest = max((max(one.producer_id, one.next_producer_id) for one in known), default=-1)
+        self._state.logs.producer_ids.skip_to(highest + 1)
 
     def unloaded(self) -> None:
         self._markers.clear()

@@ -25,7 +25,8 @@ from kafkawire.records import (
 )
 
 from .directory import sync_path
-from .scan import APPENDED_SUFFIX, CLEANED_SUFFIX, FoundBatch, batches_of
+from .producer_files import ABORTED_SUFFIX
+from .scan import CLEANED_SUFFIX, FoundBatch, batches_of, remove_segment
 
 _AT_A_TIME: Final = 100
 """Records that are read between two pauses."""
@@ -168,7 +169,10 @@ def _replace(paths: Sequence[Path], batches: Iterable[bytes | memoryview]) -> in
         size = file.tell()
     cleaned.replace(first)
     for path in paths[1:]:
-        path.unlink()
-        path.with_suffix(APPENDED_SUFFIX).unlink(missing_ok=True)
+        index = path.with_suffix(ABORTED_SUFFIX)
+        if index.exists():
+            with first.with_suffix(ABORTED_SUFFIX).open("ab") as file:
+                file.write(index.read_bytes())
+        remove_segment(path)
     sync_path(first.parent)
     return size
