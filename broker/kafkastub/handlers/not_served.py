@@ -3,9 +3,8 @@
 A client that does not find an API in the answer to ApiVersions does not ask for it. Some say so and give up; others go
 on for ever without a word, librdkafka with `group.protocol=consumer` for one. So the requests that such a conversation
 begins with are listed like those that are served (AV-8), and answered with a code that clients give up on:
-
-- `UNSUPPORTED_VERSION` for the heartbeats of groups, as Kafka answers where a group protocol is switched off.
-  Kafka: KafkaApis.handleConsumerGroupHeartbeat, handleShareGroupHeartbeat, handleStreamsGroupHeartbeat
+`UNSUPPORTED_VERSION` for the heartbeats of groups, as Kafka answers where a group protocol is switched off.
+Kafka: KafkaApis.handleConsumerGroupHeartbeat, handleShareGroupHeartbeat, handleStreamsGroupHeartbeat
 
 A row leaves the table when its API gets its handler.
 """
