@@ -26,6 +26,7 @@ from .settings import LogSettings
 from .transactions import AbortedTransaction
 from .validation import Unpacking, analyze, validate
 
+_AS_IT_WAS = object()
 _PRODUCER_ID = BatchHeader._fields.index("producer_id")
 
 
@@ -392,6 +393,9 @@ class PartitionLog:
         """
         self._segments = [segment.rewritten(changes) for segment in self._segments]
         self._segments = [segment for segment in self._segments[:-1] if segment.batches] + [self._segments[-1]]
+        aborted = self.producer_states.aborted
+        if aborted is not None:
+            aborted.keep(lambda one: changes.get(one.last_offset, _AS_IT_WAS) is not None)
 
 
 def _place(found: tuple[Record, StoredBatch] | None) -> TimestampAndOffset | None:

@@ -186,7 +186,9 @@ class PartitionFiles:
 
     def _write_snapshot(self, offset: int) -> None:
         if self.snapshot is not None:
-            snapshot_path(self._place(), offset).write_bytes(self.snapshot())
+            path = snapshot_path(self._place(), offset)
+            path.write_bytes(self.snapshot())
+            self._disk.wrote(path)
 
     def note_aborted(self, aborted: AbortedTransaction) -> None:
         """The marker of an aborted transaction was appended. What goes wrong is logged: the next start sees it too."""
