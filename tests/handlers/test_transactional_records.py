@@ -233,7 +233,7 @@ def test_committed_reads_end_at_the_last_stable_offset(desk: TransactionalDesk):
         assert size_of(read) == batches * len(batch())
     for offset in (1, 2, 3):
         read = fetched(desk, offset)
-        assert (read.error_code, size_of(read), read.aborted_transactions) == (0, 0, [])
+        assert (read.error_code, size_of(read), list(read.aborted_transactions or ())) == (0, 0, [])
     assert fetched(desk, 4).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
 
 

@@ -298,12 +298,13 @@ def committed(log: PartitionLog) -> dict[bytes | None, tuple[int, bytes]]:
     table: dict[bytes | None, tuple[int, bytes]] = {}
     while offset < end:
         read = log.read(offset, 1 << 20, upto=end)
-        told = sorted(log.aborted_in_read(offset, read.size), key=lambda one: one.first_offset)
+        found = log.aborted_in_read(offset, read.size)
+        told = [] if found is None else sorted(zip(found.first_offsets, found.producer_ids, strict=True))
         leave_out: set[int] = set()
         for _, batch in split_batches(b"".join(read.chunks)):
             header = parse_header(batch)
-            while told and told[0].first_offset <= header.last_offset:
-                leave_out.add(told.pop(0).producer_id)
+            while told and told[0][0] <= header.last_offset:
+                leave_out.add(told.pop(0)[1])
             if header.control:
                 leave_out.discard(header.producer_id)
             elif not (header.transactional and header.producer_id in leave_out):

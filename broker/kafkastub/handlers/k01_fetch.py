@@ -62,7 +62,7 @@ from kafkastub.state.fetch_sessions import (
     records_size,
 )
 from kafkastub.state.partitions import leader_hint, led_log
-from kafkastub.storage import PartitionLog
+from kafkastub.storage import PartitionLog, Told
 from kafkawire.api import ApiKey
 from kafkawire.codec import encoder
 from kafkawire.errors import ErrorCode, KafkaError
@@ -76,6 +76,7 @@ from kafkawire.messages.fetch_response import (
     NodeEndpoint,
     PartitionData,
 )
+from kafkawire.rows import Rows
 
 if TYPE_CHECKING:
     from kafkastub.state.quota_usage import Throttle
@@ -235,8 +236,8 @@ class Fetch:
             read = log.read(wanted.offset, limit, at_least_one=at_least_one, upto=upto)
             answer.records = read.chunks
             if upto is not None and not read.incomplete:
-                within = log.aborted_in_read(wanted.offset, read.size) if wanted.offset < upto else ()
-                answer.aborted_transactions = [AbortedTransaction(one[0], one[1]) for one in within]
+                told = log.aborted_in_read(wanted.offset, read.size) if wanted.offset < upto else None
+                answer.aborted_transactions = () if told is None else _rows(told)
         return answer
 
     def _looks_for_racks(self) -> bool:
@@ -333,6 +334,11 @@ class ThrottledFetch(Fetch):
             return super()._respond(answers)
         code, session_id = self.plan.nothing()
         return FetchResponse(throttle_time_ms=wait, error_code=code, session_id=session_id)
+
+
+def _rows(told: Told) -> Rows[AbortedTransaction]:
+    columns = {"producer_id": told.producer_ids, "first_offset": told.first_offsets}
+    return Rows(AbortedTransaction, len(told.producer_ids), columns, {})
 
 
 def _may_read(ctx: RequestContext, replica_id: int) -> Callable[[str], bool] | None:

@@ -63,6 +63,8 @@ def ensure_transactions_topic(state: BrokerState) -> Topic:
 
 
 def coordinates(state: BrokerState, node_id: int, transactional_id: str) -> bool:
-    """Whether the node is the coordinator of a transactional id. KafkaError COORDINATOR_NOT_AVAILABLE."""
-    topic = ensure_transactions_topic(state)
+    """Whether the node is the coordinator of a transactional id; nobody is while there is no `__transaction_state`."""
+    topic = state.cluster.topic(TRANSACTION_STATE)
+    if topic is None:
+        return False
     return topic.partitions[partition_for(transactional_id, len(topic.partitions))].leader == node_id

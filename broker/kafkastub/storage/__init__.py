@@ -12,7 +12,7 @@ from .manager import LogManager
 from .producer_ids import ProducerIdAndEpoch, ProducerIds
 from .producers import ProducerEntry
 from .settings import LogSettings
-from .transactions import AbortedTransaction
+from .transactions import AbortedTransaction, Told
 from .validation import Unpacking
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "Read",
     "RecordError",
     "TimestampAndOffset",
+    "Told",
     "TooMuchToUnpack",
     "Unpacking",
 ]

@@ -23,7 +23,7 @@ from .ordinary import ordinary_header
 from .producers import ProducerEntry, ProducerStates
 from .segment import Chunk, Segment, StoredBatch, stored_as_it_came
 from .settings import LogSettings
-from .transactions import AbortedTransaction
+from .transactions import AbortedTransaction, Told
 from .validation import Unpacking, analyze, validate
 
 _AS_IT_WAS = object()
@@ -168,14 +168,21 @@ class PartitionLog:
         return Appended(first_offset, batch.last_offset, now_ms if append_time else NO_TIMESTAMP, self.log_start_offset)
 
     def append_ordinary(
-        self, data: bytes | bytearray, start: int, end: int, leader_epoch: int, now_ms: int, bounds_ms: int
+        self,
+        data: bytes | bytearray,
+        start: int,
+        end: int,
+        leader_epoch: int,
+        now_ms: int,
+        bounds_ms: int,
+        attributes: int = 0,
     ) -> int | None:
         """Append the batch in `data[start:end]`, if it is one of those that come every day; gives its first offset.
 
-        None, and nothing has happened, where `append` has to look. `data` is kept if the batch is most of it, else
-        copied.
+        With `attributes` TRANSACTIONAL: one that goes on in an open transaction. None, and nothing has happened, where
+        `append` has to look. `data` is kept if the batch is most of it, else copied.
         """
-        fields = ordinary_header(data, start, end, self.settings, bounds_ms)
+        fields = ordinary_header(data, start, end, self.settings, bounds_ms, attributes)
         if fields is None:
             return None
         first_offset = self.log_end_offset
@@ -184,6 +191,8 @@ class PartitionLog:
             self.producer_states.forget(now_ms - self.settings.producers_expire_ms)
             if not self.producer_states.follows(header):
                 return None
+        elif attributes:
+            return None
         batch = stored_as_it_came(data, start, end, fields, first_offset, leader_epoch, now_ms)
         self._store(batch)
         if header is not None:
@@ -312,20 +321,21 @@ class PartitionLog:
         end = segment.size if upto is None else segment.position_of(upto)
         return max(0, end - segment.position_of(offset))
 
-    def aborted_in_read(self, offset: int, size: int) -> list[AbortedTransaction]:
+    def aborted_in_read(self, offset: int, size: int) -> Told | None:
         """The aborted transactions that a reader of committed records is told with so many bytes from `offset` on.
 
         As in Kafka there may be some too many: its index knows only roughly where the bytes end
-        (LocalLog.addAbortedTransactions).
+        (LocalLog.addAbortedTransactions). None where none ever was.
         """
-        if self.producer_states.aborted is None:
-            return []
+        aborted = self.producer_states.aborted
+        if aborted is None:
+            return None
         segment = self._segment_of(offset)
         end = segment.offset_behind(segment.position_of(offset) + size, self.settings.index_interval_bytes)
         if end is None:
             behind = self._segments.index(segment) + 1
             end = self._segments[behind].base_offset if behind < len(self._segments) else self.log_end_offset
-        return self.aborted_transactions(offset, end)
+        return aborted.told(offset, end)
 
     def _segment_of(self, offset: int) -> Segment:
         """The segment whose batches hold `offset` or, where it was removed, the next one that there is."""

@@ -137,10 +137,10 @@ class ProducerStates:
     # -- what may be appended ------------------------------------------------------------------------------------
 
     def follows(self, header: BatchHeader) -> bool:
-        """Whether the batch goes on in its producer's epoch just where the last one ended, and repeats none, outside
-        of transactions; nothing is said of a batch that does not: `check` knows.
+        """Whether the batch goes on in its producer's epoch just where the last one ended, and repeats none: in its
+        open transaction, or outside of any. Nothing is said of a batch that does not: `check` knows.
         """
-        entry = self._entries.get(header.producer_id)
+        entry = (self._open_entries if header.transactional else self._entries).get(header.producer_id)
         if entry is None or entry.epoch != header.producer_epoch or not entry.batches:
             return False
         first = header.base_sequence

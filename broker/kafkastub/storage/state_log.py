@@ -31,7 +31,7 @@ from .log import PartitionLog, Read, TimestampAndOffset
 from .segment import Chunk, StoredBatch
 from .settings import LogSettings
 from .state_log_items import PLAIN, BatchForm, EncodedBatches, Item, Snapshot
-from .transactions import AbortedTransaction
+from .transactions import Told
 
 __all__ = ["PLAIN", "BatchForm", "EncodedBatches", "Item", "Snapshot", "StateLog", "Writer"]
 
@@ -272,9 +272,10 @@ class StateLog(PartitionLog):
 
     # -- bytes ---------------------------------------------------------------------------------------------------
 
-    def aborted_in_read(self, offset: int, size: int) -> list[AbortedTransaction]:
+    def aborted_in_read(self, offset: int, size: int) -> Told | None:
         """All from there on: what of them concerns other records does a reader no harm."""
-        return self.aborted_transactions(offset, self.log_end_offset)
+        aborted = self.producer_states.aborted
+        return None if aborted is None else aborted.told(offset, self.log_end_offset)
 
     def _encoded_from(self, offset: int, upto: int | None = None) -> Iterator[tuple[bytes, int]]:
         """Batches from the one that holds `offset` on, one or a few together, each with the offset behind it.

@@ -7,7 +7,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 _BLOCK: Final = 64
@@ -22,6 +22,13 @@ class AbortedTransaction(NamedTuple):
     last_offset: int
     last_stable_offset: int
     """What the last stable offset was once the marker was written."""
+
+
+class Told(NamedTuple):
+    """What a reader of committed records is told of aborted transactions, as columns of the same length."""
+
+    producer_ids: Sequence[int]
+    first_offsets: Sequence[int]
 
 
 class OpenTransactions:
@@ -87,19 +94,34 @@ class AbortedTransactions:
 
         Costs what the answer has, and little more for those before `start` and behind `end`.
         """
-        found: list[AbortedTransaction] = []
+        return [self._at(index) for run in self._runs(start, end) for index in run]
+
+    def told(self, start: int, end: int) -> Told:
+        """The same, for a reader; there may be ten thousands."""
+        producers, firsts = array("q"), array("q")
+        for run in self._runs(start, end):
+            if isinstance(run, range):
+                producers += self._producers[run.start : run.stop]
+                firsts += self._firsts[run.start : run.stop]
+            else:
+                producers.extend(self._producers[index] for index in run)
+                firsts.extend(self._firsts[index] for index in run)
+        return Told(producers, firsts)
+
+    def _runs(self, start: int, end: int) -> Iterator[range | list[int]]:
+        """The indexes of what is looked for, in order."""
         firsts, stable, count = self._firsts, self._stable, len(self._lasts)
         index = bisect_left(self._lasts, start)
         while index < count:
             stop = min(count, index - index % _BLOCK + _BLOCK)
             if self._least_firsts[index // _BLOCK] < end:
-                for at in range(index, stop):
-                    if firsts[at] < end:
-                        found.append(self._at(at))
+                if max(firsts[index:stop]) < end:
+                    yield range(index, stop)
+                else:
+                    yield [at for at in range(index, stop) if firsts[at] < end]
             if stable[stop - 1] >= end:  # whatever ended later began behind
                 break
             index = stop
-        return found
 
     def remove_before(self, offset: int) -> None:
         """Forget those whose marker is before `offset`: by whole blocks, nobody asks for the rest of them."""

@@ -96,10 +96,23 @@ def _list(api: Registration) -> Handler:
     return guard
 
 
+def _write_markers(api: Registration) -> Handler:
+    """Alter or ClusterAction on the cluster. Kafka: KafkaApis.handleWriteTxnMarkersRequest"""
+    handler = api.handler
+
+    def guard(ctx: RequestContext, request: Any) -> Outcome:
+        if not (ctx.access.to_cluster(Operation.ALTER) or ctx.access.to_cluster(Operation.CLUSTER_ACTION)):
+            return api.error_response(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ctx.api_version)
+        return handler(ctx, request)
+
+    return guard
+
+
 GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {
     ApiKey.ADD_PARTITIONS_TO_TXN: _add_partitions,
     ApiKey.ADD_OFFSETS_TO_TXN: _add_offsets,
     ApiKey.END_TXN: _end,
+    ApiKey.WRITE_TXN_MARKERS: _write_markers,
     ApiKey.DESCRIBE_TRANSACTIONS: _describe,
     ApiKey.LIST_TRANSACTIONS: _list,
 }

@@ -53,8 +53,10 @@ def _write(state: Whole, marker: Marker, name: str, index: int, broker_ms: int, 
     topic = state.cluster.topic(name)
     if topic is None or not 0 <= index < len(topic.partitions):
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    leader = topic.partitions[index].leader
-    if leader < 0 or leader != (leader if node_id is None else node_id):
+    partition = topic.partitions[index]
+    if node_id not in (None, partition.leader, *partition.replicas):
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    if partition.leader < 0 or node_id not in (None, partition.leader):
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if name == CONSUMER_OFFSETS:
         _end_in_groups(state, marker, index, broker_ms)
@@ -68,7 +70,7 @@ def _write(state: Whole, marker: Marker, name: str, index: int, broker_ms: int, 
         marker.commit,
         coordinator_epoch=marker.coordinator_epoch,
         transaction_version=marker.transaction_version,
-        leader_epoch=topic.partitions[index].leader_epoch,
+        leader_epoch=partition.leader_epoch,
         now_ms=broker_ms,
     )
     state.fetch_purgatory.appended(topic.topic_id, index)

@@ -77,7 +77,8 @@ def last_committed_of_each_key(aborted: Sequence[AbortedTransaction]) -> Rewrite
 
         def left() -> Iterator[bytes | memoryview]:
             for header, data in _decided(paths, aborted):
-                if header.record_count == 1 and not header.transactional:
+                # a batch that was cleaned before may have one record left, and not its last
+                if header.base_offset == header.last_offset and not header.transactional:
                     if header.last_offset in live:
                         yield data
                     continue
