@@ -279,6 +279,12 @@ def test_a_committed_read_waits_for_the_marker(desk: TransactionalDesk):
     assert answer.responses[0].partitions[0].last_stable_offset == 4
 
 
+@pytest.mark.behaviour("FE-23")
+def test_a_committed_read_behind_the_last_stable_offset_does_not_wait(desk: TransactionalDesk):
+    desk.send(0)
+    assert isinstance(fetch(desk, 1, min_bytes=1, max_wait_ms=1000), FetchResponse)
+
+
 def listed(desk: Desk, timestamp: int, isolation: int) -> tuple[int, int]:
     asked = ListOffsetsTopic(name="orders", partitions=[ListOffsetsPartition(0, timestamp=timestamp)])
     request = ListOffsetsRequest(isolation_level=isolation, topics=[asked])

@@ -39,7 +39,7 @@ FE-21  With Kafka's RackAwareReplicaSelector as replica.selector.class, the lead
 FE-22  Under a consumer_byte_rate: who has used more gets throttle_time_ms and no partitions, from which his session
        learns nothing; nobody is given more at once than all windows allow.    ClientQuotaManager, KIP-219
 FE-23  With isolation level 1 min_bytes counts what is before the last stable offset: records of an open transaction
-       release nobody, its marker does.    DelayedFetch
+       release nobody, its marker does. Who asks for what is behind it is answered at once, with nothing.  DelayedFetch
 Not done: -
 """
 
@@ -179,11 +179,11 @@ class Fetch:
                 log = self._log(wanted, topic)
             except KafkaError:
                 return True
-            if wanted.offset > log.high_watermark or self._diverging(wanted, log) is not None:
+            end = log.last_stable_offset if self.committed else log.high_watermark
+            if wanted.offset > end or self._diverging(wanted, log) is not None:
                 return True
-            upto = log.last_stable_offset if self.committed else None
-            if wanted.offset < (log.high_watermark if upto is None else upto):
-                available = log.bytes_after(wanted.offset, upto)
+            if wanted.offset < end:
+                available = log.bytes_after(wanted.offset, end if self.committed else None)
                 if available is None:
                     return True
                 gathered += min(available, wanted.max_bytes)
