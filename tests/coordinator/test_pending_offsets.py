@@ -133,6 +133,7 @@ def test_a_deleted_group_takes_its_pending_offsets_along():
     context = CoordinatorTestContext()
     context.commit("g", {"a": {0: 1}})
     context.pend("g", {"a": {0: 5, 1: 6}})
+    context.pend("g", {"a": {1: 7}}, producer=8)
     assert context.delete_groups("g") == [("g", ErrorCode.NONE)]
     assert [r for r in context.records if isinstance(r, OffsetTombstone)] == [
         OffsetTombstone("g", "a", 0),
@@ -148,6 +149,15 @@ def test_a_deleted_topics_pending_offsets_go():
     context.state.settle(context.coordinator.on_topics_deleted(["b"], context.broker_ms))
     context.end()
     assert list(context.coordinator.offsets.topics("g")) == ["a"]
+
+
+def test_in_a_deleted_topic_each_pending_offset_gets_a_tombstone_beside_the_committed_ones():
+    """As Kafka 4.4.0 writes them."""
+    context = CoordinatorTestContext()
+    context.commit("g", {"b": {1: 4, 2: 4}})
+    context.pend("g", {"b": {0: 1, 1: 2}})
+    turn = context.coordinator.on_topics_deleted(["b"], context.broker_ms)
+    assert turn.records == [OffsetTombstone("g", "b", partition) for partition in (1, 2, 0, 1)]
 
 
 def test_a_group_with_nothing_but_pending_offsets_is_not_removed_until_they_are_decided():

@@ -136,6 +136,22 @@ def test_what_does_not_exist_is_unknown_and_comes_first(version: int):
     assert desk.ask((99, 0), {"none": {0: 1}}, version=version, group_id="") == [("none", 0, unknown)]
 
 
+@pytest.mark.behaviour("TO-2")
+@pytest.mark.parametrize("version", [5, 6])
+@pytest.mark.parametrize("unknown", [False, True])
+def test_a_topic_that_is_named_twice(version: int, unknown: bool):
+    desk = Desk()
+    topic_id = desk.state.cluster.topics["a"].topic_id
+    named = [
+        TxnOffsetCommitRequestTopic("a", topic_id, [TxnOffsetCommitRequestPartition(p, 1)])
+        for p in (0, 77 if unknown else 1, 2)
+    ]
+    request = TxnOffsetCommitRequest("t", "g", *desk.producer(), topics=named)
+    answered = desk.call(ApiKey.TXN_OFFSET_COMMIT, version, request).topics
+    found = [[one.partition_index for one in topic.partitions] for topic in answered]
+    assert found == ([[77, 0, 2]] if unknown else [[0], [1], [2]])
+
+
 @pytest.mark.behaviour("TO-3")
 def test_topics_by_id():
     desk = Desk()

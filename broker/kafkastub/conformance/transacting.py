@@ -122,7 +122,7 @@ class Producer:
         if self.on.api != "TxnOffsetCommit" or self.on.version <= ADDED_BEFORE["TxnOffsetCommit"]:
             expect_that("error_code of AddOffsetsToTxn", self.add_offsets(group).error_code, E.NONE)
         found = self.commit_offsets(group, *offsets)
-        expect_that("TxnOffsetCommit", found, [(partition, E.NONE) for _, partition, _ in offsets])
+        expect_that("TxnOffsetCommit", sorted(found), sorted((partition, E.NONE) for _, partition, _ in offsets))
 
     def end(self, commit: bool, at: int | None = None, **changes: Any) -> Answer:
         """EndTxn, and wait until the markers are written, which a broker may do behind its answer."""
@@ -139,7 +139,7 @@ class Producer:
             self.sequences.clear()
 
 
-def plain(*values: bytes, **options: int) -> bytes:
+def plain(*values: bytes, **options: Any) -> bytes:
     """A batch of records of these days: behind older ones a marker, which has the broker's time, begins a segment."""
     now_ms = time.time_ns() // 1_000_000
     return build_batch([NewRecord(b"k", value, now_ms) for value in values], **options)

@@ -47,7 +47,7 @@ def delete_group(groups: Groups, group_id: str, turn: Turn) -> Turn:
     group.validate_delete()
     offsets = groups.offsets
     gone = [(topic, p) for topic, columns in offsets.topics(group_id).items() for p in columns.partitions()]
-    pending = [(topic, p) for topic, p, _ in offsets.pending.each(group_id)]
+    pending = dict.fromkeys((topic, p) for topic, p, _ in offsets.pending.each(group_id))
     gone += [(topic, p) for topic, p in pending if offsets.get(group_id, topic, p) is None]
     for topic, partition in gone:
         groups.log(turn, OffsetTombstone(group_id, topic, partition))

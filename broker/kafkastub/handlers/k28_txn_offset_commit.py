@@ -3,7 +3,8 @@
 TO-1   Offsets are pending until the transaction's marker: then they are committed, or never were. In
        __consumer_offsets they are the producer's transactional records.    KIP-98
 TO-2   A missing topic or partition answers UNKNOWN_TOPIC_OR_PARTITION, before anybody else is asked; such partitions
-       come first in the answer.    KafkaApis.handleTxnOffsetCommitRequest
+       come first in the answer. When there are any, a topic is answered once, else as often as it is named.
+       KafkaApis.handleTxnOffsetCommitRequest
 TO-3   Version 6: topics by id; an unknown one answers UNKNOWN_TOPIC_ID.    KIP-1319
 TO-4   The empty group id: INVALID_GROUP_ID.    GroupCoordinatorService.commitTransactionalOffsets
 TO-5   Below version 5, the group's partition of __consumer_offsets must have been added to the transaction
@@ -79,14 +80,17 @@ def txn_offset_commit(ctx: RequestContext, request: TxnOffsetCommitRequest) -> O
         taken = _sort_out(ctx, requested, answers)
         if taken is not None:
             known.append(taken)
-    if known:
-        by_id = ctx.api_version >= TOPIC_IDS_FROM
-        for (name, topic_id, partitions), codes in zip(known, _commit(ctx, request, known), strict=True):
-            found = [
-                TxnOffsetCommitResponsePartition(one.partition_index, code)
-                for one, code in zip(partitions, codes, strict=True)
-            ]
-            _answer(answers, by_id, name, topic_id, found)
+    if not known:
+        return TxnOffsetCommitResponse(topics=list(answers.values()))
+    topics = []
+    for (name, topic_id, partitions), codes in zip(known, _commit(ctx, request, known), strict=True):
+        rows = zip(partitions, codes, strict=True)
+        found = [TxnOffsetCommitResponsePartition(one.partition_index, code) for one, code in rows]
+        topics.append(TxnOffsetCommitResponseTopic(name, topic_id, found))
+    if not answers:
+        return TxnOffsetCommitResponse(topics=topics)
+    for topic in topics:
+        _answer(answers, ctx.api_version >= TOPIC_IDS_FROM, topic.name, topic.topic_id, topic.partitions)
     return TxnOffsetCommitResponse(topics=list(answers.values()))
 
 

@@ -73,6 +73,8 @@ def half_an_identity(on: Broker) -> None:
     source="KIP-360",
     versions=(3, 6),
     also=WITH_RECORDS,
+    since="4.0",
+    before="it fences itself by the abort, and is refused when it tries again",
 )
 def recovering(on: Broker) -> None:
     topic, producer = on.topic(), Producer(on)

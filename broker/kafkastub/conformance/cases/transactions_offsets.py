@@ -62,8 +62,6 @@ def joined(on: Broker) -> None:
     source=VERIFIED,
     versions=(0, 4),
     also=SEEN,
-    since="4.0",
-    before="version 4 is new in 4.0",
 )
 def not_added(on: Broker) -> None:
     topic, group, producer = on.some_topic(), on.group(), Producer(on)
@@ -174,6 +172,8 @@ def beside_members(on: Broker) -> None:
     source=MEMBERS,
     versions=(3, 6),
     also=SEEN,
+    since="4.0",
+    before="the member is not known: UNKNOWN_MEMBER_ID",
 )
 def of_no_group(on: Broker) -> None:
     topic, group, producer = on.some_topic(), on.group(), Producer(on)

@@ -55,8 +55,6 @@ def joined(on: Broker) -> None:
     source=VERIFIED,
     versions=(3, 11),
     also=SEEN,
-    since="4.0",
-    before="version 11 is new in 4.0",
 )
 def not_added(on: Broker) -> None:
     topic, producer = on.topic(2), Producer(on)

@@ -20,7 +20,7 @@ IDS = ("<p>tx1", "<p>tx2", "<p>tx-none")
 SHARED = {"t1": 3, "t2": 1}
 """Topics that offsets are committed of."""
 
-JOINS_BY_ITSELF = {"Produce": 12, "TxnOffsetCommit": 5}
+JOINS_BY_ITSELF = {"Produce": 12, "TxnOffsetCommit": 5, "EndTxn": 5}
 """From these versions on a partition comes into the transaction by being written to (KIP-890)."""
 
 MOST_OF_INIT = 5
@@ -60,10 +60,19 @@ class Producers(Places):
         self.producers = [Producer(name) for name in IDS[:2]]
         self.member: Json = None
         """What the only member of G2 was told when it joined."""
+        self.adds_first = False
+        """Whether only versions are asked that want partitions to be added first."""
 
     def topic(self) -> str:
         """A topic, seldom one that is not there. None of the broker's own: what is in it others wrote, too."""
         return self.pick(("<p>nope", "bad name", "")) if self.chance(0.04) else self.pick(list(self.topics))
+
+    def version(self, api: str, since: int = 0) -> int:
+        """Any version that may be asked; the latest more often. Raises NotThere."""
+        if self.adds_first and api in JOINS_BY_ITSELF:
+            every = range(since, JOINS_BY_ITSELF[api])
+            return self.pick([one for one in self.play.versions(api) if one in every])
+        return super().version(api, since)
 
     # Their ids.
 
