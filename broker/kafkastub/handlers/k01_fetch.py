@@ -39,7 +39,7 @@ FE-21  With Kafka's RackAwareReplicaSelector as replica.selector.class, the lead
 FE-22  Under a consumer_byte_rate: who has used more gets throttle_time_ms and no partitions, from which his session
        learns nothing; nobody is given more at once than all windows allow.    ClientQuotaManager, KIP-219
 FE-23  With isolation level 1 min_bytes counts what is before the last stable offset: records of an open transaction
-       release nobody, its marker does. Who asks for what is behind it is answered at once, with nothing.  DelayedFetch
+       release nobody, its marker does. Who asks for a batch behind it is answered at once, with nothing.   DelayedFetch
 Not done: -
 """
 
@@ -180,7 +180,7 @@ class Fetch:
             except KafkaError:
                 return True
             end = log.last_stable_offset if self.committed else log.high_watermark
-            if wanted.offset > end or self._diverging(wanted, log) is not None:
+            if self._behind(wanted.offset, end, log) or self._diverging(wanted, log) is not None:
                 return True
             if wanted.offset < end:
                 available = log.bytes_after(wanted.offset, end if self.committed else None)
@@ -188,6 +188,10 @@ class Fetch:
                     return True
                 gathered += min(available, wanted.max_bytes)
         return gathered >= self.min_bytes
+
+    def _behind(self, offset: int, end: int, log: PartitionLog) -> bool:
+        """Whether the offset is in a batch that begins behind the end of what may be read."""
+        return offset > end and (offset >= log.high_watermark or log.batch_offset(offset) > end)
 
     def _log(self, wanted: Wanted, topic: Topic) -> PartitionLog:
         current = self.ctx.state.cluster.topic_by_id(topic.topic_id)

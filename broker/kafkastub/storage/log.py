@@ -321,6 +321,11 @@ class PartitionLog:
         end = segment.size if upto is None else segment.position_of(upto)
         return max(0, end - segment.position_of(offset))
 
+    def batch_offset(self, offset: int) -> int:
+        """Where the batch begins that holds a readable offset, or the next one that there is."""
+        segment = self._segment_of(offset)
+        return segment.batches[segment.index_of(offset)].base_offset
+
     def aborted_in_read(self, offset: int, size: int) -> Told | None:
         """The aborted transactions that a reader of committed records is told with so many bytes from `offset` on.
 

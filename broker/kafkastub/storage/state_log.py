@@ -272,6 +272,12 @@ class StateLog(PartitionLog):
 
     # -- bytes ---------------------------------------------------------------------------------------------------
 
+    def batch_offset(self, offset: int) -> int:
+        """Where the batch begins that holds an offset; in the compacted part nearly there."""
+        items, head = self._tail()
+        index = bisect_right(items, offset, lo=head, key=_offset_of) - 1
+        return offset if index < head else items[index].batch
+
     def aborted_in_read(self, offset: int, size: int) -> Told | None:
         """All from there on: what of them concerns other records does a reader no harm."""
         aborted = self.producer_states.aborted
