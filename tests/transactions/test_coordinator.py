@@ -276,6 +276,19 @@ def test_a_transaction_times_out_and_its_producer_is_fenced(context: Transaction
     assert context.coordinator.next_deadline() is None
 
 
+def test_very_many_time_out_in_several_turns(context: TransactionsTestContext) -> None:
+    names = [f"tx-{number}" for number in range(250)]
+    for name in names:
+        context.add(context.init(name), A, name=name)
+    turns = [context.advance(TIMEOUT_MS)]
+    while (due := context.coordinator.next_deadline()) is not None:
+        assert due <= context.timer_ms
+        turns.append(context.advance(0))
+    assert sum(len(turn.markers) for turn in turns) == 250
+    assert max(len(turn.markers) for turn in turns) == 100
+    assert {context.state(name) for name in names} == {TransactionState.PREPARE_ABORT}
+
+
 def test_broker_time_alone_times_nothing_out(context: TransactionsTestContext) -> None:
     context.add(context.init(), A)
     context.advance(10 * TIMEOUT_MS, timers=False)

@@ -35,6 +35,12 @@ def test_partitions_are_grouped_in_the_order_of_java_maps() -> None:
     assert topics == ["zz", "q", "abc", "other", "x", "y", "topic-one"]
 
 
+def test_very_many_partitions_stay_in_their_order() -> None:
+    many = [(f"t{number}", number) for number in range(2_000)]
+    assert kafka_order(many) == many
+    assert list(by_topic(many).items()) == [(topic, [index]) for topic, index in many]
+
+
 WRITTEN = [
     (
         metadata(

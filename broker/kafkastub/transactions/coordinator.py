@@ -8,6 +8,8 @@ the reply. Errors are raised as `KafkaError`. Kafka: TransactionCoordinator, Tra
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from itertools import islice
+from typing import Final
 
 from kafkastub.transactions import transitions
 from kafkastub.transactions.judging import check_expected, check_producer_id, ends_v1, ends_v2
@@ -17,6 +19,9 @@ from kafkastub.transactions.store import Transaction, TransactionDescription, Tr
 from kafkastub.transactions.transitions import EPOCH_BUMPED_BY_END, LAST_EPOCH, PREPARED, is_exhausted
 from kafkastub.transactions.turn import Markers, ProducerIdAndEpoch, TopicPartition, Turn
 from kafkawire.errors import ErrorCode, KafkaError
+
+_MOST_ABORTED: Final = 100
+"""Transactions that are aborted in one turn."""
 
 
 class TransactionCoordinator(TransactionStore):
@@ -265,9 +270,12 @@ class TransactionCoordinator(TransactionStore):
         return self.deadlines.next()
 
     def expire(self, broker_ms: int, timer_ms: int) -> Turn:
-        """Abort the transactions whose timeout is over, their producers fenced. Kafka: abortTimedOutTransactions."""
+        """Abort transactions whose timeout is over, their producers fenced. Kafka: abortTimedOutTransactions.
+
+        Of very many some are left, and stay due: a turn is short.
+        """
         turn = Turn(broker_ms, timer_ms)
-        for deadline in self.deadlines.due(timer_ms):
+        for deadline in islice(self.deadlines.due(timer_ms), _MOST_ABORTED):
             deadline.fire(turn)
         return turn
 
