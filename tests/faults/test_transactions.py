@@ -9,6 +9,7 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.faults import Action, FaultError, FaultRule, Plan
+from kafkastub.handlers.registry import registrations
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode_from, encode
 from kafkawire.errors import ErrorCode
@@ -31,6 +32,7 @@ from kafkawire.messages.end_txn_request import EndTxnRequest
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
 from kafkawire.messages.init_producer_id_request import InitProducerIdRequest
 from kafkawire.messages.init_producer_id_response import InitProducerIdResponse
+from kafkawire.messages.list_transactions_request import ListTransactionsRequest
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafkawire.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequest,
@@ -252,6 +254,43 @@ def test_only_the_producer_of_that_transaction_is_fenced() -> None:
         stub.faults.add(api="InitProducerId", transactional_id="tx", error="PRODUCER_FENCED", times=1)
         assert initialised(client, None) == 0
         assert initialised(client, "tx") == FENCED
+
+
+def put_at(key: ApiKey, version: int) -> int:
+    """How often an error for the whole request stands in the answer: at the top, or for all that the request names."""
+    if key is ApiKey.ADD_PARTITIONS_TO_TXN:
+        return 3 if version < 4 else 1
+    return {ApiKey.TXN_OFFSET_COMMIT: 3, ApiKey.WRITE_TXN_MARKERS: 3, ApiKey.DESCRIBE_TRANSACTIONS: 2}.get(key, 1)
+
+
+WHOLE = {
+    ApiKey.ADD_PARTITIONS_TO_TXN: AddPartitionsToTxnRequest(
+        [AddPartitionsToTxnTransaction("tx", topics=topics(a=[0, 1], b=[0]))],
+        "tx",
+        v3_and_below_topics=topics(a=[0, 1], b=[0]),
+    ),
+    ApiKey.ADD_OFFSETS_TO_TXN: AddOffsetsToTxnRequest("tx", group_id="g"),
+    ApiKey.END_TXN: EndTxnRequest("tx"),
+    ApiKey.WRITE_TXN_MARKERS: WriteTxnMarkersRequest(
+        [WritableTxnMarker(7, 0, True, [WritableTxnMarkerTopic("a", [0, 1]), WritableTxnMarkerTopic("b", [0])], 0)]
+    ),
+    ApiKey.TXN_OFFSET_COMMIT: TxnOffsetCommitRequest("tx", "g", topics=committed(a=[0, 1], b=[0])),
+    ApiKey.DESCRIBE_TRANSACTIONS: DescribeTransactionsRequest(["tx", "xt"]),
+    ApiKey.LIST_TRANSACTIONS: ListTransactionsRequest(),
+    ApiKey.INIT_PRODUCER_ID: InitProducerIdRequest("tx", 1000),
+}
+
+
+@pytest.mark.parametrize("key", WHOLE, ids=[key.camel for key in WHOLE])
+def test_an_error_for_the_whole_request_stands_where_each_version_has_it(key: ApiKey) -> None:
+    with KafkaStub() as stub, RawClient(stub.bootstrap_servers) as client:
+        stub.faults.add(api=key.camel, error="COORDINATOR_NOT_AVAILABLE")
+        first, last = registrations()[key].first, registrations()[key].last
+        for version in range(first, last + 1):
+            client.exchange(key, version, encode(WHOLE[key], version))
+        told = [(entry.api_version, entry.errors) for entry in stub.journal.requests(api=key.camel)]
+        assert told == [(version, {15: put_at(key, version)}) for version in range(first, last + 1)]
+        assert dict(stub.transactions) == {}
 
 
 def test_batches_without_a_transaction_go_on_beside_a_rule() -> None:

@@ -167,6 +167,8 @@ def _element(holder: Any, array: Array, name: object) -> Any:
 
 
 _KEPT: Final = frozenset(("topic", "topic_name", "name", "topic_id", "group_id", "transactional_id", "key"))
+_UNSET: Final = frozenset(("producer_id", "transaction_start_time_ms"))
+"""What DescribeTransactions leaves at its default beside an error."""
 _INDEX: Final = frozenset(("partition_index", "partition", "partition_id", "index"))
 
 
@@ -179,7 +181,7 @@ def _fail(element: Any, code: int) -> None:
             continue
         if is_error_code(name):
             value: Any = code
-        elif kind == "int64" or (kind == "int32" and name.endswith(("epoch", "_id", "port"))):
+        elif (kind == "int64" and name not in _UNSET) or (kind == "int32" and name.endswith(("epoch", "_id", "port"))):
             value = -1
         elif kind == "records":
             value = b""

@@ -111,7 +111,7 @@ class NewHanging(Body):
 class HangingEnd(Body):
     """Which one is to be ended."""
 
-    model_config = body_example(topic="orders", partition=0, start_offset=17)
+    model_config = body_example(topic="orders", partition=0, start_offset=0)
 
     topic: Text
     partition: StrictInt
