@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import urllib.request
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from kafkastub import KafkaStub
+from kafkastub.cli import main
 from kafkastub.faults import Action, FaultError, FaultRule, Plan
 from kafkastub.handlers.registry import registrations
 from kafkawire.api import ApiKey
@@ -254,6 +257,32 @@ def test_only_the_producer_of_that_transaction_is_fenced() -> None:
         stub.faults.add(api="InitProducerId", transactional_id="tx", error="PRODUCER_FENCED", times=1)
         assert initialised(client, None) == 0
         assert initialised(client, "tx") == FENCED
+
+
+def test_a_rule_over_http_and_from_the_command_line_names_a_transaction() -> None:
+    with KafkaStub(control_port=0) as stub:
+        assert (
+            main(["faults", "add", "api=EndTxn", "transactional_id=7", "drop=after", "--control", stub.control_url])
+            == 0
+        )
+        body = json.dumps({"api": "EndTxn", "transactional_id": "shop", "drop": "after"}).encode()
+        with urllib.request.urlopen(f"{stub.control_url}/v1/faults", body) as answer:
+            assert json.load(answer)["rule"]["transactional_id"] == "shop"
+        assert [fault.rule.transactional_id for fault in stub.faults] == ["7", "shop"]
+
+
+def test_partitions_beside_one_that_fails_are_not_added() -> None:
+    request = AddPartitionsToTxnRequest(
+        v3_and_below_transactional_id="tx", v3_and_below_producer_id=0, v3_and_below_producer_epoch=0,
+        v3_and_below_topics=topics(a=[0], b=[0]),
+    )  # fmt: skip
+    with KafkaStub(topics=["a", "b"]) as stub, RawClient(stub.bootstrap_servers) as client:
+        assert initialised(client, "tx") == 0
+        stub.faults.add(transactional_id="tx", topic="a", error="UNKNOWN_TOPIC_OR_PARTITION", times=1)
+        for expected, state in (({3: 1, 55: 1}, "Empty"), ({0: 2}, "Ongoing")):
+            client.exchange(ApiKey.ADD_PARTITIONS_TO_TXN, 3, encode(request, 3))
+            assert stub.journal.tail(1)[0].errors == expected
+            assert stub.transactions["tx"].state == state
 
 
 def put_at(key: ApiKey, version: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
@@ -188,6 +189,59 @@ def test_a_transactional_id_that_is_none(stub: KafkaStub, name: object) -> None:
         stub.transactions.hold_markers(name)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a text is wanted"):
         stub.transactions.coordinator_of(name)  # type: ignore[arg-type]
+
+
+def test_while_the_coordinator_is_loading(stub: KafkaStub) -> None:
+    producing(stub)
+    with stub.coordinator_loading():
+        for ask in (
+            lambda: stub.transactions["shop"],
+            lambda: len(stub.transactions),
+            lambda: stub.transactions.abort("shop"),
+            stub.transactions.find_hanging,
+        ):
+            with pytest.raises(StubError, match="is being loaded"):
+                ask()
+        with pytest.raises(TransactionTimeout, match="is being loaded after 0 s"):
+            stub.transactions.wait("shop", state="Ongoing", timeout=0)
+    assert stub.transactions["shop"].state == "Ongoing"
+    assert stub.transactions.find_hanging() == []
+
+
+def test_open_offsets_do_not_hang(stub: KafkaStub) -> None:
+    producer = producing(stub)
+    consumer = Consumer({"bootstrap.servers": stub.bootstrap_servers, "group.id": "g"})
+    offset = [TopicPartition("orders", 0, 1)]
+    producer.send_offsets_to_transaction(offset, consumer.consumer_group_metadata(), SECONDS)
+    assert "__consumer_offsets" in {topic for topic, _ in stub.transactions["shop"].partitions}
+    assert stub.transactions.find_hanging() == []
+    producer.commit_transaction(SECONDS)
+    assert consumer.committed([TopicPartition("orders", 0)], SECONDS)[0].offset == 1
+    consumer.close()
+
+
+@pytest.mark.parametrize("flush", ["message", "never"])
+def test_with_a_data_directory(tmp_path: Path, flush: str) -> None:
+    config = {"kafkastub.flush": flush}
+    with KafkaStub(topics={"orders": 2}, data_dir=tmp_path, config=config) as stub:
+        producer = producing(stub)
+        with stub.transactions.hold_markers("shop"):
+            producer.commit_transaction(SECONDS)
+            assert stub.transactions["shop"].state == "PrepareCommit"
+        stub.transactions.wait("shop", state="CompleteCommit", timeout=SECONDS)
+        producing(stub, "other")
+        stub.transactions.abort("other")
+        stub.transactions.wait("other", state="CompleteAbort", timeout=SECONDS)
+        hanging = stub.transactions.hang("orders", 1)
+        open_one = producing(stub, "open", partitions=1)
+    with KafkaStub(data_dir=tmp_path, config=config) as stub:
+        states = {name: one.state for name, one in stub.transactions.items()}
+        assert states == {"shop": "CompleteCommit", "other": "CompleteAbort", "open": "Ongoing"}
+        (left,) = stub.transactions.find_hanging()
+        assert left._replace(last_timestamp_ms=0) == hanging._replace(last_timestamp_ms=0)
+        stub.transactions.abort(left)
+        assert committed(stub, 1) == [b"shop 1"]
+    del open_one
 
 
 def test_a_stub_that_is_closed() -> None:

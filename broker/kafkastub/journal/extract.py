@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, cast
 
 from kafkawire.api import ApiKey
@@ -188,20 +189,23 @@ def _walk(
                 _walk(each, version, name, topic, found, topic_name)
 
 
-def _transaction_of(message: Any, version: int) -> Transaction | None:
+def _transaction_of(message: Struct, version: int) -> Transaction | None:
     """The transaction that a struct is about."""
-    said = {
-        row[0]: getattr(message, row[0])
-        for row in message.FIELDS
-        if row[0] in _OF_TRANSACTIONS and row[2][0] <= version <= row[2][1]
-    }
-    if not said:
+    names = _names_of_transactions(type(message), version)
+    if not names:
         return None
+    said = {name: getattr(message, name) for name in names}
     transactional_id = _first(said, _TRANSACTIONAL_IDS, None)
     if transactional_id is None and not isinstance(message, WritableTxnMarker):
         return None  # an idempotent producer's
     producer_id = _first(said, _PRODUCER_IDS, NO_PRODUCER_ID)
     return Transaction(transactional_id, producer_id, _first(said, _PRODUCER_EPOCHS, NO_PRODUCER_EPOCH))
+
+
+@lru_cache(maxsize=1024)
+def _names_of_transactions(cls: type[Struct], version: int) -> tuple[str, ...]:
+    """The fields of a struct that say something of a transaction."""
+    return tuple(row[0] for row in cls.FIELDS if row[0] in _OF_TRANSACTIONS and row[2][0] <= version <= row[2][1])
 
 
 def _first(said: dict[str, Any], names: tuple[str, ...], otherwise: Any) -> Any:

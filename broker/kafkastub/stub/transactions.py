@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from kafkastub.stub.errors import TransactionTimeout
+from kafkastub.stub.errors import StubError, TransactionTimeout
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.metadata import Topic
     from kafkastub.server.broker import Broker
+    from kafkastub.state.transactions.transactions import Transactions
     from kafkastub.state.transactions.views import HangingTransaction, TransactionView
     from kafkastub.stub.runner import Runner
 
@@ -47,7 +48,8 @@ class Hold:
 class StubTransactions(Mapping[str, "TransactionView"]):
     """What each transactional id is now: `stub.transactions["orders-1"].state == "Ongoing"` (docs/transactions.md).
 
-    Iterating gives the transactional ids, in the order in which they came.
+    Iterating gives the transactional ids, in the order in which they came. Raises StubError while the coordinator is
+    being loaded.
     """
 
     def __init__(self, runner: Runner) -> None:
@@ -157,23 +159,35 @@ def _check_id(transactional_id: object) -> None:
         raise TypeError(f"transactional_id={transactional_id!r} is refused: a text is wanted")
 
 
+def _loaded(broker: Broker) -> Transactions | None:
+    """None where there never was a transaction. Raises StubError while the coordinator is being loaded."""
+    if not broker.state.has_transactions:
+        return None
+    if broker.state.transactions.loading is not None:
+        raise StubError("the transaction coordinator is being loaded: what it knows cannot be told now")
+    return broker.state.transactions
+
+
 def _ids(broker: Broker) -> list[str]:
-    return list(broker.state.transactions.coordinator.transactions) if broker.state.has_transactions else []
+    transactions = _loaded(broker)
+    return [] if transactions is None else list(transactions.coordinator.transactions)
 
 
 def _view(broker: Broker, transactional_id: str) -> TransactionView | None:
     from kafkastub.state.transactions.views import view
 
-    return view(broker.state.transactions, transactional_id) if broker.state.has_transactions else None
+    transactions = _loaded(broker)
+    return None if transactions is None else view(transactions, transactional_id)
 
 
 def _abort(broker: Broker, transactional_id: str) -> None:
     from kafkastub.state.transactions.views import abort
 
-    if not broker.state.has_transactions:
+    transactions = _loaded(broker)
+    if transactions is None:
         raise KeyError(f"there is no transactional id {transactional_id!r}")
     try:
-        abort(broker.state.transactions, transactional_id, *broker.clock.both())
+        abort(transactions, transactional_id, *broker.clock.both())
     except KafkaError as error:
         if error.code is ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
             raise KeyError(f"there is no transactional id {transactional_id!r}") from None
@@ -207,8 +221,7 @@ def _hang(broker: Broker, topic: str, partition: int, value: bytes) -> HangingTr
 def _hanging(broker: Broker) -> list[HangingTransaction]:
     from kafkastub.state.transactions.views import hanging
 
-    state = broker.state
-    return hanging(state, state.transactions if state.has_transactions else None)
+    return hanging(broker.state, _loaded(broker))
 
 
 def _coordinated(broker: Broker, transactional_id: str) -> tuple[Topic, int]:
@@ -226,8 +239,10 @@ def _wait(runner: Runner, transactional_id: str, state: str, timeout: float) -> 
     found: list[Any] = []
 
     def look() -> None:
+        if found or broker.state.transactions.loading is not None:
+            return
         now = _view(broker, transactional_id)
-        if not found and (_DEAD if now is None else now.state) == state:
+        if (_DEAD if now is None else now.state) == state:
             found.append(now)
             came.set()
 
@@ -237,9 +252,11 @@ def _wait(runner: Runner, transactional_id: str, state: str, timeout: float) -> 
             broker.state.transactions.watchers.append(look)
 
     def end() -> str:
-        watchers = broker.state.transactions.watchers if broker.state.has_transactions else []
-        if look in watchers:
-            watchers.remove(look)
+        transactions = broker.state.transactions
+        if look in transactions.watchers:
+            transactions.watchers.remove(look)
+        if transactions.loading is not None:
+            return "being loaded"
         now = _view(broker, transactional_id)
         return _DEAD if now is None else now.state
 

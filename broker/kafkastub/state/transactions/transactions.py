@@ -150,6 +150,14 @@ class Transactions(Runtime[TransactionRecord]):
         """The transactional ids whose markers are held."""
         return frozenset(self._markers.held)
 
+    def is_held(self, transactional_id: str) -> bool:
+        """Whether its markers are held."""
+        return transactional_id in self._markers.held
+
+    def under_way_of(self, transactional_id: str) -> list[TopicPartition]:
+        """The partitions that its marker has yet to be written to."""
+        return self._markers.left_of(transactional_id)
+
     @property
     def under_way(self) -> dict[str, list[TopicPartition]]:
         """By transactional id: the partitions that a marker has yet to be written to."""

@@ -75,8 +75,8 @@ def view(transactions: Transactions, transactional_id: str) -> TransactionView |
         metadata.timeout_ms,
         metadata.start_timestamp if metadata.start_timestamp >= 0 else None,
         tuple(known.partitions),
-        tuple(transactions.under_way.get(transactional_id, ())),
-        transactional_id in transactions.held,
+        tuple(transactions.under_way_of(transactional_id)),
+        transactions.is_held(transactional_id),
     )
 
 
