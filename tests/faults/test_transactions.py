@@ -261,10 +261,8 @@ def test_only_the_producer_of_that_transaction_is_fenced() -> None:
 
 def test_a_rule_over_http_and_from_the_command_line_names_a_transaction() -> None:
     with KafkaStub(control_port=0) as stub:
-        assert (
-            main(["faults", "add", "api=EndTxn", "transactional_id=7", "drop=after", "--control", stub.control_url])
-            == 0
-        )
+        rule = ["api=EndTxn", "transactional_id=7", "drop=after"]
+        assert main(["faults", "add", *rule, "--control", stub.control_url]) == 0
         body = json.dumps({"api": "EndTxn", "transactional_id": "shop", "drop": "after"}).encode()
         with urllib.request.urlopen(f"{stub.control_url}/v1/faults", body) as answer:
             assert json.load(answer)["rule"]["transactional_id"] == "shop"

@@ -191,7 +191,8 @@ def _walk(
 
 def _transaction_of(message: Struct, version: int) -> Transaction | None:
     """The transaction that a struct is about."""
-    names = _names_of_transactions(type(message), version)
+    cls: Any = type(message)
+    names = _names_of_transactions(cls, version)
     if not names:
         return None
     said = {name: getattr(message, name) for name in names}
