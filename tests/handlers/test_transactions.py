@@ -293,6 +293,13 @@ def test_a_groups_offsets_are_in_the_transaction(producer: Producer, version: in
     assert [len(topic.partitions) for topic in producer.told.topics] == [1]
 
 
+@pytest.mark.behaviour("AO-1")
+def test_a_transaction_of_offsets_alone_ends_though_nobody_committed_any(producer: Producer):
+    producer.add_offsets()
+    assert producer.end()[0] == NONE
+    assert producer.told.transaction_state == "CompleteCommit"
+
+
 @pytest.mark.behaviour("AO-2")
 @pytest.mark.parametrize("version", range(5))
 def test_offsets_of_another_epoch(producer: Producer, version: int):

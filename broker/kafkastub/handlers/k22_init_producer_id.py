@@ -11,7 +11,8 @@ IP-5  An empty transactional id: INVALID_REQUEST.    TransactionCoordinator.hand
 IP-6  A transaction timeout of 0 or less, or over transaction.max.timeout.ms: INVALID_TRANSACTION_TIMEOUT.
 IP-7  An open transaction is aborted, its producer fenced: CONCURRENT_TRANSACTIONS, and so until its markers are
       written. An epoch is used for the abort, which a producer that names its epoch goes on with.    KIP-360, KIP-890
-Not done: Kafka's first answers after a start (COORDINATOR_LOAD_IN_PROGRESS, NOT_COORDINATOR) do not occur.
+Not done: Kafka's first answers after a start (COORDINATOR_LOAD_IN_PROGRESS, NOT_COORDINATOR) do not occur. Where epochs
+are used up and a producer names another one than the last, Kafka fails (UNKNOWN_SERVER_ERROR); here it is one of IP-4.
 """
 
 from __future__ import annotations
