@@ -1,234 +1,283 @@
-"""Producers and transactions of a partition after a restart: left in order, or killed at any byte."""
+"""Transactions over the end of a process: a broker that comes back goes on in whatever state they were."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+import resource
+import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 
-from kafkastub.storage import LogSettings, PartitionLog
-from kafkastub.storage.disk import DataDirectory, Disk, DiskLog, DiskLogs, Flush
-from kafkawire.records import NewRecord, build_batch, parse_header
-from tests.clients.jvm import Jvm
-from tests.handlers.desk import SilentLog
+from kafkastub import KafkaStub
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
+from kafkawire.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
+from kafkawire.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafkawire.messages.end_txn_request import EndTxnRequest
+from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafkawire.messages.init_producer_id_request import InitProducerIdRequest
+from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafkawire.messages.txn_offset_commit_request import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from kafkawire.records import NewRecord, build_batch, parse_header, read_batch, split_batches
+from tests.conftest import CONFIG
+from tests.persistence.speaker import Speaker
+from tests.process.serving import Serving
 
-TOPIC = bytes(15) + b"\1"
-DUMP = "org.apache.kafka.tools.DumpLogSegments"
+TRANSACTIONAL, CONTROL = 0x10, 0x20
+FEW = {**CONFIG, "transaction.state.log.num.partitions": 3, "offsets.topic.num.partitions": 3}
 
 
-class Inline:
-    """A runner without threads; what is to be done later is not done at all."""
+class Transaction:
+    """The transaction of one transactional id, and what was said of it to each broker in turn."""
 
-    def soon(self, call: Callable[[], None]) -> None:
-        pass
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.id, self.epoch = -1, -1
+        self.sequences = [0, 0]
 
-    def later(self, ms: int, call: Callable[[], None]) -> None:
-        pass
+    def begin(self, speaker: Speaker) -> None:
+        request = InitProducerIdRequest(self.name, 600_000)
+        answer = speaker.ask(request, 4)
+        if answer.error_code == ErrorCode.CONCURRENT_TRANSACTIONS:  # what is open is aborted
+            answer = speaker.ask(request, 4)
+        assert answer.error_code == 0
+        self.id, self.epoch = answer.producer_id, answer.producer_epoch
+        self.sequences = [0, 0]
 
-    def submit(self, job: Callable[[], None], done: Callable[[BaseException | None], None]) -> None:
-        job()
-        done(None)
+    def write(self, speaker: Speaker, value: bytes, partition: int = 0) -> None:
+        """Join, and write."""
+        topics = [AddPartitionsToTxnTopic("orders", [partition])]
+        joined = speaker.ask(AddPartitionsToTxnRequest((), self.name, self.id, self.epoch, topics), 3)
+        assert joined.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code == 0
+        self.append(speaker, value, partition)
 
-    submit_slow = submit
+    def append(self, speaker: Speaker, value: bytes, partition: int = 0) -> None:
+        batch = build_batch(
+            [NewRecord(None, value, 1_700_000_000_000)], producer_id=self.id, producer_epoch=self.epoch,
+            base_sequence=self.sequences[partition], attributes=TRANSACTIONAL,
+        )  # fmt: skip
+        data = [TopicProduceData(name="orders", partition_data=[PartitionProduceData(partition, batch)])]
+        answer = speaker.ask(ProduceRequest(self.name, -1, 10_000, data), 9)
+        assert answer.responses[0].partition_responses[0].error_code == 0
+        self.sequences[partition] += 1
+
+    def commit_offset(self, speaker: Speaker, offset: int) -> None:
+        assert speaker.ask(AddOffsetsToTxnRequest(self.name, self.id, self.epoch, "team"), 3).error_code == 0
+        partitions = [TxnOffsetCommitRequestPartition(0, offset)]
+        topics = [TxnOffsetCommitRequestTopic("orders", partitions=partitions)]
+        answer = speaker.ask(TxnOffsetCommitRequest(self.name, "team", self.id, self.epoch, topics=topics), 3)
+        assert answer.topics[0].partitions[0].error_code == 0
+
+    def end(self, speaker: Speaker, commit: bool = True) -> int:
+        code: int = speaker.ask(EndTxnRequest(self.name, self.id, self.epoch, commit), 3).error_code
+        return code
+
+    def state(self, speaker: Speaker) -> str:
+        (told,) = speaker.ask(DescribeTransactionsRequest([self.name]), 0).transaction_states
+        assert told.error_code == 0
+        state: str = told.transaction_state
+        return state
+
+
+def read(speaker: Speaker, partition: int = 0) -> list[bytes]:
+    """What a reader of committed records finds."""
+    found, left_out = list[bytes](), set[int]()
+    offset = 0
+    while True:
+        asked = FetchPartition(partition, fetch_offset=offset, partition_max_bytes=1 << 20)
+        topics = [FetchTopic("orders", partitions=[asked])]
+        request = FetchRequest(max_wait_ms=0, max_bytes=1 << 20, isolation_level=1, topics=topics)
+        data: Any = speaker.ask(request, 11).responses[0].partitions[0]
+        aborted = sorted((one.first_offset, one.producer_id) for one in data.aborted_transactions or ())
+        if not data.records:
+            return found
+        for _, whole in split_batches(data.records):
+            header = parse_header(whole)
+            offset = header.last_offset + 1
+            while aborted and aborted[0][0] <= header.last_offset:
+                left_out.add(aborted.pop(0)[1])
+            if header.attributes & CONTROL:
+                left_out.discard(header.producer_id)
+            elif header.producer_id not in left_out:
+                found += [record.value or b"" for record in read_batch(whole)]
 
 
 @contextmanager
-def opened(root: Path, log_start_offset: int = 0, *, left: bool = True, **settings: Any) -> Iterator[DiskLog]:
-    """The log of the directory; `left`: the process ends in order."""
-    directory = DataDirectory(root, 1)
-    if directory.is_new:
-        directory.initialise("cluster")
-    disk = Disk(directory, Flush(), Inline(), SilentLog())
-    logs = DiskLogs(None, disk)
-    log = logs.create(TOPIC, 0, LogSettings(**settings), name="orders-0")
-    assert isinstance(log, DiskLog)
-    log.restore(log_start_offset)
-    yield log
-    if left:
-        logs.leave()
-        disk.close()
-    else:
-        disk.abandon()
-    logs.close()
+def running(directory: Path, **config: object) -> Iterator[tuple[KafkaStub, Speaker]]:
+    with (
+        KafkaStub(topics={"orders": 2}, config=FEW | config, data_dir=directory) as stub,
+        Speaker(stub.bootstrap_servers) as speaker,
+    ):
+        yield stub, speaker
 
 
-class Producers:
-    """Appends in the name of several producers, who know where they are."""
+def hold(stub: KafkaStub, name: str) -> None:
+    stub._call(lambda: stub._running().state.transactions.hold_markers(name))
 
-    def __init__(self, log: PartitionLog) -> None:
-        self.log = log
 
-    def send(self, producer_id: int) -> None:
-        entry = self.log.producer_states.entry(producer_id)
-        sequence, epoch = (0, 0) if entry is None else (entry.last_sequence + 1, entry.epoch)
-        batch = build_batch(
-            [NewRecord(b"k", b"v" * 20, 5)] * 2,
-            producer_id=producer_id,
-            producer_epoch=epoch,
-            base_sequence=sequence,
-            attributes=0x10,
-        )
-        self.log.append(batch, leader_epoch=0, now_ms=100)
+def killed(directory: Path, copy: Path, speaker: Speaker) -> Path:
+    """What kill -9 leaves: the files as they are once everything that was answered is in them."""
+    speaker.create_topic(f"so-far-{copy.name}")
+    shutil.copytree(directory, copy, ignore=shutil.ignore_patterns(".lock"))
+    return copy
 
-    def end(self, producer_id: int, commit: bool) -> None:
-        entry = self.log.producer_states.entry(producer_id)
-        epoch = 1 if entry is None else entry.epoch + 1
-        self.log.append_marker(
-            producer_id, epoch, commit, coordinator_epoch=3, transaction_version=2, leader_epoch=0, now_ms=100
-        )
 
-    def do(self, step: str, producer_id: int) -> None:
-        if step == "send":
-            self.send(producer_id)
-        elif step == "plain":
-            self.log.append(build_batch([NewRecord(None, b"plain", 5)]), leader_epoch=0, now_ms=100)
+STATES = ["Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort"]
+
+
+def brought_to(state: str, one: Transaction, stub: KafkaStub, speaker: Speaker) -> None:
+    one.begin(speaker)
+    one.write(speaker, b"a")
+    one.write(speaker, b"b", 1)
+    one.commit_offset(speaker, 5)
+    if state.startswith("Prepare"):
+        hold(stub, one.name)
+    if state != "Ongoing":
+        assert one.end(speaker, commit=state.endswith("Commit")) == 0
+    assert one.state(speaker) == state
+
+
+def look_after(state: str, one: Transaction, speaker: Speaker) -> None:
+    """The transaction goes on, if it is open, and to its end."""
+    if state == "Ongoing":
+        assert one.state(speaker) == "Ongoing"
+        assert (read(speaker), read(speaker, 1)) == ([], [])
+        one.append(speaker, b"c")
+        assert one.end(speaker) == 0
+    commit = not state.endswith("Abort")
+    assert one.state(speaker) == ("CompleteCommit" if commit else "CompleteAbort")
+    values = ([b"a", b"c"] if state == "Ongoing" else [b"a"], [b"b"]) if commit else ([], [])
+    assert (read(speaker), read(speaker, 1)) == values
+    assert speaker.committed("team", "orders", [0]) == [5 if commit else -1]
+    before = one.id, one.epoch
+    one.begin(speaker)
+    assert (one.id, one.epoch) == (before[0], before[1] + 1)
+    one.write(speaker, b"next")
+    assert one.end(speaker) == 0
+    assert read(speaker)[-1] == b"next"
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_broker_that_is_started_again_goes_on(tmp_path: Path, state: str):
+    one = Transaction("tx")
+    with running(tmp_path) as (stub, speaker):
+        brought_to(state, one, stub, speaker)
+    with running(tmp_path) as (_, speaker):
+        look_after(state, one, speaker)
+    with running(tmp_path) as (_, speaker):
+        assert one.state(speaker) == "CompleteCommit"
+        assert read(speaker)[-1] == b"next"
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_broker_that_was_killed_goes_on(tmp_path: Path, state: str):
+    one = Transaction("tx")
+    with running(tmp_path / "first") as (stub, speaker):
+        brought_to(state, one, stub, speaker)
+        left = killed(tmp_path / "first", tmp_path / "second", speaker)
+    with running(left) as (_, speaker):
+        look_after(state, one, speaker)
+
+
+def test_killed_between_some_markers(tmp_path: Path):
+    """One partition has its marker, the other does not: the first gets another one, which changes nothing."""
+    one = Transaction("tx")
+    with running(tmp_path / "first") as (stub, speaker):
+        brought_to("PrepareCommit", one, stub, speaker)
+
+        def one_marker() -> None:
+            transactions = stub._running().state.transactions
+            transactions._markers.held.clear()
+            transactions._markers.send(one.name)
+            for _ in transactions._markers.step(0, limit=1):
+                pass  # nobody is told that it was written
+            transactions.hold_markers(one.name)
+
+        stub._call(one_marker)
+        left = killed(tmp_path / "first", tmp_path / "second", speaker)
+        assert sorted([read(speaker), read(speaker, 1)]) in ([[], [b"a"]], [[], [b"b"]])
+    with running(left) as (_, speaker):
+        look_after("PrepareCommit", one, speaker)
+
+
+def test_a_killed_process(tmp_path: Path):
+    """Every transaction that was acknowledged is there, and nothing of the one that was open."""
+    told: list[bytes] = []
+    one = Transaction("tx")
+    options = ["--data-dir", str(tmp_path), "--topic", "orders:2", "--config", "transaction.state.log.num.partitions=3"]
+    for run in range(3):
+        with Serving(*options) as process, Speaker(process.servers) as speaker:
+            one.begin(speaker)
+            assert read(speaker) == told
+            for number in range(20):
+                one.write(speaker, value := b"%d-%d" % (run, number))
+                commit = number % 3 != 0
+                assert one.end(speaker, commit) == 0
+                told += [value] if commit else []
+            one.write(speaker, b"open")
+            process.process.kill()
+            process.process.wait()
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        assert one.state(speaker) == "Ongoing"
+        assert read(speaker) == told
+        assert one.end(speaker) == 0
+        assert read(speaker) == [*told, b"open"]
+
+
+def test_with_a_sync_for_every_reply(tmp_path: Path):
+    """Markers follow the decision when that is on the disk; the answer comes when it is."""
+    one = Transaction("tx")
+    with running(tmp_path, **{"kafkastub.flush": "message"}) as (_, speaker):
+        one.begin(speaker)
+        for number in range(20):
+            one.write(speaker, b"%d" % number)
+            assert one.end(speaker) == ErrorCode.NONE
+        assert read(speaker) == [b"%d" % number for number in range(20)]
+        assert one.state(speaker) == "CompleteCommit"
+
+
+def _limit_files(process: Serving, size: int) -> None:
+    """From now on no file of the process grows beyond that: its writes fail as on a full disk."""
+    resource.prlimit(process.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+@pytest.mark.parametrize("full", ["__transaction_state", "orders", "__consumer_offsets"])
+def test_a_full_disk_under_the_end_of_a_transaction(tmp_path: Path, full: str):
+    """A decision that cannot be written was not taken; one whose markers cannot be written is carried out later."""
+    one = Transaction("tx")
+    options = ["--data-dir", str(tmp_path), "--topic", "orders:2"]
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        one.begin(speaker)
+        if full == "orders":
+            speaker.produce("orders", 0, b"x" * 5000)
+        for number in range(20):
+            one.write(speaker, b"%d" % number)
+            if full == "__consumer_offsets":
+                one.commit_offset(speaker, number)
+        if full == "__transaction_state":
+            for _ in range(20):
+                assert one.end(speaker, commit=False) == 0
+                one.write(speaker, b"again")
+        sizes = [segment.stat().st_size for segment in tmp_path.glob(f"{full}-*/*.log")]
+        _limit_files(process, max(sizes) + 10)
+        code = one.end(speaker)
+        assert code == (ErrorCode.KAFKA_STORAGE_ERROR if full == "__transaction_state" else 0)
+        assert one.state(speaker) == ("Ongoing" if full == "__transaction_state" else "PrepareCommit")
+        assert one.end(speaker) == ErrorCode.KAFKA_STORAGE_ERROR
+        assert "Traceback" not in process.stderr
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        if full == "__transaction_state":
+            assert one.state(speaker) == "Ongoing"
+            assert one.end(speaker) == 0
+        assert one.state(speaker) == "CompleteCommit"
+        if full == "__consumer_offsets":
+            assert speaker.committed("team", "orders", [0]) == [19]
         else:
-            self.end(producer_id, step == "commit")
-
-
-def known(log: PartitionLog) -> tuple[Any, ...]:
-    """All that is to outlive a restart."""
-    producers = sorted(
-        (
-            one.producer_id,
-            one.epoch,
-            one.last_sequence,
-            one.last_offset,
-            one.last_timestamp,
-            one.coordinator_epoch,
-            one.transaction_start,
-        )
-        for one in log.producers()
-    )
-    start, end = log.log_start_offset, log.log_end_offset
-    return producers, (start, log.last_stable_offset, end), log.aborted_transactions(start, end)
-
-
-STEPS = st.lists(
-    st.tuples(st.sampled_from(["send", "send", "commit", "abort", "plain"]), st.integers(1, 3)), max_size=40
-)
-
-
-@given(STEPS, STEPS, st.data())
-def test_a_restart_changes_nothing_whatever_was_deleted(
-    before: list[tuple[str, int]], after: list[tuple[str, int]], data: st.DataObject
-):
-    with TemporaryDirectory() as directory:
-        root = Path(directory)
-        with opened(root, segment_bytes=400) as log:
-            for step in before:
-                Producers(log).do(*step)
-            log.delete_records_before(data.draw(st.integers(0, log.log_end_offset)))
-            expected = known(log)
-        start = expected[1][0]
-        with opened(root, start, segment_bytes=400) as log:
-            assert known(log) == expected
-            for step in after:
-                Producers(log).do(*step)
-            expected = known(log)
-        with opened(root, start, segment_bytes=400) as log:
-            assert known(log) == expected
-
-
-@given(STEPS, st.integers(0, 300), st.booleans(), STEPS)
-def test_a_killed_process_leaves_what_its_whole_batches_say(
-    steps: list[tuple[str, int]], lost: int, index_too: bool, after: list[tuple[str, int]]
-):
-    with TemporaryDirectory() as directory:
-        root = Path(directory)
-        with opened(root, left=False, segment_bytes=400) as log:
-            for step in steps:
-                Producers(log).do(*step)
-        _cut(root / "orders-0", lost, index_too)
-        expected = PartitionLog("orders-0", LogSettings())
-        with opened(root, left=False, segment_bytes=400) as log:
-            for step in steps:
-                if expected.log_end_offset == log.log_end_offset:
-                    break
-                Producers(expected).do(*step)
-            assert known(log) == known(expected)
-            for step in after:
-                Producers(log).do(*step)
-                Producers(expected).do(*step)
-        with opened(root, left=False, segment_bytes=400) as log:
-            assert known(log) == known(expected)
-
-
-def _cut(partition: Path, lost: int, index_too: bool) -> None:
-    """The last bytes never came to the disk."""
-    segments = sorted(partition.glob("*.log")) if partition.exists() else []
-    if not segments:
-        return
-    os.truncate(segments[-1], max(0, segments[-1].stat().st_size - lost))
-    if index_too:
-        for index in partition.glob("*.txnindex"):
-            os.truncate(index, max(0, index.stat().st_size - lost))
-
-
-def test_a_damaged_snapshot_counts_as_missing(tmp_path: Path):
-    with opened(tmp_path) as log:
-        Producers(log).send(1)
-        expected = known(log)
-    (snapshot,) = (tmp_path / "orders-0").glob("*.snapshot")
-    snapshot.write_bytes(snapshot.read_bytes()[:-1] + b"\xff")
-    with opened(tmp_path) as log:
-        assert known(log) == expected
-
-
-def test_a_producer_whose_records_are_all_deleted_is_known_again(tmp_path: Path):
-    with opened(tmp_path, segment_bytes=150) as log:
-        Producers(log).send(1)
-        Producers(log).do("plain", 0)
-        log.delete_records_before(3)
-    with opened(tmp_path, 3, segment_bytes=150) as log:
-        assert len(list((tmp_path / "orders-0").glob("*.log"))) == 1
-        Producers(log).send(1)
-        assert known(log)[0] == [(1, 0, 3, 4, 5, -1, 0)]
-
-
-def test_files_that_nobody_needs_go(tmp_path: Path):
-    with opened(tmp_path, segment_bytes=150) as log:
-        for _ in range(20):
-            Producers(log).send(1)
-            Producers(log).end(1, False)
-        log.delete_records_before(log.log_end_offset)
-    left = [path.suffix for path in (tmp_path / "orders-0").iterdir()]
-    assert sorted(left) == [".log", ".snapshot"]
-
-
-def test_kafka_reads_them(tmp_path: Path, jvm: Jvm):
-    with opened(tmp_path, segment_bytes=300) as log:
-        producers = Producers(log)
-        producers.send(1)
-        producers.send(2)
-        producers.end(1, False)
-        producers.end(2, True)
-        producers.send(1)
-    partition = tmp_path / "orders-0"
-    (index,) = partition.glob("*.txnindex")
-    done = jvm.tool(DUMP, "--files", str(index))
-    assert "version: 0 producerId: 1 firstOffset: 0 lastOffset: 4 lastStableOffset: 2" in done.out
-    newest = max(partition.glob("*.snapshot"))
-    done = jvm.tool(DUMP, "--files", str(newest))
-    assert (
-        "producerId: 1 producerEpoch: 1 coordinatorEpoch: 3 currentTxnFirstOffset: OptionalLong[6] lastTimestamp: 5 "
-        "firstSequence: 0 lastSequence: 1 lastOffset: 7 offsetDelta: 1 timestamp: 5" in done.out
-    )
-    done = jvm.tool(DUMP, "--deep-iteration", "--files", str(index.with_suffix(".log")))
-    assert "endTxnMarker: ABORT coordinatorEpoch: 3" in done.out
-    assert "isvalid: false" not in done.out
-
-
-def test_markers_are_batches_like_others(tmp_path: Path):
-    with opened(tmp_path) as log:
-        Producers(log).send(1)
-        Producers(log).end(1, True)
-    with opened(tmp_path) as log:
-        (whole,) = log.read(2, 1000).chunks
-        assert parse_header(whole).control
+            assert len(read(speaker)) == (21 if full == "orders" else 1)

@@ -20,8 +20,8 @@ IDS = ("<p>tx1", "<p>tx2", "<p>tx-none")
 SHARED = {"t1": 3, "t2": 1}
 """Topics that offsets are committed of."""
 
-JOINS_BY_ITSELF = {"Produce": 12, "TxnOffsetCommit": 5, "EndTxn": 5}
-"""From these versions on a partition comes into the transaction by being written to (KIP-890)."""
+JOINS_BY_ITSELF = {"Produce": 12, "TxnOffsetCommit": 5, "EndTxn": 5, "AddPartitionsToTxn": 4}
+"""From these versions on a partition comes into the transaction by being written to; brokers alone add it (KIP-890)."""
 
 MOST_OF_INIT = 5
 """Version 6 of InitProducerId is not released: a broker closes the connection (KIP-939)."""
@@ -176,7 +176,9 @@ class Producers(Places):
         if not right and self.chance(0.15):
             sequence = self.pick((0, sequence + 1, sequence + 5, max(0, sequence - 1)))
         records = self._records()
-        attributes = 0 if not right and self.chance(0.06) else TRANSACTIONAL
+        # Without a transaction none of a future epoch: the log would refuse the marker, which is not sent again.
+        plain = not right and epoch <= producer.epoch and self.chance(0.06)
+        attributes = 0 if plain else TRANSACTIONAL
         batch = build_batch(records, producer_epoch=epoch, base_sequence=sequence, attributes=attributes)
         wanted = None if not right and self.chance(0.05) else self.name_of(producer, 0.0 if right else 0.05)
         answer = self._produce(
