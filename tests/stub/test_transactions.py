@@ -36,6 +36,7 @@ def producing(stub: KafkaStub, transactional_id: str = "shop", partitions: int =
 def committed(stub: KafkaStub, partition: int = 0) -> list[bytes]:
     """What a reader of committed records gets, up to where it can come."""
     config = {"bootstrap.servers": stub.bootstrap_servers, "group.id": "g", "enable.partition.eof": True}
+    config["fetch.wait.max.ms"] = 10
     consumer = Consumer({**config, "isolation.level": "read_committed", "auto.offset.reset": "earliest"})
     consumer.assign([TopicPartition("orders", partition, 0)])
     found = []
