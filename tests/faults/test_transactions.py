@@ -11,6 +11,7 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.cli import main
+from kafkastub.client import Client
 from kafkastub.faults import Action, FaultError, FaultRule, Plan
 from kafkastub.handlers.registry import registrations
 from kafkawire.api import ApiKey
@@ -54,6 +55,7 @@ from kafkawire.messages.write_txn_markers_request import (
 )
 from kafkawire.messages.write_txn_markers_response import WriteTxnMarkersResponse
 from kafkawire.records import NewRecord, build_batch
+from tests.clients.transactional import RawProducer
 from tests.rawclient import RawClient
 
 TRANSACTIONAL = (
@@ -257,6 +259,21 @@ def test_only_the_producer_of_that_transaction_is_fenced() -> None:
         stub.faults.add(api="InitProducerId", transactional_id="tx", error="PRODUCER_FENCED", times=1)
         assert initialised(client, None) == 0
         assert initialised(client, "tx") == FENCED
+
+
+def test_a_rule_meets_every_batch_of_its_transaction() -> None:
+    """The first goes its way through the handler, those behind it the fast path, unless a rule may care for them."""
+    with KafkaStub(topics=["a"]) as stub, Client(stub.bootstrap_servers) as client:
+        own, other = RawProducer(client, "tx"), RawProducer(client, "xt")
+        with stub.faults.add(api="Produce", transactional_id="tx", error="INVALID_PRODUCER_EPOCH", after=3) as fault:
+            for producer in (own, other):
+                producer.add("a", 0)
+                for _ in range(3):
+                    assert producer.produce("a", 0, b"x", 1) is ErrorCode.NONE
+            assert fault.matched == 3
+            assert own.produce("a", 0, b"x", 1) is ErrorCode.INVALID_PRODUCER_EPOCH
+            assert other.produce("a", 0, b"x", 1) is ErrorCode.NONE
+        assert own.produce("a", 0, b"x", 1) is ErrorCode.NONE
 
 
 def test_a_rule_over_http_and_from_the_command_line_names_a_transaction() -> None:
