@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kafkastub.faults import FaultError, FaultRule
     from kafkastub.journal import JournalTimeout
     from kafkastub.storage import DataDirError
-    from kafkastub.stub.errors import GroupTimeout, StubError, TopicError
+    from kafkastub.stub.errors import GroupTimeout, StubError, TopicError, TransactionTimeout
     from kafkastub.stub.replaying import replay
     from kafkastub.stub.stub import KafkaStub
     from kafkastub.version import __version__
@@ -30,6 +30,7 @@ __all__ = [
     "KafkaStub",
     "StubError",
     "TopicError",
+    "TransactionTimeout",
     "__version__",
     "replay",
 ]
@@ -57,7 +58,7 @@ def __getattr__(name: str) -> Any:
         from kafkastub.stub.replaying import replay
 
         return replay
-    if name in ("GroupTimeout", "StubError", "TopicError"):
+    if name in ("GroupTimeout", "StubError", "TopicError", "TransactionTimeout"):
         from kafkastub.stub import errors
 
         return getattr(errors, name)

@@ -10,9 +10,16 @@ from kafkastub.cli import main
 from tests.clients.jvm import Finished, Jvm
 from tests.clients.tools import MAIN_CLASSES, Terminal
 
-COMMANDS = {MAIN_CLASSES["kafka-consumer-groups"]: "groups", MAIN_CLASSES["kafka-topics"]: "topics"}
+COMMANDS = {
+    MAIN_CLASSES["kafka-consumer-groups"]: "groups",
+    MAIN_CLASSES["kafka-topics"]: "topics",
+    MAIN_CLASSES["kafka-transactions"]: "transactions",
+}
 ACTIONS = ("--list", "--describe", "--delete", "--delete-offsets", "--reset-offsets", "--create", "--alter")
 LIKE_KAFKA = {"delete-offsets": ["--profile", "kafka"]}
+CALLED = {"forceTerminateTransaction": "force-terminate", "--transactionalId": "--transactional-id"}
+"""What of Kafka's is called as it is nowhere else, and what we call it."""
+DEBUG = " Enable debug logging for additional detail."
 
 
 class OurTools(Jvm):
@@ -32,6 +39,9 @@ class OurTools(Jvm):
         if command is None:
             return self._jvm.tool(main_class, *args, stdin=stdin)
         self.ran += 1
+        if command == "transactions":  # its action is a word, behind the server
+            server, rest = args[:2], [CALLED.get(arg, arg) for arg in args[2:]]
+            return run(command, *rest, *server)
         (action,) = [arg for arg in args if arg in ACTIONS]
         name = action.removeprefix("--")
         rest = [arg for arg in args if arg != action]
@@ -47,13 +57,15 @@ class OurTerminal(Terminal):
 
 
 def comparable(transcript: str) -> str:
-    """A transcript without Java's stack traces, and without exit statuses: Kafka's tool for groups has none."""
+    """A transcript without Java's stack traces and debug logs, and without exit statuses: Kafka's tool for groups has
+    none.
+    """
     kept = []
     for line in transcript.splitlines():
         said = line.removeprefix("! ")
         trace = said.strip().startswith(("org.apache.kafka.", "java.", "com.fasterxml.", "at [Source", "Caused by: "))
         if not (line.startswith("! ") and trace) and not line.startswith("= "):
-            kept.append(line)
+            kept.append(line.removesuffix(DEBUG))
     return "\n".join(kept)
 
 

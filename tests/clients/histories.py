@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from tests.clients.tools import History, Members, Terminal
-
-LONG_AGO = 1_700_000_000_000
-"""2023-11-14T22:13:20Z in ms."""
+from kafkastub.client import Client
+from kafkastub.client.transactions import describe
+from kafkawire.errors import ErrorCode
+from tests.clients.client import until
+from tests.clients.tools import LONG_AGO, History, Members, Terminal
+from tests.clients.transactional import RawProducer
 
 
 def filled(terminal: Terminal, topic: str, partitions: int, each: int) -> None:
@@ -204,6 +206,63 @@ def features(terminal: Terminal) -> None:
     terminal.run("kafka-features describe")
 
 
+def transactions(terminal: Terminal) -> None:
+    """Transactions that are open, complete and hanging; the hanging one is ended."""
+    filled(terminal, "orders", 2, 1)
+    terminal.run("kafka-transactions list")
+    verification = "transaction.partition.verification.enable=false"
+    terminal.run(f"kafka-configs --alter --entity-type brokers --entity-default --add-config {verification}")
+    with Client(terminal.servers) as client:
+        open_one, complete, hanging = (RawProducer(client, name) for name in ("open", "complete", "hanging"))
+        open_one.add("orders", 0, 1)
+        for partition in (0, 1):
+            assert open_one.produce("orders", partition, b"x", LONG_AGO) is ErrorCode.NONE
+        complete.add("orders", 0)
+        assert complete.produce("orders", 0, b"x", LONG_AGO) is ErrorCode.NONE
+        complete.end()
+        until(lambda: hanging.produce("orders", 1, b"x", LONG_AGO) is ErrorCode.NONE, "a partition that was not added")
+        terminal.say("open has records in both partitions; complete has committed; hanging has added no partition")
+        until(lambda: describe(client, "complete").state == "CompleteCommit", "markers")
+    for asked in (
+        "list",
+        "list --duration-filter 0",
+        "list --duration-filter 10000000",
+        "list --transactional-id-pattern ^.*e.*$",
+        "list --transactional-id-pattern nobody",
+        "describe --transactional-id open",
+        "describe --transactional-id complete",
+        "describe --transactional-id hanging",
+        "describe --transactional-id nobody",
+        "describe-producers --topic orders --partition 0",
+        "describe-producers --topic orders --partition 1 --broker-id 1",
+        "find-hanging",
+        "find-hanging --broker-id 1 --partition 1",
+        "find-hanging --broker-id 1",
+        "find-hanging --topic orders",
+        "find-hanging --topic orders --partition 0",
+        "find-hanging --topic orders --partition 1 --broker-id 1",
+        "find-hanging --topic orders --max-transaction-timeout 100000000",
+        "find-hanging --topic missing",
+        "find-hanging --broker-id 9",
+        "abort --topic orders --partition 1",
+        "abort --topic orders --partition 1 --start-offset 77",
+        "abort --topic orders --partition 1 --producer-id 2",
+        "abort --topic orders --partition 1 --producer-id 2 --producer-epoch 0",
+        "abort --topic orders --partition 1 --start-offset 2",
+        "abort --topic orders --partition 1 --start-offset 2",
+        "find-hanging --topic orders",
+        "describe-producers --topic orders --partition 1",
+        "abort --topic orders --partition 0 --producer-id 777 --producer-epoch 0 --coordinator-epoch -1",
+        "abort --topic orders --partition 0 --producer-id 777 --producer-epoch -1 --coordinator-epoch 0",
+        "forceTerminateTransaction --transactionalId open",
+        "describe --transactional-id open",
+        "describe-producers --topic orders --partition 1",
+        "forceTerminateTransaction --transactionalId nobody",
+        "list",
+    ):
+        terminal.run(f"kafka-transactions {asked}")
+
+
 def quorum(terminal: Terminal) -> None:
     """The quorum, brokers of the cluster, and those that are taken out of it."""
     terminal.run("kafka-metadata-quorum describe --status")
@@ -222,5 +281,5 @@ def quorum(terminal: Terminal) -> None:
     terminal.run("kafka-cluster unregister --id 1")  # there is nobody left to ask
 
 
-_HISTORIES = (console, features, groups, nobody, quorum, quotas, reset)
+_HISTORIES = (console, features, groups, nobody, quorum, quotas, reset, transactions)
 HISTORIES: dict[str, History] = {history.__name__: history for history in _HISTORIES}

@@ -30,6 +30,7 @@ MAIN_CLASSES = {
     "kafka-get-offsets": "org.apache.kafka.tools.GetOffsetShell",
     "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
     "kafka-topics": "org.apache.kafka.tools.TopicCommand",
+    "kafka-transactions": "org.apache.kafka.tools.TransactionsCommand",
 }
 
 PATIENCE_MS = "60000"
@@ -48,6 +49,16 @@ _OF_THE_QUORUM = (
     (re.compile(r"^(\d+)\s+[A-Za-z0-9_-]{22}\s+\d+\s+(\d+)\s+\d.*?(Leader|Observer|Follower)\s*$", re.M), r"\1 \2 \3"),
 )
 """What the quorum's tools print that is another in every run, and what it is."""
+
+
+LONG_AGO = 1_700_000_000_000
+"""2023-11-14T22:13:20Z in ms."""
+_OF_TRANSACTIONS = (
+    (re.compile(rf"\b(?!{LONG_AGO})1[5-9]\d{{11}}(?= *\t)"), f"{'now':.^13}"),
+    (re.compile(rf"({'now':.^13} *\t)\d+ *\t(?=[^\n])"), rf"\1{'some':<21}\t"),
+    (re.compile(rf"({LONG_AGO}\t)\d{{6,}} *\t$", re.M), rf"\1{'some':<13}\t"),
+)
+"""Times in the tables of kafka-transactions, and how long ago they were: the columns are as wide as their heads."""
 
 
 class Terminal:
@@ -113,7 +124,7 @@ class Terminal:
         port = self.servers.rpartition(":")[2]
         output = MEMBER_ID.sub(rf"\1-{'id':.^36}", output)
         output = TOPIC_ID.sub(rf"\1{'id':.^22}", output)
-        for pattern, place in _OF_THE_QUORUM:
+        for pattern, place in (*_OF_THE_QUORUM, *_OF_TRANSACTIONS):
             output = pattern.sub(place, output)
         output = output.replace(port, f"{'port':.^{len(port)}}")
         lines: list[str] = []
@@ -124,7 +135,7 @@ class Terminal:
             elif table:
                 lines += [table[0], *sorted(table[1:]), line]
                 table = []
-            elif re.match(r"(GROUP|TOPIC) +[A-Z]", line):
+            elif re.match(r"(GROUP|TOPIC) +[A-Z]|(TransactionalId|ProducerId) *\t", line):
                 table.append(line)
             else:
                 lines.append(line)

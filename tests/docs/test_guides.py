@@ -18,6 +18,7 @@ BLOCKS = [
 
 ELSEWHERE = {
     "as-version.md", "cli.md", "control.md", "differential.md", "faults.md", "pytest.md", "security.md",
+    "transactions.md",
 }  # fmt: skip
 """Their examples run in tests of their own."""
 

@@ -14,6 +14,7 @@ COMMANDS = (
     "replay",
     "groups",
     "topics",
+    "transactions",
     "conform",
     "clock",
     "faults",

@@ -92,7 +92,7 @@ def _of_fields(pairs: list[str]) -> dict[str, Any]:
     return rule
 
 
-_TEXTS = ("client_id", "listener", "group", "topic", "drop", "name", "versions")
+_TEXTS = ("client_id", "listener", "group", "transactional_id", "topic", "drop", "name", "versions")
 """Fields that stay a text though they may look like a number."""
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _FILTERS = (
     ("api", "NAME", "an API's name, OffsetCommit"),
     ("group", "GROUP", "named by the request"),
+    ("transactional-id", "ID", "of a transaction that the request is part of or asks about"),
+    ("producer-id", "N", "of such a transaction"),
     ("topic", "TOPIC", "named by the request"),
     ("client-id", "ID", "of the request"),
     ("error", "ERROR", "in the answer, NOT_COORDINATOR"),

@@ -95,11 +95,21 @@ class Client:
         """The answer of `node`, asked again while it says that its coordinator is not ready. Raises ClientError."""
         return self._retried(lambda deadline: self._ask(request, node, None, deadline), _COORDINATOR_ELSEWHERE)
 
-    def ask_coordinator(self, key: str, request: Message, key_type: int = GROUP, version: int | None = None) -> Any:
-        """The answer of a group's (or transaction's) coordinator, wherever it is by now. Raises ClientError."""
+    def ask_coordinator(
+        self,
+        key: str,
+        request: Message,
+        key_type: int = GROUP,
+        version: int | None = None,
+        too_early: frozenset[ErrorCode] = frozenset(),
+    ) -> Any:
+        """The answer of a group's (or transaction's) coordinator, wherever it is by now. Raises ClientError.
+
+        It is asked again while it answers one of `too_early`, too.
+        """
         return self._retried(
             lambda deadline: self._ask(request, self._coordinator(key, key_type, deadline), version, deadline),
-            _COORDINATOR_ELSEWHERE,
+            _COORDINATOR_ELSEWHERE | too_early,
         )
 
     def ask_controller(self, request: Message, version: int | None = None) -> Any:

@@ -12,11 +12,23 @@ from starlette.exceptions import HTTPException
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import OUR_FAULT, Problem, of_kafka, of_validation
-from kafkastub.control.routes import broker, clock, faults, groups, health, index, journal, nodes, quotas, topics
+from kafkastub.control.routes import (
+    broker,
+    clock,
+    faults,
+    groups,
+    health,
+    index,
+    journal,
+    nodes,
+    quotas,
+    topics,
+    transactions,
+)
 from kafkastub.version import __version__
 from kafkawire.errors import KafkaError
 
-_ABOUT: Final = """A Kafka broker for tests, held from outside: its clock, faults, journal, topics, groups and nodes.
+_ABOUT: Final = """A Kafka broker for tests, held from outside: clock, faults, journal, topics, groups, transactions …
 
 Whatever goes wrong is told as `{"error": "one sentence"}`. Each call happens between two requests of Kafka's clients;
 when it has returned, they see all that follows from it. docs/control.md is the guide."""
@@ -47,7 +59,7 @@ def make_app(hosted: Hosted) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _not_served)
     app.add_exception_handler(Exception, _not_foreseen)
-    for subject in (clock, faults, journal, topics, groups, quotas, nodes, broker):
+    for subject in (clock, faults, journal, topics, groups, transactions, quotas, nodes, broker):
         app.include_router(subject.routes(hosted), prefix="/v1", responses=_FAILURES)
     app.include_router(health.routes(hosted))
     app.include_router(index.routes(hosted))

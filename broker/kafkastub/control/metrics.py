@@ -99,6 +99,7 @@ def _of_state(broker: Broker) -> Iterator[Metric]:
     for name, count in sorted(Counter(group.state_name for group in state.coordinator.groups.values()).items()):
         groups.add_metric([name], count)
     yield groups
+    yield from _of_transactions(broker)
     yield GaugeMetricFamily("kafkastub_offsets", "Committed offsets that are there.", state.coordinator.offsets.count)
     yield GaugeMetricFamily("kafkastub_topics", "Topics.", len(state.cluster.topics))
     yield GaugeMetricFamily(
@@ -106,6 +107,31 @@ def _of_state(broker: Broker) -> Iterator[Metric]:
     )
     yield GaugeMetricFamily("kafkastub_clock_seconds", "Broker time, Unix seconds.", clock.broker_ms() / 1000)
     yield GaugeMetricFamily("kafkastub_clock_frozen", "1 while broker time stands still.", int(clock.frozen))
+
+
+def _of_transactions(broker: Broker) -> Iterator[Metric]:
+    states: Counter[str] = Counter()
+    committed = aborted = timed_out = under_way = 0
+    if broker.state.has_transactions:
+        transactions = broker.state.transactions
+        states.update(one.metadata.state.camel for one in transactions.coordinator.transactions.values())
+        meters = transactions.coordinator.meters
+        committed, aborted, timed_out = meters.committed, meters.aborted, meters.timed_out
+        under_way = sum(map(len, transactions.under_way.values()))
+    ids = GaugeMetricFamily("kafkastub_transactions", "Transactional ids by their state.", labels=["state"])
+    for name, count in sorted(states.items()):
+        ids.add_metric([name], count)
+    yield ids
+    ended = CounterMetricFamily("kafkastub_transactions_ended", "Transactions that are complete.", labels=["result"])
+    ended.add_metric(["committed"], committed)
+    ended.add_metric(["aborted"], aborted)
+    yield ended
+    yield CounterMetricFamily(
+        "kafkastub_transactions_timed_out", "Transactions aborted because their timeout was over.", timed_out
+    )
+    yield GaugeMetricFamily(
+        "kafkastub_transaction_markers", "Partitions that a marker is under way to, or held from.", under_way
+    )
 
 
 def _error_name(code: int) -> str:

@@ -28,6 +28,7 @@ OUR_FAULT: Final = Problem(500, "this is a fault of kafkastub: its log has more"
 _STATUS: Final = {
     ErrorCode.TOPIC_ALREADY_EXISTS: 409,
     ErrorCode.NON_EMPTY_GROUP: 409,
+    ErrorCode.INVALID_TXN_STATE: 409,
     ErrorCode.GROUP_ID_NOT_FOUND: 404,
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: 404,
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: 503,
@@ -39,6 +40,7 @@ _STATUS: Final = {
 _WORDS: Final = {
     ErrorCode.NON_EMPTY_GROUP: "has members",
     ErrorCode.GROUP_ID_NOT_FOUND: "does not exist",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "does not exist",
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: "is being loaded",
 }
 

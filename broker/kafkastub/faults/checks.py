@@ -17,7 +17,9 @@ def apis_of(rule: FaultRule, served: Served) -> frozenset[ApiKey]:
     if rule.keys is None:
         found = frozenset(key for key in served if _why_not(rule, key, served) is None)
         if not found:
-            raise FaultError("no API has what the rule asks for: every one lacks the group, the topic or the field")
+            raise FaultError(
+                "no API has what the rule asks for: every one lacks the group, the transaction, the topic or the field"
+            )
         return found
     for key in rule.keys:
         why = _why_not(rule, key, served)
@@ -40,6 +42,8 @@ def _why_not(rule: FaultRule, key: ApiKey, served: Served) -> str | None:
     where = f"{name} {_shown(versions)}"
     if rule.group is not None and not any(each.names_groups for each in names):
         return f"group={rule.group!r} can never match: {where} names no group"
+    if rule.transactional_id is not None and not any(each.names_transactions for each in names):
+        return f"transactional_id={rule.transactional_id!r} can never match: {where} names no transaction"
     if rule.topic is not None and not any(each.request_topics for each in names):
         return f"topic={rule.topic!r} can never match: {where} names no topic"
     if rule.partition is not None and not any(each.names_partitions for each in names):

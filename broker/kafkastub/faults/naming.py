@@ -1,4 +1,4 @@
-"""Where requests and answers name groups, topics and partitions, and where answers have their errors.
+"""Where requests and answers name groups, transactions, topics and partitions, and where answers have their errors.
 
 Only the names of the outer arrays are written down here; what is inside comes from the messages' `FIELDS`.
 """
@@ -28,25 +28,38 @@ _TOPICS: Final = {
     ApiKey.TXN_OFFSET_COMMIT: (("topics",), "topics"),
     ApiKey.CREATE_PARTITIONS: (("topics",), "results"),
     ApiKey.ELECT_LEADERS: (("topic_partitions",), "replica_election_results"),
+    ApiKey.ADD_PARTITIONS_TO_TXN: (("v3_and_below_topics",), "results_by_topic_v3_and_below"),
     ApiKey.OFFSET_DELETE: (("topics",), "topics"),
     ApiKey.DESCRIBE_PRODUCERS: (("topics",), "topics"),
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: (("topics",), "topics"),
 }
 """API -> the request's arrays of topics (whichever its version has), the answer's."""
 
-_GROUPS: Final = {
+_OWNERS: Final = {
     ApiKey.DELETE_GROUPS: (("groups_names",), "results"),
     ApiKey.DESCRIBE_GROUPS: (("groups",), "groups"),
     ApiKey.OFFSET_FETCH: (("groups",), "groups"),
     ApiKey.FIND_COORDINATOR: (("coordinator_keys",), "coordinators"),
+    ApiKey.ADD_PARTITIONS_TO_TXN: (("transactions",), "results_by_transaction"),
+    ApiKey.DESCRIBE_TRANSACTIONS: (("transactional_ids",), "transaction_states"),
+    ApiKey.WRITE_TXN_MARKERS: (("markers",), "markers"),
 }
+"""The same for arrays of what topics belong to, or what is asked for by itself: groups, transactions, markers."""
+
+_TRANSACTIONS_ALONE: Final = frozenset(
+    {ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.DESCRIBE_TRANSACTIONS, ApiKey.WRITE_TXN_MARKERS}
+)
+"""Whose owners are no groups."""
+_NAMELESS: Final = frozenset({ApiKey.WRITE_TXN_MARKERS})
+"""Whose owners are known by their producer ids alone."""
 _TOPIC_NAMES: Final = ("topic", "topic_name", "name")
-_GROUP_NAMES: Final = ("group_id", "key")
+_OWNER_NAMES: Final = ("group_id", "transactional_id", "key", "producer_id")
+_TRANSACTIONAL_IDS: Final = ("transactional_id", "v3_and_below_transactional_id")
 _INDEXES: Final = ("partition_index", "partition", "partition_id", "index")
 
 
 class Array(NamedTuple):
-    """An array of groups, topics or partitions in one version."""
+    """An array of owners, topics or partitions in one version."""
 
     field: str
     name: str | None
@@ -56,7 +69,7 @@ class Array(NamedTuple):
     cls: Any
     has_error: bool
     inner: Array | None
-    """The topics of a group, the partitions of a topic."""
+    """The topics of an owner, the partitions of a topic."""
 
 
 class Naming(NamedTuple):
@@ -64,23 +77,32 @@ class Naming(NamedTuple):
 
     group: str | None
     """The attribute with the one group of a request."""
-    groups: Array | None
+    transaction: str | None
+    """The attribute with its one transactional id."""
+    owners: Array | None
+    owner_groups: bool
+    """Whether the owners are groups, or may be (FindCoordinator)."""
+    owner_transactions: bool
     topics: Array | None
-    """Those at the top; those in `groups` are there."""
-    answer_groups: Array | None
+    """Those at the top; those in `owners` are there."""
+    answer_owners: Array | None
     answer_topics: Array | None
 
     @property
     def names_groups(self) -> bool:
-        return self.group is not None or self.groups is not None
+        return self.group is not None or self.owner_groups
+
+    @property
+    def names_transactions(self) -> bool:
+        return self.transaction is not None or self.owner_transactions
 
     @property
     def request_topics(self) -> Array | None:
-        return self.topics or (self.groups.inner if self.groups is not None else None)
+        return self.topics or (self.owners.inner if self.owners is not None else None)
 
     @property
     def answered_topics(self) -> Array | None:
-        return self.answer_topics or (self.answer_groups.inner if self.answer_groups is not None else None)
+        return self.answer_topics or (self.answer_owners.inner if self.answer_owners is not None else None)
 
     @property
     def names_partitions(self) -> bool:
@@ -92,17 +114,21 @@ class Naming(NamedTuple):
 def naming(key: ApiKey, version: int) -> Naming:
     """Raises ValueError for a version that the messages do not have."""
     request, answer = layout_of(request_class(key), version), layout_of(response_class(key), version)
-    group = None
-    if key == ApiKey.FIND_COORDINATOR:
-        group = "key" if version < 4 else None
-    elif any(field.name == "group_id" for field in request.fields):
-        group = "group_id"
-    of_groups, of_topics = _GROUPS.get(key, ((), "")), _TOPICS.get(key, ((), ""))
+    has = {field.name for field in request.fields}
+    group: str | None = "group_id" if "group_id" in has else None
+    transaction: str | None = next((name for name in _TRANSACTIONAL_IDS if name in has), None)
+    if key == ApiKey.FIND_COORDINATOR and "key" in has:
+        group = transaction = "key"
+    of_owners, of_topics = _OWNERS.get(key, ((), "")), _TOPICS.get(key, ((), ""))
+    owners = _array(request, of_owners[0], _OWNER_NAMES)
     return Naming(
         group,
-        _array(request, of_groups[0], _GROUP_NAMES),
+        transaction,
+        owners,
+        owners is not None and key not in _TRANSACTIONS_ALONE,
+        owners is not None and (key in _TRANSACTIONS_ALONE - _NAMELESS or key == ApiKey.FIND_COORDINATOR),
         _array(request, of_topics[0], _TOPIC_NAMES),
-        _array(answer, (of_groups[1],), _GROUP_NAMES),
+        _array(answer, (of_owners[1],), _OWNER_NAMES),
         _array(answer, (of_topics[1],), _TOPIC_NAMES),
     )
 
@@ -121,8 +147,13 @@ def has_error(key: ApiKey, version: int) -> bool:
 
 def _has_error(layout: StructLayout) -> bool:
     return any(
-        field.name == "error_code" or (field.struct is not None and _has_error(field.struct)) for field in layout.fields
+        is_error_code(field.name) or (field.struct is not None and _has_error(field.struct)) for field in layout.fields
     )
+
+
+def is_error_code(name: str) -> bool:
+    """Whether a field of that name holds an error: AddPartitionsToTxn calls it `partition_error_code`."""
+    return name.endswith("error_code")
 
 
 def _array(layout: StructLayout, names: tuple[str, ...], called: tuple[str, ...]) -> Array | None:
@@ -138,12 +169,13 @@ def _described(field: FieldLayout, called: tuple[str, ...]) -> Array:
     has = {each.name: each for each in field.struct.fields}
     name = next((each for each in called if each in has), None)
     inner = None
-    if called is _GROUP_NAMES:
-        inner = _array(field.struct, ("topics",), _TOPIC_NAMES)
+    if called is _OWNER_NAMES:
+        inner = _array(field.struct, ("topics", "topic_results"), _TOPIC_NAMES)
     elif called is _TOPIC_NAMES:
         inner = _array(field.struct, tuple(each for each in has if "partition" in each), _INDEXES)
     by_id = "topic_id" in has and (name is None or called is not _TOPIC_NAMES)
-    return Array(field.name, "topic_id" if by_id else name, by_id, field.struct.cls, "error_code" in has, inner)
+    has_error = any(map(is_error_code, has))
+    return Array(field.name, "topic_id" if by_id else name, by_id, field.struct.cls, has_error, inner)
 
 
 def topic_of(element: Any, array: Array, topic_name: Any) -> str | None:
@@ -165,12 +197,13 @@ def index_of(element: Any, array: Array) -> int:
     return int(element if array.name is None else getattr(element, array.name))
 
 
-def topics_in(request: Any, names: Naming) -> Iterator[tuple[str | None, Array, Any]]:
-    """(group that it stands in, its array, the element) for each topic that a request names."""
+def topics_in(request: Any, names: Naming) -> Iterator[tuple[object, Array, Any]]:
+    """(owner that it stands in, its array, the element) for each topic that a request names."""
     if names.topics is not None:
         for topic in getattr(request, names.topics.field) or ():
             yield None, names.topics, topic
-    if names.groups is not None and names.groups.inner is not None:
-        for group in getattr(request, names.groups.field) or ():
-            for topic in getattr(group, names.groups.inner.field) or ():
-                yield group.group_id, names.groups.inner, topic
+    if names.owners is not None and names.owners.inner is not None:
+        assert names.owners.name is not None
+        for owner in getattr(request, names.owners.field) or ():
+            for topic in getattr(owner, names.owners.inner.field) or ():
+                yield getattr(owner, names.owners.name), names.owners.inner, topic

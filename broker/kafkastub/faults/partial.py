@@ -1,4 +1,6 @@
-"""An error for a part of a request: its partition, topic or group is taken out of the work and put into the answer."""
+"""An error for a part of a request: a partition, topic, group or transaction is taken out of the work and put into the
+answer.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import copy
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from kafkastub.faults.naming import Array, Naming, index_of, topic_of
+from kafkastub.faults.naming import Array, Naming, index_of, is_error_code, topic_of
 from kafkawire.api import ApiKey
 from kafkawire.schema import ZERO_UUID, Message
 
@@ -14,7 +16,7 @@ WRITES: Final = frozenset(
     {
         ApiKey.PRODUCE, ApiKey.OFFSET_COMMIT, ApiKey.CREATE_TOPICS, ApiKey.DELETE_TOPICS, ApiKey.DELETE_RECORDS,
         ApiKey.CREATE_PARTITIONS, ApiKey.ELECT_LEADERS, ApiKey.OFFSET_DELETE, ApiKey.DELETE_GROUPS,
-        ApiKey.TXN_OFFSET_COMMIT,
+        ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.TXN_OFFSET_COMMIT, ApiKey.WRITE_TXN_MARKERS,
     }
 )  # fmt: skip
 """What changes something: the part must not be done. Of the others all is asked for, and the answer is changed."""
@@ -25,19 +27,26 @@ TopicName = Callable[[bytes], str | None]
 class Part(NamedTuple):
     """What of a request the error is for."""
 
-    group: str | None
+    owner: Any
+    """A group, a transactional id, or a marker's producer id; None: it is at the top of the request."""
     topic: str | None
     topic_id: bytes
     partition: int | None
-    """None: the whole topic or group."""
+    """None: the whole topic or owner."""
 
 
 class Wanted(NamedTuple):
     """What a rule names."""
 
     group: str | None
+    transactional_id: str | None
     topic: str | None
     partition: int | None
+
+    @property
+    def owner(self) -> str | None:
+        """The group or the transaction: no API has arrays of both."""
+        return self.transactional_id if self.group is None else self.group
 
     @property
     def topical(self) -> bool:
@@ -55,10 +64,10 @@ def split(request: Any, names: Naming, wanted: Wanted, topic_name: TopicName) ->
             kept = _without(topic, array, None, wanted, topic_name, parts)
             if kept is not None:
                 rest.append(kept)
-    elif names.groups is not None:
-        array = names.groups
-        for group in getattr(request, array.field) or ():
-            kept = _group_without(group, array, wanted, topic_name, parts)
+    elif names.owners is not None:
+        array = names.owners
+        for owner in getattr(request, array.field) or ():
+            kept = _owner_without(owner, array, names, wanted, topic_name, parts)
             if kept is not None:
                 rest.append(kept)
     else:
@@ -67,35 +76,45 @@ def split(request: Any, names: Naming, wanted: Wanted, topic_name: TopicName) ->
     return (left if rest else None), parts
 
 
-def _group_without(group: Any, array: Array, wanted: Wanted, topic_name: TopicName, parts: list[Part]) -> Any:
-    name = group if array.name is None else getattr(group, array.name)
-    if wanted.group not in (None, name):
-        return group
-    if not wanted.topical:
+def _owner_without(
+    owner: Any, array: Array, names: Naming, wanted: Wanted, topic_name: TopicName, parts: list[Part]
+) -> Any:
+    """What is left of a group, a transaction or a marker; None: nothing."""
+    name = owner if array.name is None else getattr(owner, array.name)
+    if wanted.owner not in (None, name):
+        return owner
+    answer = names.answer_owners
+    if not wanted.topical and (array.inner is None or (answer is not None and answer.has_error)):
         parts.append(Part(name, None, ZERO_UUID, None))
         return None
-    assert array.inner is not None
-    for topic in getattr(group, array.inner.field) or ():
-        _without(topic, array.inner, name, wanted, topic_name, parts)
-    return group
+    if array.inner is None:
+        return owner
+    rest = []
+    for topic in getattr(owner, array.inner.field) or ():
+        kept = _without(topic, array.inner, name, wanted, topic_name, parts)
+        if kept is not None:
+            rest.append(kept)
+    if not rest:
+        return None
+    left = copy.copy(owner)
+    setattr(left, array.inner.field, tuple(rest))
+    return left
 
 
-def _without(
-    topic: Any, array: Array, group: str | None, wanted: Wanted, topic_name: TopicName, parts: list[Part]
-) -> Any:
+def _without(topic: Any, array: Array, owner: Any, wanted: Wanted, topic_name: TopicName, parts: list[Part]) -> Any:
     """What is left of a topic; None: nothing."""
     name = topic_of(topic, array, topic_name)
     if wanted.topic not in (None, name):
         return topic
     topic_id = getattr(topic, "topic_id", ZERO_UUID)
     if array.inner is None:
-        parts.append(Part(group, name, topic_id, None))
+        parts.append(Part(owner, name, topic_id, None))
         return None
     kept = []
     for partition in getattr(topic, array.inner.field) or ():
         index = index_of(partition, array.inner)
         if wanted.partition in (None, index):
-            parts.append(Part(group, name, topic_id, index))
+            parts.append(Part(owner, name, topic_id, index))
         else:
             kept.append(partition)
     if not kept:
@@ -109,12 +128,12 @@ def put(answer: Message, names: Naming, parts: list[Part], code: int) -> Message
     """Another answer, which has the error at those parts and is otherwise the same."""
     changed: Any = copy.copy(answer)
     for part in parts:
-        if names.answer_groups is not None and part.group is not None:
-            group = _element(changed, names.answer_groups, part.group)
+        if names.answer_owners is not None and part.owner is not None:
+            owner = _element(changed, names.answer_owners, part.owner)
             if part.topic is None:
-                _fail(group, code)
-            elif names.answer_groups.inner is not None:
-                _put_topic(group, names.answer_groups.inner, part, code)
+                _fail(owner, code)
+            elif names.answer_owners.inner is not None:
+                _put_topic(owner, names.answer_owners.inner, part, code)
         elif names.answer_topics is not None:
             _put_topic(changed, names.answer_topics, part, code)
     return changed  # type: ignore[no-any-return]
@@ -147,7 +166,9 @@ def _element(holder: Any, array: Array, name: object) -> Any:
     return found
 
 
-_KEPT: Final = frozenset(_name for _name in ("topic", "topic_name", "name", "topic_id", "group_id", "key"))
+_KEPT: Final = frozenset(("topic", "topic_name", "name", "topic_id", "group_id", "transactional_id", "key"))
+_UNSET: Final = frozenset(("producer_id", "transaction_start_time_ms"))
+"""What DescribeTransactions leaves at its default beside an error."""
 _INDEX: Final = frozenset(("partition_index", "partition", "partition_id", "index"))
 
 
@@ -158,9 +179,9 @@ def _fail(element: Any, code: int) -> None:
         name, kind = row[0], row[1]
         if name in _KEPT or name in _INDEX:
             continue
-        if name == "error_code":
+        if is_error_code(name):
             value: Any = code
-        elif kind == "int64" or (kind == "int32" and name.endswith(("epoch", "_id", "port"))):
+        elif (kind == "int64" and name not in _UNSET) or (kind == "int32" and name.endswith(("epoch", "_id", "port"))):
             value = -1
         elif kind == "records":
             value = b""

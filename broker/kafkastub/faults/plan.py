@@ -23,6 +23,9 @@ from kafkawire.schema import Message
 MOST_RULES: Final = 1000
 _MOST_ROUTES: Final = 1000
 _GROUP_KEY: Final = 0
+_TRANSACTION_KEY: Final = 1
+_ATOMIC_UPTO: Final = 3
+"""Versions of AddPartitionsToTxn that name one transaction: all of its partitions are added, or none."""
 
 InSession = Callable[[Any, Any], Iterable[tuple[str, bytes, int]]]
 """(context, Fetch request) -> (topic, its id, partition) for what its fetch session asks for without naming it."""
@@ -59,8 +62,8 @@ class Armed:
         self.until_ms = None if until is None else until[0] + (now_ms if until[1] else 0)
         self.versions = rule.version_range or (0, 0x7FFF)
         self.client = None if rule.client_id is None else re.compile(translate(rule.client_id)).match
-        self.wanted = Wanted(rule.group, rule.topic, rule.partition)
-        self.named = self.wanted != Wanted(None, None, None)
+        self.wanted = Wanted(rule.group, rule.transactional_id, rule.topic, rule.partition)
+        self.named = any(each is not None for each in self.wanted)
         about_whom = rule.client_id, rule.listener, rule.node, rule.connection, until
         self.narrow = any(each is not None for each in about_whom)
         """Whether it depends on who asks, or when."""
@@ -209,17 +212,20 @@ class Plan:
         return armed.until_ms is None or context.broker_ms < armed.until_ms
 
     def _names(self, wanted: Wanted, names: Any, route: Any, context: Any, request: Any) -> bool:
-        group, topic, index = wanted
+        group, transactional_id, topic, index = wanted
         if group is not None:
             if names.group == "group_id":  # the short way
                 if request.group_id != group:
                     return False
             elif not _names_group(request, names, group):
                 return False
+        if transactional_id is not None and not _names_transaction(request, names, transactional_id):
+            return False
         if topic is None and index is None:
             return True
-        for of_group, array, one in topics_in(request, names):
-            if of_group is not None and group not in (None, of_group):
+        owner = wanted.owner
+        for of_owner, array, one in topics_in(request, names):
+            if of_owner is not None and owner not in (None, of_owner):
                 continue
             if topic is not None and topic_of(one, array, self._topic_name) != topic:
                 continue
@@ -246,8 +252,8 @@ class Plan:
                 for name, topic_id, index in self._in_session(context, request)
                 if wanted.topic in (None, name) and wanted.partition in (None, index) and (name, index) not in known
             ]
-        if not parts or not _can_hold(names, wanted):
-            return action  # one group, or an error at the top alone: the whole request
+        if not parts or not _can_hold(names, parts[0]):
+            return action  # one group or transaction, or an error at the top alone: the whole request
         change = partial(put, names=names, parts=parts, code=int(action.error))
         if key in WRITES:
             if left is None:
@@ -255,15 +261,17 @@ class Plan:
                     return action
                 blank = response_class(key)
                 return replace(action, rewrite=lambda _: change(blank()))
+            if key == ApiKey.ADD_PARTITIONS_TO_TXN and route.version <= _ATOMIC_UPTO:
+                return replace(action, error=ErrorCode.OPERATION_NOT_ATTEMPTED, rewrite=change)
             return replace(action, work=True, error=None, narrow=lambda _: left, rewrite=change)
         narrow = _at_once if key == ApiKey.FETCH else None
         return replace(action, work=True, error=None, narrow=narrow, rewrite=change)
 
 
-def _can_hold(names: Naming, wanted: Wanted) -> bool:
-    """Whether the answer has an error code at a topic, partition or group."""
-    if not wanted.topical:
-        return names.answer_groups is not None and names.answer_groups.has_error
+def _can_hold(names: Naming, part: Part) -> bool:
+    """Whether the answer has an error code at such a topic, partition, group or transaction."""
+    if part.topic is None and part.partition is None:
+        return names.answer_owners is not None and names.answer_owners.has_error
     topics = names.answered_topics
     return topics is not None and (topics.has_error or (topics.inner is not None and topics.inner.has_error))
 
@@ -273,11 +281,23 @@ def _names_group(request: Any, names: Naming, group: str) -> bool:
         return False  # FindCoordinator for a transaction
     if names.group is not None:
         return bool(getattr(request, names.group) == group)
-    array = names.groups
+    return names.owner_groups and _is_owner(request, names, group)
+
+
+def _names_transaction(request: Any, names: Naming, transactional_id: str) -> bool:
+    if getattr(request, "key_type", _TRANSACTION_KEY) != _TRANSACTION_KEY:
+        return False  # FindCoordinator for a group
+    if names.transaction is not None:
+        return bool(getattr(request, names.transaction) == transactional_id)
+    return names.owner_transactions and _is_owner(request, names, transactional_id)
+
+
+def _is_owner(request: Any, names: Naming, owner: str) -> bool:
+    array = names.owners
     if array is None:
         return False
     found = getattr(request, array.field) or ()
-    return group in found if array.name is None else any(getattr(one, array.name) == group for one in found)
+    return owner in found if array.name is None else any(getattr(one, array.name) == owner for one in found)
 
 
 def _at_once(request: Any) -> Any:

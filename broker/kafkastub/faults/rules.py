@@ -31,14 +31,14 @@ class FaultRule:
         listener: a listener's name.
         node: the id of the node that is asked.
         connection: the number of a connection, as the journal has it.
-        group, topic, partition: what the request has to name. A request for "all topics" names none.
+        group, transactional_id, topic, partition: what the request has to name. A request for "all topics" names none.
         after: the first so many matches are spared.
         every: of the matches then, each so-manieth meets the fault.
         share: the part of them that meets it, 0 to 1, drawn from `seed`: the same requests, the same faults.
 
     What happens; one of error, drop, cut and silent, or none of them:
-        error: an error code's name or number. The work is not done. Where the rule names a topic, a partition or a
-            group and the request has others beside it, those are served for real.
+        error: an error code's name or number. The work is not done. Where the rule names a topic, a partition, a
+            group or a transaction and the request has others beside it, those are served for real.
         drop: the connection is closed, "before" the work is done or "after" it.
         cut: the work is done; so many bytes of the answer are sent (the four of its size included), then it is closed.
         silent: no answer, the connection stays open: True or "after", the work is done; "before", it is not.
@@ -58,6 +58,7 @@ class FaultRule:
     node: int | None = None
     connection: int | None = None
     group: str | None = None
+    transactional_id: str | None = None
     topic: str | None = None
     partition: int | None = None
     after: int = 0
@@ -185,7 +186,7 @@ _INTS = {
     "node": 0, "connection": 0, "partition": 0, "after": 0, "every": 1, "cut": 0, "delay_ms": 0,
     "throttle_time_ms": 0, "times": 1,
 }  # fmt: skip
-_TEXTS = ("client_id", "listener", "group", "topic", "drop", "name")
+_TEXTS = ("client_id", "listener", "group", "transactional_id", "topic", "drop", "name")
 
 
 def _check_types(rule: FaultRule) -> None:

@@ -8,7 +8,15 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 
-from kafkastub.journal.extract import Mentioned, TopicName, api_name, error_tally, mentioned
+from kafkastub.journal.extract import (
+    Mentioned,
+    TopicName,
+    Transaction,
+    api_name,
+    error_tally,
+    mentioned,
+    with_answered_producer,
+)
 from kafkastub.journal.messages import as_values
 from kafkastub.journal.redact import hide_secrets, redacted_frame
 from kafkastub.journal.ring import Outcome, Raw
@@ -22,6 +30,7 @@ from kafkawire.header import RequestHeader, is_flexible, read_request_header, re
 _LONGEST: Final = 260
 """Characters of a name in the line for people; a topic's has 249 at most."""
 _MOST_GROUPS: Final = 20
+_MOST_TRANSACTIONS: Final = 4
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -202,6 +211,15 @@ class Entry:
         """The groups that the request names."""
         return tuple(self._mentioned.groups)
 
+    @cached_property
+    def transactions(self) -> tuple[Transaction, ...]:
+        """The transactions that the request is part of or asks about: transactional id, producer id and epoch.
+
+        Of InitProducerId it is the producer id and epoch that it was given.
+        """
+        found = self._mentioned.transactions
+        return with_answered_producer(found, self.response) if found else ()
+
     @property
     def topics(self) -> tuple[str, ...]:
         """The topics that the request names; ids are resolved."""
@@ -232,6 +250,9 @@ class Entry:
         about = [f"group {shown(group, _LONGEST)}" for group in self.groups[:_MOST_GROUPS]]
         if len(self.groups) > _MOST_GROUPS:
             about.append(f"… {len(self.groups) - _MOST_GROUPS} more")
+        about += map(_transaction, self.transactions[:_MOST_TRANSACTIONS])
+        if len(self.transactions) > _MOST_TRANSACTIONS:
+            about.append(f"… {len(self.transactions) - _MOST_TRANSACTIONS} more")
         named = [f"{topic}-{index}" for topic, index in self.partitions] or list(self.topics)
         about += [shown(one, _LONGEST) for one in named[:4]] + ([f"… {len(named) - 4} more"] if len(named) > 4 else [])
         end = ", ".join(self.error_names) or ("ok" if self.outcome == "reply" else self.outcome.replace("_", " "))
@@ -243,6 +264,16 @@ class Entry:
 
     def __repr__(self) -> str:
         return f"<{' '.join(str(self).split())}>"
+
+
+def _transaction(one: Transaction) -> str:
+    """`transaction shop producer 7/0`, as far as it is known."""
+    words = ["transaction"]
+    if one.transactional_id is not None:
+        words.append(shown(one.transactional_id, _LONGEST))
+    if one.producer_id >= 0:
+        words.append(f"producer {one.producer_id}/{one.producer_epoch}")
+    return " ".join(words)
 
 
 def error_name(code: int) -> str:

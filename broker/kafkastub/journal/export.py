@@ -35,6 +35,11 @@ COLUMNS: Final = (
     ("api_version", "int16", "-1 where the frame has none"),
     ("correlation_id", "int32", "of the request's header"),
     ("groups", "list<string>", "groups that the request names"),
+    (
+        "transactions",
+        "list<struct<transactional_id: string, producer_id: int64, producer_epoch: int16>>",
+        "transactions that the request is part of or asks about; null and -1 where it does not say",
+    ),
     ("topics", "list<string>", "topics that the request names, ids resolved"),
     ("partitions", "list<struct<topic: string, partition: int32>>", "partitions that the request names"),
     (
@@ -75,6 +80,7 @@ def row(entry: Entry, frames: bool, messages: bool = False) -> dict[str, Any]:
         "api_version": entry.api_version,
         "correlation_id": entry.correlation_id,
         "groups": list(entry.groups),
+        "transactions": [one._asdict() for one in entry.transactions],
         "topics": list(entry.topics),
         "partitions": [{"topic": topic, "partition": index} for topic, index in entry.partitions],
         "errors": [
@@ -143,6 +149,15 @@ def parquet_schema() -> Any:
         "list<string>": pa.list_(pa.string()),
         "list<struct<topic: string, partition: int32>>": pa.list_(
             pa.struct([pa.field("topic", pa.string()), pa.field("partition", pa.int32())])
+        ),
+        "list<struct<transactional_id: string, producer_id: int64, producer_epoch: int16>>": pa.list_(
+            pa.struct(
+                [
+                    pa.field("transactional_id", pa.string()),
+                    pa.field("producer_id", pa.int64()),
+                    pa.field("producer_epoch", pa.int16()),
+                ]
+            )
         ),
         "list<struct<code: int16, name: string, count: int32>>": pa.list_(
             pa.struct([pa.field("code", pa.int16()), pa.field("name", pa.string()), pa.field("count", pa.int32())])

@@ -1,4 +1,4 @@
-"""What a message says of groups, topics, partitions and errors, derived from the messages' tables of fields.
+"""What a message says of groups, transactions, topics, partitions and errors, out of the messages' tables of fields.
 
 The definitions of Kafka's messages use the same few names throughout; the walk knows those, so that a new API needs
 nothing here.
@@ -6,26 +6,51 @@ nothing here.
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any, Final, cast
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, cast
 
 from kafkawire.api import ApiKey
 from kafkawire.codec.layout import StructLayout, layout_of
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
+from kafkawire.messages.init_producer_id_response import InitProducerIdResponse
+from kafkawire.messages.produce_request import ProduceRequest
+from kafkawire.messages.write_txn_markers_request import WritableTxnMarker
+from kafkawire.records import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 from kafkawire.rows import Rows
 from kafkawire.schema import ZERO_UUID, Message, Struct
 
 _TOPIC: Final = ("topic", "topic_name")
-_PARTITION: Final = ("partition", "partition_index", "partition_id")
+_PARTITION: Final = ("partition", "partition_index", "partition_id", "index")
 _PARTITIONS: Final = ("partitions", "partition_indexes")
 _GROUP_LISTS: Final = ("groups", "groups_names", "group_ids")
 _TOPIC_LISTS: Final = ("topic_names", "topics", "subscribed_topic_names")
 _TOPIC_RESOURCE: Final = 2
 _GROUP_KEY: Final = 0
+_TRANSACTION_KEY: Final = 1
+_TRANSACTIONAL_IDS: Final = ("transactional_id", "v3_and_below_transactional_id")
+_PRODUCER_IDS: Final = ("producer_id", "v3_and_below_producer_id")
+_PRODUCER_EPOCHS: Final = ("producer_epoch", "v3_and_below_producer_epoch")
+_OF_TRANSACTIONS: Final = frozenset((*_TRANSACTIONAL_IDS, *_PRODUCER_IDS, *_PRODUCER_EPOCHS))
+_OF_A_BATCH: Final = struct.Struct(">21xh20xqh").unpack_from
+"""Attributes, producer id and epoch in a batch's header."""
+_BATCH_HEADER: Final = 53
+_TRANSACTIONAL: Final = 0x10
 
 TopicName = Callable[[bytes], str | None]
 """A topic id to the topic's name; None where there is none of it."""
+
+
+class Transaction(NamedTuple):
+    """What a request says of the transaction that it is part of or asks about."""
+
+    transactional_id: str | None
+    """None where the request knows the producer alone: WriteTxnMarkers."""
+    producer_id: int
+    """-1 where the request does not know it."""
+    producer_epoch: int
 
 
 class Mentioned:
@@ -33,18 +58,47 @@ class Mentioned:
 
     def __init__(self) -> None:
         self.groups: dict[str, None] = {}
+        self.transactions: dict[Transaction, None] = {}
         self.topics: dict[str, None] = {}
         self.partitions: dict[tuple[str, int], None] = {}
 
 
 def mentioned(request: Message, version: int, topic_name: TopicName) -> Mentioned:
-    """The groups, topics and partitions that a request of this version names."""
+    """The groups, transactions, topics and partitions that a request of this version names."""
     found = Mentioned()
     _walk(request, version, "", None, found, topic_name)
-    if isinstance(request, FindCoordinatorRequest) and request.key_type == _GROUP_KEY:
+    if isinstance(request, FindCoordinatorRequest):
         for key in (*request.coordinator_keys, *([request.key] if request.key else [])):
-            found.groups.setdefault(key)
+            if request.key_type == _GROUP_KEY:
+                found.groups.setdefault(key)
+            elif request.key_type == _TRANSACTION_KEY:
+                found.transactions.setdefault(Transaction(key, NO_PRODUCER_ID, NO_PRODUCER_EPOCH))
+    elif isinstance(request, ProduceRequest):
+        found.transactions = dict.fromkeys(_produced_in(request))
     return found
+
+
+def with_answered_producer(transactions: Iterable[Transaction], answer: Any) -> tuple[Transaction, ...]:
+    """The same; of an InitProducerId with the producer id and epoch that it was given."""
+    if not isinstance(answer, InitProducerIdResponse) or answer.error_code:
+        return tuple(transactions)
+    return tuple(Transaction(each.transactional_id, answer.producer_id, answer.producer_epoch) for each in transactions)
+
+
+def _produced_in(request: ProduceRequest) -> list[Transaction]:
+    """Of a Produce: its transactional id with the producers of its transactional batches."""
+    producers = []
+    for topic in request.topic_data or ():
+        for partition in topic.partition_data or ():
+            records = partition.records
+            head = b"".join(records) if isinstance(records, list | tuple) else records
+            if head is not None and len(head) >= _BATCH_HEADER:
+                attributes, producer_id, epoch = _OF_A_BATCH(head)
+                if attributes & _TRANSACTIONAL:
+                    producers.append((producer_id, epoch))
+    if request.transactional_id is not None and not producers:
+        producers.append((NO_PRODUCER_ID, NO_PRODUCER_EPOCH))
+    return [Transaction(request.transactional_id, *producer) for producer in producers]
 
 
 Tally = Callable[[Any], dict[int, int]]
@@ -102,13 +156,16 @@ def api_name(key: int) -> str:
 
 
 def _walk(
-    struct: Struct, version: int, inside: str, topic: str | None, found: Mentioned, topic_name: TopicName
+    message: Struct, version: int, inside: str, topic: str | None, found: Mentioned, topic_name: TopicName
 ) -> None:
-    topic = _topic_of(struct, inside, topic_name) or topic
+    topic = _topic_of(message, inside, topic_name) or topic
     if topic is not None:
         found.topics.setdefault(topic)
-    for name, kind, versions, *_ in struct.FIELDS:
-        value = getattr(struct, name)
+    transaction = _transaction_of(message, version)
+    if transaction is not None:
+        found.transactions.setdefault(transaction)
+    for name, kind, versions, *_ in message.FIELDS:
+        value = getattr(message, name)
         if value is None or not versions[0] <= version <= versions[1]:  # it has a default, and nobody said it
             continue
         if name == "group_id":
@@ -118,6 +175,9 @@ def _walk(
                 found.groups.update(dict.fromkeys(value))
             elif name in _TOPIC_LISTS:
                 found.topics.update(dict.fromkeys(value))
+            elif name == "transactional_ids":
+                asked = (Transaction(each, NO_PRODUCER_ID, NO_PRODUCER_EPOCH) for each in value)
+                found.transactions.update(dict.fromkeys(asked))
         elif kind == "[]uuid" and name == "topic_ids":
             found.topics.update(dict.fromkeys(filter(None, map(topic_name, value))))
         elif topic is not None and kind == "int32" and name in _PARTITION:
@@ -129,18 +189,42 @@ def _walk(
                 _walk(each, version, name, topic, found, topic_name)
 
 
-def _topic_of(struct: Any, inside: str, topic_name: TopicName) -> str | None:
+def _transaction_of(message: Struct, version: int) -> Transaction | None:
+    """The transaction that a struct is about."""
+    cls: Any = type(message)
+    names = _names_of_transactions(cls, version)
+    if not names:
+        return None
+    said = {name: getattr(message, name) for name in names}
+    transactional_id = _first(said, _TRANSACTIONAL_IDS, None)
+    if transactional_id is None and not isinstance(message, WritableTxnMarker):
+        return None  # an idempotent producer's
+    producer_id = _first(said, _PRODUCER_IDS, NO_PRODUCER_ID)
+    return Transaction(transactional_id, producer_id, _first(said, _PRODUCER_EPOCHS, NO_PRODUCER_EPOCH))
+
+
+@lru_cache(maxsize=1024)
+def _names_of_transactions(cls: type[Struct], version: int) -> tuple[str, ...]:
+    """The fields of a struct that say something of a transaction."""
+    return tuple(row[0] for row in cls.FIELDS if row[0] in _OF_TRANSACTIONS and row[2][0] <= version <= row[2][1])
+
+
+def _first(said: dict[str, Any], names: tuple[str, ...], otherwise: Any) -> Any:
+    return next((said[name] for name in names if name in said), otherwise)
+
+
+def _topic_of(message: Any, inside: str, topic_name: TopicName) -> str | None:
     """The topic that a struct is about. `inside` is the name of the field that holds the struct."""
-    fields = {row[0]: row[1] for row in struct.FIELDS}
+    fields = {row[0]: row[1] for row in message.FIELDS}
     for name in _TOPIC:
-        if fields.get(name) == "string" and getattr(struct, name):
-            return str(getattr(struct, name))
-    if "topic" in inside and fields.get("name") == "string" and struct.name:
-        return str(struct.name)
-    if "topic_id" in fields and struct.topic_id != ZERO_UUID:
-        return topic_name(struct.topic_id)
-    if fields.get("resource_name") == "string" and getattr(struct, "resource_type", None) == _TOPIC_RESOURCE:
-        return str(struct.resource_name)
+        if fields.get(name) == "string" and getattr(message, name):
+            return str(getattr(message, name))
+    if "topic" in inside and fields.get("name") == "string" and message.name:
+        return str(message.name)
+    if "topic_id" in fields and message.topic_id != ZERO_UUID:
+        return topic_name(message.topic_id)
+    if fields.get("resource_name") == "string" and getattr(message, "resource_type", None) == _TOPIC_RESOURCE:
+        return str(message.resource_name)
     return None
 
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_FILTERS = ["api", "group", "topic", "client_id", "error", "outcome", "fault", "since", "where"]
+_FILTERS = [
+    "api", "group", "transactional_id", "producer_id", "topic", "client_id", "error", "outcome", "fault", "since",
+    "where",
+]  # fmt: skip
 
 
 class JournalTimeout(AssertionError):
@@ -33,6 +36,7 @@ class Journal:
 
         api: the API's name, "OffsetCommit"
         group, topic: named by the request
+        transactional_id, producer_id: of a transaction that the request is part of or asks about
         client_id: of the request
         error: an error in the answer, "NOT_COORDINATOR"
         outcome: "reply", "pending", "no_reply", "closed", "refused", "dropped"
@@ -187,6 +191,10 @@ def _test(name: str, value: Any) -> Callable[[Entry], bool] | None:
             return lambda entry: entry.api_key == key
         case "group":
             return lambda entry: value in entry.groups
+        case "transactional_id":
+            return lambda entry: any(one.transactional_id == value for one in entry.transactions)
+        case "producer_id":
+            return lambda entry: any(one.producer_id == value for one in entry.transactions)
         case "topic":
             return lambda entry: value in entry.topics
         case "client_id":

@@ -12,7 +12,7 @@ CLOSED: Final = "the stub was closed meanwhile"
 
 
 class StubError(RuntimeError):
-    """The stub was used before it was started or after it was closed."""
+    """The stub was used before it was started or after it was closed, or asked for what is being loaded."""
 
 
 class TopicError(ValueError):
@@ -25,3 +25,7 @@ class TopicError(ValueError):
 
 class GroupTimeout(AssertionError):
     """A group has not become what was waited for; the text says what it is."""
+
+
+class TransactionTimeout(AssertionError):
+    """A transactional id has not become what was waited for; the text says what it is."""

@@ -29,6 +29,8 @@ _STAND_FOR: Final = ("kafkastub.stub.", "kafkastub.journal", "contextlib")
 """Modules of which the objects stay in the child."""
 _STUB: Final = 0
 """The number of the stub itself among the objects in the child."""
+_ENDS: Final = {"Fault": "remove", "Hold": "release"}
+"""What a context manager in the child does at its end."""
 _ENDED: Final = "the stub's process has ended"
 
 
@@ -67,14 +69,20 @@ class Remote:
     def __iter__(self) -> Any:
         return iter(self._child.ask(self._number, "iterate", ""))
 
+    def __getitem__(self, key: object) -> Any:
+        return self._child.ask(self._number, "call", "__getitem__", (key,))
+
+    def __contains__(self, key: object) -> bool:
+        return bool(self._child.ask(self._number, "call", "__contains__", (key,)))
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._kind != "Fault":
-            return
-        with contextlib.suppress(StubError):  # closed meanwhile, and what it stands for with it
-            self._child.ask(self._number, "call", "remove")
+        end = _ENDS.get(self._kind)
+        if end is not None:
+            with contextlib.suppress(StubError):  # closed meanwhile, and what it stands for with it
+                self._child.ask(self._number, "call", end)
 
     def __repr__(self) -> str:
         return f"<{self._kind} of {self._child!r}>"

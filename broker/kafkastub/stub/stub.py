@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kafkastub.stub.faults import StubFaults
     from kafkastub.stub.quotas import StubQuotas
     from kafkastub.stub.tls import StubTls
+    from kafkastub.stub.transactions import StubTransactions
 
 T = TypeVar("T")
 
@@ -139,6 +140,13 @@ class KafkaStub:
         from kafkastub.stub.quotas import StubQuotas
 
         return StubQuotas(self._thread)
+
+    @cached_property
+    def transactions(self) -> StubTransactions:
+        """The transactional ids: what they are, to be aborted, and their markers held."""
+        from kafkastub.stub.transactions import StubTransactions
+
+        return StubTransactions(self._thread)
 
     @cached_property
     def tls(self) -> StubTls:

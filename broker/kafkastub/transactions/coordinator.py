@@ -282,6 +282,7 @@ class TransactionCoordinator(TransactionStore):
     def _abort_timed_out(self, transactional_id: str, turn: Turn) -> None:
         known = self.transactions.get(transactional_id)
         if known is not None and known.metadata.state is TransactionState.ONGOING:
+            self.meters.timed_out += 1
             self._fence(known, turn)
 
     def expire_ids(self, broker_ms: int) -> Turn:

@@ -67,6 +67,22 @@ def described(transaction: Transaction) -> TransactionDescription:
     )
 
 
+class Meters:
+    """Counters since the start of the process; loading and restore do not count.
+
+    Attributes:
+        committed, aborted: transactions that are complete.
+        timed_out: those that were aborted because their timeout was over, or was said to be.
+    """
+
+    __slots__ = ("aborted", "committed", "timed_out")
+
+    def __init__(self) -> None:
+        self.committed = 0
+        self.aborted = 0
+        self.timed_out = 0
+
+
 class TransactionStore:
     """Every transactional id.
 
@@ -84,6 +100,7 @@ class TransactionStore:
         self.transactions: dict[str, Transaction] = {}
         self.deadlines: Deadlines[Turn] = Deadlines()
         self.idle: dict[str, int] = {}
+        self.meters = Meters()
         self._time_out = time_out
 
     def apply(self, record: TransactionRecord) -> None:
@@ -113,6 +130,10 @@ class TransactionStore:
         turn.records.append(record)
         if isinstance(record, TransactionTombstone):
             return
+        if record.state is TransactionState.COMPLETE_COMMIT:
+            self.meters.committed += 1
+        elif record.state is TransactionState.COMPLETE_ABORT:
+            self.meters.aborted += 1
         deadline = self.transactions[record.transactional_id].deadline
         if record.state is not TransactionState.ONGOING:
             deadline.cancel()

@@ -17,6 +17,7 @@ from kafkastub.server.node_listener import ListenError
 from kafkastub.server.nodes import address_text
 from kafkastub.state.leadership import move_leader
 from kafkastub.state.topics import ensure_offsets_topic
+from kafkastub.state.transactional_ids import ensure_transactions_topic
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
@@ -82,11 +83,12 @@ class MoveLeader(Body):
 
 
 class MoveCoordinator(Body):
-    """Who is to coordinate a group."""
+    """Who is to coordinate a group, or a transactional id."""
 
     model_config = body_example(group="shipping", node=2)
 
-    group: Text
+    group: Text | None = None
+    transactional_id: Text | None = None
     node: StrictInt
 
 
@@ -169,13 +171,20 @@ def routes(hosted: Hosted) -> APIRouter:
         _moved(hosted, lambda: move_leader(broker.state, topic, body.partition, body.node, broker.clock.both()))
         return Leads(node=topic.partitions[body.partition].leader)
 
-    @router.post("/coordinators", tags=["nodes"], summary="Let a running node coordinate a group, and its neighbours")
+    @router.post(
+        "/coordinators", tags=["nodes"], summary="Let a running node coordinate a group or transactional id, and others"
+    )
     async def coordinate(body: MoveCoordinator) -> Leads:
         broker = hosted.running()
+        if (body.group is None) == (body.transactional_id is None):
+            raise Problem(400, "one of group and transactional_id is wanted")
         if not broker.state.cluster.has_living_node:
-            raise Problem(409, "no node is running, and so nobody can coordinate a group: start one first")
-        topic = ensure_offsets_topic(broker.state)
-        index = partition_for(body.group, len(topic.partitions))
+            raise Problem(409, "no node is running, and so nobody can coordinate anything: start one first")
+        if body.group is not None:
+            topic, key = ensure_offsets_topic(broker.state), body.group
+        else:
+            topic, key = ensure_transactions_topic(broker.state), body.transactional_id or ""
+        index = partition_for(key, len(topic.partitions))
         _moved(hosted, lambda: move_leader(broker.state, topic, index, body.node, broker.clock.both()))
         return Leads(node=topic.partitions[index].leader)
 

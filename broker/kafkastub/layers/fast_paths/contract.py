@@ -15,7 +15,7 @@ None, and nothing has happened: the request is for the handler.
 
 IsClear = Callable[[Any], bool]
 """A request -> whether nothing stands before the handler that may care for it, or for any other one that names the same
-groups, topics and partitions, whoever sends it and whenever.
+groups, transactions, topics and partitions, whoever sends it and whenever.
 
 A fast path asks when it meets these names first, and never again. Where it is not clear, they are for the handler.
 """

@@ -92,7 +92,7 @@ class Plan(Protocol):
 
     def never_matches(self, route: Route, request: Message) -> bool:
         """Whether `match` gives None, and counts nothing, for this request and for every other one that names the same
-        groups, topics and partitions, until the rules change. Asked once for what then goes a fast path.
+        groups, transactions, topics and partitions, until the rules change. Asked once for what then goes a fast path.
         """
 
 

@@ -5,7 +5,7 @@ Kafka: TransactionCoordinator, TransactionStateManager, TransactionMarkerChannel
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -42,6 +42,7 @@ class Transactions(Runtime[TransactionRecord]):
     Attributes:
         coordinator: of all transactional ids. Handlers come to it by `state.transactional_ids.coordinator_of`.
         topic: `__transaction_state`.
+        watchers: called whenever something has changed in a transaction.
     """
 
     coordinator: TransactionCoordinator
@@ -54,6 +55,7 @@ class Transactions(Runtime[TransactionRecord]):
         coordinator = TransactionCoordinator(settings, self._new_producer_id, self._coordinator_epoch)
         coordinator.deadlines.mark_dirty = state.mark_dirty
         super().__init__(transactions_topic(state, self._codec, coordinator), coordinator)
+        self.watchers: list[Callable[[], None]] = []
         self._markers = MarkersUnderWay(partial(write_marker, state), self._has_coordinator)
         self.follow_features()
 
@@ -100,6 +102,8 @@ class Transactions(Runtime[TransactionRecord]):
                 self._state.wake(TRANSACTION_STATE)
         if turn.markers:
             self._send(turn)
+        for look in tuple(self.watchers):
+            look()
         return turn
 
     def _send(self, turn: Turn) -> None:
@@ -147,6 +151,14 @@ class Transactions(Runtime[TransactionRecord]):
     def held(self) -> frozenset[str]:
         """The transactional ids whose markers are held."""
         return frozenset(self._markers.held)
+
+    def is_held(self, transactional_id: str) -> bool:
+        """Whether its markers are held."""
+        return transactional_id in self._markers.held
+
+    def under_way_of(self, transactional_id: str) -> list[TopicPartition]:
+        """The partitions that its marker has yet to be written to."""
+        return self._markers.left_of(transactional_id)
 
     @property
     def under_way(self) -> dict[str, list[TopicPartition]]:

@@ -67,6 +67,11 @@ class MarkersUnderWay:
         """By transactional id: the partitions that have no marker yet."""
         return {name: list(ending.left) for name, ending in self._endings.items()}
 
+    def left_of(self, transactional_id: str) -> list[TopicPartition]:
+        """Of one transactional id."""
+        ending = self._endings.get(transactional_id)
+        return [] if ending is None else list(ending.left)
+
     def clear(self) -> None:
         """Nothing is under way: the coordinator has moved, and says anew what is."""
         self._endings.clear()

@@ -1,0 +1,282 @@
+"""/v1/transactions and /v1/hanging-transactions: what `stub.transactions` is in Python (docs/transactions.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeVar
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field, StrictInt
+
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem, of_kafka
+from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Text, body_example, example, iso
+from kafkawire.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.state.broker_state import BrokerState
+    from kafkastub.state.transactions.transactions import Transactions
+    from kafkastub.state.transactions.views import HangingTransaction, TransactionView
+
+T = TypeVar("T")
+
+_COORDINATOR: Final = "the transaction coordinator"
+_State = Literal[
+    "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "PrepareEpochFence", "Dead"
+]
+_PLACE = {"topic": "orders", "partition": 0}
+
+
+class Place(BaseModel):
+    """A partition."""
+
+    topic: str
+    partition: int
+
+
+class TransactionInfo(BaseModel):
+    """A transactional id."""
+
+    model_config = example(
+        transactional_id="shop", state="PrepareCommit", producer_id=4, producer_epoch=2, timeout_ms=60000,
+        start="2026-03-01T12:00:00.123Z", partitions=[_PLACE], pending_markers=[_PLACE], held=True,
+    )  # fmt: skip
+
+    transactional_id: str
+    state: str = Field(description="Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort")
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+    start: str | None = Field(description="broker time when its transaction began; null before the first")
+    partitions: list[Place] = Field(description="those of its transaction that have no marker yet")
+    pending_markers: list[Place] = Field(description="those of them that a marker is under way to")
+    held: bool = Field(description="whether its markers are held")
+
+
+class TransactionList(BaseModel):
+    """Transactional ids in the order in which they came."""
+
+    transactions: list[TransactionInfo]
+    total: int = Field(description="how many fulfil the filters, listed or not")
+
+
+class TransactionsQuery(Body):
+    """Which, and how many."""
+
+    state: list[_State] = Field([], description="only those in that state; may be given several times")
+    producer_id: list[int] = Field([], description="only those of that producer; may be given several times")
+    limit: Limit = 1000
+
+
+class Held(BaseModel):
+    """Whose markers are held now."""
+
+    model_config = example(held=["shop"])
+
+    held: list[str]
+
+
+class HangingInfo(BaseModel):
+    """A transaction that no coordinator is going to end."""
+
+    model_config = example(
+        topic="orders", partition=0, producer_id=9, producer_epoch=0, start_offset=17,
+        last_timestamp="2026-03-01T12:00:00.123Z",
+    )  # fmt: skip
+
+    topic: str
+    partition: int
+    producer_id: int
+    producer_epoch: int
+    start_offset: int = Field(description="where it begins; readers of committed records come no further")
+    last_timestamp: str | None = Field(description="of its producer's last record")
+
+
+class HangingList(BaseModel):
+    """By topic, partition and offset."""
+
+    hanging: list[HangingInfo]
+
+
+class NewHanging(Body):
+    """Where a transaction is to hang."""
+
+    model_config = body_example(topic="orders", partition=0)
+
+    topic: Text
+    partition: StrictInt = 0
+    value: Text = Field("hanging", description="of its record")
+
+
+class HangingEnd(Body):
+    """Which one is to be ended."""
+
+    model_config = body_example(topic="orders", partition=0, start_offset=0)
+
+    topic: Text
+    partition: StrictInt
+    start_offset: StrictInt
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoints."""
+    router = APIRouter(tags=["transactions"])
+    _add_ids(router, hosted)
+    _add_ends(router, hosted)
+    _add_hanging(router, hosted)
+    return router
+
+
+def _known(state: BrokerState) -> Transactions | None:
+    """None where there never was a transaction. Raises Problem while they are being loaded."""
+    if not state.has_transactions:
+        return None
+    if state.transactions.loading is not None:
+        raise of_kafka(KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS), _COORDINATOR)
+    return state.transactions
+
+
+def _show(state: BrokerState, transactional_id: str) -> TransactionInfo:
+    """Raises Problem."""
+    from kafkastub.state.transactions.views import view
+
+    transactions = _known(state)
+    found = None if transactions is None else view(transactions, transactional_id)
+    if found is None:
+        code = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND.name
+        raise Problem(404, f"there is no transactional id {transactional_id!r}", code)
+    return _info(found)
+
+
+def _add_ids(router: APIRouter, hosted: Hosted) -> None:
+    @router.get("/transactions", summary="All transactional ids")
+    async def list_transactions(query: Annotated[TransactionsQuery, Query()]) -> TransactionList:
+        from kafkastub.state.transactions.views import view
+
+        transactions = _known(hosted.running().state)
+        if transactions is None:
+            return TransactionList(transactions=[], total=0)
+        fitting = [
+            transactional_id
+            for transactional_id, one in transactions.coordinator.transactions.items()
+            if (not query.state or one.metadata.state.camel in query.state)
+            and (not query.producer_id or one.metadata.producer_id in query.producer_id)
+        ]
+        views = (view(transactions, transactional_id) for transactional_id in fitting[: query.limit])
+        return TransactionList(transactions=[_info(one) for one in views if one is not None], total=len(fitting))
+
+    @router.get("/transactions/{transactional_id:path}", summary="One transactional id")
+    async def show(transactional_id: str) -> TransactionInfo:
+        return _show(hosted.running().state, transactional_id)
+
+
+def _add_ends(router: APIRouter, hosted: Hosted) -> None:
+    @router.post(
+        "/transactions/{transactional_id:path}/abort", summary="Abort an open transaction, as its timeout would"
+    )
+    async def abort(transactional_id: str) -> TransactionInfo:
+        from kafkastub.state.transactions.views import abort
+
+        broker = hosted.running()
+        _show(broker.state, transactional_id)
+        _done(
+            hosted,
+            lambda: abort(broker.state.transactions, transactional_id, *broker.clock.both()),
+            f"transactional id {transactional_id!r}",
+        )
+        return _show(broker.state, transactional_id)
+
+    @router.post("/transactions/{transactional_id:path}/hold", summary="Hold its markers from now on")
+    async def hold(transactional_id: str) -> Held:
+        transactions = hosted.running().state.transactions
+        if len(transactions.held) >= MOST_LISTED:
+            raise Problem(409, f"the markers of {MOST_LISTED} transactional ids are held already: release some")
+        hosted.call(lambda: transactions.hold_markers(transactional_id))
+        return Held(held=sorted(transactions.held))
+
+    @router.post("/transactions/{transactional_id:path}/release", summary="Write its held markers, hold no more")
+    async def release(transactional_id: str) -> Held:
+        broker = hosted.running()
+        if not broker.state.has_transactions:
+            return Held(held=[])
+        transactions = broker.state.transactions
+        _done(
+            hosted,
+            lambda: transactions.release_markers(transactional_id, *broker.clock.both()),
+            f"transactional id {transactional_id!r}",
+        )
+        return Held(held=sorted(transactions.held))
+
+
+def _add_hanging(router: APIRouter, hosted: Hosted) -> None:
+    def found() -> list[HangingTransaction]:
+        from kafkastub.state.transactions.views import hanging
+
+        state = hosted.running().state
+        return hanging(state, _known(state))
+
+    @router.get("/hanging-transactions", summary="Open transactions that no coordinator is going to end")
+    async def list_hanging() -> HangingList:
+        return HangingList(hanging=[_hanging(one) for one in found()])
+
+    @router.post("/hanging-transactions", status_code=201, summary="Make one: a record of a producer that nobody knows")
+    async def hang(body: NewHanging) -> HangingInfo:
+        from kafkastub.state.transactions.views import hang
+
+        broker = hosted.running()
+        where = f"partition {body.partition} of topic {body.topic!r}"
+        now = broker.clock.broker_ms()
+        return _hanging(
+            _done(hosted, lambda: hang(broker.state, body.topic, body.partition, body.value.encode(), now), where)
+        )
+
+    @router.post("/hanging-transactions/abort", summary="End one with an abort marker, as an administrator does")
+    async def end(body: HangingEnd) -> HangingInfo:
+        from kafkastub.state.transactions.views import end_hanging
+
+        broker = hosted.running()
+        where = f"partition {body.partition} of topic {body.topic!r}"
+        wanted = body.topic, body.partition, body.start_offset
+        one = next((each for each in found() if (each.topic, each.partition, each.start_offset) == wanted), None)
+        if one is None:
+            raise Problem(404, f"{where} has no hanging transaction that begins at offset {body.start_offset}")
+        _done(hosted, lambda: end_hanging(broker.state, one, broker.clock.broker_ms()), where)
+        return _hanging(one)
+
+
+def _done(hosted: Hosted, work: Callable[[], T], subject: str) -> T:
+    """Raises Problem for what Kafka refuses."""
+    try:
+        return hosted.call(work)
+    except KafkaError as error:
+        raise of_kafka(error, subject) from None
+
+
+def _info(one: TransactionView) -> TransactionInfo:
+    return TransactionInfo(
+        transactional_id=one.transactional_id,
+        state=one.state,
+        producer_id=one.producer_id,
+        producer_epoch=one.producer_epoch,
+        timeout_ms=one.timeout_ms,
+        start=None if one.start_ms is None else iso(one.start_ms),
+        partitions=[Place(topic=topic, partition=index) for topic, index in one.partitions],
+        pending_markers=[Place(topic=topic, partition=index) for topic, index in one.pending_markers],
+        held=one.held,
+    )
+
+
+def _hanging(one: HangingTransaction) -> HangingInfo:
+    last = one.last_timestamp_ms
+    return HangingInfo(
+        topic=one.topic,
+        partition=one.partition,
+        producer_id=one.producer_id,
+        producer_epoch=one.producer_epoch,
+        start_offset=one.start_offset,
+        last_timestamp=iso(last) if 0 <= last <= _LAST_MS else None,
+    )
+
+
+_LAST_MS: Final = 253_402_300_799_999
+"""The end of the year 9999: no date can be later."""

@@ -1,0 +1,273 @@
+"""`stub.transactions`: transactional ids as the coordinator has them, and what a test can do to them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+
+from kafkastub.stub.errors import StubError, TransactionTimeout
+from kafkawire.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.metadata import Topic
+    from kafkastub.server.broker import Broker
+    from kafkastub.state.transactions.transactions import Transactions
+    from kafkastub.state.transactions.views import HangingTransaction, TransactionView
+    from kafkastub.stub.runner import Runner
+
+T = TypeVar("T")
+
+STATES: Final = (
+    "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "PrepareEpochFence", "Dead",
+)  # fmt: skip
+_DEAD: Final = "Dead"
+
+
+class Hold:
+    """Markers that are held; as a context manager they are released at its end."""
+
+    def __init__(self, transactions: StubTransactions, transactional_id: str) -> None:
+        self._transactions = transactions
+        self.transactional_id = transactional_id
+
+    def release(self) -> None:
+        """`release_markers` of this transactional id. Releasing twice does no harm."""
+        self._transactions.release_markers(self.transactional_id)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def __repr__(self) -> str:
+        return f"<hold of the markers of {self.transactional_id!r}>"
+
+
+class StubTransactions(Mapping[str, "TransactionView"]):
+    """What each transactional id is now: `stub.transactions["orders-1"].state == "Ongoing"` (docs/transactions.md).
+
+    Iterating gives the transactional ids, in the order in which they came. Raises StubError while the coordinator is
+    being loaded.
+    """
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def __getitem__(self, transactional_id: str) -> TransactionView:
+        found = self._call(lambda broker: _view(broker, transactional_id))
+        if found is None:
+            raise KeyError(f"there is no transactional id {transactional_id!r}")
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._call(_ids))
+
+    def __len__(self) -> int:
+        return len(self._call(_ids))
+
+    def abort(self, what: str | HangingTransaction) -> None:
+        """End an open transaction, or a hanging one.
+
+        Of a transactional id it does what its timeout would do: the transaction is aborted, its producer fenced. One
+        that hangs gets an abort marker, as an administrator writes it.
+
+        Raises KeyError for an id that there is not, ValueError where no transaction is open.
+        """
+        if isinstance(what, str):
+            self._call(lambda broker: _abort(broker, what))
+        else:
+            self._call(lambda broker: _end(broker, what))
+
+    def hold_markers(self, transactional_id: str) -> Hold:
+        """From now on its transactions stay in PrepareCommit or PrepareAbort until `release_markers`.
+
+        The id need not be there yet. What is given back is a context manager, at whose end they are released.
+        """
+        _check_id(transactional_id)
+        self._call(lambda broker: broker.state.transactions.hold_markers(transactional_id))
+        return Hold(self, transactional_id)
+
+    def release_markers(self, transactional_id: str) -> None:
+        """Write the markers that are held, and hold no more of that id. Nothing happens where none are."""
+        _check_id(transactional_id)
+
+        def release(broker: Broker) -> None:
+            if broker.state.has_transactions:
+                broker.state.transactions.release_markers(transactional_id, *broker.clock.both())
+
+        self._call(release)
+
+    def hang(self, topic: str, partition: int = 0, value: bytes = b"hanging") -> HangingTransaction:
+        """Make a hanging transaction: a record of a producer that no coordinator knows.
+
+        Readers of committed records come no further in that partition until `abort`. Raises KeyError, ValueError.
+        """
+        return self._call(lambda broker: _hang(broker, topic, partition, value))
+
+    def find_hanging(self) -> list[HangingTransaction]:
+        """The transactions that are open in a partition, and that no coordinator is going to end there."""
+        return self._call(_hanging)
+
+    def coordinator_of(self, transactional_id: str) -> int:
+        """The id of the node that coordinates a transactional id, -1 where none does."""
+
+        def leader(broker: Broker) -> int:
+            if not broker.state.cluster.has_living_node:
+                return -1
+            topic, index = _coordinated(broker, transactional_id)
+            return topic.partitions[index].leader
+
+        return self._call(leader)
+
+    def move_coordinator(self, transactional_id: str, node: int) -> None:
+        """Let a running node coordinate it, and all ids of the same partition of `__transaction_state`.
+
+        Raises ValueError.
+        """
+        from kafkastub.state.leadership import move_leader
+
+        def move(broker: Broker) -> None:
+            if not broker.state.cluster.has_living_node:
+                raise ValueError("no node is running, and so nobody can coordinate transactions: start one first")
+            move_leader(broker.state, *_coordinated(broker, transactional_id), node, broker.clock.both())
+
+        self._call(move)
+
+    def wait(self, transactional_id: str, *, state: str, timeout: float = 5) -> TransactionView | None:
+        """Wait until a transactional id is in `state`, and give what it is then.
+
+        `state` is one of Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort and Dead; an id
+        that there is not is Dead, and None is given. Raises TransactionTimeout after `timeout` seconds, ValueError.
+        """
+        known = {each.lower(): each for each in STATES}
+        if state.lower() not in known:
+            raise ValueError(f"state={state!r}: a transactional id is {', '.join(STATES)}")
+        return _wait(self._runner, transactional_id, known[state.lower()], timeout)
+
+    def _call(self, work: Callable[[Broker], T]) -> T:
+        broker = self._runner.running()
+        return self._runner.call(lambda: work(broker))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} transactional ids>"
+
+
+def _check_id(transactional_id: object) -> None:
+    if not isinstance(transactional_id, str) or not transactional_id:
+        raise TypeError(f"transactional_id={transactional_id!r} is refused: a text is wanted")
+
+
+def _loaded(broker: Broker) -> Transactions | None:
+    """None where there never was a transaction. Raises StubError while the coordinator is being loaded."""
+    if not broker.state.has_transactions:
+        return None
+    if broker.state.transactions.loading is not None:
+        raise StubError("the transaction coordinator is being loaded: what it knows cannot be told now")
+    return broker.state.transactions
+
+
+def _ids(broker: Broker) -> list[str]:
+    transactions = _loaded(broker)
+    return [] if transactions is None else list(transactions.coordinator.transactions)
+
+
+def _view(broker: Broker, transactional_id: str) -> TransactionView | None:
+    from kafkastub.state.transactions.views import view
+
+    transactions = _loaded(broker)
+    return None if transactions is None else view(transactions, transactional_id)
+
+
+def _abort(broker: Broker, transactional_id: str) -> None:
+    from kafkastub.state.transactions.views import abort
+
+    transactions = _loaded(broker)
+    if transactions is None:
+        raise KeyError(f"there is no transactional id {transactional_id!r}")
+    try:
+        abort(transactions, transactional_id, *broker.clock.both())
+    except KafkaError as error:
+        if error.code is ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
+            raise KeyError(f"there is no transactional id {transactional_id!r}") from None
+        raise ValueError(f"{transactional_id!r} cannot be aborted: {error.message or error.code.name}") from None
+
+
+def _end(broker: Broker, one: HangingTransaction) -> None:
+    from kafkastub.state.transactions.views import end_hanging
+
+    if one not in _hanging(broker):
+        raise ValueError(
+            f"{one.topic}-{one.partition} has no hanging transaction of producer {one.producer_id} any more"
+        )
+    try:
+        end_hanging(broker.state, one, broker.clock.broker_ms())
+    except KafkaError as error:
+        raise ValueError(f"{one.topic}-{one.partition} takes no marker: {error.message or error.code.name}") from None
+
+
+def _hang(broker: Broker, topic: str, partition: int, value: bytes) -> HangingTransaction:
+    from kafkastub.state.transactions.views import hang
+
+    try:
+        return hang(broker.state, topic, partition, value, broker.clock.broker_ms())
+    except KafkaError as error:
+        if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            raise KeyError(f"there is no partition {partition} of a topic {topic!r}") from None
+        raise ValueError(f"no transaction can hang there: {error.message or error.code.name}") from None
+
+
+def _hanging(broker: Broker) -> list[HangingTransaction]:
+    from kafkastub.state.transactions.views import hanging
+
+    return hanging(broker.state, _loaded(broker))
+
+
+def _coordinated(broker: Broker, transactional_id: str) -> tuple[Topic, int]:
+    from kafkastub.coordinator import partition_for
+    from kafkastub.state.transactional_ids import ensure_transactions_topic
+
+    _check_id(transactional_id)
+    topic = ensure_transactions_topic(broker.state)
+    return topic, partition_for(transactional_id, len(topic.partitions))
+
+
+def _wait(runner: Runner, transactional_id: str, state: str, timeout: float) -> TransactionView | None:
+    broker = runner.running()
+    came = threading.Event()
+    found: list[Any] = []
+
+    def look() -> None:
+        if found or broker.state.transactions.loading is not None:
+            return
+        now = _view(broker, transactional_id)
+        if (_DEAD if now is None else now.state) == state:
+            found.append(now)
+            came.set()
+
+    def begin() -> None:
+        look()
+        if not found:
+            broker.state.transactions.watchers.append(look)
+
+    def end() -> str:
+        transactions = broker.state.transactions
+        if look in transactions.watchers:
+            transactions.watchers.remove(look)
+        if transactions.loading is not None:
+            return "being loaded"
+        now = _view(broker, transactional_id)
+        return _DEAD if now is None else now.state
+
+    runner.call(begin)
+    try:
+        came.wait(timeout)
+    finally:
+        now = runner.call(end)
+    if not found:
+        raise TransactionTimeout(
+            f"transactional id {transactional_id!r} is {now} after {timeout:g} s, {state} was waited for"
+        )
+    last: TransactionView | None = found[0]
+    return last
