@@ -78,7 +78,7 @@ MUTANTS = (
         "OffsetCommit",
     ),
     Mutant(_GROUP, "if generation != self.generation:", "if generation > self.generation:", "OffsetCommit"),
-    Mutant(_GROUP, "if self.state is _COMPLETING_REBALANCE:", "if False:", "OffsetCommit"),
+    Mutant(_GROUP, "if self.state is _COMPLETING_REBALANCE and not transactional:", "if False:", "OffsetCommit"),
     Mutant(_GROUP, "return self.protocol_type == CONSUMER_PROTOCOL_TYPE\n", "return False\n", "OffsetDelete"),
     Mutant(_GROUP, "return topic in self.subscribed", "return topic not in self.subscribed", "OffsetDelete"),
     Mutant(

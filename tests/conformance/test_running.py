@@ -102,7 +102,8 @@ def test_what_the_suite_made_is_removed_and_nothing_else(stub: KafkaStub):
         outcome = conform(stub.bootstrap_servers, chosen="OffsetCommit or CreateTopics or JoinGroup/second")
         assert not outcome.bad
         assert outcome.left == []
-        assert set(names(client)) - {"__consumer_offsets"} == before - {"__consumer_offsets"}
+        internal = {"__consumer_offsets", "__transaction_state"}
+        assert set(names(client)) - internal == before - internal
         assert list(client.ask(ListGroupsRequest()).groups) == []
 
 

@@ -39,6 +39,8 @@ def two(
 
 
 def everything(stub: KafkaStub) -> tuple[set[str], int]:
-    """Its topics, but for the internal one, and how many groups there are."""
+    """Its topics, but for the internal ones, and how many groups there are."""
     with Client(stub.bootstrap_servers) as client:
-        return set(names(client)) - {"__consumer_offsets"}, len(client.ask(ListGroupsRequest()).groups)
+        return set(names(client)) - {"__consumer_offsets", "__transaction_state"}, len(
+            client.ask(ListGroupsRequest()).groups
+        )

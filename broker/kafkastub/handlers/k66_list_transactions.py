@@ -38,7 +38,7 @@ def list_transactions(ctx: RequestContext, request: ListTransactionsRequest) -> 
     from kafkastub.transactions import TransactionState as State
 
     by_name = {state.camel: state for state in State}
-    unknown = [name for name in request.state_filters if name not in by_name]
+    unknown = [name for name in dict.fromkeys(request.state_filters) if name not in by_name]
     matches = _matching(request.transactional_id_pattern)
     states = {by_name[name] for name in request.state_filters if name in by_name}
     if ctx.state.cluster.topic(TRANSACTION_STATE) is None or (request.state_filters and not states):

@@ -26,6 +26,9 @@ OFFSETS = "Kafka: KafkaApis.handleAddOffsetsToTxnRequest"
 END = "Kafka: TransactionCoordinator.endTransaction"
 SEEN = ["AddPartitionsToTxn", "DescribeTransactions", "EndTxn", "InitProducerId"]
 WITH_RECORDS = [*SEEN, "Produce"]
+ABORTED_SECONDS = 25.0
+"""Kafka looks every ten seconds (transaction.abort.timed.out.transaction.cleanup.interval.ms)."""
+
 UNKNOWN_ID = 1_000_000_000
 """Far from the producer ids that a broker has given out so far."""
 
@@ -335,3 +338,24 @@ def ending_of_nobody(on: Broker) -> None:
         on.ask("EndTxn", **{**Producer(on).who, "transactional_id": "", "committed": True}),
         error_code=E.INVALID_REQUEST,
     )
+
+
+@case(
+    "EndTxn",
+    "A transaction over its time is aborted, and its producer fenced: INVALID_PRODUCER_EPOCH, from version 2 on "
+    "PRODUCER_FENCED; in version 5 a commit is INVALID_TXN_STATE, and an abort brings the epoch.",
+    source="KIP-98, KIP-890; Kafka: TransactionCoordinator.abortTimedOutTransactions",
+    also=WITH_RECORDS,
+    slow=True,
+)
+def over_its_time(on: Broker) -> None:
+    topic, producer = on.topic(), Producer(on, timeout_ms=100)
+    producer.write(topic, b"a")
+    aborted = on.in_time(lambda: state(on, producer.name) == "CompleteAbort", ABORTED_SECONDS)
+    expect_that("whether it is aborted", aborted, True)
+    expect_that("the epoch", described(on, producer.name).producer_epoch, producer.epoch + 1)
+    if on.version < 5:
+        expect(producer.end(True), error_code=stale(on, 2))
+        return
+    expect(producer.end(True), error_code=E.INVALID_TXN_STATE)
+    expect(producer.end(False), error_code=E.NONE, producer_epoch=producer.epoch + 1)

@@ -113,7 +113,7 @@ def filtered(on: Broker) -> None:
 )
 def unknown_state(on: Broker) -> None:
     producer = Producer(on)
-    answer = on.ask("ListTransactions", state_filters=["Nonsense"])
+    answer = on.ask("ListTransactions", state_filters=["Nonsense", "Nonsense"])
     expect(answer, error_code=E.NONE, unknown_state_filters=["Nonsense"], transaction_states=[])
     answer = on.ask("ListTransactions", state_filters=["Nonsense", "Empty"])
     expect(answer, error_code=E.NONE, unknown_state_filters=["Nonsense"])
