@@ -135,6 +135,8 @@ class Producers(Places):
             return
         chosen = self.random.sample(self.producers, self.pick((1, 1, 2)))
         asked = [self._who(one) | {"verify_only": self.chance(0.3), "topics": self._topics_to_add()} for one in chosen]
+        if len({one["transactional_id"] for one in asked}) < len(asked):
+            return  # Kafka keeps what is asked for by transactional id, and mixes up who is answered what
         self.play.ask("p1", "AddPartitionsToTxn", version, {"transactions": asked})
         for one in chosen:
             one.added.clear()  # it has to ask again: what of it has come in is not looked for
