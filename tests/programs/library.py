@@ -1,0 +1,62 @@
+"""The programs: what each is, what it shows, how it is built and played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from tests.oracle.jars import TOOLS, OracleError, class_path, java
+from tests.programs.message_copier import playing as message_copier
+from tests.programs.stage import Stage
+from tests.toolchains import Unavailable
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program.
+
+    Attributes:
+        name: as its users call it.
+        shows: what is proven where it passes.
+        version: reads the pinned version.
+        build: makes it ready; raises Unavailable where the machine cannot.
+        play: plays it on a stage and gives the lines of its result; raises Wrong or AssertionError.
+    """
+
+    name: str
+    shows: str
+    version: Callable[[], str]
+    build: Callable[[], None]
+    play: Callable[[Stage], Iterator[str]]
+
+
+def _tools() -> None:
+    """Kafka's own programs come with the oracle's jars."""
+    try:
+        java()
+        class_path(TOOLS)
+    except OracleError as missing:
+        raise Unavailable(str(missing).splitlines()[0]) from None
+
+
+def _python() -> None:
+    """Nothing is to be built: the libraries are those of requirements/dev.lock."""
+
+
+PROGRAMS: Final = (
+    Program(
+        "TransactionalMessageCopier",
+        "two of Kafka's own copiers with random aborts, each killed three times in an open transaction",
+        lambda: TOOLS,
+        _tools,
+        message_copier.play,
+    ),
+    Program(
+        "TransactionalMessageCopier in a group",
+        "two copiers share the partitions and send the group's metadata; one is killed in an open transaction",
+        lambda: TOOLS,
+        _tools,
+        message_copier.play_group,
+    ),
+)
