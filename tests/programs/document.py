@@ -65,9 +65,9 @@ def different(runs: Iterable[Run]) -> list[Run]:
     """The runs on the stub that passed with another result than on Apache Kafka."""
     found = []
     for pair in _pairs(runs).values():
-        if len(pair) == 2 and not any(run.failed or run.missing for run in pair.values()):
-            if pair[STUB].lines != pair[KAFKA].lines:
-                found.append(pair[STUB])
+        ended = len(pair) == 2 and not any(run.failed or run.missing for run in pair.values())
+        if ended and pair[STUB].lines != pair[KAFKA].lines:
+            found.append(pair[STUB])
     return found
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from tests.oracle.jars import TOOLS, OracleError, class_path, java
+from tests.programs.librdkafka import playing as librdkafka
 from tests.programs.message_copier import playing as message_copier
 from tests.programs.stage import Stage
-from tests.toolchains import Unavailable
+from tests.toolchains import Unavailable, locked_python
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ def _python() -> None:
     """Nothing is to be built: the libraries are those of requirements/dev.lock."""
 
 
+ETL: Final = (
+    "consume, transform, produce to two topics, offsets in the transaction; one killed in a transaction, the next frozen"
+    " in one until a third has done its work, then fenced"
+)
 PROGRAMS: Final = (
     Program(
         "TransactionalMessageCopier",
@@ -58,5 +63,12 @@ PROGRAMS: Final = (
         lambda: TOOLS,
         _tools,
         message_copier.play_group,
+    ),
+    Program(
+        "librdkafka ETL",
+        f"a job with confluent-kafka: {ETL}",
+        locked_python("confluent-kafka"),
+        _python,
+        librdkafka.play,
     ),
 )

@@ -25,7 +25,7 @@ class Running:
         with log.open("wb") as output:
             self._process = subprocess.Popen(
                 command,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd=log.parent,
@@ -66,6 +66,12 @@ class Running:
     def thaw(self) -> None:
         self._process.send_signal(signal.SIGCONT)
 
+    def go_on(self) -> None:
+        """A line on its standard input."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(b"\n")
+        self._process.stdin.flush()
+
     def terminate(self) -> None:
         """Ask it to end (SIGTERM), and wait."""
         self._process.terminate()
@@ -76,6 +82,9 @@ class Running:
         """kill -9."""
         self._process.kill()
         self._process.wait()
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
 
     def end_of_log(self, lines: int = 12) -> str:
         return "\n".join(self.said().strip().splitlines()[-lines:])
