@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tests.oracle.jars import TOOLS, OracleError, class_path, java
+from tests.programs.franz_go import playing as franz_go
 from tests.programs.librdkafka import playing as librdkafka
 from tests.programs.message_copier import playing as message_copier
 from tests.programs.stage import Stage
@@ -71,4 +72,5 @@ PROGRAMS: Final = (
         _python,
         librdkafka.play,
     ),
+    Program("franz-go ETL", f"the same job with franz-go: {ETL}", franz_go.version, franz_go.build, franz_go.play),
 )
