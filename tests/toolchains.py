@@ -62,6 +62,13 @@ def build_maven(sources: Path, target: Path) -> None:
             run(["mvn", "-q", "-B", "-Dstyle.color=never", f"-Dbuilt.target={target}", *goals], sources)
 
 
+def java_program(target: Path, main_class: str, *args: str, heap_mb: int = 128, flags: Sequence[str] = ()) -> list[str]:
+    """The command line of a program that `build_maven` has built. Settings are for a quick start."""
+    path = os.pathsep.join((str(target / "classes"), str(target / "jars" / "*")))
+    quick = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+    return ["java", f"-Xmx{heap_mb}m", *quick, *flags, "-cp", path, main_class, *args]
+
+
 def build_go(sources: Path, target: Path) -> None:
     """Build a Go module's programs into `target`."""
     target.mkdir(parents=True, exist_ok=True)

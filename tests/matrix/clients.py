@@ -6,7 +6,6 @@ Versions are read from the lock files that pin them. Programs are built into `.c
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -23,6 +22,7 @@ from tests.toolchains import (
     build_go,
     build_maven,
     changed,
+    java_program,
     locked_go,
     locked_java,
     locked_python,
@@ -123,8 +123,7 @@ def _python(program: str) -> Callable[[], list[str]]:
 
 
 def _java() -> list[str]:
-    path = os.pathsep.join((str(BUILT / "java" / "classes"), str(BUILT / "java" / "jars" / "*")))
-    return ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path, "Scenario"]
+    return java_program(BUILT / "java", "Scenario")
 
 
 def _built(*parts: str) -> Callable[[], list[str]]:

@@ -1,10 +1,10 @@
 """A transactional ETL job is interrupted: what every one of them, in whichever language, is put through.
 
-The job is started as `job BOOTSTRAP INPUT OUTPUT AUDIT GROUP HOLD`. In transactions of some hundred records it reads the
-input as a static member of the group, writes each value in capitals to the output, every tenth to the audit topic too,
-and sends its offsets along. Each fifth transaction it aborts of its own will. In its transaction number HOLD (0: none),
-when all records are acknowledged, it prints `holding` and waits for a line on its standard input. It ends with `done` at
-the end of the input, with `fenced` where another has taken its place.
+The job is started as `job BOOTSTRAP INPUT OUTPUT AUDIT GROUP HOLD`. In transactions of some hundred records it reads
+the input as a static member of the group, writes each value in capitals to the output, every tenth to the audit topic
+too, and sends its offsets along. Each fifth transaction it aborts of its own will. In its transaction number HOLD (0:
+none), when all records are acknowledged, it prints `holding` and waits for a line on its standard input. It ends with
+`done` at the end of the input, with `fenced` where another has taken its place.
 """
 
 from __future__ import annotations

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from tests.oracle.jars import TOOLS, OracleError, class_path, java
+from tests.programs.connect import playing as connect
 from tests.programs.franz_go import playing as franz_go
 from tests.programs.librdkafka import playing as librdkafka
 from tests.programs.message_copier import playing as message_copier
 from tests.programs.stage import Stage
+from tests.programs.streams import playing as streams
 from tests.toolchains import Unavailable, locked_python
 
 
@@ -47,8 +49,8 @@ def _python() -> None:
 
 
 ETL: Final = (
-    "consume, transform, produce to two topics, offsets in the transaction; one killed in a transaction, the next frozen"
-    " in one until a third has done its work, then fenced"
+    "consume, transform, produce to two topics, offsets in the transaction; the first is killed in a transaction, the"
+    " second frozen in one until a third has done its work, then fenced"
 )
 PROGRAMS: Final = (
     Program(
@@ -73,4 +75,26 @@ PROGRAMS: Final = (
         librdkafka.play,
     ),
     Program("franz-go ETL", f"the same job with franz-go: {ETL}", franz_go.version, franz_go.build, franz_go.play),
+    Program(
+        "Kafka Streams word count",
+        "exactly_once_v2 with a repartition topic and a changelog, killed and ended in the middle: each count once",
+        lambda: TOOLS,
+        _tools,
+        streams.count,
+    ),
+    Program(
+        "Kafka Streams join",
+        "exactly_once_v2, two topics joined in a window, killed and ended in the middle: each pair once",
+        lambda: TOOLS,
+        _tools,
+        streams.join,
+    ),
+    Program(
+        "Kafka Connect",
+        "distributed mode, an exactly-once source (the file source) on two workers; the one that has the task is killed"
+        " in a transaction, twice: each line of the file once, in order",
+        connect.version,
+        connect.build,
+        connect.play,
+    ),
 )

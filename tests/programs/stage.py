@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -21,6 +23,10 @@ SETTLED_SECONDS: Final = 0.2
 """After this a frozen program's last requests have been answered."""
 READER: Final = "reader"
 """Client id of the runner's own requests."""
+
+
+Row = tuple[int, str, str]
+"""Partition, key and value."""
 
 
 class Stage:
@@ -76,21 +82,44 @@ class Stage:
         until(lambda: self._partitions(topic) == partitions, f"topic {topic}")
         return topic
 
-    def fill(self, topic: str, records: Iterable[tuple[int, str, str]]) -> None:
-        """Produce records (partition, key, value), acknowledged by all."""
+    def fill(self, topic: str, rows: Iterable[Row]) -> None:
+        """Produce records, acknowledged by all."""
         failed: list[object] = []
-        producer = Producer({**self._settings, "linger.ms": 20, "enable.idempotence": True})
-        for partition, key, value in records:
-            while True:
-                try:
-                    producer.produce(
-                        topic, value, key, partition, on_delivery=lambda error, _: error and failed.append(error)
-                    )
-                    break
-                except BufferError:
-                    producer.poll(0.1)
+        producer = self._producer(failed)
+        for row in rows:
+            _produce(producer, topic, row)
         if producer.flush(ANSWER_SECONDS) or failed:
             raise Wrong(f"{topic} could not be filled: {failed[:1]}")
+
+    @contextlib.contextmanager
+    def feeding(self, per_second: int, *feeds: tuple[str, Sequence[Row]]) -> Iterator[None]:
+        """Produce records to topics, so many a second to each, beside what the block does; at its end all are there."""
+        failed: list[object] = []
+
+        def feed() -> None:
+            producer = self._producer(failed)
+            started = time.monotonic()
+            for number, rows in enumerate(zip(*(rows for _, rows in feeds), strict=True)):
+                time.sleep(max(0.0, started + number / per_second - time.monotonic()))
+                for (topic, _), row in zip(feeds, rows, strict=True):
+                    _produce(producer, topic, row)
+            failed.extend([] if not producer.flush(ANSWER_SECONDS) else ["not everything was acknowledged"])
+
+        thread = threading.Thread(target=feed, daemon=True)
+        thread.start()
+        yield
+        thread.join()
+        if failed:
+            raise Wrong(f"the topics could not be fed: {failed[:1]}")
+
+    def _producer(self, failed: list[object]) -> Producer:
+        """One that keeps what was not acknowledged in `failed`."""
+
+        def placed(error: object, _: object) -> None:
+            if error is not None:
+                failed.append(error)
+
+        return Producer({**self._settings, "linger.ms": 20, "enable.idempotence": True, "on_delivery": placed})
 
     def ends(self, topic: str, committed: bool = False) -> dict[int, int]:
         """The log end offset of each partition (of read_committed: the last stable one)."""
@@ -105,6 +134,22 @@ class Stage:
         """How many offsets lie behind the last stable one: of transactions that are open."""
         stable = sum(sum(self.ends(topic, committed=True).values()) for topic in topics)
         return sum(sum(self.ends(topic).values()) for topic in topics) - stable
+
+    def some_committed(self, topic: str, than: Mapping[int, int] | None = None) -> None:
+        """Wait until read_committed readers see something in each partition (more than up to these offsets)."""
+        before = than or {}
+
+        def more() -> bool:
+            return all(end > before.get(partition, 0) for partition, end in self.ends(topic, committed=True).items())
+
+        until(more, f"something committed in {topic}", SECONDS)
+
+    def read_at_least(self, topic: str, count: int) -> None:
+        """Wait until read_committed readers see so many records. What is wrong with them, a judge tells."""
+        seen = 0
+        deadline = time.monotonic() + SECONDS
+        while seen < count and time.monotonic() < deadline:
+            seen = len(self.read(topic))
 
     def no_transaction_is_open(self, *topics: str) -> str:
         """Wait for it; the line that tells it."""
@@ -153,6 +198,17 @@ class Stage:
     def _partitions(self, topic: str) -> int:
         found = self._admin.list_topics(timeout=ANSWER_SECONDS).topics.get(topic)
         return 0 if found is None or found.error else len(found.partitions)
+
+
+def _produce(producer: Producer, topic: str, row: Row) -> None:
+    partition, key, value = row
+    while True:
+        try:
+            producer.produce(topic, value, key, partition)
+            break
+        except BufferError:
+            producer.poll(0.1)
+    producer.poll(0)
 
 
 def _read(consumer: Consumer, topic: str, ends: Mapping[int, int]) -> list[Record]:
