@@ -8,9 +8,11 @@ from typing import Final
 
 from tests.oracle.jars import TOOLS, OracleError, class_path, java
 from tests.programs.connect import playing as connect
+from tests.programs.flink import playing as flink
 from tests.programs.franz_go import playing as franz_go
 from tests.programs.librdkafka import playing as librdkafka
 from tests.programs.message_copier import playing as message_copier
+from tests.programs.mirror_maker import playing as mirror_maker
 from tests.programs.stage import Stage
 from tests.programs.streams import playing as streams
 from tests.toolchains import Unavailable, locked_python
@@ -96,5 +98,21 @@ PROGRAMS: Final = (
         connect.version,
         connect.build,
         connect.play,
+    ),
+    Program(
+        "MirrorMaker 2",
+        "a topic written in transactions, mirrored from one broker to another; killed in a transaction: each committed"
+        " record once, in order, and a group's offsets translated",
+        mirror_maker.version,
+        mirror_maker.build,
+        mirror_maker.play,
+    ),
+    Program(
+        "Flink",
+        "the exactly-once Kafka sink behind the Kafka source, on a mini cluster; the job fails once, later is killed in"
+        " a transaction and goes on from its last checkpoint: each record once, in order",
+        flink.version,
+        flink.build,
+        flink.play,
     ),
 )

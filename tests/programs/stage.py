@@ -11,7 +11,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, IsolationLevel, KafkaError, Producer, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from tests.programs.judging import Record, Wrong
@@ -79,8 +87,18 @@ class Stage:
         """Create a topic, wait until it is there, give its name."""
         wanted = NewTopic(topic, partitions, replication_factor=1, config=dict(config or {}))
         self._admin.create_topics([wanted])[topic].result(ANSWER_SECONDS)
-        until(lambda: self._partitions(topic) == partitions, f"topic {topic}")
+        self.await_topic(topic)
         return topic
+
+    def await_topic(self, topic: str) -> None:
+        """Wait until the topic is there and its leaders answer."""
+
+        def there() -> bool:
+            with contextlib.suppress(KafkaException):
+                return bool(self.ends(topic))
+            return False
+
+        until(there, f"topic {topic}", SECONDS)
 
     def fill(self, topic: str, rows: Iterable[Row]) -> None:
         """Produce records, acknowledged by all."""

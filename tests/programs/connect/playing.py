@@ -1,8 +1,8 @@
 """Kafka Connect in distributed mode, with an exactly-once source: Kafka's own FileStreamSource.
 
 Two workers share the connector. The one that has its task is killed in the middle of a transaction; the other fences
-the dead one's producer and goes on where the last transaction ended. At the end the one with the task is ended in order:
-with transactions by the interval, a source that has nothing more leaves its last one open until then.
+the dead one's producer and goes on where the last transaction ended. At the end the one with the task is ended
+in order: with transactions by the interval, a source that has nothing more leaves its last one open until then.
 """
 
 from __future__ import annotations
