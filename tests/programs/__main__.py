@@ -10,41 +10,48 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import sys
 import tempfile
 import time
-import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
+import httpx
 from confluent_kafka import KafkaException
 
-from kafkastub import KafkaStub
 from tests.conftest import APACHE_CONFIG, CONFIG
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.oracle.jars import OracleError
+from tests.process.serving import Controlled, Serving
 from tests.programs import document
 from tests.programs.document import KAFKA, STUB, Run
 from tests.programs.judging import Wrong
 from tests.programs.library import PROGRAMS, Program
-from tests.programs.stage import READER, Stage
+from tests.programs.stage import ANSWER_SECONDS, Stage
 from tests.toolchains import Unavailable
+
+SETTINGS: Final = [word for key, value in CONFIG.items() for word in ("--config", f"{key}={value}")]
+TRANSACTIONAL: Final = (
+    "InitProducerId",
+    "AddPartitionsToTxn",
+    "AddOffsetsToTxn",
+    "EndTxn",
+    "TxnOffsetCommit",
+    "DescribeProducers",
+    "DescribeTransactions",
+    "ListTransactions",
+)
 
 
 def on_stub(program: Program, keep: str) -> Run:
-    """A stub of its own, whose journal tells what the program speaks."""
+    """A stub of its own, as a process: the runner's threads take none of its time."""
     run = Run(program.name, program.version(), STUB)
     with contextlib.ExitStack() as stack:
-        stub = stack.enter_context(KafkaStub(config=CONFIG))
-
-        def another() -> str:
-            return stack.enter_context(KafkaStub(config=CONFIG)).bootstrap_servers
-
-        with _stage(stub.bootstrap_servers, another, keep) as stage:
-            _play(run, program, stage)
-        for entry in stub.journal.requests(where=lambda entry: entry.client_id != READER):
-            run.spoke.setdefault(entry.api, []).append(entry.api_version)
-    run.spoke = {api: sorted(set(versions)) for api, versions in sorted(run.spoke.items())}
+        process = stack.enter_context(Controlled(*SETTINGS))
+        _play(run, program, process.servers, lambda: stack.enter_context(Serving(*SETTINGS)).servers, keep)
+        run.spoke = _spoken(httpx.get(f"{process.url}/metrics", timeout=ANSWER_SECONDS).text)
     return run
 
 
@@ -52,35 +59,33 @@ def on_kafka(program: Program, kafka: str, keep: str) -> Run:
     """One Apache Kafka for all; who needs a second one has it alone."""
     run = Run(program.name, program.version(), KAFKA)
     with contextlib.ExitStack() as stack:
-
-        def another() -> str:
-            return stack.enter_context(ApacheKafka(config=APACHE_CONFIG)).bootstrap_servers
-
-        with _stage(kafka, another, keep) as stage:
-            _play(run, program, stage)
+        _play(run, program, kafka, lambda: stack.enter_context(ApacheKafka(APACHE_CONFIG)).bootstrap_servers, keep)
     return run
 
 
-@contextlib.contextmanager
-def _stage(bootstrap_servers: str, another, keep: str) -> Iterator[Stage]:
+def _play(run: Run, program: Program, bootstrap_servers: str, another: Callable[[], str], keep: str) -> None:
     with contextlib.ExitStack() as stack:
         if keep:
             folder = Path(tempfile.mkdtemp(dir=keep))
         else:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="program-")))
-        yield stack.enter_context(Stage(bootstrap_servers, folder, another))
+        stage = stack.enter_context(Stage(bootstrap_servers, folder, another))
+        started = time.monotonic()
+        try:
+            for line in program.play(stage):
+                run.lines.append(line)
+        except (Wrong, AssertionError, KafkaException, OSError) as error:
+            run.failed = f"{'' if isinstance(error, Wrong) else f'{type(error).__name__}: '}{error}"
+        run.seconds = time.monotonic() - started
 
 
-def _play(run: Run, program: Program, stage: Stage) -> None:
-    started = time.monotonic()
-    try:
-        for line in program.play(stage):
-            run.lines.append(line)
-    except (Wrong, AssertionError, KafkaException, OSError) as error:
-        run.failed = f"{type(error).__name__}: {error}" if not isinstance(error, Wrong) else str(error)
-        if not isinstance(error, Wrong):
-            traceback.print_exc()
-    run.seconds = time.monotonic() - started
+def _spoken(metrics: str) -> dict[str, list[int]]:
+    """The versions of the transactional APIs that were asked for, the runner's own requests being none of them."""
+    found: dict[str, list[int]] = {}
+    for api, version in re.findall(r'^kafkastub_requests_total\{api="(\w+)",version="(\d+)"\}', metrics, re.MULTILINE):
+        if api in TRANSACTIONAL:
+            found.setdefault(api, []).append(int(version))
+    return {api: sorted(versions) for api, versions in sorted(found.items())}
 
 
 def runs(programs: Sequence[Program], brokers: Sequence[str], kafka: str, keep: str) -> Iterator[Run]:

@@ -58,7 +58,7 @@ class Run:
     failed: str = ""
     missing: str = ""
     spoke: dict[str, list[int]] = field(default_factory=dict)
-    """Versions by API, as the stub's journal has them."""
+    """Versions by transactional API, as the stub's metrics have them."""
 
 
 def different(runs: Iterable[Run]) -> list[Run]:
@@ -139,8 +139,12 @@ def _results(pairs: dict[str, dict[str, Run]]) -> Iterator[str]:
 
 
 def _spoken(runs: Sequence[Run]) -> Iterator[str]:
-    yield from ("", "## What they speak", "")
-    yield "From the stub's journal: the versions of each API that the programs chose, the runner's requests left out."
+    yield from (
+        "",
+        "## What they speak",
+        "",
+        "The versions of the transactional APIs that they chose, by the stub's metrics:",
+    )
     yield from ("", "| program | APIs and versions |", "|---|---|")
     for run in runs:
         if run.broker == STUB and run.spoke:

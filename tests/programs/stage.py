@@ -51,7 +51,7 @@ class Stage:
         self._another = another
         self._suffix = uuid.uuid4().hex[:8]
         self._running: list[Running] = []
-        self._settings = {"bootstrap.servers": bootstrap_servers, "client.id": READER}
+        self._settings = {"bootstrap.servers": bootstrap_servers, "client.id": READER, "log_level": 0}
         self._admin = AdminClient(self._settings)
 
     def __enter__(self) -> Self:
@@ -137,7 +137,7 @@ class Stage:
             if error is not None:
                 failed.append(error)
 
-        return Producer({**self._settings, "linger.ms": 20, "enable.idempotence": True, "on_delivery": placed})
+        return Producer({**self._settings, "linger.ms": 20, "acks": "all", "on_delivery": placed})
 
     def ends(self, topic: str, committed: bool = False) -> dict[int, int]:
         """The log end offset of each partition (of read_committed: the last stable one)."""
@@ -188,6 +188,7 @@ class Stage:
             "enable.auto.commit": False,
             "enable.partition.eof": True,
             "auto.offset.reset": "error",
+            "fetch.wait.max.ms": 20,
             "isolation.level": "read_committed" if committed else "read_uncommitted",
         }
         ends = {partition: end for partition, end in self.ends(topic, committed).items() if end}

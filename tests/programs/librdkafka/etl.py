@@ -25,6 +25,7 @@ class Job:
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
                 "isolation.level": "read_committed",
+                "fetch.wait.max.ms": 20,  # to seek waits for the fetch that is under way
             }
         )
         self.producer = Producer({"bootstrap.servers": BOOTSTRAP, "transactional.id": f"{GROUP}-etl"})

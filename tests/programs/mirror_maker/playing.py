@@ -34,39 +34,39 @@ RATE: Final = 20
 
 
 def play(stage: Stage) -> Iterator[str]:
-    """The stage is the source; the target is another broker."""
+    """The stage is the target; the source is another broker."""
     other = stage.another()
-    source = stage.create(stage.name("orders"), PARTITIONS)
+    source = other.create(stage.name("orders"), PARTITIONS)
     target, group = f"source.{source}", stage.name("readers")
     written: dict[int, list[str]] = {index: [] for index in range(PARTITIONS)}
-    with _writing(stage, source, written):
-        first = _start(stage, other)
-        other.await_topic(target)
-        other.some_committed(target)
-        other.kill_in_transaction(first, target)
+    with _writing(other, source, written):
+        first = _start(stage, other, source)
+        stage.await_topic(target)
+        stage.some_committed(target)
+        stage.kill_in_transaction(first, target)
         yield "the first: killed in a transaction"
-        _start(stage, other)
-    places = _commit(stage, source, group)
-    other.read_at_least(target, sum(map(len, written.values())))
-    yield other.no_transaction_is_open(target)
-    committed = other.read(target)
+        _start(stage, other, source)
+    places = _commit(other, source, group)
+    stage.read_at_least(target, sum(map(len, written.values())))
+    yield stage.no_transaction_is_open(target)
+    committed = stage.read(target)
     yield each_once((value for values in written.values() for value in values), (one.value for one in committed))
     yield in_order(committed, written)
-    yield aborted(committed, other.read(target, committed=False))
-    yield _translated(other, target, group, {index: written[index][: places[index]] for index in places})
+    yield aborted(committed, stage.read(target, committed=False))
+    yield _translated(stage, target, group, {index: written[index][: places[index]] for index in places})
 
 
-def _start(stage: Stage, other: Stage) -> Running:
+def _start(stage: Stage, other: Stage, topic: str) -> Running:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
     properties = stage.folder / "mirror.properties"
     settings: dict[str, object] = {
         "clusters": "source, target",
-        "source.bootstrap.servers": stage.bootstrap_servers,
-        "target.bootstrap.servers": other.bootstrap_servers,
+        "source.bootstrap.servers": other.bootstrap_servers,
+        "target.bootstrap.servers": stage.bootstrap_servers,
         "source->target.enabled": "true",
-        "source->target.topics": stage.name("orders"),
+        "source->target.topics": topic,
         "source->target.sync.group.offsets.enabled": "true",
         "target->source.enabled": "false",
         "target.exactly.once.source.support": "enabled",
@@ -151,15 +151,15 @@ def _commit(stage: Stage, topic: str, group: str) -> dict[int, int]:
     return places
 
 
-def _translated(other: Stage, target: str, group: str, before: dict[int, list[str]]) -> str:
+def _translated(stage: Stage, target: str, group: str, before: dict[int, list[str]]) -> str:
     """The line that tells that the group has a place in the mirrored topic, and that nothing unread lies before it.
 
     Raises Wrong. How far back the place is, is MirrorMaker's choice (offset.lag.max).
     """
     places = until(
-        lambda: len(found := other.committed_offsets(group, target)) == PARTITIONS and found, "translated offsets"
+        lambda: len(found := stage.committed_offsets(group, target)) == PARTITIONS and found, "translated offsets"
     )
-    for record in other.read(target):
+    for record in stage.read(target):
         if places and record.offset < places[record.partition] and record.value not in before[record.partition]:
             raise Wrong(f"the group was moved past {record.value}, which it has not read")
     return "a group's offsets are translated, past nothing that it has not read"
