@@ -17,8 +17,10 @@ from kafkastub.handlers.outcome import Deferred
 from kafkastub.handlers.registry import registrations
 from kafkastub.metadata import CONSUMER_OFFSETS, Node
 from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.group_runtime import GroupRuntime
+from kafkastub.state.groups import end_transaction_of_offsets
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
-from kafkastub.state.topics import create_topic
+from kafkastub.state.topics import create_topic, ensure_offsets_topic
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode, KafkaError
@@ -44,6 +46,7 @@ from kafkawire.messages.offset_fetch_request import (
     OffsetFetchRequestTopics,
 )
 from kafkawire.messages.sync_group_request import SyncGroupRequest, SyncGroupRequestAssignment
+from kafkawire.messages.txn_offset_commit_request import TxnOffsetCommitRequest, TxnOffsetCommitRequestPartition
 from kafkawire.schema import Message
 
 START_MS = 1_700_000_000_000
@@ -90,7 +93,8 @@ def take_over(state: BrokerState, coordinator: GroupCoordinator) -> None:
     """Put another coordinator into the place of a new state's."""
     state.coordinator = coordinator
     state.offsets_topic = OffsetsTopic(state.config, coordinator, state.log, state._offsets_partitions)
-    state.internal_topics[CONSUMER_OFFSETS] = state.offsets_topic
+    state.groups = GroupRuntime(state.offsets_topic, coordinator, state.settle)
+    state.runtimes[CONSUMER_OFFSETS] = state.groups
 
 
 class Parked:
@@ -265,6 +269,48 @@ class CoordinatorTestContext:
             for t in response.topics
             for p in t.partitions
         }
+
+    def pend(
+        self,
+        group_id: str = "g",
+        offsets: Mapping[str, Mapping[int, int]] | None = None,
+        *,
+        producer: int = 7,
+        epoch: int = 0,
+        generation: int = -1,
+        member_id: str = "",
+        instance: str | None = None,
+        metadata: str | None = "",
+    ) -> Turn:
+        """Commit offsets within a producer's transaction, which nobody is asked about. Raises KafkaError."""
+        topics = [
+            (
+                name,
+                self.state.cluster.topics[name].topic_id,
+                [TxnOffsetCommitRequestPartition(p, o, -1, metadata) for p, o in partitions.items()],
+            )
+            for name, partitions in (offsets or {"a": {0: 1}}).items()
+        ]
+        request = TxnOffsetCommitRequest("t", group_id, producer, epoch, generation, member_id, instance)
+        ensure_offsets_topic(self.state)
+        turn = self.coordinator.commit_transactional_offsets(
+            request, topics, 5, lambda: None, self.broker_ms, self.timer_ms
+        )
+        return self.state.settle(turn)
+
+    def end(self, commit: bool = True, *, producer: int = 7, epoch: int = 0) -> None:
+        """End a producer's transaction, in every partition."""
+        for partition in range(len(self.state.cluster.topics[CONSUMER_OFFSETS].partitions)):
+            end_transaction_of_offsets(
+                self.state,
+                partition,
+                producer,
+                epoch,
+                commit,
+                coordinator_epoch=0,
+                transaction_version=1,
+                broker_ms=self.broker_ms,
+            )
 
     def fetch(
         self,

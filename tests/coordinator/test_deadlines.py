@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkastub.coordinator.deadlines import Deadline, Deadlines
+from kafkastub.deadlines import Deadline, Deadlines
 
 steps = st.one_of(
     st.tuples(st.just("arm"), st.integers(0, 4), st.integers(0, 50)),

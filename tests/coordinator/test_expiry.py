@@ -147,11 +147,10 @@ def test_an_infinite_retention_keeps_everything_explicit_timestamps_included():
 def test_a_pending_transactional_offset_keeps_its_partitions_offset_and_the_group():
     context = CoordinatorTestContext()
     context.commit("g", {"a": {0: 1, 1: 1}})
-    context.coordinator.offsets.pending["g"] = {"a": {0}}
+    context.pend("g", {"a": {0: 2}})
     assert expired(context, RETENTION_MS) == [("a", 1)]
     assert expired(context, DAY_MS) == []
-    context.coordinator.offsets.pending.clear()
-    context.coordinator.index.touch(context.coordinator.groups["g"], context.broker_ms)
+    context.end(commit=False)
     assert expired(context, 1) == [("a", 0), "g"]
 
 

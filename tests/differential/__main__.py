@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import groupby
+from operator import attrgetter
 
 from kafkastub.conformance.differential.data import data_script
 from kafkastub.conformance.differential.groups import groups_script
@@ -19,13 +20,17 @@ from kafkastub.conformance.differential.report import text
 from kafkastub.conformance.differential.running import Comparison, Result, Status, compare
 from kafkastub.conformance.differential.script import Script
 from kafkastub.conformance.differential.shrink import SECONDS
+from kafkastub.conformance.differential.transactions import transactions_script
 from tests.differential.access import access_script
 from tests.differential.fuzz import broken_bytes, odd_values
 from tests.differential.handmade import SCRIPTS
 from tests.differential.running import apache_kafka, started_once, stub
 from tests.oracle.apache_kafka import OracleError
 
-KINDS = ("groups", "data", "odd", "broken", "access")
+KINDS = ("groups", "data", "transactions", "odd", "broken", "access")
+MANY_STEPS: dict[str, Callable[..., Script]] = {"data": data_script, "transactions": transactions_script}
+"""Those of which the number of steps can be said."""
+
 TOLD_EVERY = 50
 
 
@@ -54,7 +59,7 @@ def _run(arguments: argparse.Namespace) -> int:
     shrinking = 0.0 if arguments.no_shrink else SECONDS
     expected, other_one = (partial(one, release=arguments.release) for one in (apache_kafka, stub))
     with started_once(expected) as kafka, started_once(expected if arguments.itself else other_one) as tested:
-        for config, scripts in groupby(_chosen(arguments), lambda script: script.config):
+        for config, scripts in groupby(_chosen(arguments), attrgetter("config")):
             brokers = tested(config), kafka(config)
             compare(
                 list(scripts),
@@ -85,8 +90,8 @@ def _chosen(arguments: argparse.Namespace) -> Iterator[Script]:
     for seed in range(int(first), int(last or first) + 1):
         if arguments.kind == "groups":
             yield groups_script(seed, arguments.steps)
-        elif arguments.kind == "data":
-            yield data_script(seed, *([arguments.steps] if arguments.steps else []))
+        elif arguments.kind in MANY_STEPS:
+            yield MANY_STEPS[arguments.kind](seed, *([arguments.steps] if arguments.steps else []))
         else:
             yield {"odd": odd_values, "broken": broken_bytes, "access": access_script}[arguments.kind](seed)
 

@@ -9,6 +9,9 @@ COMMON: dict[str, object] = {
     "log.retention.ms": -1,  # the stub's own default
 }
 
+LEVELS = {"transactions": 2, "transactions-1": 1, "transactions-0": 0}
+"""The level of the feature transaction.version where settings are named so."""
+
 CONFIGS: dict[str, dict[str, object]] = {
     "plain": {**COMMON},
     "tight": {
@@ -25,6 +28,10 @@ CONFIGS: dict[str, dict[str, object]] = {
         "fetch.max.bytes": 90000,
         "log.retention.check.interval.ms": 3600000,
         "transaction.state.log.num.partitions": 1,
+    },
+    **{
+        name: {**COMMON, "log.retention.check.interval.ms": 3600000, "transaction.state.log.num.partitions": 1}
+        for name in LEVELS
     },
     "access": {
         **COMMON,

@@ -93,7 +93,7 @@ def test_a_running_clock_runs_on_from_where_it_was_moved():
 def test_a_pending_transaction_does_not_make_an_advance_look_at_each_millisecond():
     context = ClockedContext()
     context.commit("g", {"a": {0: 1}})
-    context.coordinator.offsets.pending["g"] = {"a": {0}}
+    context.pend("g", {"a": {0: 2}})
     context.move(8 * DAY_MS, most_steps=10)
     assert happened(context) == []
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from kafkastub.config import Profile
-from kafkastub.coordinator import OffsetCommit, PartitionCommit
+from kafkastub.coordinator import OffsetCommit, PartitionCommit, PendingOffsets
 from kafkastub.coordinator.classic.group import ClassicGroup
 from kafkastub.coordinator.classic.states import State
 from kafkastub.coordinator.expiry import ExpiryPolicy, examine, expires_at
@@ -74,7 +74,7 @@ def is_expired(profile: str, row: Row, own: int, now: int, retention: int = RETE
         OffsetCommit("g", "topic", [PartitionCommit(0, 1)], COMMITTED, own, version=4 if own == -1 else 1)
     )
     if pending:
-        store.pending["g"] = {"topic": {0}}
+        store.apply_pending(PendingOffsets(7, 0, OffsetCommit("g", "topic", [PartitionCommit(0, 2)], COMMITTED)))
     found = examine(policy, group, store, now)
     assert found.expired == ([("topic", 0)] if by_predicate and not pending else [])
     assert found.all_gone == bool(found.expired)

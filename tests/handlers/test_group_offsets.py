@@ -381,7 +381,7 @@ def test_offsets_of_the_empty_group_id(version: int):
 def test_a_pending_transactional_offset_is_unstable():
     context = CoordinatorTestContext()
     context.commit("g", {"a": {0: 1, 1: 2}})
-    context.coordinator.offsets.pending["g"] = {"a": {0}}
+    context.pend("g", {"a": {0: 9}})
     topics = [OffsetFetchRequestTopics("a", bytes(16), [0, 1])]
     request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=topics)], require_stable=True)
     (group,) = context.call(ApiKey.OFFSET_FETCH, 9, request).groups

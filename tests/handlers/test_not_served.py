@@ -6,11 +6,7 @@ import logging
 from typing import Any
 
 import pytest
-from aiokafka import AIOKafkaProducer, TopicPartition
-from aiokafka.errors import TransactionalIdAuthorizationFailed
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
-from kafka import KafkaProducer
-from kafka.errors import TransactionalIdAuthorizationFailedError
+from confluent_kafka import Consumer, KafkaError
 
 from kafkastub import KafkaStub
 from kafkastub.handlers.not_served import NOT_SERVED, refused_apis
@@ -18,32 +14,14 @@ from kafkastub.handlers.registry import registrations
 from kafkawire.api import ApiKey
 from kafkawire.catalogue import request_class, response_class
 from kafkawire.codec import decode, encode
-from kafkawire.errors import ErrorCode
-from kafkawire.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.messages.api_versions_response import ApiVersionsResponse
-from kafkawire.messages.txn_offset_commit_request import (
-    TxnOffsetCommitRequest,
-    TxnOffsetCommitRequestPartition,
-    TxnOffsetCommitRequestTopic,
-)
 from tests.clients.jvm import Jvm
 from tests.rawclient import RawClient
 from tests.waiting import SECONDS, until
 
-REFUSED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 GONE_ON_FOR_EVER = 20
 """Requests: clients that are not told ask again and again, ten times a second."""
-
-
-def asked_for(key: ApiKey, version: int = 0) -> Any:
-    if key == ApiKey.ADD_PARTITIONS_TO_TXN and version < 4:
-        topics = [AddPartitionsToTxnTopic("orders", [0, 7]), AddPartitionsToTxnTopic("x", [1])]
-        return AddPartitionsToTxnRequest(v3_and_below_transactional_id="t", v3_and_below_topics=topics)
-    if key == ApiKey.TXN_OFFSET_COMMIT:
-        partitions = [TxnOffsetCommitRequestPartition(3, 42), TxnOffsetCommitRequestPartition(5, 42)]
-        return TxnOffsetCommitRequest("t", "g", topics=[TxnOffsetCommitRequestTopic("orders", partitions=partitions)])
-    return request_class(key)()
 
 
 def codes(message: Any) -> list[int]:
@@ -64,18 +42,17 @@ def test_every_listed_version_is_answered_with_the_code_at_every_place(key: ApiK
         listed = decode(ApiVersionsResponse, 0, client.exchange(18, 0, encode(ApiVersionsRequest(), 0))).api_keys
         (row,) = [row for row in listed if row.api_key == key]
         for version in range(row.min_version, row.max_version + 1):
-            places = {ApiKey.ADD_PARTITIONS_TO_TXN: 3 if version < 4 else 1, ApiKey.TXN_OFFSET_COMMIT: 2}.get(key, 1)
-            raw = client.exchange(key, version, encode(asked_for(key, version), version))
+            raw = client.exchange(key, version, encode(request_class(key)(), version))
             answer = decode(response_class(key), version, raw)
-            assert [code for code in codes(answer) if code] == [NOT_SERVED[key][0]] * places
+            assert [code for code in codes(answer) if code] == [NOT_SERVED[key][0]]
 
 
 @pytest.mark.behaviour("AV-8")
 def test_an_older_release_lists_those_that_it_has():
-    assert set(refused_apis("2.4")) == {24, 25, 26, 28}
-    end = refused_apis("2.4")[ApiKey.END_TXN]
-    assert (end.first, end.last) == (0, 1)
-    assert ApiKey.CONSUMER_GROUP_HEARTBEAT in refused_apis("4.0")
+    assert not refused_apis("2.4")
+    assert set(refused_apis("4.0")) == {ApiKey.CONSUMER_GROUP_HEARTBEAT}
+    heartbeat = refused_apis("4.0")[ApiKey.CONSUMER_GROUP_HEARTBEAT]
+    assert (heartbeat.first, heartbeat.last) == (0, 1)
 
 
 def test_what_is_served_is_not_in_the_table():
@@ -93,7 +70,7 @@ def test_the_warning_names_the_client_and_the_api_and_comes_once(caplog: pytest.
             with RawClient(stub.bootstrap_servers) as client:
                 client.exchange(18, 3, encode(hello, 3))
                 for _ in range(2):
-                    client.exchange(68, 0, encode(asked_for(ApiKey.CONSUMER_GROUP_HEARTBEAT), 0))
+                    client.exchange(68, 0, encode(request_class(ApiKey.CONSUMER_GROUP_HEARTBEAT)(), 0))
                 host, port = client.socket.getsockname()
         (warning,) = warnings(caplog)
     for part in ("ConsumerGroupHeartbeat", "client_id=raw", "librdkafka 2.16.0", f"peer={host}:", "not serve yet"):
@@ -112,9 +89,9 @@ def test_an_api_that_is_not_even_refused_is_named_with_its_client_and_once(caplo
 
 def test_a_client_id_as_long_as_can_be_is_not_told_at_length(caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.WARNING, "kafkastub"), KafkaStub() as stub:
-        for key in (ApiKey.CONSUMER_GROUP_DESCRIBE, ApiKey.END_TXN):
+        for key in (ApiKey.CONSUMER_GROUP_DESCRIBE, ApiKey.CONSUMER_GROUP_HEARTBEAT):
             with RawClient(stub.bootstrap_servers) as client:
-                client.send(key, 0, encode(asked_for(key), 0), client_id="x" * 30_000)
+                client.send(key, 0, encode(request_class(key)(), 0), client_id="x" * 30_000)
                 client.receive()
         assert [len(warning) < 500 for warning in warnings(caplog)] == [True, True]
 
@@ -129,58 +106,6 @@ def test_confluents_consumer_of_the_new_protocol_raises_at_once():
         assert message is not None
         assert "ConsumerGroupHeartbeat" in str(message.error())
         assert message.error().code() == KafkaError._FATAL
-        assert len(stub.journal) < GONE_ON_FOR_EVER
-
-
-def test_confluents_transactions_raise_at_once():
-    with KafkaStub(topics={"orders": 1}) as stub:
-        settings = {"bootstrap.servers": stub.bootstrap_servers, "transactional.id": "t", "log_level": 0}
-        producer = Producer(settings)
-        producer.init_transactions(SECONDS)
-        producer.begin_transaction()
-        producer.produce("orders", b"x")
-        with pytest.raises(KafkaException) as raised:
-            producer.commit_transaction(SECONDS)
-        assert raised.value.args[0].fatal()
-        assert len(stub.journal) < GONE_ON_FOR_EVER
-
-
-async def test_aiokafkas_transactions_raise_at_once():
-    with KafkaStub(topics={"orders": 1}) as stub:
-        producer = AIOKafkaProducer(bootstrap_servers=stub.bootstrap_servers, transactional_id="t")
-        await producer.start()
-        try:
-            with pytest.raises(TransactionalIdAuthorizationFailed):
-                async with producer.transaction():
-                    await producer.send_and_wait("orders", b"x")
-        finally:
-            await producer.stop()
-        assert len(stub.journal) < GONE_ON_FOR_EVER
-
-
-async def test_aiokafkas_offsets_of_a_transaction_raise_at_once():
-    with KafkaStub(topics={"orders": 1}) as stub:
-        producer = AIOKafkaProducer(bootstrap_servers=stub.bootstrap_servers, transactional_id="t")
-        await producer.start()
-        try:
-            with pytest.raises(TransactionalIdAuthorizationFailed):
-                async with producer.transaction():
-                    await producer.send_offsets_to_transaction({TopicPartition("orders", 0): 1}, "g")
-        finally:
-            await producer.stop()
-        assert len(stub.journal) < GONE_ON_FOR_EVER
-
-
-def test_kafka_pythons_transactions_raise_at_once():
-    with KafkaStub(topics={"orders": 1}) as stub:
-        producer = KafkaProducer(bootstrap_servers=stub.bootstrap_servers, transactional_id="t")
-        try:
-            producer.init_transactions()
-            producer.begin_transaction()
-            with pytest.raises(TransactionalIdAuthorizationFailedError):
-                producer.send("orders", b"x").get(SECONDS)
-        finally:
-            producer.close(timeout=1)
         assert len(stub.journal) < GONE_ON_FOR_EVER
 
 

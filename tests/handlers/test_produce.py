@@ -347,28 +347,6 @@ def test_sequences_wrap_around(desk: Desk):
     assert desk.produce(idempotent(last)).base_offset == 2
 
 
-def transactional(producer_id: int, epoch: int = 0) -> bytes:
-    return batch(attributes=0x10, producer_id=producer_id, producer_epoch=epoch, base_sequence=0)
-
-
-@pytest.mark.behaviour("PR-18")
-def test_transactional_batches(desk: Desk):
-    known = desk.state.logs.producer_ids.initialise("tx").producer_id
-    whole = refusal(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-    assert desk.produce(transactional(known)) == whole
-    unmapped = refusal(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    assert desk.produce(transactional(known), transactional_id="other") == unmapped
-    assert desk.produce(transactional(known + 1), transactional_id="tx") == unmapped
-    fenced = refusal(ErrorCode.INVALID_PRODUCER_EPOCH)
-    assert desk.produce(transactional(known, 3), transactional_id="tx") == fenced
-    not_added = refusal(ErrorCode.INVALID_TXN_STATE, error_message="Partition was not added to the transaction")
-    assert desk.produce(transactional(known), version=10, transactional_id="tx") == not_added
-    abortable = refusal(ErrorCode.TRANSACTION_ABORTABLE)
-    assert desk.produce(transactional(known), version=11, transactional_id="tx") == abortable
-    assert desk.produce(batch(), transactional_id="tx").base_offset == 0
-    assert desk.produce(idempotent(0), transactional_id="tx").base_offset == 1
-
-
 @pytest.mark.behaviour("PR-19")
 def test_what_is_named_twice_is_written_once(desk: Desk):
     def topic(*values: bytes) -> TopicProduceData:

@@ -48,13 +48,6 @@ def test_a_transactional_id_keeps_its_producer_id(desk: Desk):
     assert init(desk, transactional_id="other", producer_id=9, producer_epoch=9) == (0, 1, 0)
 
 
-@pytest.mark.behaviour("IP-3")
-def test_epochs_are_used_up_and_a_new_id_begins(desk: Desk):
-    for epoch in range(0x7FFF):
-        assert desk.state.logs.producer_ids.initialise("tx") == (0, epoch)
-    assert init(desk, transactional_id="tx") == (0, 1, 0)
-
-
 @pytest.mark.behaviour("IP-4")
 def test_who_has_another_epoch_is_fenced(desk: Desk):
     init(desk, transactional_id="tx")

@@ -1,4 +1,4 @@
-"""An internal topic is a codec and a coordinator: here a small one of `__transaction_state`, read by a real client."""
+"""An internal topic is a codec and a coordinator: here a small one of `__share_group_state`, read by a real client."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
 from kafkastub import KafkaStub
 from kafkastub.coordinator import partition_for
-from kafkastub.metadata import TRANSACTION_STATE
+from kafkastub.metadata import SHARE_GROUP_STATE
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.internal_topics.durable_topic import DurableTopic
 from kafkastub.state.internal_topics.internal_topic import InternalTopic
+from kafkastub.state.runtime import Runtime
 from kafkastub.storage.disk import DiskLogs
 from kafkawire.errors import MalformedMessage
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
@@ -26,6 +27,7 @@ from tests.waiting import SECONDS
 
 PARTITIONS, HISTORY, NAMES = 3, 20, [f"transaction-{number}" for number in range(10)]
 DAMAGED = "what no codec reads"
+NO_TOPIC = "A" * 22
 
 
 class State(NamedTuple):
@@ -76,6 +78,11 @@ class Coordinator:
         return Turn()
 
 
+class Written(Runtime[State]):
+    def settle(self, turn: Turn) -> None:
+        self.topic.write(turn)
+
+
 class Running(NamedTuple):
     stub: KafkaStub
     topic: InternalTopic[State]
@@ -86,7 +93,7 @@ class Running(NamedTuple):
             for record in records:
                 self.coordinator.apply(record)
             self.topic.write(Turn(*records))
-            self.stub._running().state.wake(TRANSACTION_STATE)
+            self.stub._running().state.wake(SHARE_GROUP_STATE)
 
         self.stub._call(write)
 
@@ -95,8 +102,8 @@ class Running(NamedTuple):
         settings = {"bootstrap.servers": self.stub.bootstrap_servers, "group.id": "reader", "fetch.wait.max.ms": 10}
         consumer, found = Consumer(settings), {p: [] for p in range(PARTITIONS)}
         for partition, records in found.items():
-            consumer.assign([TopicPartition(TRANSACTION_STATE, partition, OFFSET_BEGINNING)])
-            _, end = consumer.get_watermark_offsets(TopicPartition(TRANSACTION_STATE, partition), timeout=SECONDS)
+            consumer.assign([TopicPartition(SHARE_GROUP_STATE, partition, OFFSET_BEGINNING)])
+            _, end = consumer.get_watermark_offsets(TopicPartition(SHARE_GROUP_STATE, partition), timeout=SECONDS)
             while not records or records[-1][0] < end - 1:
                 message = consumer.poll(SECONDS)
                 assert message is not None
@@ -114,16 +121,15 @@ def running(directory: Path | None, monkeypatch: pytest.MonkeyPatch) -> Iterator
         shape = {"history": HISTORY, "compression": 0, "log": state.log, "partitions": lambda: PARTITIONS}
         on_disk = {"logs": state.logs, "fall_back": lambda: None}
         kind, more = (DurableTopic, on_disk) if isinstance(state.logs, DiskLogs) else (InternalTopic, {})
-        state.internal_topics[TRANSACTION_STATE] = kind(Codec(), coordinator, **shape, **more)
+        topic = kind(Codec(), coordinator, **shape, **more)
+        state.runtimes[SHARE_GROUP_STATE] = Written(topic, coordinator)
 
     with monkeypatch.context() as patch:
         patch.setattr(BrokerState, "__init__", made)
-        with KafkaStub(config={"transaction.state.log.num.partitions": PARTITIONS}, data_dir=directory) as stub:
-            topic = stub._running().state.internal_topics[TRANSACTION_STATE]
-            if isinstance(topic, DurableTopic):
-                stub._call(lambda: [*topic.load_files()])
+        with KafkaStub(config={"share.coordinator.state.topic.num.partitions": PARTITIONS}, data_dir=directory) as stub:
+            topic = stub._running().state.runtimes[SHARE_GROUP_STATE].topic
             with Speaker(stub.bootstrap_servers) as speaker:  # has the topic made
-                speaker.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=["any"]), 4)
+                speaker.ask(FindCoordinatorRequest(key_type=2, coordinator_keys=[f"group:{NO_TOPIC}:0"]), 6)
             yield Running(stub, topic, coordinator)
 
 

@@ -37,6 +37,15 @@ def offsets(hard: HardState) -> dict[str, Any]:
     }
 
 
+def pending(hard: HardState) -> dict[Any, Any]:
+    """Every pending offset, with what will become of it if its transaction is committed."""
+    return {
+        (group, topic, partition, one.record.producer_id): (one.partition, one.superseded)
+        for group in hard.offsets.pending.groups
+        for topic, partition, one in hard.offsets.pending.each(group)
+    }
+
+
 def last_records(context: CoordinatorTestContext) -> dict[Any, tuple[int, Any]]:
     """The last record of each key that is no tombstone, with its log offset."""
     last = {}
@@ -74,8 +83,10 @@ class History:
                 self.time,
                 self.look,
                 self.topic,
+                self.pend,
+                self.end,
             ],
-            [12, 3, 2, 2, 1, 2, 1, 0.3],
+            [12, 3, 2, 2, 1, 2, 1, 0.3, 6, 3],
         )
         chosen[0]()
 
@@ -99,6 +110,18 @@ class History:
             epoch=random.choice([-1, 3]) if version > 5 else -1,
             version=version,
         )
+
+    def pend(self) -> None:
+        random = self.random
+        offsets = {
+            topic: {p: random.randrange(5) for p in random.sample(range(10), random.randint(1, 4))}
+            for topic in random.sample("ab", random.randint(1, 2))
+        }
+        self.context.pend(self.group(), offsets, producer=random.randrange(3), metadata=random.choice(["", "m"]))
+
+    def end(self) -> None:
+        if TOPIC in self.context.state.cluster.topics:
+            self.context.end(self.random.random() < 0.6, producer=self.random.randrange(3))
 
     def join(self) -> None:
         group = self.group()
@@ -146,6 +169,7 @@ def test_a_random_history_comes_back(seed: int, steps: int, history: int):
     reload(context)
     assert context.coordinator.hard is not old
     assert offsets(context.coordinator.hard) == offsets(old)
+    assert pending(context.coordinator.hard) == pending(old)
     assert context.coordinator.hard.generations == old.generations
     assert last_records(context) == topic, "and is on the log as before"
     for _ in range(20):
@@ -153,6 +177,7 @@ def test_a_random_history_comes_back(seed: int, steps: int, history: int):
     newer = context.coordinator.hard
     reload(context)
     assert offsets(context.coordinator.hard) == offsets(newer)
+    assert pending(context.coordinator.hard) == pending(newer)
     assert context.coordinator.hard.generations == newer.generations
 
 

@@ -100,6 +100,14 @@ def test_the_last_record_of_each_key_is_left_and_no_tombstone(tmp_path: Path):
     assert [path.name for path in tmp_path.iterdir()] == [paths[0].name]
 
 
+def test_what_a_cleaning_has_left_of_a_batch_is_not_lost_by_the_next(tmp_path: Path):
+    paths = _segments(tmp_path, [_batch(0, b"a", b"b", b"c")], [_batch(3, b"a", b"c")])
+    last_of_each_key(paths)
+    assert _keys(paths[0]) == [(1, b"b"), (3, b"a"), (4, b"c")]
+    last_of_each_key(paths[:1])
+    assert _keys(paths[0]) == [(1, b"b"), (3, b"a"), (4, b"c")]
+
+
 def test_other_batches_take_the_place_of_those_with_their_offsets(tmp_path: Path):
     paths = _segments(tmp_path, [_batch(0, b"a"), _batch(1, b"b"), _batch(2, b"c")])
     with_changes({0: None, 1: _batch(1, b"B")})(paths)

@@ -195,7 +195,7 @@ def test_a_field_that_is_missing_is_named(directory: Path, document: Any):
     assert [str(one).partition("kafkastub.json: ")[2] for one in told] == [
         "topics[0].partitions[0].isr is missing",
         "clock is missing",
-        "topics[1].name is that of topics[0] too",
+        f"topics[{len(document['topics'])}].name is that of topics[0] too",
     ]
 
 

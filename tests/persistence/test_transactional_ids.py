@@ -4,22 +4,42 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 from pathlib import Path
 
 import pytest
 
 from kafkastub import DataDirError, KafkaStub
+from kafkastub.coordinator import partition_for
 from kafkastub.storage.disk import DataDirectory
-from kafkastub.storage.disk.partition_files import OpenFiles
-from kafkastub.storage.disk.transactional_ids import TransactionalIds
-from kafkastub.storage.producer_ids import Kept
 from kafkawire.records import NewRecord, build_batch
 from tests.conftest import CONFIG
 from tests.persistence.speaker import Speaker
-from tests.persistence.test_flush import Rig
 from tests.process.serving import Serving
 
-SEGMENT = ".transactional-ids/00000000000000000000.log"
+OLD_LOG = ".transactional-ids"
+
+
+def _old_record(name: str, producer_id: int, epoch: int, last_epoch: int = -1) -> NewRecord:
+    numbers = ((producer_id, 8), (epoch, 2), (last_epoch, 2))
+    return NewRecord(name.encode(), b"".join(number.to_bytes(size, "big", signed=True) for number, size in numbers), 0)
+
+
+def _made_old(directory: Path, *segments: bytes, state: dict[str, object] | None = None) -> None:
+    """As a version without transactions left it: a log of its own, or a part of kafkastub.json."""
+    for topic in directory.glob("__transaction_state-*"):
+        shutil.rmtree(topic)
+    path = directory / "kafkastub.json"
+    whole = json.loads(path.read_text())
+    whole["topics"] = [topic for topic in whole["topics"] if topic["name"] != "__transaction_state"]
+    whole["producer_ids"] = state or whole["producer_ids"]
+    path.write_text(json.dumps(whole))
+    if segments:
+        (directory / OLD_LOG).mkdir()
+    at = 0
+    for number, segment in enumerate(segments):
+        (directory / OLD_LOG / f"{at:020d}.log").write_bytes(segment)
+        at += number + 1
 
 
 def _stub(directory: Path) -> KafkaStub:
@@ -57,51 +77,54 @@ def test_a_killed_broker_has_all_that_it_handed_out(tmp_path: Path):
     assert len({producer_id for producer_id, _ in told.values()}) == len(told)
 
 
-def test_those_that_an_older_version_wrote_down_stay(tmp_path: Path):
+@pytest.mark.parametrize("kept_in", ["kafkastub.json", "a log"])
+def test_those_that_an_older_version_wrote_down_stay(tmp_path: Path, kept_in: str):
     with _stub(tmp_path) as stub, Speaker(stub.bootstrap_servers) as speaker:
         speaker.producer_id("new")
-    (tmp_path / SEGMENT).unlink()
-    path = tmp_path / "kafkastub.json"
-    state = json.loads(path.read_text())
-    state["producer_ids"] = {
-        "next": 2000,
-        "transactional": {f"old-{number}": [number, 3, -1] for number in range(1500)},
-    }
-    path.write_text(json.dumps(state))
+    if kept_in == "a log":
+        records = [_old_record(f"old-{number}", number, 3) for number in range(1500)]
+        _made_old(tmp_path, build_batch([_old_record("old-0", 0, 1), *records]))
+    else:
+        kept = {f"old-{number}": [number, 3, -1] for number in range(1500)}
+        _made_old(tmp_path, state={"next": 2000, "transactional": kept})
     for epoch in (4, 5):
         with _stub(tmp_path) as stub, Speaker(stub.bootstrap_servers) as speaker:
             assert speaker.producer_id("old-0") == (0, epoch)
             assert speaker.producer_id("old-1499") == (1499, epoch)
-        assert "transactional" not in json.loads(path.read_text())["producer_ids"]
+            assert speaker.producer_id()[0] >= 1500
+        assert "transactional" not in json.loads((tmp_path / "kafkastub.json").read_text())["producer_ids"]
+        assert not (tmp_path / OLD_LOG).exists()
 
 
 def test_an_id_of_one_that_was_never_answered_is_nobody_elses(tmp_path: Path):
-    """Killed when the id was in the log of transactional ids, and the block it is of not yet in kafkastub.json."""
+    """Killed when the id was in `__transaction_state`, and the block it is of not yet in kafkastub.json."""
     with _stub(tmp_path) as stub, Speaker(stub.bootstrap_servers) as speaker:
-        speaker.producer_id("first")
-    value = Kept(5000, 0, -1)
-    record = NewRecord(b"second", value.producer_id.to_bytes(8, "big") + b"\0\0\xff\xff", 0)
-    with (tmp_path / SEGMENT).open("ab") as file:
-        file.write(build_batch([record], base_offset=1))
+        told = [speaker.producer_id(f"id-{number}")[0] for number in range(5)]
+    path = tmp_path / "kafkastub.json"
+    state = json.loads(path.read_text())
+    state["producer_ids"] = {"next": 0}
+    path.write_text(json.dumps(state))
     with _stub(tmp_path) as stub, Speaker(stub.bootstrap_servers) as speaker:
-        assert speaker.producer_id()[0] == 5001
-        assert speaker.producer_id("second") == (5000, 1)
+        assert speaker.producer_id()[0] == max(told) + 1
 
 
-def test_killed_before_anything_else_was_written(tmp_path: Path):
+def test_killed_while_what_an_older_version_kept_was_taken_over(tmp_path: Path):
+    """Some are in the topic, and the old log is still there: what the topic says counts."""
     with _stub(tmp_path) as stub, Speaker(stub.bootstrap_servers) as speaker:
-        told = speaker.producer_id("first")
-    (tmp_path / "kafkastub.json").unlink()
-    for epoch in (1, 2):
-        with _stub(tmp_path) as stub, Speaker(stub.bootstrap_servers) as speaker:
-            assert speaker.producer_id("first") == (told[0], epoch)
+        told = [speaker.producer_id("first") for _ in range(3)][-1]
+    (tmp_path / OLD_LOG).mkdir()
+    records = [_old_record("first", told[0], 0), _old_record("second", 500, 7)]
+    (tmp_path / OLD_LOG / f"{0:020d}.log").write_bytes(build_batch(records))
+    with _stub(tmp_path) as stub, Speaker(stub.bootstrap_servers) as speaker:
+        assert speaker.producer_id("first") == (told[0], told[1] + 1)
+        assert speaker.producer_id("second") == (500, 8)
 
 
 def test_a_torn_tail_is_cut(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     with _stub(tmp_path) as stub, Speaker(stub.bootstrap_servers) as speaker:
         producer_id, _ = speaker.producer_id("first")
         speaker.producer_id("first")
-    segment = tmp_path / SEGMENT
+    segment = tmp_path / f"__transaction_state-{partition_for('first', 50)}" / f"{0:020d}.log"
     segment.write_bytes(segment.read_bytes()[:-3])
     with caplog.at_level(logging.WARNING), _stub(tmp_path) as stub, Speaker(stub.bootstrap_servers) as speaker:
         assert speaker.producer_id("first") == (producer_id, 1)
@@ -112,22 +135,6 @@ def test_a_torn_tail_is_cut(tmp_path: Path, caplog: pytest.LogCaptureFixture):
 def test_what_is_no_transactional_id_is_refused(tmp_path: Path, key: bytes, value: bytes | None):
     with _stub(tmp_path) as stub, Speaker(stub.bootstrap_servers) as speaker:
         speaker.producer_id("first")
-    (tmp_path / SEGMENT).write_bytes(build_batch([NewRecord(key, value, 0)]))
+    _made_old(tmp_path, build_batch([NewRecord(key, value, 0)]))
     with pytest.raises(DataDirError, match=r"000\.log is damaged: no transactional ids"):
         _stub(tmp_path).start()
-
-
-def test_the_log_is_cleaned(tmp_path: Path):
-    """So that it does not grow with what becomes of a few ids."""
-    rig = Rig(tmp_path, "never")
-    ids = TransactionalIds(rig.disk, OpenFiles(), segment_bytes=2000)
-    wanted = {}
-    for epoch in range(200):
-        for name in ("a", "b", "c"):
-            wanted[name] = Kept(7, epoch, -1)
-            ids.append({name: wanted[name]})
-            while rig.runner.jobs:
-                rig.runner.sync()
-    size = sum(path.stat().st_size for path in (tmp_path / ".transactional-ids").iterdir())
-    assert size < 10_000 < 600 * 70
-    assert TransactionalIds(rig.disk, OpenFiles()).read() == wanted

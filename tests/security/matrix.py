@@ -12,6 +12,12 @@ from typing import NamedTuple
 
 from kafkastub.security import CLUSTER_NAME, Acl, Operation, PatternType, Permission, ResourceType
 from kafkawire.api import ApiKey
+from kafkawire.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
+from kafkawire.messages.add_partitions_to_txn_request import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
 from kafkawire.messages.add_raft_voter_request import AddRaftVoterRequest
 from kafkawire.messages.alter_client_quotas_request import AlterClientQuotasRequest, EntityData, EntryData, OpData
 from kafkawire.messages.alter_configs_request import AlterableConfig, AlterConfigsRequest, AlterConfigsResource
@@ -47,8 +53,10 @@ from kafkawire.messages.describe_producers_request import DescribeProducersReque
 from kafkawire.messages.describe_quorum_request import DescribeQuorumRequest, PartitionData, TopicData
 from kafkawire.messages.describe_topic_partitions_request import DescribeTopicPartitionsRequest
 from kafkawire.messages.describe_topic_partitions_request import TopicRequest as NamedTopic
+from kafkawire.messages.describe_transactions_request import DescribeTransactionsRequest
 from kafkawire.messages.describe_user_scram_credentials_request import DescribeUserScramCredentialsRequest, UserName
 from kafkawire.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
+from kafkawire.messages.end_txn_request import EndTxnRequest
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic, ReplicaState
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
 from kafkawire.messages.heartbeat_request import HeartbeatRequest
@@ -62,6 +70,7 @@ from kafkawire.messages.list_config_resources_request import ListConfigResources
 from kafkawire.messages.list_groups_request import ListGroupsRequest
 from kafkawire.messages.list_offsets_request import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kafkawire.messages.list_partition_reassignments_request import ListPartitionReassignmentsRequest
+from kafkawire.messages.list_transactions_request import ListTransactionsRequest
 from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafkawire.messages.offset_commit_request import (
     OffsetCommitRequest,
@@ -87,6 +96,11 @@ from kafkawire.messages.offset_for_leader_epoch_request import (
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafkawire.messages.remove_raft_voter_request import RemoveRaftVoterRequest
 from kafkawire.messages.sync_group_request import SyncGroupRequest
+from kafkawire.messages.txn_offset_commit_request import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
 from kafkawire.messages.unregister_broker_request import UnregisterBrokerRequest
 from kafkawire.messages.unregister_controller_request import UnregisterControllerRequest
 from kafkawire.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
@@ -97,7 +111,8 @@ ADMIN = "127.0.0.1"
 SUBJECT = "127.0.0.2"
 SEEN, OTHER, GONE = "seen", "other", "gone"
 """Two topics that exist, and one that does not. Entries that deny are about the first."""
-TEAM, TX = "team", "tx"
+TEAM, TX, OPEN_TX = "team", "tx", "open-tx"
+"""The last one has an open transaction over the two topics that exist."""
 NAMES = {
     ResourceType.TOPIC: SEEN,
     ResourceType.GROUP: TEAM,
@@ -152,7 +167,17 @@ def cells(ids: dict[str, bytes]) -> list[Cell]:
     """Every request, in the order in which they are sent. `ids` are those of the two topics that exist."""
     created = MetadataRequest([MetadataRequestTopic(name=name) for name in ("no/name", "auto")], True)
     last = Cell("topics to create", ApiKey.METADATA, 8, created)
-    return [*_data(ids), *_groups(ids), *_offsets(ids), *_topics(ids), *_configs(), *_cluster(), *_acls(), last]
+    return [
+        *_data(ids),
+        *_transactions(ids),
+        *_groups(ids),
+        *_offsets(ids),
+        *_topics(ids),
+        *_configs(),
+        *_cluster(),
+        *_acls(),
+        last,
+    ]
 
 
 def _data(ids: dict[str, bytes]) -> Iterator[Cell]:
@@ -184,6 +209,32 @@ def _data(ids: dict[str, bytes]) -> Iterator[Cell]:
     yield Cell("producers", ApiKey.DESCRIBE_PRODUCERS, 0, DescribeProducersRequest(producers))
     yield Cell("producer id", ApiKey.INIT_PRODUCER_ID, 5, InitProducerIdRequest(None, 1000))
     yield Cell("producer id of a transaction", ApiKey.INIT_PRODUCER_ID, 5, InitProducerIdRequest(TX, 1000))
+
+
+def _transactions(ids: dict[str, bytes]) -> Iterator[Cell]:
+    """None of them changes anything: where they are allowed, the producer id is another one's."""
+    who = 1 << 40, 0
+    topics = [AddPartitionsToTxnTopic(name, [0]) for name in (SEEN, OTHER)]
+    more = [*topics, *(AddPartitionsToTxnTopic(name, [0]) for name in (GONE, "__consumer_offsets"))]
+    for title, asked in (("partitions", topics), ("all kinds of partitions", more)):
+        for version in (0, 3):
+            added = AddPartitionsToTxnRequest((), TX, *who, asked)
+            yield Cell(f"add {title} {version}", ApiKey.ADD_PARTITIONS_TO_TXN, version, added)
+        several = [AddPartitionsToTxnTransaction(one, *who, one != TX, asked) for one in (TX, OPEN_TX)]
+        yield Cell(f"add {title} 5", ApiKey.ADD_PARTITIONS_TO_TXN, 5, AddPartitionsToTxnRequest(several))
+    yield Cell("add offsets", ApiKey.ADD_OFFSETS_TO_TXN, 4, AddOffsetsToTxnRequest(TX, *who, TEAM))
+    for version in (0, 5):
+        yield Cell(f"end {version}", ApiKey.END_TXN, version, EndTxnRequest(TX, *who, True))
+    for version in (0, 3, 5, 6):
+        offsets = [
+            TxnOffsetCommitRequestTopic(name, _id(ids, name), [TxnOffsetCommitRequestPartition(0, 1)])
+            for name in (SEEN, GONE, OTHER)
+        ]
+        committed = TxnOffsetCommitRequest(TX, TEAM, *who, topics=offsets)
+        yield Cell(f"commit offsets {version}", ApiKey.TXN_OFFSET_COMMIT, version, committed)
+    described = DescribeTransactionsRequest([OPEN_TX, "none", TX])
+    yield Cell("describe transactions", ApiKey.DESCRIBE_TRANSACTIONS, 0, described)
+    yield Cell("transactions", ApiKey.LIST_TRANSACTIONS, 2, ListTransactionsRequest())
 
 
 def _groups(ids: dict[str, bytes]) -> Iterator[Cell]:

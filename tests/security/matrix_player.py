@@ -18,6 +18,7 @@ from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode
 from kafkawire.messages import RESPONSES
+from kafkawire.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from kafkawire.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafkawire.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafkawire.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
@@ -34,7 +35,7 @@ from kafkawire.messages.offset_commit_request import (
 from kafkawire.schema import Message, Struct
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.rawclient import RawClient
-from tests.security.matrix import ADMIN, OTHER, SEEN, SUBJECT, TEAM, TX, acl_sets, admin_acls, cells
+from tests.security.matrix import ADMIN, OPEN_TX, OTHER, SEEN, SUBJECT, TEAM, TX, acl_sets, admin_acls, cells
 from tests.waiting import until
 
 RECORDED = Path(__file__).with_name("acl_matrix.json")
@@ -46,6 +47,7 @@ CONFIG: dict[str, object] = {
     "share.coordinator.state.topic.num.partitions": 1,
 }
 """Everybody may do everything until the first entry is made: by then the admin has its own."""
+_LONGEST_TIMEOUT_MS = 900_000
 _PETS = ("victim", "pet", "pet2")
 """Topics that the requests delete, where they may; "auto" is made by one of them."""
 Answers = dict[str, dict[str, list[str]]]
@@ -118,6 +120,17 @@ class Player:
                 )
         started = InitProducerIdRequest(TX, 1000)
         until(lambda: not self._admin_ask(ApiKey.INIT_PRODUCER_ID, 5, started).error_code, f"transactional id {TX}")
+        self._open_transaction()
+
+    def _open_transaction(self) -> None:
+        """It stays open for as long as the matrix takes."""
+        producer = self._admin_ask(ApiKey.INIT_PRODUCER_ID, 5, InitProducerIdRequest(OPEN_TX, _LONGEST_TIMEOUT_MS))
+        topics = [AddPartitionsToTxnTopic(one, [0]) for one in (SEEN, OTHER)]
+        who = producer.producer_id, producer.producer_epoch
+        added = self._admin_ask(
+            ApiKey.ADD_PARTITIONS_TO_TXN, 3, AddPartitionsToTxnRequest((), OPEN_TX, *who, topics)
+        ).results_by_topic_v3_and_below
+        assert not any(one.partition_error_code for topic in added for one in topic.results_by_partition)
 
     def _give(self, acls: list[Acl]) -> None:
         """The subject has these entries, and no others."""
@@ -203,6 +216,7 @@ _VARYING |= {
     "log_dir",
     "size",
     "committed_leader_epoch",
+    "transaction_start_time_ms",
 }
 _LISTS = {"configs", "replica_nodes", "isr_nodes", "offline_replicas", "results_of_dirs"}
 
@@ -277,6 +291,10 @@ _UNORDERED = {
     ApiKey.OFFSET_FOR_LEADER_EPOCH,
     ApiKey.LIST_CONFIG_RESOURCES,
     ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+    ApiKey.ADD_PARTITIONS_TO_TXN,
+    ApiKey.TXN_OFFSET_COMMIT,
+    ApiKey.DESCRIBE_TRANSACTIONS,
+    ApiKey.LIST_TRANSACTIONS,
 }
 
 

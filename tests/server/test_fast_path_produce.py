@@ -23,6 +23,7 @@ from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequ
 from kafkawire.messages.produce_response import ProduceResponse
 from kafkawire.records import NewRecord, build_batch
 from tests.handlers.desk import Desk, batch, produce_request
+from tests.handlers.test_transactional_records import Coordinator
 from tests.server.careful import CarefulDispatcher
 
 VERSIONS = range(3, 14)
@@ -54,6 +55,7 @@ class Broker:
         state = self.desk.state
         if careful:
             state.logs._new_log = lambda name, settings, epoch: CarefulLog(name, settings, epoch)  # type: ignore[method-assign, assignment]
+        state._transactions = Coordinator()  # type: ignore[assignment]
         self.topics = {name: self.desk.topic(name, 2, **configs) for name, configs in TOPICS.items()}
         self.dispatcher = CarefulDispatcher(state) if careful else Dispatcher(state)
         self.info = ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:1")
@@ -77,7 +79,14 @@ class Broker:
                 log = self.desk.state.logs.log(topic.topic_id, index)
                 if log is not None:
                     known = [
-                        (one.producer_id, one.epoch, list(one.batches), one.last_timestamp, one.appended_ms)
+                        (
+                            one.producer_id,
+                            one.epoch,
+                            list(one.batches),
+                            one.last_timestamp,
+                            one.appended_ms,
+                            one.transaction_start,
+                        )
                         for one in log.producers()
                     ]
                     batches = [
@@ -85,8 +94,25 @@ class Broker:
                          one.size, one.head, bytes(one.payload or b""), one.payload is None)
                         for one in log.batches_from(0)
                     ]  # fmt: skip
-                    found[name, index] = (log.log_start_offset, log.log_end_offset, known, batches)
+                    found[name, index] = (
+                        log.log_start_offset,
+                        log.last_stable_offset,
+                        log.log_end_offset,
+                        known,
+                        batches,
+                    )
         return found
+
+    def end(self, producer_id: int) -> None:
+        """The producer's transactions end, in every partition."""
+        for topic in self.topics.values():
+            for log in self.desk.state.logs.of_topic(topic.topic_id):
+                entry = log.producer_states.entry(producer_id)
+                if entry is not None:
+                    log.append_marker(
+                        producer_id, entry.epoch, True, coordinator_epoch=0, transaction_version=1, leader_epoch=0,
+                        now_ms=self.now_ms,
+                    )  # fmt: skip
 
 
 def asked(request: ProduceRequest, version: int, number: int = 7) -> bytes:
@@ -101,16 +127,19 @@ class Requests:
         self.random = source
         self.batches = Batches(source)
         self.sequences: dict[tuple[int, int], int] = {}
+        self.attributes = 0
 
     def frame(self) -> bytes:
         chance = self.random.random
         version = self.random.choice(VERSIONS)
+        transactional_id = self.random.choice(("t", "t", "", "t" * 20, "é" * 100)) if chance() < 0.3 else None
+        self.attributes = 0x10 if chance() < (0.01 if transactional_id is None else 0.8) else 0
         data = [
             TopicProduceData(name, topic_id, [self._partition() for _ in range(1 + (chance() < 0.05))])
             for name, topic_id in [self._topic() for _ in range(1 + (chance() < 0.05))]
         ]
         request = ProduceRequest(
-            transactional_id="t" if chance() < 0.03 else None,
+            transactional_id=transactional_id,
             acks=self.random.choice((-1, -1, -1, 1, 1, 0, 2)),
             timeout_ms=self.random.choice((0, 1000)),
             topic_data=data,
@@ -153,7 +182,8 @@ class Requests:
         who = self.random.randrange(2), self.random.randrange(2)
         at = self.sequences.get(who, 0)
         self.sequences[who] = at + self.random.choice((0, 1, 1, 1, 3))
-        return {"producer_id": who[0], "producer_epoch": who[1], "base_sequence": at}
+        header = {"producer_id": who[0], "producer_epoch": who[1], "base_sequence": at}
+        return {**header, "attributes": self.attributes}
 
 
 @given(st.integers(0, 1 << 32))
@@ -170,6 +200,10 @@ def test_whatever_is_asked_is_answered_and_kept_alike(seed: int) -> None:
         lead = requests.random.choice((b"", b"\1" * 9, b"\0" * 100_000))
         buffer = lead + whole + lead
         assert straight.say(buffer, len(lead)) == careful.say(buffer, len(lead)), whole.hex()
+        if requests.random.random() < 0.1:
+            producer_id = requests.random.randrange(2)
+            straight.end(producer_id)
+            careful.end(producer_id)
         straight.now_ms = careful.now_ms = straight.now_ms + requests.random.choice((0, 1, 1000))
     assert straight.held() == careful.held()
 
@@ -194,6 +228,23 @@ def test_what_comes_every_day_goes_straight(version: int, producer: dict[str, An
             asked_so = produce_request(one, topic_id=topic.topic_id)
             assert not desk.ask(version, asked_so, ProduceResponse).responses[0].partition_responses[0].error_code
     assert [answer is None for answer in answers] == [bool(producer), False, False, False]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_transaction_that_is_open_goes_straight(version: int) -> None:
+    desk = Desk()
+    desk.state._transactions = Coordinator()  # type: ignore[assignment]
+    topic = desk.topic()
+    way = fast_path(desk.state, version)
+    answers = []
+    for number in range(4):
+        one = batch(timestamp=T0, producer_id=5, producer_epoch=0, base_sequence=number, attributes=0x10)
+        request = produce_request(one, topic_id=topic.topic_id, transactional_id="tx")
+        body = encode(request, version)
+        answers.append(way(1, body, 0, len(body), T0, 0))
+        if answers[-1] is None:  # the coordinator is asked with care
+            assert not desk.ask(version, request, ProduceResponse).responses[0].partition_responses[0].error_code
+    assert [answer is None for answer in answers] == [True, False, False, False]
 
 
 def test_what_is_kept_pins_no_buffer_much_larger_than_itself() -> None:

@@ -226,3 +226,124 @@ def test_looking_often_leaves_what_looking_once_leaves(
     offsets = [offset for offset, _, _ in left(logs[0])]
     assert all(one < other for one, other in pairwise(offsets))
     assert offsets[-1] == logs[0].log_end_offset - 1
+
+
+def sent(log: PartitionLog, producer_id: int, now_ms: int, *entries: Entry) -> None:
+    """A transactional batch that goes on where its producer is."""
+    entry = log.producer_states.entry(producer_id)
+    sequence = 0 if entry is None else entry.last_sequence + 1
+    log.append(
+        batch_of(*entries, producer_id=producer_id, producer_epoch=0, base_sequence=sequence, attributes=0x10),
+        leader_epoch=0,
+        now_ms=now_ms,
+        bounds_ms=T0,
+    )
+
+
+def ended(log: PartitionLog, producer_id: int, now_ms: int, *, commit: bool) -> None:
+    log.append_marker(producer_id, 0, commit, coordinator_epoch=0, transaction_version=1, leader_epoch=0, now_ms=now_ms)
+
+
+def offsets(log: PartitionLog) -> list[int]:
+    return [batch.base_offset for batch in log.batches_from(0)]
+
+
+def test_what_was_aborted_goes_and_supersedes_nothing():
+    manager = LogManager()
+    log = made(manager, compact=True, delete_retention_ms=HOUR)
+    sent(log, 7, 0, ("a", "committed"))
+    ended(log, 7, 0, commit=True)
+    sent(log, 7, 0, ("a", "aborted"), ("b", "aborted"))
+    ended(log, 7, 0, commit=False)
+    log.append(batch_of(("c", "1")), leader_epoch=0, now_ms=0, bounds_ms=T0)
+    manager.clean(0)
+    assert offsets(log) == [0, 1, 4, 5]
+    assert [one.first_offset for one in log.aborted_transactions(0, 6)] == [2]
+
+
+def test_nothing_is_cleaned_from_the_last_stable_offset_on():
+    manager = LogManager()
+    log = made(manager, compact=True)
+    log.append(batch_of(("a", "1")), leader_epoch=0, now_ms=0, bounds_ms=T0)
+    log.append(batch_of(("a", "2")), leader_epoch=0, now_ms=0, bounds_ms=T0)
+    sent(log, 7, 0, ("a", "3"))
+    for value in "45":
+        log.append(batch_of(("a", value)), leader_epoch=0, now_ms=0, bounds_ms=T0)
+    manager.clean(HOUR)
+    assert offsets(log) == [1, 2, 3, 4]
+    ended(log, 7, HOUR, commit=False)
+    manager.clean(HOUR)
+    assert offsets(log) == [4, 5]
+
+
+def test_a_marker_goes_when_nothing_is_left_of_its_transaction_and_a_tombstone_would():
+    manager = LogManager()
+    log = made(manager, compact=True, delete_retention_ms=HOUR)
+    for producer_id, key, commit in ((1, "a", True), (2, "b", True), (3, "c", False)):
+        sent(log, producer_id, 0, (key, "1"))
+        ended(log, producer_id, 0, commit=commit)
+    log.append(batch_of(("a", "2")), leader_epoch=0, now_ms=0, bounds_ms=T0)
+    manager.clean(0)
+    assert offsets(log) == [1, 2, 3, 5, 6]
+    manager.clean(HOUR)
+    assert offsets(log) == [1, 2, 3, 5, 6]
+    manager.clean(HOUR + 1)
+    assert offsets(log) == [2, 3, 6]
+    assert not log.aborted_transactions(0, 7)
+
+
+def committed(log: PartitionLog) -> dict[bytes | None, tuple[int, bytes]]:
+    """Offset and value by key, as a reader of committed records has it in the end."""
+    end, offset = log.last_stable_offset, 0
+    table: dict[bytes | None, tuple[int, bytes]] = {}
+    while offset < end:
+        read = log.read(offset, 1 << 20, upto=end)
+        found = log.aborted_in_read(offset, read.size)
+        told = [] if found is None else sorted(zip(found.first_offsets, found.producer_ids, strict=True))
+        leave_out: set[int] = set()
+        for _, batch in split_batches(b"".join(read.chunks)):
+            header = parse_header(batch)
+            while told and told[0][0] <= header.last_offset:
+                leave_out.add(told.pop(0)[1])
+            if header.control:
+                leave_out.discard(header.producer_id)
+            elif not (header.transactional and header.producer_id in leave_out):
+                for record in read_batch(batch):
+                    if record.value is None:
+                        table.pop(record.key, None)
+                    else:
+                        table[record.key] = record.offset, record.value
+            offset = header.last_offset + 1
+        if not read.chunks:
+            break
+    return table
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["send", "send", "plain", "commit", "abort", "clean"]), st.integers(1, 3), ENTRIES),
+        max_size=40,
+    ),
+    st.integers(0, 3),
+)
+def test_what_committed_readers_end_up_with_is_as_if_nobody_had_cleaned(
+    steps: list[tuple[str, int, tuple[str, bool]]], lag: int
+):
+    manager = LogManager()
+    settings = {"min_compaction_lag_ms": lag, "delete_retention_ms": 5, "segment_bytes": 500}
+    cleaned, whole = made(manager, compact=True, **settings), PartitionLog("t-0", LogSettings())
+    for now_ms, (step, producer_id, (key, has_value)) in enumerate(steps):
+        entry = (key, f"v{now_ms}" if has_value else None)
+        if step == "clean":
+            manager.clean(now_ms)
+            continue
+        for log in (cleaned, whole):
+            if step == "send":
+                sent(log, producer_id, now_ms, entry)
+            elif step == "plain":
+                log.append(batch_of(entry), leader_epoch=0, now_ms=now_ms, bounds_ms=T0)
+            else:
+                ended(log, producer_id, now_ms, commit=step == "commit")
+        assert cleaned.last_stable_offset == whole.last_stable_offset
+    manager.clean(len(steps) + 10)
+    assert committed(cleaned) == committed(whole)

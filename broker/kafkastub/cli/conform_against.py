@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from kafkastub.conformance.differential.running import Comparison, Progress
     from kafkastub.conformance.differential.scenario import Scenario
 
-KINDS = {"groups": ["groups"], "data": ["data"], "all": ["groups", "data"]}
+KINDS = {
+    "groups": ["groups"],
+    "data": ["data"],
+    "transactions": ["transactions"],
+    "all": ["groups", "data", "transactions"],
+}
 SEED, SCENARIOS, STEPS, KIND = 1, 100, 40, "groups"
 
 
@@ -44,7 +49,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--kind",
         choices=list(KINDS),
         default=KIND,
-        help="what they are about: consumer groups, or topics and records; all is both (default %(default)s)",
+        help="what they are about: consumer groups, topics and records, or transactions; all is each of them (default "
+        "%(default)s)",
     )
     group.add_argument(
         "--scenario",

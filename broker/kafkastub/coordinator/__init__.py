@@ -17,7 +17,9 @@ from kafkastub.coordinator.records import (
     OffsetCommit,
     OffsetTombstone,
     PartitionCommit,
+    PendingOffsets,
     Record,
+    TransactionMarker,
 )
 from kafkastub.coordinator.turn import Turn
 
@@ -31,9 +33,11 @@ __all__ = [
     "OffsetCommit",
     "OffsetTombstone",
     "PartitionCommit",
+    "PendingOffsets",
     "Record",
     "Refused",
     "TopicCommit",
+    "TransactionMarker",
     "Turn",
     "batch_order",
     "partition_for",

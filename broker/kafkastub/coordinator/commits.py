@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
@@ -12,11 +12,13 @@ from kafkastub.coordinator.records import (
     OffsetCommit,
     PackedRun,
     Partitions,
+    PendingOffsets,
     RequestedRun,
 )
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.offset_commit_request import OffsetCommitRequest
+from kafkawire.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 from kafkawire.rows import Run
 
 MAX_TIMESTAMP = 2**63 - 1
@@ -58,21 +60,10 @@ def commit_offsets(
     if request.retention_time_ms != DEFAULT_RETENTION:
         overflow_is_never = groups.profile.overflowing_retention_never_expires
         expiry, value_version = _expiry(now + request.retention_time_ms, overflow_is_never), 1
-    committed = 0
-    for position, (topic, topic_id, partitions) in enumerate(topics):
-        if isinstance(partitions, Run):
-            pass  # has no metadata
-        elif isinstance(partitions, PackedRun):
-            if any(partitions.metadata):
-                partitions = _without_large(groups, position, tuple(partitions), turn)
-        else:
-            for p in partitions:
-                if p.committed_metadata:
-                    partitions = _without_large(groups, position, partitions, turn)
-                    break
-        if partitions:
-            groups.log(turn, OffsetCommit(group.group_id, topic, partitions, now, expiry, topic_id, value_version))
-            committed += len(partitions)
+    taken = _taken(groups, topics, turn)
+    for topic, topic_id, partitions in taken:
+        groups.log(turn, OffsetCommit(group.group_id, topic, partitions, now, expiry, topic_id, value_version))
+    committed = sum(len(partitions) for _, _, partitions in taken)
     groups.meters.offset_commits += committed
     if created and not committed:
         groups.index.touch(group, now)
@@ -107,6 +98,58 @@ def commit_run(
     if empty_since is not None or broker_ms + groups.expiry.retention_ms < group.check_at:
         _touch(groups, group, broker_ms if empty_since is None else empty_since, NO_TIMESTAMP)
     return record
+
+
+def commit_transactional_offsets(
+    groups: Groups,
+    request: TxnOffsetCommitRequest,
+    topics: Sequence[TopicCommit],
+    version: int,
+    check_producer: Callable[[], None],
+    turn: Turn,
+) -> Turn:
+    """The same within a transaction: pending, until its marker comes. Kafka: commitTransactionalOffset.
+
+    It keeps no session alive.
+    """
+    group = groups.groups.get(request.group_id)
+    generation = request.generation_id_or_member_epoch
+    if group is not None:
+        group.validate_offset_commit(request.member_id, request.group_instance_id, generation, transactional=True)
+    elif generation >= 0:
+        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND if version >= 6 else ErrorCode.ILLEGAL_GENERATION)
+    taken = _taken(groups, topics, turn)
+    if taken:
+        check_producer()
+    if group is None:
+        group = groups.create(request.group_id, turn.broker_ms)
+        if not taken:
+            groups.index.touch(group, turn.broker_ms)
+            groups.unseen.add(group.group_id)
+    for topic, topic_id, partitions in taken:
+        commit = OffsetCommit(group.group_id, topic, partitions, turn.broker_ms, NO_TIMESTAMP, topic_id)
+        groups.log(turn, PendingOffsets(request.producer_id, request.producer_epoch, commit))
+        groups.meters.offset_commits += len(partitions)
+    return turn
+
+
+def _taken(groups: Groups, topics: Sequence[TopicCommit], turn: Turn) -> list[TopicCommit]:
+    """What of a commit is not too large; where anything is, the turn's reply says so."""
+    taken: list[TopicCommit] = []
+    for position, (topic, topic_id, partitions) in enumerate(topics):
+        if isinstance(partitions, Run):
+            pass  # has no metadata
+        elif isinstance(partitions, PackedRun):
+            if any(partitions.metadata):
+                partitions = _without_large(groups, position, tuple(partitions), turn)
+        else:
+            for p in partitions:
+                if p.committed_metadata:
+                    partitions = _without_large(groups, position, partitions, turn)
+                    break
+        if partitions:
+            taken.append((topic, topic_id, partitions))
+    return taken
 
 
 def _without_large(

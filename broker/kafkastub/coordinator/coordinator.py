@@ -8,7 +8,7 @@ their answer now, the reply. Errors are raised as `KafkaError`. What must happen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
 from kafkastub.config import BrokerConfig, Profile
@@ -16,10 +16,11 @@ from kafkastub.coordinator import commits, deletion, loading
 from kafkastub.coordinator.classic import ClassicGroups
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
-from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.records import Record, TransactionMarker
 from kafkastub.coordinator.settings import GroupSettings
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.offset_commit_request import OffsetCommitRequest
+from kafkawire.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 
 
 class GroupCoordinator(Groups):
@@ -60,6 +61,35 @@ class GroupCoordinator(Groups):
         Raises what speaks against the whole commit. See `commits`.
         """
         return commits.commit_offsets(self, request, topics, version, Turn(broker_ms, timer_ms))
+
+    def commit_transactional_offsets(
+        self,
+        request: TxnOffsetCommitRequest,
+        topics: Sequence[commits.TopicCommit],
+        version: int,
+        check_producer: Callable[[], None],
+        broker_ms: int,
+        timer_ms: int,
+    ) -> Turn:
+        """TxnOffsetCommit of those topics and partitions of a request that exist; the reply as for `commit_offsets`.
+
+        Its records are `PendingOffsets`. `check_producer` is called once nothing else speaks against the commit and
+        there is something to write: it raises what the partition's log has against the producer. Raises that, and
+        what speaks against the whole commit. Kafka: OffsetMetadataManager.commitTransactionalOffset.
+        """
+        turn = Turn(broker_ms, timer_ms)
+        return commits.commit_transactional_offsets(self, request, topics, version, check_producer, turn)
+
+    def complete_transaction(self, marker: TransactionMarker) -> None:
+        """A transaction has ended: the offsets that are pending in the marker's groups are committed, or gone.
+
+        For `OffsetsTopic.append_marker`, which has written the marker, and for loading.
+        """
+        self.hard.complete(marker)
+        for group_id in marker.group_ids:
+            group = self.groups.get(group_id)
+            if group is not None:
+                self.index.touch(group, marker.timestamp)
 
     def delete_offsets(self, group_id: str, topics: Iterable[tuple[str, Sequence[int]]], broker_ms: int) -> Turn:
         """OffsetDelete of partitions that exist; the reply is an error code a topic, in order. Raises errors."""

@@ -46,9 +46,9 @@ def delete_group(groups: Groups, group_id: str, turn: Turn) -> Turn:
         raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND)
     group.validate_delete()
     offsets = groups.offsets
-    gone = {(topic, p): None for topic, columns in offsets.topics(group_id).items() for p in columns.partitions()}
-    for topic, pending in offsets.pending.get(group_id, {}).items():
-        gone.update({(topic, p): None for p in sorted(pending)})
+    gone = [(topic, p) for topic, columns in offsets.topics(group_id).items() for p in columns.partitions()]
+    pending = dict.fromkeys((topic, p) for topic, p, _ in offsets.pending.each(group_id))
+    gone += [(topic, p) for topic, p in pending if offsets.get(group_id, topic, p) is None]
     for topic, partition in gone:
         groups.log(turn, OffsetTombstone(group_id, topic, partition))
     if groups.profile.deletions_meter_counts_group_deletes:
@@ -60,12 +60,16 @@ def delete_group(groups: Groups, group_id: str, turn: Turn) -> Turn:
 def topics_deleted(groups: Groups, topics: Iterable[str], turn: Turn) -> Turn:
     """Every group's offsets of the topics go. Kafka: OffsetMetadataManager.onTopicsDeleted."""
     offsets = groups.offsets
-    gone = list(topics)
-    for group_id in offsets.group_ids():
+    gone = dict.fromkeys(topics)
+    for group_id in dict.fromkeys((*offsets.group_ids(), *offsets.pending.groups)):
+        # one that is pending beside it gets a tombstone of its own, as in Kafka
+        pending = [(topic, p) for topic, p, _ in offsets.pending.each(group_id) if topic in gone]
         for topic in gone:
             columns = offsets.topic(group_id, topic)
             for partition in [] if columns is None else columns.partitions():
                 groups.log(turn, OffsetTombstone(group_id, topic, partition))
+        for topic, partition in pending:
+            groups.log(turn, OffsetTombstone(group_id, topic, partition))
         group = groups.groups.get(group_id)
         if group is not None and not offsets.topics(group_id):
             groups.index.touch(group, turn.broker_ms)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from kafkastub.coordinator.deadlines import Deadlines
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
+from kafkastub.deadlines import Deadlines
 
 NOT_DUE = 2**63
 """Broker milliseconds later than every timestamp."""
@@ -97,8 +97,14 @@ class Group(Protocol):
     def subscribes(self, topic: str) -> bool:
         """Whether a member subscribes to the topic, or may, for all that is known."""
 
-    def validate_offset_commit(self, member_id: str, group_instance_id: str | None, generation: int) -> None:
-        """Raises what speaks against a commit of this member in this generation, or epoch."""
+    def validate_offset_commit(
+        self, member_id: str, group_instance_id: str | None, generation: int, *, transactional: bool = False
+    ) -> None:
+        """Raises what speaks against a commit of this member in this generation, or epoch.
+
+        With `transactional` (TxnOffsetCommit), who names no member may commit (older producers name none), and the
+        group's state is not asked.
+        """
 
     def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> int | None:
         """A member has committed: for its session that is as good as a heartbeat.

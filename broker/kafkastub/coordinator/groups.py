@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kafkastub.config import Profile
-from kafkastub.coordinator.deadlines import Deadlines
 from kafkastub.coordinator.expiry import ExpiryIndex, ExpiryPolicy
 from kafkastub.coordinator.group import Group, GroupType
 from kafkastub.coordinator.hard_state import HardState
@@ -16,6 +15,7 @@ from kafkastub.coordinator.offsets import OffsetStore
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.settings import GroupSettings
 from kafkastub.coordinator.turn import Turn
+from kafkastub.deadlines import Deadlines
 
 
 class Meters:

@@ -7,7 +7,15 @@ alike. Members' sessions, parked joins and rebalances in progress are soft state
 from __future__ import annotations
 
 from kafkastub.coordinator.offsets import OffsetStore
-from kafkastub.coordinator.records import GroupMetadata, GroupTombstone, OffsetCommit, OffsetTombstone, Record
+from kafkastub.coordinator.records import (
+    GroupMetadata,
+    GroupTombstone,
+    OffsetCommit,
+    OffsetTombstone,
+    PendingOffsets,
+    Record,
+    TransactionMarker,
+)
 
 
 class HardState:
@@ -33,7 +41,14 @@ class HardState:
             self.generations[record.group_id] = record
         elif isinstance(record, GroupTombstone):
             self.generations.pop(record.group_id, None)
+        elif isinstance(record, PendingOffsets):
+            self.offsets.apply_pending(record)
+
+    def complete(self, marker: TransactionMarker) -> None:
+        """Make a marker true, in its groups."""
+        self.offsets.apply_marker(marker)
 
     def knows(self, group_id: str) -> bool:
         """Whether there is anything of the group."""
-        return group_id in self.generations or bool(self.offsets.topics(group_id))
+        offsets = self.offsets
+        return group_id in self.generations or bool(offsets.topics(group_id)) or offsets.has_pending(group_id)

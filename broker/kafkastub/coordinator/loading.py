@@ -13,9 +13,12 @@ from kafkastub.coordinator.turn import Turn
 
 
 def loaded(groups: Groups, turn: Turn) -> Turn:
-    """Make a live group of every one that has records, and a simple one of every group that only has offsets."""
-    types = _types(groups)
-    return _bring_to_life(groups, dict.fromkeys((*types, *groups.offsets.group_ids())), types, turn)
+    """Make a live group of every one that has records, and a simple one of every group that only has offsets.
+
+    Those may be pending.
+    """
+    types, offsets = _types(groups), groups.offsets
+    return _bring_to_life(groups, dict.fromkeys((*types, *offsets.group_ids(), *offsets.pending.groups)), types, turn)
 
 
 def reload(groups: Groups, group_ids: Sequence[str], turn: Turn) -> Turn:
@@ -24,7 +27,7 @@ def reload(groups: Groups, group_ids: Sequence[str], turn: Turn) -> Turn:
         _unload(groups, groups.groups.pop(group_id), turn)
     groups.unseen.difference_update(group_ids)
     types = _types(groups)
-    kept = [one for one in group_ids if one in types or groups.offsets.topics(one)]
+    kept = [one for one in group_ids if one in types or groups.hard.knows(one)]
     return _bring_to_life(groups, kept, types, turn)
 
 

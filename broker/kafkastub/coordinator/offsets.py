@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from kafkastub.coordinator.records import CommittedOffset, OffsetCommit, OffsetTombstone
-from kafkastub.coordinator.topic_offsets import TopicOffsets
+from kafkastub.coordinator.pending_offsets import PendingOffset, PendingStore, commit_of
+from kafkastub.coordinator.records import (
+    CommittedOffset,
+    OffsetCommit,
+    OffsetTombstone,
+    PendingOffsets,
+    TransactionMarker,
+)
+from kafkastub.coordinator.topic_offsets import NOWHERE, TopicOffsets
 
 
 class OffsetStore:
@@ -11,19 +18,18 @@ class OffsetStore:
 
     Attributes:
         count: how many offsets there are in all.
-        pending: partitions with an offset of a transaction that is not decided yet, by group and topic; such an
-            offset is not visible to a fetch that requires stable ones, and blocks expiry and deletion.
+        pending: offsets of transactions that are not decided yet.
     """
 
     __slots__ = ("_groups", "count", "pending")
 
     def __init__(self) -> None:
         self._groups: dict[str, dict[str, TopicOffsets]] = {}
-        self.pending: dict[str, dict[str, set[int]]] = {}
+        self.pending = PendingStore()
         self.count = 0
 
-    def apply_commit(self, commit: OffsetCommit) -> None:
-        """Apply the record of a commit."""
+    def apply_commit(self, commit: OffsetCommit, serial: int | None = None) -> None:
+        """Apply the record of a commit. `serial`: it was pending (`PendingOffset`)."""
         topics = self._groups.get(commit.group_id)
         if topics is None:
             topics = self._groups[commit.group_id] = {}
@@ -33,6 +39,24 @@ class OffsetStore:
         before = columns.count
         columns.put(commit)
         self.count += columns.count - before
+        if self.pending.groups:
+            self.pending.supersede(commit, serial)
+
+    def apply_pending(self, record: PendingOffsets) -> None:
+        """Apply the record of a commit within a transaction."""
+        self.pending.put(record)
+
+    def apply_marker(self, marker: TransactionMarker) -> None:
+        """Apply the end of a transaction in one partition (OffsetMetadataManager.replayEndTransactionMarker)."""
+        for group_id in marker.group_ids:
+            ended = self.pending.end(marker.producer_id, group_id)
+            if not marker.commit:
+                continue
+            for some in _by_commit(ended):
+                self.apply_commit(commit_of(some), some[0].serial)
+                for one in some:
+                    if one.place != NOWHERE:
+                        self._groups[group_id][one.record.commit.topic].placed(one.as_commit(), one.place)
 
     def apply_tombstone(self, tombstone: OffsetTombstone) -> None:
         """Apply the record of an offset that is gone; a pending one of the same partition goes with it."""
@@ -44,9 +68,8 @@ class OffsetStore:
                 del topics[tombstone.topic]
                 if not topics:
                     del self._groups[tombstone.group_id]
-        pending = self.pending.get(tombstone.group_id)
-        if pending is not None:
-            pending.get(tombstone.topic, set()).discard(tombstone.partition)
+        if self.pending.groups:
+            self.pending.remove(tombstone.group_id, tombstone.topic, tombstone.partition)
 
     def topics(self, group_id: str) -> dict[str, TopicOffsets]:
         """A group's offsets by topic; empty where it has none. Not to be changed."""
@@ -68,9 +91,17 @@ class OffsetStore:
 
     def is_pending(self, group_id: str, topic: str, partition: int) -> bool:
         """Whether a transaction that is not decided yet has an offset for this partition."""
-        pending = self.pending.get(group_id)
-        return pending is not None and partition in pending.get(topic, ())
+        return self.pending.is_pending(group_id, topic, partition)
 
     def has_pending(self, group_id: str) -> bool:
         """Whether a transaction that is not decided yet has any offset for this group."""
-        return any(self.pending.get(group_id, {}).values())
+        return self.pending.has(group_id)
+
+
+def _by_commit(ended: list[PendingOffset]) -> list[list[PendingOffset]]:
+    """Those that nothing supersedes, by what they were committed with, in the order of the log."""
+    together: dict[int, list[PendingOffset]] = {}
+    for one in ended:
+        if not one.superseded:
+            together.setdefault(one.serial, []).append(one)
+    return [together[serial] for serial in sorted(together)]

@@ -175,6 +175,40 @@ class OffsetTombstone:
 
 
 @dataclass(frozen=True, slots=True)
+class PendingOffsets:
+    """A commit within a transaction (KIP-98): pending until the transaction's marker.
+
+    On the log its records are in a transactional batch of this producer.
+    """
+
+    producer_id: int
+    producer_epoch: int
+    commit: OffsetCommit
+
+    @property
+    def group_id(self) -> str:
+        return self.commit.group_id
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionMarker:
+    """A producer's transaction has ended in one partition of `__consumer_offsets`: a control batch there (KIP-98).
+
+    Attributes:
+        commit: whether its pending offsets are committed; else they never were.
+        group_ids: the groups of this partition in which the producer has pending offsets; the log does not have them.
+        timestamp: when it was written, broker milliseconds.
+    """
+
+    producer_id: int
+    producer_epoch: int
+    commit: bool
+    coordinator_epoch: int
+    timestamp: int
+    group_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class MemberMetadata:
     """One member of a persisted generation. Timeouts are milliseconds."""
 
@@ -213,5 +247,5 @@ class GroupTombstone:
     group_id: str
 
 
-Record = OffsetCommit | OffsetTombstone | GroupMetadata | GroupTombstone
+Record = OffsetCommit | OffsetTombstone | GroupMetadata | GroupTombstone | PendingOffsets
 """What the coordinator appends to `__consumer_offsets` and what it is restored from."""

@@ -25,6 +25,7 @@ _TOPICS: Final = {
     ApiKey.DELETE_TOPICS: (("topics", "topic_names"), "responses"),
     ApiKey.DELETE_RECORDS: (("topics",), "topics"),
     ApiKey.OFFSET_FOR_LEADER_EPOCH: (("topics",), "topics"),
+    ApiKey.TXN_OFFSET_COMMIT: (("topics",), "topics"),
     ApiKey.CREATE_PARTITIONS: (("topics",), "results"),
     ApiKey.ELECT_LEADERS: (("topic_partitions",), "replica_election_results"),
     ApiKey.OFFSET_DELETE: (("topics",), "topics"),

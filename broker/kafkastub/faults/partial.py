@@ -14,6 +14,7 @@ WRITES: Final = frozenset(
     {
         ApiKey.PRODUCE, ApiKey.OFFSET_COMMIT, ApiKey.CREATE_TOPICS, ApiKey.DELETE_TOPICS, ApiKey.DELETE_RECORDS,
         ApiKey.CREATE_PARTITIONS, ApiKey.ELECT_LEADERS, ApiKey.OFFSET_DELETE, ApiKey.DELETE_GROUPS,
+        ApiKey.TXN_OFFSET_COMMIT,
     }
 )  # fmt: skip
 """What changes something: the part must not be done. Of the others all is asked for, and the answer is changed."""

@@ -29,9 +29,19 @@ PR-17  Idempotent producers: one of the last five batches again is answered with
        log append time); a gap OUT_OF_ORDER_SEQUENCE_NUMBER; an old epoch INVALID_PRODUCER_EPOCH; a new epoch begins at
        sequence 0; an unknown producer id anywhere, and one that has not written for producer.id.expiration.ms (of
        broker time; in Kafka of its records' time) is unknown.    KIP-98, KIP-360
-PR-18  Transactional batches without transactional id: TRANSACTIONAL_ID_AUTHORIZATION_FAILED for the whole request;
-       with one: INVALID_PRODUCER_ID_MAPPING where it has not this producer id, INVALID_PRODUCER_EPOCH where not this
-       epoch, else INVALID_TXN_STATE (version 11 and later: TRANSACTION_ABORTABLE), as there is no transaction.  KIP-890
+PR-18  Transactional batches without transactional id: TRANSACTIONAL_ID_AUTHORIZATION_FAILED for the whole request; of
+       several producers: INVALID_PRODUCER_ID_MAPPING, for all of it too.    KafkaApis, ReplicaManager
+PR-27  The first batch of a transaction in a partition asks the coordinator: up to version 11 whether the partition was
+       added (not, if transaction.partition.verification.enable is off), from version 12 on the partition joins. What
+       it refuses is refused with its code: INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH, INVALID_TXN_STATE with
+       a text (version 11: TRANSACTION_ABORTABLE). One that cannot answer: NOT_ENOUGH_REPLICAS with a text; and
+       CONCURRENT_TRANSACTIONS, from version 12 on as it is.    KIP-890; ReplicaManager.handleProduceAppend
+PR-28  A transaction begins with its first batch and ends with its marker; until then its producer's other batches there
+       must be transactional too: INVALID_TXN_STATE.    ProducerAppendInfo.appendDataBatch
+PR-29  A batch behind one that was not verified: OUT_OF_ORDER_SEQUENCE_NUMBER, until that one was written; and from
+       version 12 on any first sequence but 0 of a producer whose transactions are unknown.    KIP-890;
+       Kafka: VerificationStateEntry, ProducerAppendInfo.checkSequence
+PR-30  A producer with an open transaction does not expire.    ProducerStateManager.isProducerExpired
 PR-19  A topic named twice is answered once, with all its partitions; of a partition named twice the last mention is
        written, or the last one that may be; the answer tells why another was refused.    KafkaApis
 PR-20  From version 10 on, NOT_LEADER_OR_FOLLOWER comes with the leader's id, epoch and endpoint.    KIP-951
@@ -43,9 +53,10 @@ PR-24  Under a producer_byte_rate: throttle_time_ms by the sizes of requests, an
        acks=0, which is not answered, too.    ClientQuotaManager, KIP-219
 PR-25  Compressed batches of one request that have to be unpacked may hold 32 MB and 250,000 records together:
        MESSAGE_TOO_LARGE with a text, on which producers split a batch. Kafka has no such limit.
-Not done: transactions. Kafka unpacks every compressed batch; here one that nothing needs unpacked is taken as
-its header says: a payload that does not unpack (UNKNOWN_SERVER_ERROR there) or holds other records than declared
-(INVALID_RECORD) is accepted, and a wrong max timestamp is not put right, which ListOffsets by time then goes by.
+Not done: Kafka puts CONCURRENT_TRANSACTIONS to its coordinator again for some 100 ms before it tells. Kafka unpacks
+every compressed batch; here one that nothing needs unpacked is taken as its header says: a payload that does not unpack
+(UNKNOWN_SERVER_ERROR there) or holds other records than declared (INVALID_RECORD) is accepted, and a wrong max
+timestamp is not put right, which ListOffsets by time then goes by.
 Null records are taken for an empty field (Kafka never answers them).
 """
 
@@ -59,6 +70,7 @@ from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
 from kafkastub.state.leadership import check_in_sync
 from kafkastub.state.partitions import leader_hint, led_log, partition_of
+from kafkastub.state.transactional_appends import Place, refused_appends
 from kafkastub.storage import AppendError, PartitionLog, TooMuchToUnpack, Unpacking
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -71,7 +83,7 @@ from kafkawire.messages.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from kafkawire.records import HEADER_SIZE, MAGIC, BatchHeader, Compression, parse_header, sole_batch, split_batches
+from kafkawire.records import HEADER_SIZE, MAGIC, Compression, parse_header, sole_batch, split_batches
 
 TOPIC_IDS_FROM = 13
 LEADER_HINTS_FROM = 10
@@ -124,6 +136,9 @@ def _produce(ctx: RequestContext, request: ProduceRequest) -> ProduceResponse:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         written, refused = judged.get(place, (None, None))
         judged[place] = (one, refused) if refusal is None else (written, refusal)
+    not_joined: dict[Place, KafkaError] = {}
+    if request.transactional_id is not None:
+        not_joined = _join(ctx, request.transactional_id, [one for one, _ in judged.values() if one is not None])
     answers: list[TopicProduceResponse] = []
     endpoints: dict[int, NodeEndpoint] = {}
     whose: tuple[str, bytes] | None = None
@@ -134,7 +149,9 @@ def _produce(ctx: RequestContext, request: ProduceRequest) -> ProduceResponse:
             partitions: list[PartitionProduceResponse] = []
             answers.append(TopicProduceResponse(name, topic_id, partitions))
         if accepted is not None:
-            answer = _append(ctx, accepted, request, unpacking)
+            assert accepted.topic is not None
+            not_now = not_joined.get((accepted.topic.name, index)) if not_joined else None
+            answer = _append(ctx, accepted, request, unpacking) if not_now is None else _error(index, not_now)
             if ctx.api_version >= LEADER_HINTS_FROM and answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 _add_leader_hint(ctx, accepted, answer, endpoints)
         if refusal is not None:
@@ -219,8 +236,6 @@ def _append(
             raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
         topic = one.topic
         assert topic is not None
-        if request.transactional_id is not None and len(one.batch) >= HEADER_SIZE:
-            _refuse_transactional(ctx, parse_header(one.batch), request.transactional_id)
         if topic.internal and ctx.client_id != ADMIN_CLIENT_ID:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
         log = led_log(ctx.state, ctx.node_id, topic, one.partition)
@@ -252,18 +267,16 @@ def _append(
     )
 
 
-def _refuse_transactional(ctx: RequestContext, header: BatchHeader, transactional_id: str) -> None:
-    """There are no transactions yet that records could belong to (ReplicaManager.handleProduceAppend)."""
-    if not header.transactional or not header.has_producer:
-        return
-    current = ctx.state.logs.producer_ids.of(transactional_id)
-    if current is None or current.producer_id != header.producer_id:
-        raise KafkaError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    if current.epoch != header.producer_epoch:
-        raise KafkaError(ErrorCode.INVALID_PRODUCER_EPOCH)
-    if ctx.api_version > 10:
-        raise KafkaError(ErrorCode.TRANSACTION_ABORTABLE)
-    raise KafkaError(ErrorCode.INVALID_TXN_STATE, "Partition was not added to the transaction")
+def _join(ctx: RequestContext, transactional_id: str, accepted: list[_Asked]) -> dict[Place, KafkaError]:
+    """What the transaction does not take. KafkaError where that fails the request as a whole."""
+    batches = {
+        (one.topic.name, one.partition): (one.topic, parse_header(one.batch))
+        for one in accepted
+        if one.topic is not None and len(one.batch) >= HEADER_SIZE
+    }
+    return refused_appends(
+        ctx.state, ctx.node_id, ctx.api_version, transactional_id, batches, ctx.broker_ms, ctx.timer_ms
+    )
 
 
 def _error(index: int, error: KafkaError) -> PartitionProduceResponse:

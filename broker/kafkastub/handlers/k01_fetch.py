@@ -19,8 +19,9 @@ FE-10  Sessions: a full fetch founds one, an incremental one tells only news; wr
 FE-11  A session that has no partition left ends; epoch -1 ends it as well.    KIP-227
 FE-12  max.incremental.fetch.session.cache.slots sessions on a node, in one cache where Kafka has eight; a stale one, or
        a settled one that is no larger, makes room.    KIP-227
-FE-13  Isolation level 1 reads as 0 does (no transactions yet) and tells no aborted transactions instead of nothing,
-       but where a first batch did not fit; any other is UNKNOWN_SERVER_ERROR.    UnifiedLog.read
+FE-13  Isolation level 1 reads up to the last stable offset, and tells which transactions in what was read were aborted
+       (some behind it too, as Kafka's index is sparse), but where a first batch did not fit: then nothing. Any other
+       level is UNKNOWN_SERVER_ERROR.    KIP-98; Kafka: UnifiedLog.read, LocalLog.addAbortedTransactions
 FE-14  A replica id: NOT_LEADER_OR_FOLLOWER, or UNKNOWN_LEADER_EPOCH where it names the epoch, as no replica here
        fetches from another.    Partition.followerReplicaOrThrow
 FE-15  From version 16 on, NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH come with leader and endpoint.    KIP-951
@@ -37,7 +38,9 @@ FE-21  With Kafka's RackAwareReplicaSelector as replica.selector.class, the lead
        Kafka: ReplicaManager.findPreferredReadReplica
 FE-22  Under a consumer_byte_rate: who has used more gets throttle_time_ms and no partitions, from which his session
        learns nothing; nobody is given more at once than all windows allow.    ClientQuotaManager, KIP-219
-Not done: aborted transactions.
+FE-23  With isolation level 1 min_bytes counts what is before the last stable offset: records of an open transaction
+       release nobody, its marker does. Who asks for a batch behind it is answered at once, with nothing.   DelayedFetch
+Not done: -
 """
 
 from __future__ import annotations
@@ -59,12 +62,13 @@ from kafkastub.state.fetch_sessions import (
     records_size,
 )
 from kafkastub.state.partitions import leader_hint, led_log
-from kafkastub.storage import PartitionLog
+from kafkastub.storage import PartitionLog, Told
 from kafkawire.api import ApiKey
 from kafkawire.codec import encoder
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.fetch_request import FetchRequest
 from kafkawire.messages.fetch_response import (
+    AbortedTransaction,
     EpochEndOffset,
     FetchableTopicResponse,
     FetchResponse,
@@ -72,6 +76,7 @@ from kafkawire.messages.fetch_response import (
     NodeEndpoint,
     PartitionData,
 )
+from kafkawire.rows import Rows
 
 if TYPE_CHECKING:
     from kafkastub.state.quota_usage import Throttle
@@ -82,6 +87,7 @@ FOLLOWERS_FROM = 11
 DIVERGENCE_FROM = 12
 NO_EPOCH = -1
 CONSUMER = -1
+READ_COMMITTED = 1
 _FRAME_SIZE = 4
 """Bytes that tell how long a frame is."""
 _HINTED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
@@ -121,6 +127,7 @@ class Fetch:
         self.min_bytes: int = min(request.min_bytes, self.max_bytes)
         by_state = ctx.api_version >= REPLICA_STATE_FROM
         self.replica_id = request.replica_state.replica_id if by_state else request.replica_id
+        self.committed = request.isolation_level == READ_COMMITTED and self.replica_id == CONSUMER
         self.rack = request.rack_id if request.rack_id and self._looks_for_racks() else ""
         self.may_read = _may_read(ctx, self.replica_id)
         self.read_from: list[tuple[Wanted, Topic]] = []
@@ -172,14 +179,19 @@ class Fetch:
                 log = self._log(wanted, topic)
             except KafkaError:
                 return True
-            if wanted.offset > log.high_watermark or self._diverging(wanted, log) is not None:
+            end = log.last_stable_offset if self.committed else log.high_watermark
+            if self._behind(wanted.offset, end, log) or self._diverging(wanted, log) is not None:
                 return True
-            if wanted.offset < log.high_watermark:
-                available = log.bytes_after(wanted.offset)
+            if wanted.offset < end:
+                available = log.bytes_after(wanted.offset, end if self.committed else None)
                 if available is None:
                     return True
                 gathered += min(available, wanted.max_bytes)
         return gathered >= self.min_bytes
+
+    def _behind(self, offset: int, end: int, log: PartitionLog) -> bool:
+        """Whether the offset is in a batch that begins behind the end of what may be read."""
+        return offset > end and (offset >= log.high_watermark or log.batch_offset(offset) > end)
 
     def _log(self, wanted: Wanted, topic: Topic) -> PartitionLog:
         current = self.ctx.state.cluster.topic_by_id(topic.topic_id)
@@ -224,10 +236,12 @@ class Fetch:
             records=b"",
         )
         if diverging is None:
-            read = log.read(wanted.offset, limit, at_least_one=at_least_one)
+            upto = answer.last_stable_offset if self.committed else None
+            read = log.read(wanted.offset, limit, at_least_one=at_least_one, upto=upto)
             answer.records = read.chunks
-            if self.request.isolation_level and self.replica_id == CONSUMER and not read.incomplete:
-                answer.aborted_transactions = ()
+            if upto is not None and not read.incomplete:
+                told = log.aborted_in_read(wanted.offset, read.size) if wanted.offset < upto else None
+                answer.aborted_transactions = () if told is None else _rows(told)
         return answer
 
     def _looks_for_racks(self) -> bool:
@@ -324,6 +338,11 @@ class ThrottledFetch(Fetch):
             return super()._respond(answers)
         code, session_id = self.plan.nothing()
         return FetchResponse(throttle_time_ms=wait, error_code=code, session_id=session_id)
+
+
+def _rows(told: Told) -> Rows[AbortedTransaction]:
+    columns = {"producer_id": told.producer_ids, "first_offset": told.first_offsets}
+    return Rows(AbortedTransaction, len(told.producer_ids), columns, {})
 
 
 def _may_read(ctx: RequestContext, replica_id: int) -> Callable[[str], bool] | None:

@@ -1,6 +1,7 @@
 """ListOffsets (key 2), versions 1-11.
 
-LO-1   -2 (earliest): the log start offset; -1 (latest): the high watermark; both without a timestamp.    KIP-79
+LO-1   -2 (earliest): the log start offset; -1 (latest): the high watermark, for isolation level 1 the last stable
+       offset; both without a timestamp.    KIP-79, KIP-98
 LO-2   A timestamp: the first record with at least that timestamp, by its own timestamp and offset, inside compressed
        batches too; -1 and -1 where there is none.    KIP-79
 LO-3   -3 (version 7): the first record with the largest timestamp; -1 and -1 of an empty log.    KIP-734
@@ -11,7 +12,8 @@ LO-7   Unknown topic or partition: UNKNOWN_TOPIC_OR_PARTITION, with offset and t
 LO-8   A leader epoch that is not the partition's (version 4): FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH.    KIP-320
 LO-9   From version 4 on the answer names the leader epoch of what was found.    KIP-320
 LO-10  A partition named twice: INVALID_REQUEST, once.    ReplicaManager.fetchOffset
-LO-11  Isolation levels 0 and 1 answer alike; any other: UNKNOWN_SERVER_ERROR.
+LO-11  With isolation level 1 nothing is found at or behind the last stable offset, by time or largest timestamp: -1
+       and -1. Any level but 0 and 1: UNKNOWN_SERVER_ERROR.    Partition.fetchOffsetForTimestamp
 LO-12  Records before the log start offset are not found by timestamp.
 Not done: remote storage. A batch of a codec that is not installed can't be searched: UNKNOWN_SERVER_ERROR.
 """
@@ -34,6 +36,7 @@ from kafkawire.messages.list_offsets_response import (
     ListOffsetsTopicResponse,
 )
 
+READ_COMMITTED = 1
 LATEST = -1
 EARLIEST = -2
 MAX_TIMESTAMP = -3
@@ -73,7 +76,7 @@ def list_offsets(ctx: RequestContext, request: ListOffsetsRequest) -> Outcome:
             if times[topic.name, one.partition_index] > 1:
                 answer = _error(one, ErrorCode.INVALID_REQUEST)
             else:
-                answer = _answer(ctx, topic.name, one)
+                answer = _answer(ctx, topic.name, one, request.isolation_level == READ_COMMITTED)
             answered[one.partition_index] = answer
     return ListOffsetsResponse(
         topics=[
@@ -83,14 +86,15 @@ def list_offsets(ctx: RequestContext, request: ListOffsetsRequest) -> Outcome:
     )
 
 
-def _answer(ctx: RequestContext, name: str, one: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+def _answer(ctx: RequestContext, name: str, one: ListOffsetsPartition, committed: bool) -> ListOffsetsPartitionResponse:
     if one.timestamp < 0 and ctx.api_version < _SINCE.get(one.timestamp, _NEVER):
         return _error(one, ErrorCode.UNSUPPORTED_VERSION)
     try:
         topic = ctx.state.cluster.topic(name)
         log = led_log(ctx.state, ctx.node_id, topic, one.partition_index, one.current_leader_epoch)
         assert topic is not None
-        timestamp, offset, epoch = _find(log, one.timestamp, topic.partitions[one.partition_index].leader_epoch)
+        end = log.last_stable_offset if committed else log.high_watermark
+        timestamp, offset, epoch = _find(log, one.timestamp, topic.partitions[one.partition_index].leader_epoch, end)
     except KafkaError as error:
         known = error.code not in (ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, ErrorCode.CORRUPT_MESSAGE)
         return _error(one, error.code if known else ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -102,10 +106,12 @@ def _answer(ctx: RequestContext, name: str, one: ListOffsetsPartition) -> ListOf
     )
 
 
-def _find(log: PartitionLog, timestamp: int, leader_epoch: int) -> tuple[int, int, int]:
-    """(timestamp, offset, leader epoch), each -1 where it is not known (UnifiedLog.fetchOffsetByTimestamp)."""
+def _find(log: PartitionLog, timestamp: int, leader_epoch: int, end: int) -> tuple[int, int, int]:
+    """(timestamp, offset, leader epoch), each -1 where it is not known, of what is before `end`
+    (UnifiedLog.fetchOffsetByTimestamp).
+    """
     if timestamp == LATEST:
-        return -1, log.last_stable_offset, leader_epoch
+        return -1, end, leader_epoch
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
         earliest = log.epochs.earliest()
         known = earliest is not None and earliest[1] <= log.log_start_offset
@@ -113,7 +119,7 @@ def _find(log: PartitionLog, timestamp: int, leader_epoch: int) -> tuple[int, in
     if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         return -1, -1, -1
     found = log.offset_of_max_timestamp() if timestamp == MAX_TIMESTAMP else log.offset_for_timestamp(timestamp)
-    return (-1, -1, -1) if found is None else found
+    return (-1, -1, -1) if found is None or found.offset >= end else found
 
 
 def _error(one: ListOffsetsPartition, code: ErrorCode) -> ListOffsetsPartitionResponse:

@@ -1,10 +1,11 @@
 """DescribeProducers (key 61), version 0.
 
-DP-1  The idempotent producers of each partition: id, epoch, last sequence and the timestamp of its last batch;
-      coordinator epoch and transaction start are -1.    KIP-664
+DP-1  The producers of each partition: id, epoch, last sequence and the timestamp of its last batch or marker; -1 where
+      there is none.    KIP-664
 DP-2  An unknown topic: UNKNOWN_TOPIC_OR_PARTITION with Kafka's text; an unknown partition: without.
 DP-3  An impossible topic name: INVALID_TOPIC_EXCEPTION with the reason.    KafkaApis.handleDescribeProducersRequest
-Not done: transactions.
+DP-4  With an open transaction where it starts, and the coordinator epoch of the last marker; else -1.    KIP-664
+Not done: -
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from kafkawire.messages.describe_producers_response import (
 )
 from kafkawire.rows import Shared
 
+NO_TRANSACTION = -1
 _UNKNOWN_TOPIC = "This server does not host this topic-partition."
 
 
@@ -83,8 +85,8 @@ def _answer(ctx: RequestContext, name: str, index: int) -> PartitionResponse:
                 producer_epoch=entry.epoch,
                 last_sequence=entry.last_sequence,
                 last_timestamp=entry.last_timestamp,
-                coordinator_epoch=-1,
-                current_txn_start_offset=-1,
+                coordinator_epoch=entry.coordinator_epoch,
+                current_txn_start_offset=NO_TRANSACTION if entry.transaction_start is None else entry.transaction_start,
             )
             for entry in log.producers(ctx.broker_ms)
         ],

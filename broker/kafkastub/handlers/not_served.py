@@ -3,11 +3,8 @@
 A client that does not find an API in the answer to ApiVersions does not ask for it. Some say so and give up; others go
 on for ever without a word, librdkafka with `group.protocol=consumer` for one. So the requests that such a conversation
 begins with are listed like those that are served (AV-8), and answered with a code that clients give up on:
-
-- `UNSUPPORTED_VERSION` for the heartbeats of groups, as Kafka answers where a group protocol is switched off.
-  Kafka: KafkaApis.handleConsumerGroupHeartbeat, handleShareGroupHeartbeat, handleStreamsGroupHeartbeat
-- `TRANSACTIONAL_ID_AUTHORIZATION_FAILED` within a transaction: fatal to Java's client, librdkafka, aiokafka and
-  kafka-python alike, where they take most other codes for something that passes.
+`UNSUPPORTED_VERSION` for the heartbeats of groups, as Kafka answers where a group protocol is switched off.
+Kafka: KafkaApis.handleConsumerGroupHeartbeat, handleShareGroupHeartbeat, handleStreamsGroupHeartbeat
 
 A row leaves the table when its API gets its handler.
 """
@@ -33,16 +30,8 @@ if TYPE_CHECKING:
 
 _HEAD: Final = struct.Struct(">hhih").unpack
 _GROUP: Final = ErrorCode.UNSUPPORTED_VERSION
-_TRANSACTION: Final = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-_ASKED_BY_BROKERS: Final = 4
-"""The version of AddPartitionsToTxn from which on it names several transactions, and only brokers send it."""
 _SHOWN: Final = 100
 """Characters of what a client calls itself that are told."""
-
-
-def _at_the_top(key: ApiKey, request: Any, code: ErrorCode, version: int) -> Message:
-    answer: Any = response_class(key)
-    return answer(error_code=code)  # type: ignore[no-any-return]
 
 
 def _with_a_text(key: ApiKey, request: Any, code: ErrorCode, version: int) -> Message:
@@ -51,41 +40,9 @@ def _with_a_text(key: ApiKey, request: Any, code: ErrorCode, version: int) -> Me
     return answer(error_code=code, error_message=text)  # type: ignore[no-any-return]
 
 
-def _added_partitions(request: Any, code: ErrorCode, version: int) -> Message:
-    from kafkawire.messages import add_partitions_to_txn_response as answer
-
-    if version >= _ASKED_BY_BROKERS:
-        return answer.AddPartitionsToTxnResponse(error_code=code)
-    topics = [
-        answer.AddPartitionsToTxnTopicResult(
-            topic.name, [answer.AddPartitionsToTxnPartitionResult(index, code) for index in topic.partitions]
-        )
-        for topic in request.v3_and_below_topics
-    ]
-    return answer.AddPartitionsToTxnResponse(results_by_topic_v3_and_below=topics)
-
-
-def _committed_offsets(request: Any, code: ErrorCode, version: int) -> Message:
-    from kafkawire.messages import txn_offset_commit_response as answer
-
-    topics = [
-        answer.TxnOffsetCommitResponseTopic(
-            name=topic.name,
-            topic_id=topic.topic_id,
-            partitions=[answer.TxnOffsetCommitResponsePartition(one.partition_index, code) for one in topic.partitions],
-        )
-        for topic in request.topics
-    ]
-    return answer.TxnOffsetCommitResponse(topics=topics)
-
-
 _Row = tuple[ErrorCode, "ErrorResponse"]
 
 NOT_SERVED: Final[Mapping[ApiKey, _Row]] = {
-    ApiKey.ADD_PARTITIONS_TO_TXN: (_TRANSACTION, _added_partitions),
-    ApiKey.ADD_OFFSETS_TO_TXN: (_TRANSACTION, partial(_at_the_top, ApiKey.ADD_OFFSETS_TO_TXN)),
-    ApiKey.END_TXN: (_TRANSACTION, partial(_at_the_top, ApiKey.END_TXN)),
-    ApiKey.TXN_OFFSET_COMMIT: (_TRANSACTION, _committed_offsets),
     ApiKey.CONSUMER_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.CONSUMER_GROUP_HEARTBEAT)),
     ApiKey.SHARE_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.SHARE_GROUP_HEARTBEAT)),
     ApiKey.STREAMS_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.STREAMS_GROUP_HEARTBEAT)),

@@ -37,6 +37,8 @@ READ_ONLY: Final = frozenset(
         ApiKey.REMOVE_RAFT_VOTER,
         ApiKey.UNREGISTER_CONTROLLER,
         ApiKey.DESCRIBE_PRODUCERS,
+        ApiKey.DESCRIBE_TRANSACTIONS,
+        ApiKey.LIST_TRANSACTIONS,
         ApiKey.LIST_CONFIG_RESOURCES,
         ApiKey.DESCRIBE_TOPIC_PARTITIONS,
     }

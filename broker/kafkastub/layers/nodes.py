@@ -1,4 +1,4 @@
-"""Which node of several answers for a group: the others say NOT_COORDINATOR.
+"""Which node of several answers for a group or a transactional id: the others say NOT_COORDINATOR.
 
 A cluster of one node does without this. With several, the server puts `on_its_node` around the handlers of the APIs
 below. On a wrong node the handler itself runs, and finds no coordinator: so the error stands where that API has it,
@@ -14,17 +14,24 @@ from kafkastub.coordinator import partition_for
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.metadata import TRANSACTION_STATE, Topic
+from kafkastub.metadata import Topic
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.topics import auto_create, ensure_offsets_topic
+from kafkastub.state.topics import ensure_offsets_topic
+from kafkastub.state.transactional_ids import coordinates as coordinates_transactions
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
+from kafkawire.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest
+from kafkawire.messages.add_partitions_to_txn_response import AddPartitionsToTxnResponse
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
+from kafkawire.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafkawire.messages.describe_transactions_response import DescribeTransactionsResponse
 from kafkawire.messages.offset_fetch_request import OffsetFetchRequest
 from kafkawire.messages.offset_fetch_response import OffsetFetchResponse, OffsetFetchResponseGroup
 
 _NOT_COORDINATOR: Final = ErrorCode.NOT_COORDINATOR
+_SEVERAL_TRANSACTIONS_FROM: Final = 4
+"""The version of AddPartitionsToTxn from which on it names several."""
 _ONE_GROUP: Final = frozenset(
     (
         ApiKey.OFFSET_COMMIT,
@@ -33,6 +40,7 @@ _ONE_GROUP: Final = frozenset(
         ApiKey.LEAVE_GROUP,
         ApiKey.SYNC_GROUP,
         ApiKey.OFFSET_DELETE,
+        ApiKey.TXN_OFFSET_COMMIT,
     )
 )
 _INVALID_FIRST: Final = _ONE_GROUP - {ApiKey.OFFSET_COMMIT}
@@ -152,14 +160,64 @@ def _list_groups(api: Registration) -> Handler:
     return routed
 
 
-def _init_producer_id(api: Registration) -> Handler:
+def _one_transaction(api: Registration) -> Handler:
+    """An empty transactional id is refused before anybody asks for its coordinator; none at all has no coordinator."""
+    handler = api.handler
+
     def routed(ctx: RequestContext, request: Any) -> Outcome:
-        key: str | None = request.transactional_id
-        if key:
-            topic = ctx.state.cluster.topic(TRANSACTION_STATE) or auto_create(ctx.state, TRANSACTION_STATE)
-            if topic is None or not _leads(ctx, topic, key):
-                return api.error_response(request, _NOT_COORDINATOR, ctx.api_version)
-        return api.handler(ctx, request)
+        transactional_id: str | None = request.transactional_id
+        if not transactional_id or coordinates_transactions(ctx.state, ctx.node_id, transactional_id):
+            return handler(ctx, request)
+        return _refused(handler, ctx, request)
+
+    return routed
+
+
+def _add_partitions_to_txn(api: Registration) -> Handler:
+    """Brokers ask for several transactions at once, each of which has its own coordinator."""
+    handler = api.handler
+
+    def asked(ctx: RequestContext, transactional_id: str, request: Any) -> Any:
+        here = not transactional_id or coordinates_transactions(ctx.state, ctx.node_id, transactional_id)
+        return handler(ctx, request) if here else _refused(handler, ctx, request)
+
+    def routed(ctx: RequestContext, request: AddPartitionsToTxnRequest) -> Outcome:
+        if ctx.api_version < _SEVERAL_TRANSACTIONS_FROM:
+            return cast(Outcome, asked(ctx, request.v3_and_below_transactional_id, request))
+        answers = [
+            asked(ctx, one.transactional_id, AddPartitionsToTxnRequest(transactions=[one]))
+            for one in request.transactions
+        ]
+        results = [result for answer in answers for result in answer.results_by_transaction]
+        return AddPartitionsToTxnResponse(results_by_transaction=results)
+
+    return routed
+
+
+def _describe_transactions(api: Registration) -> Handler:
+    handler = api.handler
+
+    def routed(ctx: RequestContext, request: DescribeTransactionsRequest) -> Outcome:
+        states: list[Any] = []
+        for one in request.transactional_ids:
+            here = not one or coordinates_transactions(ctx.state, ctx.node_id, one)
+            asked = DescribeTransactionsRequest([one])
+            answer: Any = handler(ctx, asked) if here else _refused(handler, ctx, asked)
+            states += answer.transaction_states
+        return DescribeTransactionsResponse(transaction_states=states)
+
+    return routed
+
+
+def _list_transactions(api: Registration) -> Handler:
+    def routed(ctx: RequestContext, request: Any) -> Outcome:
+        answer: Any = api.handler(ctx, request)
+        answer.transaction_states = [
+            one
+            for one in answer.transaction_states
+            if coordinates_transactions(ctx.state, ctx.node_id, one.transactional_id)
+        ]
+        return cast(Outcome, answer)
 
     return routed
 
@@ -169,5 +227,10 @@ _OTHERS: Final[dict[ApiKey, Callable[[Registration], Handler]]] = {
     ApiKey.DESCRIBE_GROUPS: _describe_groups,
     ApiKey.DELETE_GROUPS: _delete_groups,
     ApiKey.LIST_GROUPS: _list_groups,
-    ApiKey.INIT_PRODUCER_ID: _init_producer_id,
+    ApiKey.INIT_PRODUCER_ID: _one_transaction,
+    ApiKey.ADD_OFFSETS_TO_TXN: _one_transaction,
+    ApiKey.END_TXN: _one_transaction,
+    ApiKey.ADD_PARTITIONS_TO_TXN: _add_partitions_to_txn,
+    ApiKey.DESCRIBE_TRANSACTIONS: _describe_transactions,
+    ApiKey.LIST_TRANSACTIONS: _list_transactions,
 }

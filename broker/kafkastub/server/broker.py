@@ -273,12 +273,12 @@ class Broker:
             observer.clock_moved(how)
 
     def hold_loading(self) -> None:
-        """Unload the group coordinator; it is loading until `finish_loading`."""
+        """Unload the coordinators; they are loading until `finish_loading`."""
         load(self.state, self.clock.both)
         unload(self.state, *self.clock.both())
 
     def finish_loading(self) -> None:
-        """Load the group coordinator to the end."""
+        """Load the coordinators to the end."""
         load(self.state, self.clock.both)
 
     def advance(self, ms: int, timers: bool = False) -> None:
@@ -291,7 +291,7 @@ class Broker:
         left = ms
         while True:
             broker_ms, timer_ms = clock.both()
-            expiry = state.coordinator.next_expiry()
+            expiry = state.next_expiry()
             steps = [left]
             if expiry is not None:
                 steps.append(max(expiry - broker_ms, 0))
@@ -306,8 +306,10 @@ class Broker:
                 clock.skip_timers(step)
                 state.expire(*clock.both())
             state.expire_offsets(broker_ms + step)
-            if left <= 0:
-                break
+            state.expire_transactional_ids(broker_ms + step)
+            deadline = state.next_event() if timers else None
+            if left <= 0 and (deadline is None or deadline > clock.both()[1]):
+                break  # of much that is due at once, a part happens at a time
         # What is left of a log depends on the time alone: looking at the end is as good as at each deadline on the way.
         state.logs.clean(clock.broker_ms())
         state.expire_delegation_tokens(clock.broker_ms())

@@ -62,7 +62,7 @@ class Threads:
 
 
 _AT_ONCE_MS: Final = 150
-"""For so long groups are loaded before the broker listens: in most directories that is all of them."""
+"""For so long coordinators are loaded before the broker listens: in most directories that is all of them."""
 _SLICE_MS: Final = 10
 
 
@@ -91,7 +91,7 @@ class Durability:
             if self._directory.is_new:
                 self._directory.initialise(state.cluster.cluster_id)
             persistence.restore()
-            persistence.restore_groups()
+            persistence.restore_coordinators()
             state.logs.clean(self._clock.broker_ms())
             self._load_for(_AT_ONCE_MS)
         except OSError as error:
@@ -128,7 +128,9 @@ class Durability:
         self._closed = True
         self._disk.wind_up()  # a job that ends now must not begin another, for which there is no thread any more
         await self._threads.close()
-        self._disk.close()
         logs = self._state.logs
+        if isinstance(logs, DiskLogs):
+            logs.leave()
+        self._disk.close()
         if isinstance(logs, DiskLogs):
             logs.close()

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kafkastub.config import BrokerConfig
 from kafkastub.config.profile import Profile
 from kafkastub.coordinator import GroupCoordinator, Turn, partition_for
-from kafkastub.metadata import CONSUMER_OFFSETS, Cluster, Features, Node
+from kafkastub.metadata import CONSUMER_OFFSETS, TRANSACTION_STATE, Cluster, Features, Node
 from kafkastub.state.deferred import Deferred
 from kafkastub.state.fetch_purgatory import FetchPurgatory
-from kafkastub.state.internal_topics.internal_topic import InternalTopic
+from kafkastub.state.group_runtime import GroupRuntime
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.log_dirs import LogDirs
 from kafkastub.state.rate_limiter import RateLimiter
+from kafkastub.state.runtime import Runtime
 from kafkastub.state.telemetry import Telemetry
 from kafkastub.storage import LogManager
 from kafkawire.errors import ErrorCode, KafkaError
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from kafkastub.security.credentials import ScramUsers
     from kafkastub.security.delegation_tokens import DelegationTokens
     from kafkastub.security.quotas import Changes, Entity, Quotas, Refusal
+    from kafkastub.state.internal_topics.internal_topic import InternalTopic
     from kafkastub.state.quota_usage import MutedChannels, Throttle
+    from kafkastub.state.transactions.transactions import Transactions
     from kafkastub.storage.disk import Disk
 
 _MOST_UNSEEN: Final = 100
@@ -38,29 +41,14 @@ class Keeper(Protocol):
     @property
     def disk(self) -> Disk: ...
 
-    def producer_ids_changed(self, transactional_id: str | None) -> None:
-        """An id was handed out, or a transactional id's epoch raised. Raises KAFKA_STORAGE_ERROR."""
+    def producer_ids_changed(self) -> None:
+        """An id was handed out."""
 
     def look_at_clock(self) -> None:
         """Somebody may have moved the clock."""
 
     def fall_back(self) -> None:
         """Nothing can be written any more: be what the files say."""
-
-
-class Loading:
-    """A coordinator on its way: requests for it are answered with COORDINATOR_LOAD_IN_PROGRESS.
-
-    Attributes:
-        steps: each step applies some records.
-        deleted: topics that were deleted meanwhile; groups lose their offsets of them afterwards.
-    """
-
-    __slots__ = ("deleted", "steps")
-
-    def __init__(self, steps: Iterator[None]) -> None:
-        self.steps = steps
-        self.deleted: list[str] = []
 
 
 class BrokerState:
@@ -96,10 +84,11 @@ class BrokerState:
         """The coordinator, where nothing stands between it and a request: its topic is there, and it is loaded."""
         self.refusal: ErrorCode | None = None
         """While a node is asked that is not the coordinator: what the coordinator's absence is called."""
-        self.loading: Loading | None = None
         self.logs: LogManager
         self.offsets_topic: OffsetsTopic
         self.persistence: Keeper | None = None
+        self.disk = disk
+        """Where records are written, if they are written anywhere."""
         if disk is None:
             self.logs, self.offsets_topic = (
                 LogManager(wall_ms),
@@ -107,12 +96,14 @@ class BrokerState:
             )
         else:
             self._be_durable(wall_ms, disk)
-        self.internal_topics: dict[str, InternalTopic[Any]] = {CONSUMER_OFFSETS: self.offsets_topic}
-        """Those that coordinators write, by name."""
+        self.groups = GroupRuntime(self.offsets_topic, self.coordinator, self.settle)
+        self.runtimes: dict[str, Runtime[Any]] = {CONSUMER_OFFSETS: self.groups}
+        """Of the coordinators that are there, by the names of their topics."""
         self._scram_users: ScramUsers | None = None
         self._delegation_tokens: DelegationTokens | None = None
         self._quotas: Quotas | None = None
         self._features: Features | None = None
+        self._transactions: Transactions | None = None
         self.metadata_offset = 1
         """That of the newest record, if all that outlives the process, beside records, were in Kafka's metadata log."""
         self.metadata_epoch = 1
@@ -142,6 +133,8 @@ class BrokerState:
         self._clean_at: int | None = None
         self._look_at_tokens_every: int = config["delegation.token.expiry.check.interval.ms"]
         self._look_at_tokens_at: int | None = None
+        self._expire_ids_every: int = config["transaction.remove.expired.transaction.cleanup.interval.ms"]
+        self._expire_ids_at: int | None = None
 
     def _be_durable(self, wall_ms: Callable[[], int] | None, disk: Disk) -> None:
         from kafkastub.state.internal_topics.durable_offsets import DurableOffsetsTopic
@@ -149,10 +142,10 @@ class BrokerState:
 
         self.logs = logs = DiskLogs(wall_ms, disk)
         self.offsets_topic = DurableOffsetsTopic(
-            self.config, self.coordinator, self.log, self._offsets_partitions, logs, self._fall_back
+            self.config, self.coordinator, self.log, self._offsets_partitions, logs, self.fall_back
         )
 
-    def _fall_back(self) -> None:
+    def fall_back(self) -> None:
         """What was refused by the disk is not so: be what the files say."""
         if self.persistence is not None:
             self.persistence.fall_back()
@@ -199,6 +192,30 @@ class BrokerState:
             levels, static = feature_levels(config["kafkastub.as.version"]), bool(config["controller.quorum.voters"])
             self._features = Features(levels, config["node.id"], static_quorum=static)
         return self._features
+
+    @property
+    def transactions(self) -> Transactions:
+        """Transactions and their coordinator; loaded with the first who asks."""
+        if self._transactions is None:
+            from kafkastub.state.transactions.transactions import Transactions
+
+            self._transactions = self.runtimes[TRANSACTION_STATE] = Transactions(self)
+        return self._transactions
+
+    @property
+    def has_transactions(self) -> bool:
+        """Whether anybody has asked for their coordinator, or its topic is there."""
+        return self._transactions is not None
+
+    def internal_topic(self, name: str) -> InternalTopic[Any] | None:
+        """That of a coordinator, which is made if need be; None where no coordinator writes to such a topic."""
+        runtime = self.transactions if name == TRANSACTION_STATE else self.runtimes.get(name)
+        return None if runtime is None else runtime.topic
+
+    @property
+    def loading(self) -> bool:
+        """Whether any coordinator is being loaded."""
+        return any(runtime.loading is not None for runtime in self.runtimes.values())
 
     def forget_scram_users(self) -> None:
         """Those of the configuration are left."""
@@ -259,7 +276,7 @@ class BrokerState:
 
     def wake(self, name: str) -> None:
         """Look after the fetches that wait for records of an internal topic."""
-        topic, written = self.cluster.topic(name), self.internal_topics[name]
+        topic, written = self.cluster.topic(name), self.runtimes[name].topic
         if topic is None:
             return
         awaited = self.fetch_purgatory.awaited(topic.topic_id)
@@ -293,21 +310,23 @@ class BrokerState:
         if self.persistence is not None and self.persistence.disk.failed is not None:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, self.persistence.disk.failed)
 
-    def producer_ids_changed(self, transactional_id: str | None) -> None:
-        """A producer id was handed out, or the epoch of a transactional id raised. Raises KAFKA_STORAGE_ERROR."""
+    def producer_ids_changed(self) -> None:
+        """A producer id was handed out."""
         if self.persistence is not None:
-            self.persistence.producer_ids_changed(transactional_id)
+            self.persistence.producer_ids_changed()
 
     def read_only(self) -> None:
         """Nothing can be written any more: what would be written by itself in time must not happen."""
-        self.coordinator.deadlines.clear()
-        self._sweep_at = self._clean_at = self._look_at_tokens_at = None
+        for runtime in self.runtimes.values():
+            runtime.read_only()
+        self._sweep_at = self._clean_at = self._look_at_tokens_at = self._expire_ids_at = None
 
     def start_sweeping(self, timer_ms: int) -> None:
         """Sweep for expired offsets from now on (`offsets.retention.check.interval.ms`, in timer time)."""
         self._sweep_at = timer_ms + self._sweep_every
         self._clean_at = timer_ms + self._clean_every
         self._look_at_tokens_at = timer_ms + self._look_at_tokens_every
+        self._expire_ids_at = timer_ms + self._expire_ids_every
         self.dirty = True
 
     def next_event(self) -> int | None:
@@ -315,6 +334,10 @@ class BrokerState:
         first, fetches = self.coordinator.next_deadline(), self.fetch_purgatory.next_deadline()
         if first is None or (fetches is not None and fetches < first):
             first = fetches
+        if self._transactions is not None:
+            transactions = self._transactions.next_deadline()
+            if first is None or (transactions is not None and transactions < first):
+                first = transactions
         if self.muted is not None:
             muted = self.muted.next_deadline()
             if first is None or (muted is not None and muted < first):
@@ -330,11 +353,16 @@ class BrokerState:
             nearest = cleaning
         if tokens is not None and (nearest is None or tokens < nearest) and self._delegation_tokens:
             nearest = tokens
+        ids = self._expire_ids_at
+        if ids is not None and (nearest is None or ids < nearest) and self._transactions is not None:
+            nearest = ids
         return nearest
 
     def expire(self, broker_ms: int, timer_ms: int) -> None:
         """Do what is due at `timer_ms`."""
         self.settle(self.coordinator.expire(broker_ms, timer_ms), batch_per_group=True)
+        if self._transactions is not None:
+            self._transactions.expire(broker_ms, timer_ms)
         self.fetch_purgatory.expire(timer_ms)
         if self.muted is not None:
             self.muted.expire(timer_ms)
@@ -347,6 +375,9 @@ class BrokerState:
         if self._look_at_tokens_at is not None and timer_ms >= self._look_at_tokens_at:
             self._look_at_tokens_at = timer_ms + self._look_at_tokens_every
             self.expire_delegation_tokens(broker_ms)
+        if self._expire_ids_at is not None and timer_ms >= self._expire_ids_at:
+            self._expire_ids_at = timer_ms + self._expire_ids_every
+            self.expire_transactional_ids(broker_ms)
 
     def meters(self) -> dict[str, int]:
         """The group coordinator's meters by their names in KIP-496."""
@@ -361,6 +392,20 @@ class BrokerState:
     def expire_offsets(self, broker_ms: int) -> None:
         """Sweep now: what is due at `broker_ms` is gone afterwards."""
         self.settle(self.coordinator.expire_offsets(broker_ms))
+
+    def next_expiry(self) -> int | None:
+        """Before this broker time no offset and no transactional id expires, unless something changes."""
+        first = self.coordinator.next_expiry()
+        if self._transactions is not None:
+            ids = self._transactions.coordinator.next_id_expiry()
+            if first is None or (ids is not None and ids < first):
+                first = ids
+        return first
+
+    def expire_transactional_ids(self, broker_ms: int) -> None:
+        """Forget those that nobody has used for long at `broker_ms`."""
+        if self._transactions is not None and self.is_writable:
+            self._transactions.expire_ids(broker_ms)
 
     def expire_delegation_tokens(self, broker_ms: int) -> None:
         """Take out those whose time is over at `broker_ms`."""

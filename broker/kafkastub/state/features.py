@@ -16,6 +16,8 @@ def update_features(state: BrokerState, updates: Sequence[Update]) -> None:
     """Finalize other levels, which nothing speaks against."""
     state.check_writable()
     state.features.update(updates)
+    if state.has_transactions:
+        state.transactions.follow_features()
     if any(name == ELIGIBLE and level > 0 for name, level, _ in updates):
         _have_one_minimum(state)
     state.changed()

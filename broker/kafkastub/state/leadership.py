@@ -1,4 +1,4 @@
-"""Leaders change, nodes come and go: what follows for logs, waiting fetches and groups.
+"""Leaders change, nodes come and go: what follows for logs, waiting fetches and coordinators.
 
 `now` is (broker time, timer time), in ms.
 """
@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kafkastub.config import topic_settings
-from kafkastub.coordinator import partition_for
-from kafkastub.metadata import CONSUMER_OFFSETS, Node, PartitionState, Topic, leaders
+from kafkastub.metadata import Node, PartitionState, Topic, leaders
 from kafkastub.metadata.features import ELIGIBLE
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -49,21 +48,13 @@ def leaders_changed(state: BrokerState, changed: Iterable[tuple[Topic, Partition
             log.become_leader(partition.leader_epoch)
     for topic, partitions in by_topic.values():
         state.fetch_purgatory.topic_changed(topic.topic_id)
-        if topic.name == CONSUMER_OFFSETS:
-            _coordinators_moved(state, topic, {partition.index for partition in partitions}, now)
+        runtime = state.runtimes.get(topic.name)
+        if runtime is not None and runtime.loading is None:
+            runtime.leaders_changed({partition.index for partition in partitions}, len(topic.partitions), *now)
+    for runtime in state.runtimes.values():
+        if runtime.loading is None:
+            runtime.look_again(*now)
     state.changed()
-
-
-def _coordinators_moved(state: BrokerState, topic: Topic, indexes: set[int], now: Now) -> None:
-    """The groups of these partitions go to another coordinator, which knows of them what the log says.
-
-    Who waits for a rebalance is told NOT_COORDINATOR; members of the last generation stay members.
-    """
-    if state.loading is not None:
-        return
-    count = len(topic.partitions)
-    moved = [group_id for group_id in state.coordinator.groups if partition_for(group_id, count) in indexes]
-    state.settle(state.coordinator.reload(moved, *now), batch_per_group=True)
 
 
 def elect(

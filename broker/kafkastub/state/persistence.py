@@ -2,27 +2,28 @@
 
 Topics with their ids, partitions and configurations; dynamic configurations of broker, groups and client metrics;
 features; ACLs, SCRAM users, delegation tokens, quotas; how far producer ids went; how far the clock was moved. What
-changes with every client is not in here: transactional ids have a log of their own, and producers' sequences, groups
-and offsets come back from records.
+changes with every client is not in here: transactional ids, groups and offsets, and producers' sequences come back from
+records.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kafkastub.config import ConfigError, InvalidValue
 from kafkastub.config.other import InvalidClientMetrics
-from kafkastub.coordinator import GROUP_METADATA_TOPIC
-from kafkastub.metadata import PartitionState, Topic
+from kafkastub.metadata import TRANSACTION_STATE, PartitionState, Topic
 from kafkastub.metadata.ids import uuid_bytes, uuid_text
 from kafkastub.state import persisted
-from kafkastub.state.internal_topics.durable_offsets import DurableOffsetsTopic
+from kafkastub.state.internal_topics.durable_topic import DurableTopic
 from kafkastub.state.loading import begin
 from kafkastub.state.restoring import restore_settings, restore_topic, take_back
-from kafkastub.storage.disk import DataDirError, Disk, DiskLogs
-from kafkastub.storage.producer_ids import Kept
+from kafkastub.state.topics import auto_create
+from kafkastub.storage.disk import DataDirError, Disk
+from kafkastub.storage.disk.transactional_ids import Kept, forget_transactional_ids, read_transactional_ids
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
@@ -62,19 +63,17 @@ class Persistence:
         self._fallen_back = False
         disk.state = self._pieces
         self._taken_back = False
+        self._inherited: dict[str, Kept] = {}
+        """What transactional ids had, of a directory of old."""
         self._blank = b""
         """What there was before anything was written: of a new directory."""
         disk.on_failure = self._take_back
 
-    def producer_ids_changed(self, transactional_id: str | None) -> None:
-        """An id was handed out, or a transactional id's epoch raised. Raises KAFKA_STORAGE_ERROR."""
-        logs = self._state.logs
-        if transactional_id is not None and isinstance(logs, DiskLogs):
-            kept = logs.producer_ids.kept(transactional_id)
-            if kept is not None:
-                logs.transactional_ids.append({transactional_id: kept})
-        if logs.producer_ids.next > self._reserved:
-            self._reserved = logs.producer_ids.next + _PRODUCER_IDS
+    def producer_ids_changed(self) -> None:
+        """An id was handed out."""
+        following = self._state.logs.producer_ids.next
+        if following > self._reserved:
+            self._reserved = following + _PRODUCER_IDS
             self.disk.state_changed()
 
     def look_at_clock(self) -> None:
@@ -85,24 +84,26 @@ class Persistence:
             self.disk.state_changed()
 
     def fall_back(self) -> None:
-        """Nothing can be written any more: the coordinator forgets what could not be, and stays as the files are.
+        """Nothing can be written any more: coordinators forget what could not be, and stay as the files are.
 
         Who is parked is told NOT_COORDINATOR.
         """
         self._fallen_back = True
         state = self._state
-        topic = state.offsets_topic
         state.read_only()
-        if state.loading is not None or not isinstance(topic, DurableOffsetsTopic) or not topic.logs:
-            return
-        state.settle(state.coordinator.unload(*self._clock.both()))
-        topic.empty()
-        try:
-            for _ in topic.load_files():
-                pass
-        except (OSError, DataDirError) as error:
-            state.log.error("groups and offsets cannot be read any more", why=str(error))
-        state.settle(state.coordinator.loaded(*self._clock.both()))
+        for name, runtime in state.runtimes.items():
+            topic = runtime.topic
+            if runtime.loading is not None or not isinstance(topic, DurableTopic) or not topic.logs:
+                continue
+            runtime.settle(runtime.coordinator.unload(*self._clock.both()))
+            runtime.unloaded()
+            topic.empty()
+            try:
+                for _ in topic.load_files():
+                    pass
+            except (OSError, DataDirError) as error:
+                state.log.error("records of a coordinator cannot be read any more", topic=name, why=str(error))
+            runtime.settle(runtime.coordinator.loaded(*self._clock.both()))
         state.read_only()
 
     def _take_back(self) -> None:
@@ -181,7 +182,7 @@ class Persistence:
     # -- reading -------------------------------------------------------------------------------------------------
 
     def restore(self) -> None:
-        """Take up what the last run left: everything but groups and offsets. DataDirError."""
+        """Take up what the last run left: everything but what coordinators know. DataDirError."""
         directory, log = self.disk.directory, self._state.log
         try:
             whole = self._read()
@@ -199,6 +200,8 @@ class Persistence:
                 self._blank = self.document()
             else:
                 self._restore(whole)
+            if self._inherited and TRANSACTION_STATE not in self._state.cluster.topics:
+                auto_create(self._state, TRANSACTION_STATE)
         except OSError as error:
             where = error.filename or directory.root
             raise DataDirError(f"{where} cannot be read: {error.strerror or error}") from None
@@ -232,26 +235,34 @@ class Persistence:
             restore_topic(state, one)
 
     def _restore_producer_ids(self, whole: Mapping[str, Any]) -> None:
-        logs, self._reserved = self._state.logs, whole["next"]
-        assert isinstance(logs, DiskLogs)
-        kept = logs.transactional_ids.read()
-        written = {name: Kept(*one) for name, one in whole.get("transactional", {}).items() if name not in kept}
-        if written:  # by a version that had them in kafkastub.json
-            logs.transactional_ids.append(written)
-            self.disk.state_changed()
-        logs.producer_ids.restore(self._reserved, written | kept)
+        self._reserved = whole["next"]
+        written = {name: Kept(*one) for name, one in whole.get("transactional", {}).items()}
+        self._inherited = inherited = written | read_transactional_ids(self.disk)
+        following = max([self._reserved, *(one.producer_id + 1 for one in inherited.values())])
+        self._state.logs.producer_ids.skip_to(following)
 
-    def restore_groups(self) -> None:
-        """Begin to load groups and offsets; every file was read once when this is over. DataDirError."""
+    def restore_coordinators(self) -> None:
+        """Begin to load what coordinators know; every file was read once when this is over. DataDirError."""
         state = self._state
-        topic = state.offsets_topic
-        if GROUP_METADATA_TOPIC in state.cluster.topics and isinstance(topic, DurableOffsetsTopic):
-            steps = topic.load_files()
-            try:
-                next(steps)
-            except OSError as error:
-                raise DataDirError(f"{error.filename or 'a segment'} cannot be read: {error.strerror}") from None
-            begin(state, steps)
+        for name, runtime in state.runtimes.items():
+            topic = runtime.topic
+            if name in state.cluster.topics and isinstance(topic, DurableTopic):
+                steps = topic.load_files()
+                try:
+                    next(steps)
+                except OSError as error:
+                    raise DataDirError(f"{error.filename or 'a segment'} cannot be read: {error.strerror}") from None
+                begin(state, runtime, chain(steps, self._adopt()) if name == TRANSACTION_STATE else steps)
+
+    def _adopt(self) -> Iterator[None]:
+        """What versions without transactions have kept of transactional ids goes where it belongs."""
+        if self._inherited:
+            from kafkastub.state.transactions.inherited import adopt
+
+            yield from adopt(self._state.transactions, self._inherited, self._clock.both()[0])
+            self._inherited = {}
+            self.disk.state_changed()
+            forget_transactional_ids(self.disk)
 
 
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode

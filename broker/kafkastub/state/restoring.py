@@ -8,8 +8,10 @@ producer ids, and what groups had committed on topics whose deletion was (their 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from kafkastub.config import UnknownTopicConfig, validate_topic_configs
 from kafkastub.config.other import validate_client_metrics_configs
 from kafkastub.metadata import PartitionState, Topic
 from kafkastub.metadata.ids import uuid_bytes
@@ -59,6 +61,8 @@ def _restore_acls(state: BrokerState, acls: Iterable[Sequence[Any]]) -> None:
 
 def restore_topic(state: BrokerState, one: Document) -> None:
     """A topic that is not there, and its records. DataDirError, OSError, InvalidValue."""
+    with suppress(UnknownTopicConfig):  # another version's
+        validate_topic_configs(state.config.log_defaults, one["configs"])
     topic = state.cluster.create_topic(
         one["name"],
         configs=one["configs"],
@@ -162,7 +166,7 @@ def _forget_topic(state: BrokerState, name: str, at: Now) -> None:
 def _take_back_topic(state: BrokerState, one: Document, now: Document) -> None:
     """Configurations, leaders and replicas; partitions that were added, records that were deleted."""
     topic, before = state.cluster.topics[one["name"]], one["partitions"]
-    if topic.name in state.internal_topics:  # which has its own way back, and keeps its partitions
+    if topic.name in state.runtimes:  # which has its own way back, and keeps its partitions
         before = [*before, *now["partitions"][len(before) :]]
     state.log_dirs.forget(topic)
     topic.partitions[:] = _partitions({"partitions": before})

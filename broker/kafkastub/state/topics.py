@@ -212,7 +212,7 @@ def create_logs(state: BrokerState, topic: Topic) -> None:
 def create_log(state: BrokerState, topic: Topic, index: int, settings: LogSettings) -> None:
     """The log of one partition, empty."""
     name = f"{topic.name}-{index}"
-    written = state.internal_topics.get(topic.name)
+    written = state.internal_topic(topic.name)
     if written is not None:
         state.logs.add(topic.topic_id, index, written.create_log(name, settings))
     else:
@@ -281,12 +281,14 @@ def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> N
         state.fetch_purgatory.topic_changed(topic_id)
     for name in gone:
         resign(state, name, broker_ms, 0)
-    if state.loading is not None:
-        state.loading.deleted += gone
-    elif gone:
-        state.settle(state.coordinator.on_topics_deleted(gone, broker_ms))
-    if gone:
-        state.changed()
+    if not gone:
+        return
+    for runtime in tuple(state.runtimes.values()):
+        if runtime.loading is not None:
+            runtime.loading.deleted += gone
+        else:
+            runtime.topics_deleted(gone, broker_ms, 0)
+    state.changed()
 
 
 def ensure_offsets_topic(state: BrokerState) -> Topic:

@@ -12,11 +12,13 @@ from .manager import LogManager
 from .producer_ids import ProducerIdAndEpoch, ProducerIds
 from .producers import ProducerEntry
 from .settings import LogSettings
+from .transactions import AbortedTransaction, Told
 from .validation import Unpacking
 
 __all__ = [
     "UNDEFINED_EPOCH",
     "UNDEFINED_OFFSET",
+    "AbortedTransaction",
     "AppendError",
     "Appended",
     "DataDirError",
@@ -30,6 +32,7 @@ __all__ = [
     "Read",
     "RecordError",
     "TimestampAndOffset",
+    "Told",
     "TooMuchToUnpack",
     "Unpacking",
 ]

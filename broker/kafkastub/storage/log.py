@@ -11,6 +11,7 @@ from kafkawire.records import (
     NO_TIMESTAMP,
     BatchHeader,
     Record,
+    build_marker,
     parse_header,
     patched_header,
     split_batches,
@@ -22,8 +23,10 @@ from .ordinary import ordinary_header
 from .producers import ProducerEntry, ProducerStates
 from .segment import Chunk, Segment, StoredBatch, stored_as_it_came
 from .settings import LogSettings
+from .transactions import AbortedTransaction, Told
 from .validation import Unpacking, analyze, validate
 
+_AS_IT_WAS = object()
 _PRODUCER_ID = BatchHeader._fields.index("producer_id")
 
 
@@ -62,8 +65,11 @@ class TimestampAndOffset(NamedTuple):
 class PartitionLog:
     """Batches as they arrived, with offsets and leader epoch written into their headers.
 
-    There is one node, so that what is appended is committed: the high watermark and the last stable offset
-    are the log end offset. Offsets count records; `name` ("orders-0") serves messages only.
+    There is one node, so that what is appended is committed: the high watermark is the log end offset. Offsets count
+    records; `name` ("orders-0") serves messages only.
+
+    Attributes:
+        producer_states: who wrote here, with open and aborted transactions.
     """
 
     def __init__(self, name: str, settings: LogSettings, leader_epoch: int = 0) -> None:
@@ -73,7 +79,7 @@ class PartitionLog:
         self.log_end_offset = 0
         self.epochs = LeaderEpochs()
         self.epochs.assign(leader_epoch, 0)
-        self._producers = ProducerStates()
+        self.producer_states = ProducerStates()
         self._segments = [Segment(0)]
 
     @property
@@ -82,7 +88,9 @@ class PartitionLog:
 
     @property
     def last_stable_offset(self) -> int:
-        return self.log_end_offset
+        """Where the oldest open transaction begins, if there is one: what is before is decided."""
+        end, first = self.high_watermark, self.producer_states.first_unstable
+        return end if first is None else max(first, self.log_start_offset)
 
     @property
     def size(self) -> int:
@@ -92,8 +100,12 @@ class PartitionLog:
     def producers(self, now_ms: int | None = None) -> Iterable[ProducerEntry]:
         """The idempotent producers that wrote here, but for those who have expired at `now_ms` (broker time)."""
         if now_ms is not None:
-            self._producers.forget(now_ms - self.settings.producers_expire_ms)
-        return self._producers.entries()
+            self.producer_states.forget(now_ms - self.settings.producers_expire_ms)
+        return self.producer_states.entries()
+
+    def has_ongoing(self, producer_id: int, producer_epoch: int) -> bool:
+        """Whether the producer has an open transaction here, in that epoch."""
+        return self.producer_states.has_ongoing(producer_id, producer_epoch)
 
     def become_leader(self, leader_epoch: int) -> None:
         """A new leader epoch begins at the log's end."""
@@ -131,8 +143,8 @@ class PartitionLog:
         first_offset = self.log_end_offset
         append_time, has_producer = settings.log_append_time, header.has_producer
         if has_producer:
-            self._producers.forget(now_ms - settings.producers_expire_ms)
-            repeated = self._producers.check(header, first_offset, self.name)
+            self.producer_states.forget(now_ms - settings.producers_expire_ms)
+            repeated = self.producer_states.check(header, first_offset, self.name)
             if repeated is not None:
                 return Appended(
                     repeated.first_offset,
@@ -152,30 +164,39 @@ class PartitionLog:
         batch = StoredBatch(stored, payload, now_ms)
         self._store(batch)
         if has_producer:
-            self._producers.update(header, first_offset, batch.max_timestamp, now_ms)
+            self.producer_states.update(header, first_offset, batch.max_timestamp, now_ms)
         return Appended(first_offset, batch.last_offset, now_ms if append_time else NO_TIMESTAMP, self.log_start_offset)
 
     def append_ordinary(
-        self, data: bytes | bytearray, start: int, end: int, leader_epoch: int, now_ms: int, bounds_ms: int
+        self,
+        data: bytes | bytearray,
+        start: int,
+        end: int,
+        leader_epoch: int,
+        now_ms: int,
+        bounds_ms: int,
+        attributes: int = 0,
     ) -> int | None:
         """Append the batch in `data[start:end]`, if it is one of those that come every day; gives its first offset.
 
-        None, and nothing has happened, where `append` has to look. `data` is kept if the batch is most of it, else
-        copied.
+        With `attributes` TRANSACTIONAL: one that goes on in an open transaction. None, and nothing has happened, where
+        `append` has to look. `data` is kept if the batch is most of it, else copied.
         """
-        fields = ordinary_header(data, start, end, self.settings, bounds_ms)
+        fields = ordinary_header(data, start, end, self.settings, bounds_ms, attributes)
         if fields is None:
             return None
         first_offset = self.log_end_offset
         header = None if fields[_PRODUCER_ID] < 0 else BatchHeader._make(fields)
         if header is not None:
-            self._producers.forget(now_ms - self.settings.producers_expire_ms)
-            if not self._producers.follows(header):
+            self.producer_states.forget(now_ms - self.settings.producers_expire_ms)
+            if not self.producer_states.follows(header):
                 return None
+        elif attributes:
+            return None
         batch = stored_as_it_came(data, start, end, fields, first_offset, leader_epoch, now_ms)
         self._store(batch)
         if header is not None:
-            self._producers.update(header, first_offset, batch.max_timestamp, now_ms)
+            self.producer_states.update(header, first_offset, batch.max_timestamp, now_ms)
         return first_offset
 
     def append_own(self, batch: bytes, *, leader_epoch: int, now_ms: int) -> Appended:
@@ -187,6 +208,58 @@ class PartitionLog:
         stored = parse_header(whole)._replace(base_offset=first_offset, leader_epoch=leader_epoch)
         self._store(StoredBatch(stored, whole[HEADER_SIZE:], now_ms))
         return Appended(first_offset, stored.last_offset, NO_TIMESTAMP, self.log_start_offset)
+
+    def append_marker(
+        self,
+        producer_id: int,
+        producer_epoch: int,
+        commit: bool,
+        *,
+        coordinator_epoch: int,
+        transaction_version: int,
+        leader_epoch: int,
+        now_ms: int,
+    ) -> int:
+        """Write the marker that ends the producer's transaction here, if it has one; gives its offset.
+
+        KafkaError: INVALID_PRODUCER_EPOCH where the producer has written in a later epoch, or with transaction version
+        2 in the same one (but a marker written twice is taken twice); TRANSACTION_COORDINATOR_FENCED where a marker of
+        a later coordinator epoch is there. Source: ProducerAppendInfo.appendEndTxnMarker, KIP-890.
+        """
+        states = self.producer_states
+        states.check_marker(producer_id, producer_epoch, coordinator_epoch, transaction_version, self.name)
+        marker = build_marker(
+            producer_id,
+            producer_epoch,
+            commit,
+            coordinator_epoch,
+            now_ms,
+            log_append_time=self.settings.log_append_time,
+        )
+        offset = self.append_own(marker, leader_epoch=leader_epoch, now_ms=now_ms).first_offset
+        aborted = states.end(
+            producer_id,
+            producer_epoch,
+            commit=commit,
+            coordinator_epoch=coordinator_epoch,
+            offset=offset,
+            timestamp=now_ms,
+            now_ms=now_ms,
+        )
+        if aborted is not None:
+            self._aborted(aborted)
+        return offset
+
+    def _aborted(self, aborted: AbortedTransaction) -> None:
+        """The marker of an aborted transaction was written."""
+
+    def aborted_transactions(self, start: int, end: int) -> list[AbortedTransaction]:
+        """The aborted transactions that have records or their marker in offsets from `start` to before `end`.
+
+        What a reader of committed records is told with them; costs what the answer has (TransactionIndex).
+        """
+        aborted = self.producer_states.aborted
+        return [] if aborted is None else aborted.between(start, end)
 
     def _store(self, batch: StoredBatch) -> None:
         segment = self._segments[-1]
@@ -209,10 +282,11 @@ class PartitionLog:
             return batch.max_timestamp - first.max_timestamp > settings.segment_ms
         return batch.appended_ms - first.appended_ms > settings.segment_ms
 
-    def read(self, offset: int, max_bytes: int, *, at_least_one: bool = False) -> Read:
+    def read(self, offset: int, max_bytes: int, *, at_least_one: bool = False, upto: int | None = None) -> Read:
         """Batches from the one that holds `offset` on, at most `max_bytes` of them (UnifiedLog.read).
 
-        Nothing where already the first batch is larger, unless `at_least_one`. A read stays in one segment.
+        Nothing where already the first batch is larger, unless `at_least_one`. A read stays in one segment, and before
+        `upto` (the last stable offset, for committed records).
         KafkaError: OFFSET_OUT_OF_RANGE; UNKNOWN_SERVER_ERROR for a negative `max_bytes`, if there was
         something to read.
         """
@@ -221,7 +295,7 @@ class PartitionLog:
                 ErrorCode.OFFSET_OUT_OF_RANGE,
                 f"offset {offset} of {self.name} is outside {self.log_start_offset} to {self.log_end_offset}",
             )
-        if offset == self.log_end_offset:
+        if offset == self.log_end_offset or (upto is not None and offset >= upto):
             return Read([], 0)
         if max_bytes < 0:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Invalid max size {max_bytes} for log read")
@@ -232,17 +306,41 @@ class PartitionLog:
             if not at_least_one:
                 return Read([], 0, incomplete=max_bytes > 0)
             max_bytes = first_size
-        chunks = segment.read(index, max_bytes)
+        chunks = segment.read(index, max_bytes, upto)
         return Read(chunks, sum(map(len, chunks)))
 
-    def bytes_after(self, offset: int) -> int | None:
-        """How much there is to read from `offset` on; None where that is not in the newest segment any
-        more.
+    def bytes_after(self, offset: int, upto: int | None = None) -> int | None:
+        """How much there is to read from `offset` on, before `upto`; None where that does not end in the segment that
+        it begins in.
         """
         segment = self._segments[-1]
+        if upto is not None and upto < segment.base_offset:
+            segment = next(one for one in reversed(self._segments) if one.base_offset <= upto)
         if offset < segment.base_offset:
             return None
-        return segment.size - segment.position_of(offset)
+        end = segment.size if upto is None else segment.position_of(upto)
+        return max(0, end - segment.position_of(offset))
+
+    def batch_offset(self, offset: int) -> int:
+        """Where the batch begins that holds a readable offset, or the next one that there is."""
+        segment = self._segment_of(offset)
+        return segment.batches[segment.index_of(offset)].base_offset
+
+    def aborted_in_read(self, offset: int, size: int) -> Told | None:
+        """The aborted transactions that a reader of committed records is told with so many bytes from `offset` on.
+
+        As in Kafka there may be some too many: its index knows only roughly where the bytes end
+        (LocalLog.addAbortedTransactions). None where none ever was.
+        """
+        aborted = self.producer_states.aborted
+        if aborted is None:
+            return None
+        segment = self._segment_of(offset)
+        end = segment.offset_behind(segment.position_of(offset) + size, self.settings.index_interval_bytes)
+        if end is None:
+            behind = self._segments.index(segment) + 1
+            end = self._segments[behind].base_offset if behind < len(self._segments) else self.log_end_offset
+        return aborted.told(offset, end)
 
     def _segment_of(self, offset: int) -> Segment:
         """The segment whose batches hold `offset` or, where it was removed, the next one that there is."""
@@ -292,6 +390,7 @@ class PartitionLog:
         if offset > self.log_start_offset:
             self.log_start_offset = offset
             self.epochs.truncate_from_start(offset)
+            self.producer_states.deleted_before(offset)
         return self.log_start_offset
 
     def remove_through(self, offset: int) -> None:
@@ -309,6 +408,9 @@ class PartitionLog:
         """
         self._segments = [segment.rewritten(changes) for segment in self._segments]
         self._segments = [segment for segment in self._segments[:-1] if segment.batches] + [self._segments[-1]]
+        aborted = self.producer_states.aborted
+        if aborted is not None:
+            aborted.keep(lambda one: changes.get(one.last_offset, _AS_IT_WAS) is not None)
 
 
 def _place(found: tuple[Record, StoredBatch] | None) -> TimestampAndOffset | None:

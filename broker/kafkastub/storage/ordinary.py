@@ -14,20 +14,22 @@ from kafkawire.records.checksum import crc32c
 from .settings import LogSettings
 
 _header = Struct(">qiibIhiqqqhii").unpack_from
+TRANSACTIONAL = 0x10
 _CRC_FROM = 21
 _COPIED_UP_TO = 512
 """Bytes that are sliced faster than a view of them is made."""
 
 
 def ordinary_header(
-    data: bytes | bytearray, start: int, end: int, settings: LogSettings, now_ms: int
+    data: bytes | bytearray, start: int, end: int, settings: LogSettings, now_ms: int, wanted_attributes: int = 0
 ) -> tuple[int, ...] | None:
     """The header of the one batch in `data[start:end]`, where a log with these settings takes it just as it is.
 
-    That is: one whole batch v2 within the limits, without compression, transaction or control records, with a good CRC,
-    the declared records in it, their largest timestamp in the header, and no record outside the bounds on timestamps
-    (measured from `now_ms`) or without a key that it must have. None where `validation` has to look. The producer's
-    sequence is not looked at. What is returned are the fields of a `BatchHeader`, which takes a while to make.
+    That is: one whole batch v2 within the limits, with just these attributes (by itself without compression,
+    transaction or control records; or TRANSACTIONAL), with a good CRC, the declared records in it, their largest
+    timestamp in the header, and no record outside the bounds on timestamps (measured from `now_ms`) or without a key
+    that it must have. None where `validation` has to look. The producer's sequence is not looked at. What is returned
+    are the fields of a `BatchHeader`, which takes a while to make.
     """
     size = end - start
     if not HEADER_SIZE <= size <= settings.max_message_bytes or size > settings.segment_bytes:
@@ -52,7 +54,7 @@ def ordinary_header(
         base_offset
         or magic != MAGIC
         or length != size - 12
-        or attributes
+        or attributes != wanted_attributes
         or last + 1 != count
         or count <= 0
         or (sequence < 0 <= producer)

@@ -7,7 +7,7 @@ to bisect.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from struct import Struct
 
 from kafkawire.records import HEADER_SIZE, BatchHeader, Record, iterate_records, parse_header
@@ -94,10 +94,37 @@ def stored_as_it_came(
     return batch
 
 
+class SparseIndex:
+    """The entries that Kafka's offset index of a segment would have, made when they are wanted."""
+
+    __slots__ = ("_next", "_offsets", "_position", "_positions", "_since")
+
+    def __init__(self) -> None:
+        self._offsets: list[int] = []
+        self._positions: list[int] = []
+        self._next = 0
+        """The first batch that was not looked at; it is at `_position`, so many bytes behind the last entry."""
+        self._position = 0
+        self._since = 0
+
+    def offset_behind(self, batches: Sequence[StoredBatch], position: int, interval: int) -> int | None:
+        """The offset of the first entry at that position or behind, None where there is none (yet)."""
+        for batch in batches[self._next :]:
+            if self._since > interval:
+                self._offsets.append(batch.last_offset)
+                self._positions.append(self._position)
+                self._since = 0
+            self._position += batch.size
+            self._since += batch.size
+        self._next = len(batches)
+        index = bisect_left(self._positions, position)
+        return self._offsets[index] if index < len(self._offsets) else None
+
+
 class Segment:
     """Batches in the order of their offsets. Positions are bytes from the segment's beginning."""
 
-    __slots__ = ("_bases", "_largest_timestamps", "_positions", "base_offset", "batches", "size")
+    __slots__ = ("_bases", "_largest_timestamps", "_positions", "_sparse", "base_offset", "batches", "size")
 
     def __init__(self, base_offset: int) -> None:
         self.base_offset = base_offset
@@ -107,6 +134,7 @@ class Segment:
         self._positions: list[int] = []
         self._largest_timestamps: list[int] = []
         """The largest timestamp up to and including each batch, hence ascending."""
+        self._sparse: SparseIndex | None = None
 
     @property
     def largest_timestamp(self) -> int:
@@ -154,11 +182,23 @@ class Segment:
         index = self.index_of(offset)
         return self._positions[index] if index < len(self.batches) else self.size
 
-    def read(self, index: int, limit: int) -> list[Chunk]:
+    def offset_behind(self, position: int, interval: int) -> int | None:
+        """An offset that is not before any record up to that position, as Kafka's offset index knows one
+        (OffsetIndex.fetchUpperBoundOffset); None where it has none.
+
+        That index has an entry where more than `interval` bytes came since the last one.
+        """
+        if self._sparse is None:
+            self._sparse = SparseIndex()
+        return self._sparse.offset_behind(self.batches, position, interval)
+
+    def read(self, index: int, limit: int, upto: int | None = None) -> list[Chunk]:
         """`limit` bytes from the beginning of batch `index` on, or all there are. The last batch may be cut
-        in two.
+        in two. Nothing from the batch on that begins at `upto`.
         """
         stop = bisect_left(self._positions, self._positions[index] + limit)
+        if upto is not None:
+            stop = min(stop, bisect_left(self._bases, upto))
         chunks: list[Chunk] = []
         small: list[bytes] = []
         for batch in self.batches[index:stop]:

@@ -41,6 +41,7 @@ class LogSettings:
     retention_bytes: int = -1
     delete_retention_ms: int = 86400000
     min_compaction_lag_ms: int = 0
+    index_interval_bytes: int = 4096
     producers_expire_ms: int = 86400000
     """producer.id.expiration.ms, which is the broker's."""
 
@@ -70,6 +71,7 @@ class LogSettings:
             retention_ms=values.get("retention.ms", default.retention_ms),
             retention_bytes=values.get("retention.bytes", default.retention_bytes),
             delete_retention_ms=values.get("delete.retention.ms", default.delete_retention_ms),
+            index_interval_bytes=values.get("index.interval.bytes", default.index_interval_bytes),
             producers_expire_ms=values.get("producer.id.expiration.ms", default.producers_expire_ms),
             min_compaction_lag_ms=values.get("min.compaction.lag.ms", default.min_compaction_lag_ms),
         )

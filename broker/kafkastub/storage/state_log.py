@@ -20,18 +20,20 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, Protocol
 
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.records import HEADER_SIZE, NewRecord, Record, build_batch, parse_header, read_batch
+from kafkawire.records import HEADER_SIZE, BatchHeader, NewRecord, Record, build_batch, parse_header, read_batch
 
 from .log import PartitionLog, Read, TimestampAndOffset
 from .segment import Chunk, StoredBatch
 from .settings import LogSettings
-from .state_log_items import EncodedBatches, Item, Snapshot
+from .state_log_items import PLAIN, BatchForm, EncodedBatches, Item, Snapshot
+from .transactions import Told
 
-__all__ = ["EncodedBatches", "Item", "Snapshot", "StateLog", "Writer"]
+__all__ = ["PLAIN", "BatchForm", "EncodedBatches", "Item", "Snapshot", "StateLog", "Writer"]
 
 _offset_of = itemgetter(0)
 _timestamp_of = itemgetter(3)
@@ -61,6 +63,9 @@ class Writer(Protocol):
 
     def records_of(self, content: Any, timestamp: int) -> Sequence[NewRecord]:
         """The records of an item, in order."""
+
+    def form_of(self, content: Any) -> BatchForm:
+        """What the batch of an item is to say of who wrote it."""
 
     def snapshot(self, log: StateLog, end: int) -> Snapshot:
         """The compacted part up to an offset."""
@@ -184,26 +189,31 @@ class StateLog(PartitionLog):
                 break
         return total * self.log_end_offset // covered if covered else 0
 
-    def records(self) -> Iterator[Record]:
-        """Every record that there is."""
+    def batches(self) -> Iterator[tuple[BatchHeader, memoryview]]:
+        """Every batch that there is, and its header."""
         for batches, _ in self._encoded_from(0):
             for batch in _split(batches):
-                yield from read_batch(batch)
+                yield parse_header(batch), batch
 
-    def read(self, offset: int, max_bytes: int, *, at_least_one: bool = False) -> Read:
+    def records(self) -> Iterator[Record]:
+        """Every record that there is."""
+        for _, batch in self.batches():
+            yield from read_batch(batch)
+
+    def read(self, offset: int, max_bytes: int, *, at_least_one: bool = False, upto: int | None = None) -> Read:
         """As `PartitionLog.read`, but that no segments set it bounds; it may give less than there is."""
         if not self.log_start_offset <= offset <= self.log_end_offset:
             raise KafkaError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
                 f"offset {offset} of {self.name} is outside {self.log_start_offset} to {self.log_end_offset}",
             )
-        if offset == self.end:
+        if offset == self.end or (upto is not None and offset >= upto):
             return Read([], 0)
         if max_bytes < 0:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Invalid max size {max_bytes} for log read")
         chunks: list[Chunk] = []
         size = 0
-        for batch, _ in self._encoded_from(offset):
+        for batch, _ in self._encoded_from(offset, upto):
             if not chunks:
                 first = parse_header(batch).size
                 if first > max_bytes:
@@ -220,12 +230,12 @@ class StateLog(PartitionLog):
             size = max_bytes
         return Read(chunks if len(chunks) < 2 else [b"".join(chunks)], size)
 
-    def bytes_after(self, offset: int) -> int | None:
+    def bytes_after(self, offset: int, upto: int | None = None) -> int | None:
         """How much there is to read, as far as one read gives; None in the compacted part."""
         if offset < self.tail_start:
             return None
         total = 0
-        for batch, _ in self._encoded_from(offset):
+        for batch, _ in self._encoded_from(offset, upto):
             total += len(batch)
             if total > _ENCODED_AT_ONCE:
                 return None
@@ -262,15 +272,33 @@ class StateLog(PartitionLog):
 
     # -- bytes ---------------------------------------------------------------------------------------------------
 
-    def _encoded_from(self, offset: int) -> Iterator[tuple[bytes, int]]:
-        """Batches from the one that holds `offset` on, one or a few together, each with the offset behind it."""
+    def batch_offset(self, offset: int) -> int:
+        """Where the batch begins that holds an offset; in the compacted part nearly there."""
+        items, head = self._tail()
+        index = bisect_right(items, offset, lo=head, key=_offset_of) - 1
+        return offset if index < head else items[index].batch
+
+    def aborted_in_read(self, offset: int, size: int) -> Told | None:
+        """All from there on: what of them concerns other records does a reader no harm."""
+        aborted = self.producer_states.aborted
+        return None if aborted is None else aborted.told(offset, self.log_end_offset)
+
+    def _encoded_from(self, offset: int, upto: int | None = None) -> Iterator[tuple[bytes, int]]:
+        """Batches from the one that holds `offset` on, one or a few together, each with the offset behind it.
+
+        None that begins at `upto` or behind: what is undecided is there.
+        """
         self._writer.catch_up()
         while offset < self.tail_start:
             self._cover(offset)
             for batch, end in self._encoded_snapshot(offset):
+                if upto is not None and end > upto:
+                    batch = b"".join(one for one in _split(batch) if parse_header(one).base_offset < upto)
                 if batch:
                     yield batch, end
                 offset = end
+            if upto is not None and offset >= upto:
+                return
         if offset >= self.end:
             return
         items, head = self._tail()
@@ -278,6 +306,8 @@ class StateLog(PartitionLog):
         while index > head and items[index - 1].batch == items[index].batch:
             index -= 1
         for run in _runs(items[index:]):
+            if upto is not None and run[0].offset >= upto:
+                return
             yield self._encoded_run(run), run[-1].offset + run[-1].records
 
     def encoded(self, batch: list[Item]) -> bytes:
@@ -293,11 +323,11 @@ class StateLog(PartitionLog):
         batch = self._encoded.get(key)
         if batch is None:
             records = (r for item in run for r in self._writer.records_of(item.content, item.timestamp))
-            batch = self._build(list(enumerate(records, run[0].offset)))
+            batch = self._build(list(enumerate(records, run[0].offset)), form=self._writer.form_of(content))
             self._encoded.put(key, batch)
         return batch
 
-    def _build(self, records: list[tuple[int, NewRecord]], last: int = -1) -> bytes:
+    def _build(self, records: list[tuple[int, NewRecord]], last: int = -1, form: BatchForm = PLAIN) -> bytes:
         """Batches of these records with their offsets, none larger than a message may be.
 
         `last`: the offset that the last batch ends with, where that is none of a record.
@@ -307,20 +337,23 @@ class StateLog(PartitionLog):
         for index, (_, record) in enumerate(records):
             more = len(record.key or b"") + len(record.value or b"") + 32
             if size and size + more > self.settings.max_message_bytes - 61:
-                batches.append(self._one_batch(records[begin:index], -1))
+                batches.append(self._one_batch(records[begin:index], -1, form))
                 begin, size = index, 0
             size += more
-        batches.append(self._one_batch(records[begin:], last))
+        batches.append(self._one_batch(records[begin:], last, form))
         return b"".join(batches)
 
-    def _one_batch(self, records: list[tuple[int, NewRecord]], last: int) -> bytes:
+    def _one_batch(self, records: list[tuple[int, NewRecord]], last: int, form: BatchForm) -> bytes:
         base = records[0][0]
         return build_batch(
             [record for _, record in records],
             base_offset=base,
             leader_epoch=self._leader_epoch,
-            compression=self._compression,
-            base_sequence=0,  # with no producer: Kafka's coordinator runtime writes it so
+            compression=self._compression if form.compressed else 0,
+            producer_id=form.producer_id,
+            producer_epoch=form.producer_epoch,
+            base_sequence=form.base_sequence,
+            attributes=form.attributes,
             offset_deltas=[offset - base for offset, _ in records],
             last_offset_delta=max(last, records[-1][0]) - base,
         )
@@ -349,11 +382,20 @@ class StateLog(PartitionLog):
             batch = self._encoded.get(key)
             if batch is None:
                 indexes = range(index, min(after, len(offsets)))
-                left = [(offsets[i], r) for i in indexes if (r := snapshot.record(i)) is not None]
-                batch = self._build(left, upto - 1) if left else b""
+                left = [(i, r) for i in indexes if (r := snapshot.record(i)) is not None]
+                batch = self._build_forms(snapshot, left, upto - 1)
                 self._encoded.put(key, batch)
             yield batch, upto
         yield b"", end
+
+    def _build_forms(self, snapshot: Snapshot, left: list[tuple[int, NewRecord]], last: int) -> bytes:
+        """The batches of these records of a snapshot, by their indexes: one a run of one form."""
+        offsets = snapshot.offsets
+        runs = [(form, list(run)) for form, run in groupby(left, key=lambda one: snapshot.form(one[0]))]
+        return b"".join(
+            self._build([(offsets[i], record) for i, record in run], last if at == len(runs) else -1, form)
+            for at, (form, run) in enumerate(runs, 1)
+        )
 
     def _first_in_snapshot(self, timestamp: int) -> TimestampAndOffset | None:
         snapshot = self._snapshot

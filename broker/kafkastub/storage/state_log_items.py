@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
-from kafkawire.records import NewRecord
+from kafkawire.records import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NewRecord
 
 
 class Item(NamedTuple):
@@ -26,6 +26,26 @@ class Item(NamedTuple):
     content: Any
 
 
+class BatchForm(NamedTuple):
+    """What the header of a batch says of who wrote it; neighbours in the compacted part share one if this is alike.
+
+    Attributes:
+        attributes: further bits beside the codec's.
+        compressed: whether it may be.
+    """
+
+    producer_id: int = NO_PRODUCER_ID
+    producer_epoch: int = NO_PRODUCER_EPOCH
+    base_sequence: int = 0
+    """Kafka's coordinator runtime writes 0, with a producer and without."""
+    attributes: int = 0
+    compressed: bool = True
+
+
+PLAIN: Final = BatchForm()
+"""Of no transaction: nearly all."""
+
+
 class Snapshot(Protocol):
     """The last record of every key in one partition, of those before some offset.
 
@@ -38,6 +58,9 @@ class Snapshot(Protocol):
 
     def record(self, index: int) -> NewRecord | None:
         """That record; None where it is not its key's last any more."""
+
+    def form(self, index: int) -> BatchForm:
+        """Of the batch that it belongs in."""
 
 
 class EncodedBatches:

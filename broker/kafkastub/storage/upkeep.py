@@ -35,14 +35,19 @@ class Upkeep:
     def _compaction_due(self, now_ms: int) -> bool:
         if self._tombstone_ms is not None and now_ms >= self._tombstone_ms:
             return True
-        first = next(iter(self._log.batches_from(self._clean_offset)), None)
-        return first is not None and now_ms - first.appended_ms >= self._log.settings.min_compaction_lag_ms
+        log = self._log
+        first = next(iter(log.batches_from(self._clean_offset)), None)
+        if first is None or first.base_offset >= log.last_stable_offset:
+            return False
+        return now_ms - first.appended_ms >= log.settings.min_compaction_lag_ms
 
     def _compact(self, now_ms: int) -> None:
-        batches = list(self._log.batches_from(0))
-        cleaned = batches[: first_uncleanable(batches, self._log.settings, now_ms)]
-        changes, self._tombstone_ms = compact(batches, self._log.settings, now_ms)
+        log, settings = self._log, self._log.settings
+        batches, stable = list(log.batches_from(0)), log.last_stable_offset
+        cleaned = batches[: first_uncleanable(batches, settings, now_ms, stable)]
+        aborted = log.aborted_transactions(0, stable)
+        changes, self._tombstone_ms = compact(batches, settings, now_ms, stable=stable, aborted=aborted)
         if changes:
-            self._log.rewrite(changes)
+            log.rewrite(changes)
         # The log's last record was spared: it may go once another follows, which is then new and makes us look again.
         self._clean_offset = cleaned[-1].last_offset + 1 if cleaned else self._clean_offset

@@ -27,6 +27,7 @@ from kafkawire.records.batch import (
 from kafkawire.records.build import NewRecord, build_batch
 from kafkawire.records.compression import Compression, TooMuchUnpacked, UnavailableCodecError, compress, decompress
 from kafkawire.records.filtered import filtered_batch
+from kafkawire.records.markers import EndMarker, build_marker, marker_record, read_marker
 from kafkawire.records.record import (
     InvalidRecordError,
     Record,
@@ -46,6 +47,7 @@ __all__ = [
     "NO_TIMESTAMP",
     "BatchHeader",
     "Compression",
+    "EndMarker",
     "InvalidRecordError",
     "NewRecord",
     "Record",
@@ -54,6 +56,7 @@ __all__ = [
     "UnavailableCodecError",
     "add_sequence",
     "build_batch",
+    "build_marker",
     "check_crc",
     "compress",
     "compute_crc",
@@ -61,9 +64,11 @@ __all__ = [
     "decompress",
     "filtered_batch",
     "iterate_records",
+    "marker_record",
     "parse_header",
     "patched_header",
     "read_batch",
+    "read_marker",
     "scan_inside",
     "scan_records",
     "sole_batch",

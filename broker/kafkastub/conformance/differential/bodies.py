@@ -2,6 +2,7 @@
 
 A struct is a dict of the fields that the version has, those left out that hold the schema's default. Bytes and records
 are hexadecimal text, a uuid is hexadecimal text or a name such as `<topic t1>`; a number may have one: `<session 1>`.
+Records may begin with the name of a producer id, `<producer 1> 0000…`: the batch is sent with that id in its header.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kafkawire.records import HEADER_SIZE, compute_crc, parse_header
 from kafkawire.schema import ZERO_UUID, Message, Struct
 
 Json = Any
@@ -83,13 +85,21 @@ def _built(cls: type[Struct], kind: str, value: Json, words: Translation) -> Any
     if kind == "string":
         return words.text(value)
     if kind in BYTES:
-        return words.data(bytes.fromhex(value))
+        producer, _, contents = value.rpartition("> ")
+        data = words.data(bytes.fromhex(contents))
+        return with_producer(data, int(words.text(f"{producer}>"))) if producer else data
     if kind == "uuid":
         translated = words.text(value)
         return ZERO_UUID if translated.startswith("<") else bytes.fromhex(translated)
     if isinstance(value, Mapping):
         return _struct(getattr(sys.modules[cls.__module__], kind), value, words)
     return int(words.text(value)) if isinstance(value, str) else value
+
+
+def with_producer(batch: bytes, producer_id: int) -> bytes:
+    """The batch as another producer's, with a CRC that fits it."""
+    changed = parse_header(batch)._replace(producer_id=producer_id).encode() + batch[HEADER_SIZE:]
+    return parse_header(changed)._replace(crc=compute_crc(changed)).encode() + batch[HEADER_SIZE:]
 
 
 def _described(kind: str, value: Any, version: int, words: Translation) -> Json:

@@ -39,12 +39,13 @@ TRIES = 100
 """So many names are tried to find one of a group that a node coordinates."""
 
 ASKED = {
-    "AlterConfigs", "CreatePartitions", "CreateTopics", "DeleteGroups", "DeleteRecords", "DeleteTopics",
-    "DescribeCluster", "DescribeConfigs", "DescribeGroups", "DescribeLogDirs", "DescribeProducers",
-    "DescribeTopicPartitions", "ElectLeaders", "Fetch", "FindCoordinator", "GetTelemetrySubscriptions", "Heartbeat",
-    "IncrementalAlterConfigs", "InitProducerId", "JoinGroup", "LeaveGroup", "ListConfigResources", "ListGroups",
-    "ListOffsets", "Metadata", "OffsetCommit", "OffsetDelete", "OffsetFetch", "OffsetForLeaderEpoch", "Produce",
-    "PushTelemetry", "SyncGroup",
+    "AddOffsetsToTxn", "AddPartitionsToTxn", "AlterConfigs", "CreatePartitions", "CreateTopics", "DeleteGroups",
+    "DeleteRecords", "DeleteTopics", "DescribeCluster", "DescribeConfigs", "DescribeGroups", "DescribeLogDirs",
+    "DescribeProducers", "DescribeTopicPartitions", "DescribeTransactions", "ElectLeaders", "EndTxn", "Fetch",
+    "FindCoordinator", "GetTelemetrySubscriptions", "Heartbeat", "IncrementalAlterConfigs", "InitProducerId",
+    "JoinGroup", "LeaveGroup", "ListConfigResources", "ListGroups", "ListOffsets", "ListTransactions", "Metadata",
+    "OffsetCommit", "OffsetDelete", "OffsetFetch", "OffsetForLeaderEpoch", "Produce", "PushTelemetry", "SyncGroup",
+    "TxnOffsetCommit", "WriteTxnMarkers",
 }  # fmt: skip
 """The APIs that scenarios may be about."""
 

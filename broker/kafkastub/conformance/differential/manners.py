@@ -14,7 +14,7 @@ BROKER_RESOURCES = (4, 8)
 
 CHANGING = {
     "CreateTopics", "DeleteTopics", "CreatePartitions", "DeleteRecords", "Produce", "AlterConfigs",
-    "IncrementalAlterConfigs",
+    "IncrementalAlterConfigs", "AddPartitionsToTxn", "WriteTxnMarkers",
 }  # fmt: skip
 """The APIs that change topics."""
 

@@ -14,8 +14,9 @@ The table stands in docs/differential.md, too.
 | the address that a broker sees of us       | `/<client>`                   | field `client_host` that begins with    |
 |                                            |                               | `/`, where others use the broker, too   |
 | cluster id                                 | `<cluster>`                   | field `cluster_id` of an answer         |
-| producer id that the broker gave out       | `<producer>`                  | field `producer_id` of an answer, below |
-|                                            |                               | a million: scenarios make up larger ones|
+| producer id that the broker gave out       | `<producer 1>`: in order;     | answers to InitProducerId and EndTxn;   |
+|                                            | `<producer>`: of others       | below a million: scenarios make up      |
+|                                            |                               | larger ones                             |
 | time that the broker stamped               | `<time>`                      | fields ending in `timestamp`, `time_ms`,|
 |                                            |                               | and 13 digits in a text, within 30 days |
 |                                            |                               | of now                                  |
@@ -24,7 +25,7 @@ The table stands in docs/differential.md, too.
 | order of what Kafka keeps in a hash map    | sorted                        | `UNORDERED`, `UNORDERED_DATA`, and fetch|
 |                                            |                               | of *all* offsets; `BY_PARTITION` where  |
 |                                            |                               | others use the broker, too              |
-| groups of others on the same broker        | left out                      | ListGroups answers: no prefix           |
+| groups and transactional ids of others     | left out                      | ListGroups, ListTransactions: no prefix |
 | topics of others                           | left out                      | Metadata of everything,                 |
 |                                            |                               | ListConfigResources, DescribeLogDirs    |
 | fetch session id                           | `<session 1>`: in order       | Fetch answers                           |
@@ -80,6 +81,9 @@ NODES = {
 }  # fmt: skip
 """Fields that hold node ids."""
 
+PRODUCERS = {"producer_id", "ongoing_txn_producer_id"}
+"""Fields that hold producer ids."""
+
 PLAIN_NODE = 1
 """What stands for the node that is asked."""
 
@@ -104,6 +108,7 @@ class Names:
         self._real = {"<p>": prefix, "<node>": str(node), "<stranger>": str(node + 1)}
         self._name: dict[str, str] = {real: name for name, real in self.topics.items()}
         self._count: dict[str, int] = {}
+        self._producers: dict[int, str] = {}
 
     def add(self, name: str, real: str) -> None:
         """Let `<name>` stand for `real`."""
@@ -155,6 +160,22 @@ class Names:
     def stable_number(self, real: int) -> str:
         """The name of a number, or its digits."""
         return self._name.get(str(real), str(real))
+
+    def learn_producer(self, real: int) -> None:
+        """Let `<producer 1>` and so on stand for producer ids.
+
+        Those of brokers are small: the digits of one may be a text that means something else, so they are kept apart.
+        """
+        if 0 <= real < OWN_PRODUCERS and real not in self._producers:
+            name = f"<producer {len(self._producers) + 1}>"
+            self._producers[real] = name
+            self._real[name] = str(real)
+
+    def producer(self, real: int) -> Json:
+        """A producer id as it is shown: scenarios' own as they are, and -1."""
+        if real < 0 or real >= OWN_PRODUCERS:
+            return real
+        return self._producers.get(real, "<producer>")
 
     def _member(self, base: str, real: str) -> str:
         if real not in self._name:
@@ -231,10 +252,10 @@ def _stamped(names: Names, value: Json, field: str = "") -> Any:
         return "/<client>"
     if field in NODES and isinstance(value, int):
         return names.plain_node(value)
-    if field == "producer_id" and value >= OWN_PRODUCERS:
-        return value
-    if field in ("host", "port", "cluster_id", "producer_id") and value not in (None, "", -1):
-        return {"cluster_id": "<cluster>", "producer_id": "<producer>"}.get(field, f"<{field}>")
+    if field in PRODUCERS and isinstance(value, int):
+        return names.producer(value)
+    if field in ("host", "port", "cluster_id") and value not in (None, "", -1):
+        return {"cluster_id": "<cluster>"}.get(field, f"<{field}>")
     timed = field.endswith("timestamp") or (field.endswith("time_ms") and not field.startswith("throttle"))
     return "<time>" if timed and isinstance(value, int) and is_near(value) else value
 

@@ -19,6 +19,7 @@ MILLISECONDS = re.compile(r"(?<!\d)(?:\d{13}|-\d{19})(?!\d)")
 """In texts; also as far behind the earliest long as the time is behind 1970."""
 
 LONGEST = 2**63 - 1
+OFFSETS_TOPIC = "__consumer_offsets"
 
 UNORDERED_DATA: dict[tuple[str, ...], tuple[str, ...]] = {
     ("Produce", "responses"): ("name", "topic_id"),
@@ -41,6 +42,16 @@ UNORDERED_DATA: dict[tuple[str, ...], tuple[str, ...]] = {
     ("IncrementalAlterConfigs", "responses"): ("resource_type", "resource_name"),
     ("ListConfigResources", "config_resources"): ("resource_type", "resource_name"),
     ("DescribeProducers", "topics", "partitions", "active_producers"): ("producer_id",),
+    ("DescribeTransactions", "transaction_states", "topics"): ("topic",),
+    ("ListTransactions", "transaction_states"): ("transactional_id",),
+    ("AddPartitionsToTxn", "results_by_transaction"): ("transactional_id",),
+    ("AddPartitionsToTxn", "results_by_transaction", "topic_results"): ("name",),
+    ("AddPartitionsToTxn", "results_by_transaction", "topic_results", "results_by_partition"): ("partition_index",),
+    ("AddPartitionsToTxn", "results_by_topic_v3_and_below"): ("name",),
+    ("AddPartitionsToTxn", "results_by_topic_v3_and_below", "results_by_partition"): ("partition_index",),
+    ("WriteTxnMarkers", "markers"): ("producer_id",),
+    ("WriteTxnMarkers", "markers", "topics"): ("name",),
+    ("WriteTxnMarkers", "markers", "topics", "partitions"): ("partition_index",),
     ("DescribeLogDirs", "results", "topics"): ("name",),
     ("DescribeLogDirs", "results", "topics", "partitions"): ("partition_index",),
     ("DescribeAcls", "resources", "acls"): ("principal", "host", "operation", "permission_type"),
@@ -74,6 +85,8 @@ def learn_numbers(names: Names, message: Message) -> None:
     said: Any = message
     if kind == "Fetch" and said.session_id:
         names.number("session", said.session_id)
+    if kind in ("InitProducerId", "EndTxn"):
+        names.learn_producer(said.producer_id)
     if kind == "GetTelemetrySubscriptions" and said.subscription_id:
         names.number("subscription", said.subscription_id)
 
@@ -131,10 +144,10 @@ def _fetch(names: Names, request: Mapping[str, Json], answer: dict[str, Json]) -
     for topic in answer.get("responses", ()):
         for partition in topic["partitions"]:
             if partition.get("records"):
-                partition["records"] = shown_records(bytes.fromhex(partition["records"]))
+                partition["records"] = shown_records(bytes.fromhex(partition["records"]), names.producer)
 
 
-def shown_records(records: bytes) -> list[Json]:
+def shown_records(records: bytes, producer: Callable[[int], Json] = int) -> list[Json]:
     """Batch by batch: the header's fields, and the payload as it is; a codec's output is shown unpacked.
 
     What is cut off by a limit stands at the end, without what differs.
@@ -142,7 +155,8 @@ def shown_records(records: bytes) -> list[Json]:
     shown: list[Json] = []
     at = 0
     for _, batch in split_batches(records):
-        shown.append(_shown_batch(bytes(batch)))
+        one = _shown_batch(bytes(batch))
+        shown.append(one | {"producer_id": producer(one["producer_id"])})
         at += len(batch)
     if at < len(records):
         shown.append({"cut off": len(records) - at, "from": records[at : at + 12].hex()})
@@ -213,6 +227,20 @@ def _telemetry(names: Names, request: Mapping[str, Json], answer: dict[str, Json
         answer["client_instance_id"] = "<some id>"
 
 
+def _transactions(names: Names, request: Mapping[str, Json], answer: dict[str, Json]) -> None:
+    """Partitions are in a set; which one of the internal topic it is depends on the group's name."""
+    for state in answer.get("transaction_states", ()):
+        for topic in state.get("topics", ()):
+            topic.get("partitions", []).sort()
+            if topic["topic"] == OFFSETS_TOPIC and names.topics:
+                topic["partitions"] = ["<partition>" for _ in topic["partitions"]]
+
+
+def _listed_transactions(names: Names, request: Mapping[str, Json], answer: dict[str, Json]) -> None:
+    ours = [one for one in answer.get("transaction_states", ()) if one.get("transactional_id", "").startswith("<p>")]
+    answer["transaction_states"] = ours
+
+
 CHANGES: Mapping[str, Callable[[Names, Mapping[str, Json], dict[str, Json]], None]] = {
     "Fetch": _fetch,
     "DescribeConfigs": _configs,
@@ -220,4 +248,6 @@ CHANGES: Mapping[str, Callable[[Names, Mapping[str, Json], dict[str, Json]], Non
     "Metadata": _metadata,
     "ListConfigResources": _resources,
     "GetTelemetrySubscriptions": _telemetry,
+    "DescribeTransactions": _transactions,
+    "ListTransactions": _listed_transactions,
 }

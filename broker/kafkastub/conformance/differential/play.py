@@ -5,7 +5,8 @@ handles requests in the order in which they arrive on its sockets. So after each
 own, describes the groups; its answer proves that the step has been handled, all it released is on its way, and what did
 not come is parked. Twice, because two answers written in one round may arrive in either order, and because a broker of
 many threads may have been a moment behind. Only one thing happens behind that: the first join of an empty group
-completes by a timer (of 0 ms). It is awaited.
+completes by a timer (of 0 ms). It is awaited. So are the markers of a transaction that ends: Kafka writes them behind
+its answer, and each look waits until the watched transactional ids have theirs.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ PARKING = ("JoinGroup", "SyncGroup", "Fetch")
 
 PARKED_MS = 10000
 
-RELEASING = (*PARKING, "LeaveGroup", "Produce", "DeleteTopics")
+RELEASING = (*PARKING, "LeaveGroup", "Produce", "DeleteTopics", "EndTxn", "InitProducerId", "WriteTxnMarkers")
 """The requests that may let others go."""
 
 SETTLING_SECONDS = 0.2

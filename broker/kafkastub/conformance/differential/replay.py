@@ -28,7 +28,7 @@ def replay(scenario: Scenario, broker: Broker, timeout: float = ANSWER_SECONDS) 
             raise NotThere(f"step {number}, {step.title()}: {problem}")
     if not broker.ignore.issuperset(scenario.ignore):
         broker = replace(broker, ignore=broker.ignore.union(scenario.ignore))
-    with Stage(broker, scenario.groups) as stage:
+    with Stage(broker, scenario.groups, scenario.transactional_ids) as stage:
         state: dict[str, Json] = {}
         for index, step in enumerate(scenario.steps):
             stage.touched = []
@@ -52,8 +52,8 @@ def play_again(scenario: Scenario, steps: list[Step], broker: Broker) -> Scenari
 
     Raises ValueError where a step says a number that a step before it would have had to bring.
     """
-    made = Scenario(scenario.name, scenario.groups, scenario.config, ignore=sorted(broker.ignore))
-    with Stage(broker, scenario.groups) as stage:
+    made = replace(scenario, steps=[], ignore=sorted(broker.ignore))
+    with Stage(broker, made.groups, made.transactional_ids) as stage:
         play = Play(stage, made)
         for step in steps:
             _once_more(play, step)

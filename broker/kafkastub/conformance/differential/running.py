@@ -21,11 +21,16 @@ from kafkastub.conformance.differential.replay import play_again, replay
 from kafkastub.conformance.differential.scenario import Scenario
 from kafkastub.conformance.differential.script import Script
 from kafkastub.conformance.differential.shrink import SECONDS, shrunk
+from kafkastub.conformance.differential.transactions import transactions_script
 
 STEPS = 40
 SCENARIOS = 100
 
-KINDS: dict[str, Callable[[int, int], Script]] = {"groups": groups_script, "data": data_script}
+KINDS: dict[str, Callable[[int, int], Script]] = {
+    "groups": groups_script,
+    "data": data_script,
+    "transactions": transactions_script,
+}
 """What scenarios are about: the script of a seed and a number of steps."""
 
 REPEATS = 2

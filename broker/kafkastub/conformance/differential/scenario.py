@@ -80,7 +80,7 @@ class Step:
 class Scenario:
     """Steps on a broker; `config` is for the tests' own use, the name of its settings.
 
-    `groups` are watched: each is described after every step.
+    `groups` are watched: each is described after every step. So are `transactional_ids`, once no marker is under way.
     """
 
     name: str
@@ -89,6 +89,7 @@ class Scenario:
     steps: list[Step] = field(default_factory=list)
     ignore: list[str] = field(default_factory=list)
     """Fields of answers that were left out."""
+    transactional_ids: list[str] = field(default_factory=list)
 
     @property
     def answers(self) -> int:
@@ -102,14 +103,15 @@ class Scenario:
 
     def _head(self) -> dict[str, Json]:
         head: dict[str, Json] = {"name": self.name, "config": self.config, "groups": self.groups}
-        return head | ({"ignore": self.ignore} if self.ignore else {})
+        more = {name: getattr(self, name) for name in ("ignore", "transactional_ids") if getattr(self, name)}
+        return head | more
 
     @staticmethod
     def from_json(saved: Mapping[str, Json]) -> Scenario:
         """The reverse of `to_json`. Raises KeyError, TypeError and ValueError for what is no scenario."""
         steps = [Step.from_json(one) for one in saved["steps"]]
-        ignore = list(saved.get("ignore", ()))
-        return Scenario(saved["name"], list(saved["groups"]), saved.get("config", "plain"), steps, ignore)
+        more = (list(saved.get(name, ())) for name in ("ignore", "transactional_ids"))
+        return Scenario(saved["name"], list(saved["groups"]), saved.get("config", "plain"), steps, *more)
 
     def save(self, path: Path) -> None:
         """Write it as one JSON document with a line a step."""

@@ -16,16 +16,21 @@ G1, G2, G3 = "<p>g1", "<p>g2", "<p>g3"
 
 @dataclass(frozen=True)
 class Script:
-    """`run` plays it; `groups` are watched; `config` is the name of broker settings, for the tests' own use."""
+    """`run` plays it; `groups` and `transactional_ids` are watched.
+
+    `config` is the name of broker settings, for the tests' own use.
+    """
 
     name: str
     run: Callable[[Play], object]
     groups: tuple[str, ...] = (G1,)
     config: str = "plain"
+    transactional_ids: tuple[str, ...] = ()
 
     def play(self, broker: Broker) -> tuple[Scenario, list[Frame]]:
         """Play it on the broker that knows: the scenario that comes of it, and the frames that went over the wire."""
         scenario = Scenario(self.name, list(self.groups), self.config, ignore=sorted(broker.ignore))
-        with Stage(broker, scenario.groups) as stage:
+        scenario.transactional_ids = list(self.transactional_ids)
+        with Stage(broker, scenario.groups, scenario.transactional_ids) as stage:
             self.run(Play(stage, scenario))
         return scenario, stage.frames

@@ -8,7 +8,9 @@ import select
 import struct
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import Event
 from types import TracebackType
 from typing import Self
 
@@ -35,6 +37,9 @@ TOPIC = 2
 GROUPS_USED = ("g1", "g2", "g3", "none", "none2", "simple")
 """How the names of groups end that scenarios use; where it matters that they have one coordinator."""
 
+MARKERS_LOOKED_FOR_EVERY = 0.001
+"""Seconds."""
+
 _plays = itertools.count(1)
 _changes = itertools.count(1)
 
@@ -45,9 +50,10 @@ class Stage:
     `touched` are those that were sent or answered since it was last emptied.
     """
 
-    def __init__(self, broker: Broker, groups: list[str]) -> None:
+    def __init__(self, broker: Broker, groups: list[str], transactional_ids: Sequence[str] = ()) -> None:
         self.broker = broker
         self.groups = groups
+        self.transactional_ids = list(transactional_ids)
         prefix = broker.prefix(next(_plays))
         self.names = Names(prefix, broker.topics | broker.placed(prefix, GROUPS_USED), broker.node)
         for topic, topic_id in broker.topic_ids.items():
@@ -66,6 +72,9 @@ class Stage:
         if self.broker.alone:
             # The empty group id has no prefix: what another play left there must go.
             self._watch("DeleteGroups", {"groups_names": [""]})
+        if self.transactional_ids:
+            # A producer id of 0 would be left out where that is the default.
+            self._init_producer_id(None)
         if self.broker.emptied is not None:
             self.broker.emptied(self._watch)
             self.settle()
@@ -74,6 +83,9 @@ class Stage:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if not self._lost and self.transactional_ids:
+            with suppress(Lost):
+                self._end_transactions()
         for connection in (self._watcher, *self._connections.values()):
             connection.close()
         topics = {self.names.real(topic) for topic in self._topics}
@@ -154,7 +166,32 @@ class Stage:
         """Describe the watched groups: {group: description}. A barrier, see the module `play`."""
         for _ in range(times):
             shown = self._watch("DescribeGroups", {"groups": self.groups})
-        return {group.pop("group_id", ""): group for group in shown.get("groups", ())}
+        looked = {group.pop("group_id", ""): group for group in shown.get("groups", ())}
+        return looked | self._transactions() if self.transactional_ids else looked
+
+    def _transactions(self) -> dict[str, Json]:
+        """Describe the watched transactional ids once none waits for its markers, which are written behind the answer.
+
+        Raises Lost where they do not come.
+        """
+        deadline = time.monotonic() + self.broker.answer_seconds
+        while True:
+            shown = self._watch("DescribeTransactions", {"transactional_ids": self.transactional_ids})
+            states = {one.pop("transactional_id", ""): one for one in shown.get("transaction_states", ())}
+            waiting = [name for name, one in states.items() if str(one.get("transaction_state")).startswith("Prepare")]
+            if not waiting:
+                return {f"transactional id {name}": one for name, one in states.items()}
+            if time.monotonic() > deadline:
+                self._lost = True
+                raise Lost(f"{self.broker.name}: the markers of {', '.join(waiting)} are not written: {states}")
+            Event().wait(MARKERS_LOOKED_FOR_EVERY)
+
+    def _end_transactions(self) -> None:
+        """Abort what is open: what others write behind it could not be read by consumers of committed records."""
+        for name in self.transactional_ids:
+            for _ in range(2):  # the first is told that there is a transaction
+                self._init_producer_id(name)
+                self._transactions()
 
     def settle(self) -> None:
         """Wait until the broker does as it was told. Kafka's controller answers first, and tells the broker then.
@@ -176,9 +213,14 @@ class Stage:
                     self._lost = True
                     raise Lost(f"{self.broker.name}: the configuration of {SETTLED} does not become {value}: {seen}")
 
-    def _watch(self, api: str, body: dict[str, Json]) -> Json:
+    def _init_producer_id(self, name: str | None) -> None:
+        body = {"transactional_id": name, "transaction_timeout_ms": 1000}
+        self._watch("InitProducerId", body, self.broker.versions("InitProducerId")[0])
+
+    def _watch(self, api: str, body: dict[str, Json], version: int | None = None) -> Json:
         """Ask on the watcher's connection. Raises Lost."""
-        version = self.broker.newest(api)
+        if version is None:
+            version = self.broker.newest(api)
         message = encode(build(request_class(api), body, self.names.sending), version)
         try:
             self._watcher.raw(api, version, message)

@@ -90,6 +90,6 @@ def _missing(hosted: Hosted, topics: list[str]) -> list[str]:
     missing = [f"topic {name!r} does not exist" for name in wanted if broker.state.cluster.topic(name) is None]
     if not broker.is_open:
         missing.append("no node is running")
-    if broker.state.loading is not None:
+    if broker.state.groups.loading is not None:
         missing.append("the group coordinator is being loaded")
     return missing

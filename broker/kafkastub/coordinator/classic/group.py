@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from kafkastub.coordinator.classic.member import ClassicMember, Protocols
 from kafkastub.coordinator.classic.states import PREVIOUS, State
-from kafkastub.coordinator.deadlines import Deadline, Deadlines
 from kafkastub.coordinator.group import NOT_DUE, Consideration, GroupDescription, MemberDescription
 from kafkastub.coordinator.records import GroupMetadata, GroupTombstone
 from kafkastub.coordinator.turn import Turn
+from kafkastub.deadlines import Deadline, Deadlines
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import string_map_order
 from kafkawire.subscription import subscribed_topics
@@ -159,17 +159,19 @@ class ClassicGroup:
         if member_id not in self.members:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID)
 
-    def validate_offset_commit(self, member_id: str, group_instance_id: str | None, generation: int) -> None:
-        """Raises what speaks against a commit of this member in this generation."""
+    def validate_offset_commit(
+        self, member_id: str, group_instance_id: str | None, generation: int, *, transactional: bool = False
+    ) -> None:
+        """Raises what speaks against a commit of this member in this generation; see `Group`."""
         if generation < 0 and self.state is _EMPTY:
             return  # an administrator, or a consumer that assigns its partitions itself
         if generation >= 0 or member_id or group_instance_id is not None:
             self.validate_member(member_id, group_instance_id)
             if generation != self.generation:
                 raise KafkaError(ErrorCode.ILLEGAL_GENERATION)
-        else:
+        elif not transactional:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID)
-        if self.state is _COMPLETING_REBALANCE:
+        if self.state is _COMPLETING_REBALANCE and not transactional:
             raise KafkaError(ErrorCode.REBALANCE_IN_PROGRESS)
 
     def validate_offset_delete(self) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kafkastub.coordinator.deadlines import Deadline
 from kafkastub.coordinator.records import MemberMetadata
 from kafkastub.coordinator.turn import Token, Turn
+from kafkastub.deadlines import Deadline
 
 Protocols = tuple[tuple[str, bytes], ...]
 """A member's protocols with its metadata for each, the one it likes best first."""

@@ -12,10 +12,10 @@ from functools import partial
 from kafkastub.coordinator.classic.group import ClassicGroup
 from kafkastub.coordinator.classic.member import ClassicMember
 from kafkastub.coordinator.classic.states import State
-from kafkastub.coordinator.deadlines import Deadline, Deadlines
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.settings import GroupSettings
 from kafkastub.coordinator.turn import Turn
+from kafkastub.deadlines import Deadline, Deadlines
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.join_group_response import JoinGroupResponse, JoinGroupResponseMember
 from kafkawire.messages.sync_group_response import SyncGroupResponse

@@ -19,17 +19,18 @@ from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
 from kafkawire.messages.find_coordinator_response import Coordinator
 from kafkawire.messages.offset_commit_request import OffsetCommitRequest
-from kafkawire.messages.offset_commit_response import OffsetCommitResponse
 from kafkawire.messages.offset_delete_request import OffsetDeleteRequest
 from kafkawire.messages.offset_delete_response import (
     OffsetDeleteResponse,
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
 )
+from kafkawire.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 
 _GROUP_REFUSED: Final = ErrorCode.GROUP_AUTHORIZATION_FAILED
 _TOPIC_REFUSED: Final = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 _BY_ID_FROM: Final = 10
+_TXN_BY_ID_FROM: Final = 6
 _SHARE_KEYS_FROM: Final = 6
 _GROUP, _TRANSACTION, _SHARE = range(3)
 
@@ -53,26 +54,46 @@ def _offset_commit(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: OffsetCommitRequest) -> Outcome:
-        access, by_id = ctx.access, ctx.api_version >= _BY_ID_FROM
-        if not access.to_group(Operation.READ, request.group_id):
+        if not ctx.access.to_group(Operation.READ, request.group_id):
             return api.error_response(request, _GROUP_REFUSED, ctx.api_version)
-        mine, refused = split(request.topics, lambda topic: _may_see(ctx, access, Operation.READ, topic, by_id))
-        if not refused:
-            return handler(ctx, request)
-        answer: Any = api.error_response(OffsetCommitRequest(topics=refused), _TOPIC_REFUSED, ctx.api_version)
-        if not mine:
-            return answer  # type: ignore[no-any-return]
-        early = {_key(topic, by_id) for topic in mine if _is_missing(ctx, topic, by_id)}
-        early |= {_key(topic, by_id) for topic in refused}
-        order = {_key(topic, by_id): place for place, topic in enumerate(request.topics)}
-        request.topics = mine
-        found: Any = handler(ctx, request)
-        topics = [*answer.topics, *found.topics]
-        # what is refused or missing comes first, as it was asked for; then what the coordinator answers
-        topics.sort(key=lambda topic: (_key(topic, by_id) not in early, order[_key(topic, by_id)]))
-        return OffsetCommitResponse(topics=topics)
+        return _topics_read(ctx, request, api, handler, by_id=ctx.api_version >= _BY_ID_FROM)
 
     return guard
+
+
+def _txn_offset_commit(api: Registration) -> Handler:
+    """Write on the transactional id, Read on the group, and on each topic."""
+    handler = api.handler
+
+    def guard(ctx: RequestContext, request: TxnOffsetCommitRequest) -> Outcome:
+        if not ctx.access.to(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id):
+            return api.error_response(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, ctx.api_version)
+        if not ctx.access.to_group(Operation.READ, request.group_id):
+            return api.error_response(request, _GROUP_REFUSED, ctx.api_version)
+        return _topics_read(ctx, request, api, handler, by_id=ctx.api_version >= _TXN_BY_ID_FROM)
+
+    return guard
+
+
+def _topics_read(ctx: RequestContext, request: Any, api: Registration, handler: Handler, *, by_id: bool) -> Outcome:
+    """What the handler says of the topics with Read, and that the others are refused."""
+    access = ctx.access
+    mine, refused = split(request.topics, lambda topic: _may_see(ctx, access, Operation.READ, topic, by_id))
+    if not refused:
+        return handler(ctx, request)
+    answer: Any = api.error_response(type(request)(topics=refused), _TOPIC_REFUSED, ctx.api_version)
+    if not mine:
+        return answer  # type: ignore[no-any-return]
+    early = {_key(topic, by_id) for topic in mine if _is_missing(ctx, topic, by_id)}
+    early |= {_key(topic, by_id) for topic in refused}
+    order = {_key(topic, by_id): place for place, topic in enumerate(request.topics)}
+    request.topics = mine
+    found: Any = handler(ctx, request)
+    # what is refused or missing comes first, as it was asked for; then what the coordinator answers
+    topics = sorted(
+        [*answer.topics, *found.topics], key=lambda topic: (_key(topic, by_id) not in early, order[_key(topic, by_id)])
+    )
+    return type(found)(topics=topics)  # type: ignore[no-any-return]
 
 
 def _key(topic: Any, by_id: bool) -> str | bytes:
@@ -206,6 +227,7 @@ def _delete_groups(api: Registration) -> Handler:
 
 GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {
     ApiKey.OFFSET_COMMIT: _offset_commit,
+    ApiKey.TXN_OFFSET_COMMIT: _txn_offset_commit,
     ApiKey.FIND_COORDINATOR: _find_coordinator,
     ApiKey.JOIN_GROUP: _member,
     ApiKey.HEARTBEAT: _member,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls import cluster, groups, topics, views
+from kafkastub.layers.acls import cluster, groups, topics, transactions, views
 from kafkawire.api import ApiKey
 
 OPEN: Final = frozenset(
@@ -41,6 +41,7 @@ ASK_THEMSELVES: Final = frozenset(
 GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {
     **groups.GUARDS,
     **topics.GUARDS,
+    **transactions.GUARDS,
     **views.GUARDS,
     **cluster.GUARDS,
 }

@@ -5,7 +5,8 @@ again: only the records change, and in the answer the offset. So what stands bef
 codec, and known again by its bytes; and what stands around the offsets of the answer is encoded once, by the codec.
 
 Anything else than one ordinary batch, that can be appended here and now, is left to `k00_produce`: nothing has happened
-then. It knows what is wrong with a request and how Kafka puts it.
+then. With a transactional id that is one that goes on in a transaction which is open in the partition. `k00_produce`
+knows what is wrong with a request and how Kafka puts it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Final, NamedTuple
 
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.state.broker_state import BrokerState
+from kafkastub.storage.ordinary import TRANSACTIONAL
 from kafkawire.codec import encode, fast_decoder
 from kafkawire.codec.varint import read_uvarint
 from kafkawire.messages.produce_request import ProduceRequest
@@ -41,6 +43,8 @@ class _Plan(NamedTuple):
     name: str
     topic_id: bytes
     partition: int
+    attributes: int
+    """Of its batch."""
     before: bytes
     behind: bytes
     """Of the answer: what comes before and behind the offsets."""
@@ -57,13 +61,22 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
     def produce(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
         if end - body < _LEAST:
             return None
+        # Behind the transactional id, if there is one.
+        at = body
+        if flexible:
+            if data[body]:
+                at += data[body] - 1
+        elif data[body] < 128:
+            at += _short(data, body)[0]
+        if end - at < _LEAST:
+            return None
         # Where the size of the records is, if the request begins as one for one partition does.
         if by_id:
-            at = body + 29
+            at += 29
         elif flexible:
-            at = body + 13 + data[body + 8]
+            at += 13 + data[at + 8]
         else:
-            at = body + 22 + _short(data, body + 12)[0]
+            at += 22 + _short(data, at + 12)[0]
         begin = data[body:at]
         plan = plans.get(begin)
         if plan is None:
@@ -86,7 +99,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
         stop = at + size
         if stop + len(tail) != end or data[stop:end] != tail:
             return None
-        name, topic_id, index, before, behind = plan
+        name, topic_id, index, attributes, before, behind = plan
         topic = cluster.topic_by_id(topic_id) if by_id else cluster.topic(name)
         if topic is None or topic.internal or index >= len(topic.partitions):
             return None
@@ -98,7 +111,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
             return None
         wall_ms = logs.wall_ms
         bounds_ms = broker_ms if wall_ms is None else wall_ms()
-        first = log.append_ordinary(data, at, stop, partition.leader_epoch, broker_ms, bounds_ms)
+        first = log.append_ordinary(data, at, stop, partition.leader_epoch, broker_ms, bounds_ms, attributes)
         if first is None:
             return None
         try:
@@ -127,7 +140,7 @@ def _planned(begin: bytes, version: int, is_clear: IsClear) -> _Plan | None:
         return None
     topic = request.topic_data[0]
     (partition,) = topic.partition_data
-    ordinary = request.transactional_id is None and request.acks in (-1, 1) and partition.index >= 0
+    ordinary = request.acks in (-1, 1) and partition.index >= 0
     if not ordinary or partition.records is not None or not is_clear(request):
         return None
     answer = PartitionProduceResponse(
@@ -136,4 +149,5 @@ def _planned(begin: bytes, version: int, is_clear: IsClear) -> _Plan | None:
     response = ProduceResponse(responses=[TopicProduceResponse(topic.name, topic.topic_id, [answer])])
     mark = Struct(">q").pack(_MARK) * (3 if version >= LOG_START_FROM else 2)
     before, found, behind = encode(response, version).partition(mark)
-    return _Plan(topic.name, topic.topic_id, partition.index, before, behind) if found else None
+    attributes = 0 if request.transactional_id is None else TRANSACTIONAL
+    return _Plan(topic.name, topic.topic_id, partition.index, attributes, before, behind) if found else None

@@ -15,8 +15,9 @@ from kafkastub.state.internal_topics.contract import Coordinator, Loaded, R, Rec
 from kafkastub.state.internal_topics.internal_topic import InternalTopic
 from kafkastub.storage import LogSettings
 from kafkastub.storage.disk import DiskLogs, PartitionFiles
-from kafkastub.storage.disk.cleaning import last_of_each_key
+from kafkastub.storage.disk.cleaning import last_committed_of_each_key
 from kafkastub.storage.disk.scan import FoundBatch, batches_of
+from kafkastub.storage.producers import ProducerStates
 from kafkastub.storage.state_log import Item, StateLog
 from kafkawire.errors import KafkaError
 from kafkawire.records import HEADER_SIZE, iterate_records
@@ -67,6 +68,7 @@ class DurableTopic(InternalTopic[R]):
         self._unwritten = []
         self._loading = False
         self._timestamps = []
+        self._cleaned_to: dict[StateLog, int] = {}
 
     def create_log(self, name: str, settings: LogSettings, leader_epoch: int = 0) -> StateLog:
         log = super().create_log(name, settings, leader_epoch)
@@ -134,11 +136,17 @@ class DurableTopic(InternalTopic[R]):
         files = self._files[log]
         if files.busy or files.segments < _CLEANED_FROM + 2:
             return
-        start = log.tail_start
+        start = min(log.tail_start, log.last_stable_offset)
         closed = [one for one in files.closed() if one.end <= start]
         dirty = closed[1:] if closed and closed[0].size > _SEGMENT_BYTES else closed
         if len(dirty) >= _CLEANED_FROM and sum(one.size for one in dirty) >= closed[0].size:
-            files.rewrite(last_of_each_key, [closed])
+            end = self._cleaned_to[log] = closed[-1].end
+            files.rewrite(last_committed_of_each_key(log.aborted_transactions(0, end)), [closed])
+
+    def cleaned_end(self, log: StateLog) -> int:
+        """What is before this in the files was cleaned, as far as is known; not where that has failed."""
+        end, closed = self._cleaned_to.get(log, 0), self._files[log].closed()
+        return end if closed and closed[0].end >= end else 0
 
     # -- loading -------------------------------------------------------------------------------------------------
 
@@ -165,6 +173,7 @@ class DurableTopic(InternalTopic[R]):
         """Forget what the logs have, to load it anew."""
         for log in self.logs:
             log.items, log.head, log.passed, log.end = [], 0, None, 0
+            log.producer_states = ProducerStates()
             log.forget_snapshot()
         self._fresh.clear()
         self._unwritten.clear()
@@ -224,10 +233,8 @@ class DurableTopic(InternalTopic[R]):
         return decoded(self._codec, iterate_records(batch.data[HEADER_SIZE:], batch.header), skipped)
 
     def _forget_dead_owners(self) -> None:
-        knows, owner_of = self._coordinator.knows, self._codec.owner
-        in_tails = {
-            owner_of(item.content) for log in self.logs for item in log.items if type(item.content) is not bytes
-        }
+        knows = self._coordinator.knows
+        in_tails = {self._owner_of(item.content) for log in self.logs for item in log.items}
         for owner in list(self._owners):
             if owner not in in_tails and not knows(owner):
                 del self._owners[owner]

@@ -10,13 +10,13 @@ directory. `offsets_topic` is the one that has forms of its own, for millions of
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Generic
 
 from kafkastub.coordinator import partition_for
-from kafkastub.state.internal_topics.contract import Coordinator, Place, R, RecordCodec, Skipped, Turn, decoded
+from kafkastub.state.internal_topics.contract import Coordinator, Loaded, Place, R, RecordCodec, Skipped, Turn, decoded
 from kafkastub.storage import LogSettings
-from kafkastub.storage.state_log import EncodedBatches, Snapshot, StateLog
+from kafkastub.storage.state_log import PLAIN, BatchForm, EncodedBatches, Snapshot, StateLog
 from kafkawire.errors import MalformedMessage
 from kafkawire.records import NewRecord
 from kafkawire.records import Record as LogRecord
@@ -220,6 +220,10 @@ class InternalTopic(Generic[R]):
         """The records of an item, in order (`Writer`)."""
         return [NewRecord(*self._codec.encode(content), timestamp)]
 
+    def form_of(self, content: Any) -> BatchForm:
+        """Of an item's batch (`Writer`)."""
+        return PLAIN
+
     def snapshot(self, log: StateLog, end: int) -> Snapshot:
         """What is left of compacted records (`Writer`)."""
         return _LastRecords(self, log, {k: p.offset for k, p in self._places[log].items() if p.offset < end})
@@ -254,7 +258,7 @@ class InternalTopic(Generic[R]):
         coordinator = self._coordinator
         places: dict[StateLog, Places[R]] = {log: {} for log in self.logs}
         for log in self.logs:
-            for at, _, timestamp, record in decoded(self._codec, log.records(), self._skipped(log)):
+            for at, _, timestamp, record in self._loaded_from(log):
                 if record is None:
                     continue
                 yield
@@ -264,6 +268,14 @@ class InternalTopic(Generic[R]):
         self._places = places
         for log in self.logs:
             log.forget_snapshot()
+
+    def _loaded_from(self, log: StateLog) -> Iterable[Loaded[R]]:
+        """What a log has to be applied, in order."""
+        return decoded(self._codec, log.records(), self._skipped(log))
+
+    def _owner_of(self, content: Any) -> str | None:
+        """Whose an item is; None of what is nobody's."""
+        return None if type(content) is bytes else self._codec.owner(content)
 
     def _skipped(self, log: StateLog) -> Skipped:
         def skipped(record: LogRecord, error: MalformedMessage) -> None:
@@ -284,3 +296,7 @@ class _LastRecords(Generic[R]):
     def record(self, index: int) -> NewRecord | None:
         """The record, None where it is not its key's last any more."""
         return self._topic.last_record(self._log, self._keys[index], self.offsets[index])
+
+    def form(self, index: int) -> BatchForm:
+        """None of them is a transaction's."""
+        return PLAIN

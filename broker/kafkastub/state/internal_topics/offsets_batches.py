@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from struct import Struct
 from typing import Final
 
-from kafkastub.coordinator import OffsetCommit, PartitionCommit, Record
+from kafkastub.coordinator import OffsetCommit, PartitionCommit, PendingOffsets, Record
 from kafkastub.coordinator.records import PackedRun, Partitions, is_run
 from kafkastub.state.internal_topics.contract import Loaded, Skipped
 from kafkastub.state.internal_topics.offsets_codec import coordinator_record
@@ -37,7 +37,23 @@ _APPEND_TIME: Final = 8
 
 
 def read_offsets(header: BatchHeader, batch: memoryview, skipped: Skipped) -> Iterator[Loaded[Record]]:
-    """All of a batch, in order. `skipped` is told of records that cannot be decoded. KafkaError for a broken batch."""
+    """All of a batch, in order, but for a control batch.
+
+    `skipped` is told of records that cannot be decoded. KafkaError for a broken batch.
+    """
+    loaded = _read(header, batch, skipped)
+    return map(partial(_pending, header), loaded) if header.transactional else loaded
+
+
+def _pending(header: BatchHeader, loaded: Loaded[Record]) -> Loaded[Record]:
+    """A commit in a transactional batch is pending."""
+    record = loaded.record
+    if not isinstance(record, OffsetCommit):
+        return loaded
+    return loaded._replace(record=PendingOffsets(header.producer_id, header.producer_epoch, record))
+
+
+def _read(header: BatchHeader, batch: memoryview, skipped: Skipped) -> Iterator[Loaded[Record]]:
     payload = batch[HEADER_SIZE:]
     data = bytes(decompress(header.compression, payload) if header.compression else payload)
     if header.record_count == 1 and (single := _plain_commit(header, data)) is not None:

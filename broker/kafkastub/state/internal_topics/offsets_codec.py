@@ -58,6 +58,7 @@ class OffsetsCodec:
             return group_key(record.group_id), None
         if isinstance(record, OffsetTombstone):
             return offset_key(record.group_id, record.topic, record.partition), None
+        assert isinstance(record, OffsetCommit)  # one that is pending is written as a commit, in another batch
         ((partition, committed),) = record.each()
         return offset_key(record.group_id, record.topic, partition), self.offset(committed)
 

@@ -7,9 +7,8 @@ hard state, 8 bytes each (`TopicOffsets`), where the general form has a dictiona
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
 
 from kafkastub.config import BrokerConfig
 from kafkastub.coordinator import (
@@ -17,18 +16,32 @@ from kafkastub.coordinator import (
     GroupMetadata,
     GroupTombstone,
     OffsetCommit,
+    PendingOffsets,
     Record,
+    TransactionMarker,
     Turn,
 )
 from kafkastub.coordinator.hard_state import HardState
 from kafkastub.coordinator.topic_offsets import TopicOffsets
 from kafkastub.state.internal_topics import contract
-from kafkastub.state.internal_topics.contract import Place
+from kafkastub.state.internal_topics.contract import Loaded, Place
 from kafkastub.state.internal_topics.internal_topic import InternalTopic, Places
+from kafkastub.state.internal_topics.offsets_batches import read_offsets
 from kafkastub.state.internal_topics.offsets_codec import OffsetsCodec
-from kafkastub.storage.state_log import StateLog
+from kafkastub.state.internal_topics.offsets_snapshot import LiveRecords
+from kafkastub.state.internal_topics.offsets_transactions import (
+    form_of,
+    marker_appended,
+    marker_in,
+    pending_appended,
+    record_of,
+)
+from kafkastub.storage.state_log import BatchForm, StateLog
 from kafkawire.offsets_topic import offset_key
 from kafkawire.records import NewRecord
+
+_FEW_ABORTED: Final = 1000
+"""Aborted transactions of a partition that are remembered without looking whether anything is left of them."""
 
 
 class OffsetsTopic(InternalTopic[Record]):
@@ -61,6 +74,7 @@ class OffsetsTopic(InternalTopic[Record]):
     def clear(self) -> None:
         super().clear()
         self._left = None
+        self._aborted_limit: dict[StateLog, int] = {}
 
     @property
     def hard(self) -> HardState:
@@ -74,6 +88,8 @@ class OffsetsTopic(InternalTopic[Record]):
         first = records[0]
         if type(first) is OffsetCommit and len(records) == 1:
             self.write_commit(first, len(first.partitions))
+        elif type(first) is PendingOffsets:
+            self._write_pending(turn.broker_ms, first, records)
         else:
             InternalTopic.write(self, turn, batch_per_owner)  # commits of several topics: super() takes longer
 
@@ -84,9 +100,80 @@ class OffsetsTopic(InternalTopic[Record]):
         if count > self._trigger:
             self._trim()
 
+    def _write_pending(self, broker_ms: int, first: PendingOffsets, records: Sequence[Record]) -> None:
+        """Append a turn of one producer's transactional commits for one group; they get their places at once."""
+        self.catch_up()
+        log = self.log_of(first.group_id)
+        base = log.end
+        log.producer_states.forget(broker_ms - log.settings.producers_expire_ms)
+        for record in records:
+            log.append_item(base, self._size(record), broker_ms, record)
+        self._count += log.end - base
+        pending_appended(log, first, base, log.end - base, broker_ms)
+        if self._count > self._trigger:
+            self._trim()
+
+    def check_producer(self, group_id: str, producer_id: int, producer_epoch: int) -> None:
+        """AppendError INVALID_PRODUCER_EPOCH for a producer that has written to the group's log in a later epoch."""
+        log = self.log_of(group_id)
+        where = f"producer {producer_id} in partition {log.name}"
+        log.producer_states.check_epoch(producer_id, producer_epoch, where)
+
+    def append_marker(
+        self,
+        partition: int,
+        producer_id: int,
+        producer_epoch: int,
+        commit: bool,
+        *,
+        coordinator_epoch: int,
+        transaction_version: int,
+        broker_ms: int,
+    ) -> int:
+        """End a producer's transaction in a partition: write the control batch, and let the group coordinator
+        complete what was pending there. The marker's offset.
+
+        Who waits for the partition is not woken: `state.groups.end_transaction_of_offsets` does both. KafkaError:
+        INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED (ProducerAppendInfo.appendEndTxnMarker), and
+        KAFKA_STORAGE_ERROR.
+        """
+        self.catch_up()
+        log = self.logs[partition]
+        states = log.producer_states
+        states.check_marker(producer_id, producer_epoch, coordinator_epoch, transaction_version, log.name)
+        marker = TransactionMarker(
+            producer_id,
+            producer_epoch,
+            commit,
+            coordinator_epoch,
+            broker_ms,
+            self._pending_in(log, producer_id),
+        )
+        offset = log.end
+        log.append_item(offset, 1, broker_ms, marker)
+        self._count += 1
+        self._complete(log, marker, offset)
+        if self._count > self._trigger:
+            self._trim()
+        return offset
+
+    def _pending_in(self, log: StateLog, producer_id: int) -> tuple[str, ...]:
+        """The groups of a log in which a producer has pending offsets."""
+        groups = self._coordinator.offsets.pending.groups_of(producer_id)
+        return tuple(group_id for group_id in groups if self._owners.get(group_id) is log)
+
+    def _complete(self, log: StateLog, marker: TransactionMarker, offset: int) -> None:
+        """A marker stands there."""
+        marker_appended(log, marker, offset)
+        self._coordinator.complete_transaction(marker)
+        if marker.group_ids:
+            log.forget_snapshot()  # what of them is compacted is in no transaction any more
+
     @staticmethod
     def _size(record: Record) -> int:
-        return len(record.partitions) if type(record) is OffsetCommit else 1
+        if type(record) is OffsetCommit:
+            return len(record.partitions)
+        return len(record.commit.partitions) if type(record) is PendingOffsets else 1
 
     def catch_up(self) -> None:
         fresh = self._fresh
@@ -136,13 +223,18 @@ class OffsetsTopic(InternalTopic[Record]):
             count += size
         return count
 
-    def _compact(self, log: StateLog, record: Record, offset: int, timestamp: int) -> None:
+    def _compact(self, log: StateLog, record: Record | TransactionMarker, offset: int, timestamp: int) -> None:
         """As in general, but that only what is its key's last in the hard state is noted."""
+        if isinstance(record, TransactionMarker):
+            self._forget_aborted(log)
+            return
         hard, group_id = self.hard, record.group_id
         if isinstance(record, OffsetCommit):
             columns = hard.offsets.topic(group_id, record.topic)
             if columns is not None:
                 columns.placed(record, offset)
+        elif isinstance(record, PendingOffsets):
+            self._compact_pending(log, record, offset)
         elif isinstance(record, GroupMetadata):
             if hard.generations.get(group_id) == record:
                 self._places[log][group_id] = Place(offset, timestamp, record)
@@ -150,23 +242,53 @@ class OffsetsTopic(InternalTopic[Record]):
             log.forget_snapshot()
             if isinstance(record, GroupTombstone) and group_id not in hard.generations:
                 self._places[log].pop(group_id, None)
-                if not hard.offsets.topics(group_id):
+                if not hard.knows(group_id):
                     self._owners.pop(group_id, None)
+
+    def _compact_pending(self, log: StateLog, record: PendingOffsets, offset: int) -> None:
+        """Of an open transaction it stays in one; committed it is like any other; aborted, nothing is left of it."""
+        entry, offsets = log.producer_states.entry(record.producer_id), self.hard.offsets
+        if entry is not None and entry.transaction_start is not None and entry.transaction_start <= offset:
+            offsets.pending.placed(record, offset)
+            return
+        columns = offsets.topic(record.group_id, record.commit.topic)
+        if columns is not None:
+            columns.placed(record.commit, offset)
+
+    def _forget_aborted(self, log: StateLog) -> None:
+        """Forget which transactions were aborted of which there is nothing left, now and then."""
+        aborted = log.producer_states.aborted
+        if aborted is not None and len(aborted) > self._aborted_limit.get(log, _FEW_ABORTED):
+            aborted.remove_before(self._aborted_from(log))
+            self._aborted_limit[log] = max(2 * len(aborted), _FEW_ABORTED)
+
+    def _aborted_from(self, log: StateLog) -> int:
+        """Before this there is nothing left of aborted transactions."""
+        return log.compacted_end
 
     def _place(self, places: Places[Record], record: Record, offset: int, timestamp: int) -> bool:
         if isinstance(record, OffsetCommit):
             columns = self._coordinator.hard.offsets.topic(record.group_id, record.topic)
             if columns is not None:
                 columns.placed(record, offset)
+        elif isinstance(record, PendingOffsets):
+            self._coordinator.hard.offsets.pending.placed(record, offset)
         elif isinstance(record, GroupMetadata):
             places[record.group_id] = Place(offset, timestamp, record)
         elif isinstance(record, GroupTombstone):
             places.pop(record.group_id, None)
-        return isinstance(record, OffsetCommit | GroupMetadata)
+        return isinstance(record, OffsetCommit | PendingOffsets | GroupMetadata)
 
     # -- reading -------------------------------------------------------------------------------------------------
 
-    def records_of(self, content: Record, timestamp: int) -> list[NewRecord]:
+    def form_of(self, content: Any) -> BatchForm:
+        return form_of(content)
+
+    def records_of(self, content: Any, timestamp: int) -> list[NewRecord]:
+        if type(content) is PendingOffsets:
+            content = content.commit
+        elif type(content) is TransactionMarker:
+            return [record_of(content)]
         if not isinstance(content, OffsetCommit):
             return super().records_of(content, timestamp)
         group_id, topic, value = content.group_id, content.topic, self._codec.offset
@@ -181,6 +303,17 @@ class OffsetsTopic(InternalTopic[Record]):
             offset_key(group_id, topic, partition), self._codec.offset(committed), committed.commit_timestamp
         )
 
+    def pending_offset(
+        self, producer_id: int, group_id: str, topic: str, partition: int, offset: int
+    ) -> NewRecord | None:
+        """The compacted record behind an offset of an open transaction, if it stood at that log offset."""
+        pending = self.hard.offsets.pending.of(producer_id, group_id, topic, partition)
+        if pending is None or pending.place != offset:
+            return None
+        ((_, committed),) = pending.as_commit().each()
+        key = offset_key(group_id, topic, partition)
+        return NewRecord(key, self._codec.offset(committed), committed.commit_timestamp)
+
     def live_generation(self, log: StateLog, group_id: str, offset: int) -> NewRecord | None:
         """The compacted record behind a group's generation, if it stood at that log offset."""
         place = self._places[log].get(group_id)
@@ -188,9 +321,9 @@ class OffsetsTopic(InternalTopic[Record]):
             return None
         return self.last_record(log, group_id, offset)
 
-    def snapshot(self, log: StateLog, end: int) -> _LiveRecords:
+    def snapshot(self, log: StateLog, end: int) -> LiveRecords:
         groups = [group_id for group_id, of_group in self._owners.items() if of_group is log]
-        return _LiveRecords(self, log, groups, self._places[log], end)
+        return LiveRecords(self, log, groups, self._places[log], end)
 
     # -- loading -------------------------------------------------------------------------------------------------
 
@@ -203,51 +336,15 @@ class OffsetsTopic(InternalTopic[Record]):
         yield from super().load()
         self._left = None
 
+    def _loaded_from(self, log: StateLog) -> Iterator[Loaded[Record]]:
+        skipped = self._skipped(log)
+        for header, batch in log.batches():
+            if header.control:
+                marker = marker_in(header, batch, self._pending_in(log, header.producer_id))
+                if marker is not None:
+                    self._coordinator.complete_transaction(marker)
+            else:
+                yield from read_offsets(header, batch, skipped)
 
-class _LiveRecords:
-    """The last records of the keys of some groups that stand before `end` (a `Snapshot`).
-
-    It knows only where they are, 16 bytes each, and looks them up when they are asked for.
-    """
-
-    def __init__(
-        self,
-        topic: OffsetsTopic,
-        log: StateLog,
-        groups: Sequence[str],
-        generations: Mapping[str, Place[Record]],
-        end: int,
-    ) -> None:
-        self._topic = topic
-        self._log = log
-        self._owners: list[tuple[str, str, TopicOffsets | None]] = []
-        packed = sorted(self._find(groups, generations, end))
-        self.offsets = array("q", [number >> 64 for number in packed])
-        self._owner = array("i", [number >> 32 & 0x7FFFFFFF for number in packed])
-        self._partition = array("i", [number & 0x7FFFFFFF for number in packed])
-
-    def _find(self, groups: Sequence[str], generations: Mapping[str, Place[Record]], end: int) -> Iterator[int]:
-        """Log offset, owner and partition in one number each: a million tuples would take three times the memory."""
-        store = self._topic.hard.offsets
-        for group_id in groups:
-            for topic, columns in store.topics(group_id).items():
-                owner = len(self._owners) << 32
-                self._owners.append((group_id, topic, columns))
-                for at, partition in columns.placed_before(end):
-                    yield at << 64 | owner | partition
-            place = generations.get(group_id)
-            if place is not None and place.offset < end:
-                yield place.offset << 64 | len(self._owners) << 32
-                self._owners.append((group_id, "", None))
-
-    def record(self, index: int) -> NewRecord | None:
-        """The record, None where it is not its key's last any more."""
-        offset = self.offsets[index]
-        group_id, topic, columns = self._owners[self._owner[index]]
-        if columns is None:
-            return self._topic.live_generation(self._log, group_id, offset)
-        partition = self._partition[index]
-        slot = columns.slot(partition)
-        if slot < 0 or columns.place(slot) != offset:
-            return None
-        return self._topic.live_offset(group_id, topic, columns, partition, slot)
+    def _owner_of(self, content: Any) -> str | None:
+        return None if type(content) is TransactionMarker else super()._owner_of(content)

@@ -6,6 +6,8 @@
     DIR/.transactional-ids/<offset>.log         producer id and epoch of each transactional id, batches v2
     DIR/<topic>-<partition>/<offset>.log        batches v2 as they came, a segment from that offset on
     DIR/<topic>-<partition>/<offset>.appended   broker time of their appends, which batches do not tell
+    DIR/<topic>-<partition>/<offset>.txnindex   aborted transactions whose markers are in the segment, as Kafka's
+    DIR/<topic>-<partition>/<offset>.snapshot   the producers as they were at that offset, as Kafka's
     DIR/.deleted/<topic id>-<partition>/        of a topic whose deletion may not be known to kafkastub.json yet
     DIR/.stray/…                                partitions that no topic has; nothing looks there
 

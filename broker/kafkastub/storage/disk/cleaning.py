@@ -7,20 +7,33 @@ them superseded.
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from threading import Event
 from typing import Final
 
-from kafkawire.records import HEADER_SIZE, filtered_batch, iterate_records
+from kafkastub.storage.transactions import AbortedTransaction
+from kafkawire.records import (
+    HEADER_SIZE,
+    NO_PRODUCER_EPOCH,
+    NO_PRODUCER_ID,
+    BatchHeader,
+    filtered_batch,
+    iterate_records,
+)
 
 from .directory import sync_path
-from .scan import APPENDED_SUFFIX, CLEANED_SUFFIX, FoundBatch, batches_of
+from .producer_files import ABORTED_SUFFIX
+from .scan import CLEANED_SUFFIX, FoundBatch, batches_of, remove_segment
 
 _AT_A_TIME: Final = 100
 """Records that are read between two pauses."""
 _PAUSE_SECONDS: Final = 0.0005
 _NEVER_SET: Final = Event()
+_TRANSACTIONAL: Final = 0x10
+_marker_of = attrgetter("last_offset")
 _NULL: Final = 1
 """The size of nothing, as a varint."""
 
@@ -44,28 +57,71 @@ def with_changes(changes: Mapping[int, bytes | None]) -> Rewrite:
 
 
 def last_of_each_key(paths: Sequence[Path]) -> int:
-    """The last record of every key; no tombstone. The segments are the first of their log."""
-    latest: dict[bytes | None, int] = {}
-    for batch in _batches(paths):
-        for key, offset, tombstone in _keys(batch):
-            latest[key] = -1 if tombstone else offset
-    live = set(latest.values())
+    """The last record of every key; no tombstone. The segments are the first of their log, without transactions."""
+    return last_committed_of_each_key(())(paths)
 
-    def left() -> Iterator[bytes | memoryview]:
-        for header, data in _batches(paths):
-            if header.record_count == 1:
-                if header.last_offset in live:
+
+def last_committed_of_each_key(aborted: Sequence[AbortedTransaction]) -> Rewrite:
+    """The same with transactions.
+
+    Every transaction in them is decided; `aborted` has those that left
+    nothing. What the others wrote is in no transaction any more: nobody has to wait for their markers, which go.
+    """
+
+    def rewrite(paths: Sequence[Path]) -> int:
+        latest: dict[bytes | None, int] = {}
+        for batch in _decided(paths, aborted):
+            for key, offset, tombstone in _keys(batch):
+                latest[key] = -1 if tombstone else offset
+        live = set(latest.values())
+
+        def left() -> Iterator[bytes | memoryview]:
+            for header, data in _decided(paths, aborted):
+                # a batch that was cleaned before may have one record left, and not its last
+                if header.base_offset == header.last_offset and not header.transactional:
+                    if header.last_offset in live:
+                        yield data
+                    continue
+                records = list(iterate_records(data[HEADER_SIZE:], header))
+                kept = [one for one in records if one.offset in live]
+                if len(kept) == len(records) and not header.transactional:
                     yield data
-                continue
-            records = list(iterate_records(data[HEADER_SIZE:], header))
-            kept = [one for one in records if one.offset in live]
-            if len(kept) == len(records):
-                yield data
-            elif kept:
-                changed, payload = filtered_batch(header, kept)
-                yield changed.encode() + payload
+                elif kept:
+                    changed, payload = filtered_batch(_plain(header), kept)
+                    yield changed.encode() + payload
 
-    return _replace(paths, left())
+        return _replace(paths, left())
+
+    return rewrite
+
+
+def _decided(paths: Sequence[Path], aborted: Sequence[AbortedTransaction]) -> Iterator[FoundBatch]:
+    """The batches, but for markers, and those of aborted transactions."""
+    by_producer: dict[int, list[AbortedTransaction]] = {}
+    for one in aborted:
+        by_producer.setdefault(one.producer_id, []).append(one)
+    for found in _batches(paths):
+        header = found.header
+        if header.control:
+            continue
+        if header.transactional:
+            of_producer = by_producer.get(header.producer_id, ())
+            # they follow one another: the first that ends behind the batch is the only one that can have it
+            at = bisect_left(of_producer, header.base_offset, key=_marker_of)
+            if at < len(of_producer) and of_producer[at].first_offset <= header.base_offset:
+                continue
+        yield found
+
+
+def _plain(header: BatchHeader) -> BatchHeader:
+    """The header without a transaction."""
+    if not header.transactional:
+        return header
+    return header._replace(
+        attributes=header.attributes & ~_TRANSACTIONAL,
+        producer_id=NO_PRODUCER_ID,
+        producer_epoch=NO_PRODUCER_EPOCH,
+    )
 
 
 def _batches(paths: Sequence[Path]) -> Iterator[FoundBatch]:
@@ -114,7 +170,10 @@ def _replace(paths: Sequence[Path], batches: Iterable[bytes | memoryview]) -> in
         size = file.tell()
     cleaned.replace(first)
     for path in paths[1:]:
-        path.unlink()
-        path.with_suffix(APPENDED_SUFFIX).unlink(missing_ok=True)
+        index = path.with_suffix(ABORTED_SUFFIX)
+        if index.exists():
+            with first.with_suffix(ABORTED_SUFFIX).open("ab") as file:
+                file.write(index.read_bytes())
+        remove_segment(path)
     sync_path(first.parent)
     return size

@@ -9,14 +9,16 @@ from kafkastub.storage.manager import LogManager
 from kafkastub.storage.segment import Chunk, StoredBatch
 from kafkastub.storage.segment import Segment as MemorySegment
 from kafkastub.storage.settings import LogSettings
+from kafkastub.storage.transactions import AbortedTransaction
 from kafkawire.records import HEADER_SIZE
 
 from .cleaning import with_changes
 from .errors import storage_error
 from .journal import Disk
 from .partition_files import OpenFiles, PartitionFiles
+from .producer_files import encode_snapshot
+from .recovery import ProducerRecovery
 from .scan import batches_of
-from .transactional_ids import TransactionalIds
 
 
 class DiskLog(PartitionLog):
@@ -27,6 +29,11 @@ class DiskLog(PartitionLog):
     def __init__(self, name: str, settings: LogSettings, leader_epoch: int, disk: Disk) -> None:
         super().__init__(name, settings, leader_epoch)
         self._disk = disk
+
+    def attach(self, files: PartitionFiles) -> None:
+        """These are its files."""
+        self.files = files
+        files.snapshot = lambda: encode_snapshot(self.producer_states.entries())
 
     def _store(self, batch: StoredBatch) -> None:
         self.files.append(_chunks(batch), batch.base_offset, batch.last_offset + 1, batch.appended_ms)
@@ -50,22 +57,37 @@ class DiskLog(PartitionLog):
         concerned = [one for one in self.files.closed() if one.end > first and one.base_offset <= end]
         self.files.rewrite(with_changes(wanted), [[one] for one in concerned])
 
+    def _aborted(self, aborted: AbortedTransaction) -> None:
+        self.files.note_aborted(aborted)
+
+    def leave(self) -> None:
+        """Nothing more is written; what the records do not tell of producers is."""
+        if self.producer_states.entries():
+            self.files.leave(self.log_end_offset)
+
     def restore(self, log_start_offset: int) -> None:
         """Read what the files have, from that offset on. DataDirError, OSError."""
+        recovery: ProducerRecovery | None = None
         for number, (segment, data) in enumerate(self.files.read()):
             if not number:  # a process may be killed between the removal of a segment and the note that it may go
                 log_start_offset = max(log_start_offset, segment.base_offset)
+                recovery = ProducerRecovery(self.producer_states, segment.path.parent)
+            assert recovery is not None
             appended_ms = self.files.append_times(segment)
+            recovery.segment(segment)
             for header, whole in batches_of(data):
                 stored = appended_ms(header.base_offset, header.max_timestamp)
-                if header.has_producer and not header.control:
-                    self._producers.update(header, header.base_offset, header.max_timestamp, stored)
+                if header.has_producer:
+                    recovery.batch(header, whole, stored)
                 if header.last_offset < log_start_offset:
                     continue
                 super()._store(StoredBatch(header, whole[HEADER_SIZE:], stored))
             self._end_at(segment.end)
+        if recovery is not None:
+            recovery.end(self.log_end_offset, self.files.offsets)
         self.log_start_offset = min(log_start_offset, self.log_end_offset)
         self.epochs.truncate_from_start(self.log_start_offset)
+        self.producer_states.deleted_before(self.log_start_offset)
 
     def _end_at(self, offset: int) -> None:
         """The log goes to there, though its last batches are gone."""
@@ -82,7 +104,6 @@ class DiskLogs(LogManager):
         self.disk = disk
         self._open_files = OpenFiles()
         self._files: dict[PartitionLog, PartitionFiles] = {}
-        self.transactional_ids = TransactionalIds(disk, self._open_files)
 
     def files_for(self, log: PartitionLog, *, segment_bytes: Callable[[], int], keeps_time: bool) -> PartitionFiles:
         """The files of a new log. It must have its name when it is first written to."""
@@ -94,7 +115,7 @@ class DiskLogs(LogManager):
 
     def _new_log(self, name: str, settings: LogSettings, leader_epoch: int) -> PartitionLog:
         log = DiskLog(name, settings, leader_epoch, self.disk)
-        log.files = self.files_for(log, segment_bytes=lambda: log.settings.segment_bytes, keeps_time=True)
+        log.attach(self.files_for(log, segment_bytes=lambda: log.settings.segment_bytes, keeps_time=True))
         return log
 
     def delete(self, topic_id: bytes) -> None:
@@ -108,6 +129,12 @@ class DiskLogs(LogManager):
         if log is not None:
             self._files.pop(log).close()
             super().forget(topic_id, partition)
+
+    def leave(self) -> None:
+        """An orderly end: write down what the records do not tell of producers."""
+        for log in self._files:
+            if isinstance(log, DiskLog):
+                log.leave()
 
     def close(self) -> None:
         """Close every file."""

@@ -14,13 +14,18 @@ from struct import Struct
 from threading import Lock
 from typing import Final
 
+from kafkastub.storage.transactions import AbortedTransaction
+
 from .cleaning import Rewrite
 from .errors import storage_error
 from .journal import Disk
-from .scan import APPENDED_SUFFIX, Segment, read_segments, segment_path
+from .producer_files import ABORTED_SUFFIX, encode_aborted, snapshot_path
+from .scan import APPENDED_SUFFIX, Segment, read_segments, remove_segment, segment_path
 
 _APPENDED: Final = Struct(">qq")
 _MOST_OPEN: Final = 200
+_BESIDE: Final = (APPENDED_SUFFIX, ABORTED_SUFFIX)
+"""Of the files beside a segment those that are appended to."""
 
 
 class OpenFiles:
@@ -70,6 +75,9 @@ class PartitionFiles:
         directory: asked for when it is needed: a log may get its name late.
         segment_bytes: how large a segment may become, asked for with every append.
         keeps_time: whether the broker time of appends is written down.
+
+    Attributes:
+        snapshot: gives the contents of a file of producers, which is written where a segment ends.
     """
 
     def __init__(
@@ -86,6 +94,7 @@ class PartitionFiles:
         self._place = directory
         self._segment_bytes = segment_bytes
         self._keeps_time = keeps_time
+        self.snapshot: Callable[[], bytes] | None = None
         self._appended_ms = -1
         self._segments: list[_Written] = []
         self._busy = False
@@ -101,6 +110,11 @@ class PartitionFiles:
     def segments(self) -> int:
         """How many files of batches there are."""
         return len(self._segments)
+
+    @property
+    def offsets(self) -> set[int]:
+        """Where they begin."""
+        return {one.base_offset for one in self._segments}
 
     @property
     def busy(self) -> bool:
@@ -156,6 +170,7 @@ class PartitionFiles:
             self._disk.created(directory.parent)
         if self._segments:
             self._close(self._segments[-1])
+            self._write_snapshot(base_offset)
         segment = _Written(base_offset, segment_path(directory, base_offset))
         self._open.get(segment.path)
         self._disk.created(directory)
@@ -169,9 +184,33 @@ class PartitionFiles:
         self._appended_ms = now_ms
         self._disk.wrote(path)
 
+    def _write_snapshot(self, offset: int) -> None:
+        if self.snapshot is not None:
+            path = snapshot_path(self._place(), offset)
+            path.write_bytes(self.snapshot())
+            self._disk.wrote(path)
+
+    def note_aborted(self, aborted: AbortedTransaction) -> None:
+        """The marker of an aborted transaction was appended. What goes wrong is logged: the next start sees it too."""
+        try:
+            path = self._segments[-1].path.with_suffix(ABORTED_SUFFIX)
+            _write(self._open.get(path), (encode_aborted(aborted),), len(encode_aborted(aborted)))
+        except OSError as error:
+            self._disk.log.warning("an index is not written to", why=error.strerror or str(error))
+
+    def leave(self, end: int) -> None:
+        """An orderly end: the producers as they are now are written down. What goes wrong is logged."""
+        if self._gone or not self._segments or self._disk.failed is not None:
+            return
+        try:
+            self._write_snapshot(end)
+        except OSError as error:
+            self._disk.log.warning("producers are not written down", why=error.strerror or str(error))
+
     def _close(self, segment: _Written) -> None:
         self._open.close(segment.path)
-        self._open.close(segment.path.with_suffix(APPENDED_SUFFIX))
+        for suffix in _BESIDE:
+            self._open.close(segment.path.with_suffix(suffix))
 
     # -- the front, and all of it --------------------------------------------------------------------------------
 
@@ -189,8 +228,7 @@ class PartitionFiles:
 
     def _remove(self, segment: _Written) -> None:
         self._close(segment)
-        segment.path.unlink()
-        segment.path.with_suffix(APPENDED_SUFFIX).unlink(missing_ok=True)
+        remove_segment(segment.path)
 
     def close(self) -> None:
         """Nothing is written here any more."""

@@ -17,6 +17,8 @@ from kafkastub.storage.errors import DataDirError
 from kafkawire.errors import KafkaError
 from kafkawire.records import HEADER_SIZE, MAGIC, BatchHeader, check_crc, parse_header
 
+from .producer_files import ABORTED_SUFFIX, SNAPSHOT_SUFFIX
+
 LOG_SUFFIX = ".log"
 APPENDED_SUFFIX = ".appended"
 CLEANED_SUFFIX = ".cleaned"
@@ -69,7 +71,7 @@ def read_segments(directory: Path, log: Any) -> Iterator[tuple[Segment, memoryvi
     for index, (base_offset, path) in enumerate(paths):
         if base_offset < end:  # a cleaning put it into the one before, and was killed before it could remove it
             log.warning("segment removed: an earlier one has its records", file=str(path))
-            _remove(path)
+            remove_segment(path)
             continue
         data = memoryview(path.read_bytes())
         last = index + 1 == len(paths)
@@ -100,9 +102,11 @@ def _segment_files(directory: Path) -> list[tuple[int, Path]]:
     return sorted(found)
 
 
-def _remove(path: Path) -> None:
+def remove_segment(path: Path) -> None:
+    """Remove a segment with all that is beside it. OSError."""
     path.unlink()
-    path.with_suffix(APPENDED_SUFFIX).unlink(missing_ok=True)
+    for suffix in (APPENDED_SUFFIX, ABORTED_SUFFIX, SNAPSHOT_SUFFIX):
+        path.with_suffix(suffix).unlink(missing_ok=True)
 
 
 def _whole_batches(data: memoryview, base_offset: int, *, holes: bool) -> tuple[int, int, Damage | None]:

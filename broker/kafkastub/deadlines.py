@@ -1,4 +1,4 @@
-"""Named deadlines in timer milliseconds: sessions, joins, syncs. One heap for all of them, with lazy deletion.
+"""Named deadlines in timer milliseconds: sessions, joins, transactions. One heap a coordinator, with lazy deletion.
 
 Re-arming to a later time, what every heartbeat does, only writes an attribute: the heap keeps the old entry, and puts
 it right when it comes to the top.
@@ -18,7 +18,8 @@ class Deadline(Generic[M]):
     """Something that happens at a time, unless it is cancelled or put off.
 
     Attributes:
-        name: what it is and of whom, for humans: ("session", group, member), ("join", group), ("sync", group).
+        name: what it is and of whom, for humans: ("session", group, member), ("join", group),
+            ("transaction", transactional id).
         at: when, in timer milliseconds; None while it is not armed.
         fire: what happens; is given the moment at which it does.
     """

@@ -1,0 +1,165 @@
+"""AddPartitionsToTxn (key 24), versions 0-5; from 4 on brokers ask, of several transactions at once.
+
+AP-1  The partitions are in the transaction; with the first of them it is open.    KIP-98
+AP-2  An epoch that is not the current one: PRODUCER_FENCED, below version 2 INVALID_PRODUCER_EPOCH.    KIP-588
+AP-3  An unknown transactional id, or another producer's: INVALID_PRODUCER_ID_MAPPING; an empty one: INVALID_REQUEST.
+AP-4  While markers are under way: CONCURRENT_TRANSACTIONS.
+AP-5  A topic or partition that does not exist: UNKNOWN_TOPIC_OR_PARTITION, and all others OPERATION_NOT_ATTEMPTED;
+      the coordinator is not asked.    Kafka: KafkaApis.handleAddPartitionsToTxnRequest
+AP-6  Below version 4 an internal topic, existing or not: TOPIC_AUTHORIZATION_FAILED.
+AP-7  From version 4 on a transaction may only be verified: what is in it NONE, else TRANSACTION_ABORTABLE. Nothing is
+      added.    KIP-890
+AP-8  From version 4 on the transaction is one of a client whose epoch each end raises (transaction version 2).
+Not done: a transactional id that is named twice in a request; Kafka mixes up their partitions. Where none is named,
+Kafka never answers; here the answer is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkastub.metadata import INTERNAL_TOPICS
+from kafkastub.security import Operation
+from kafkastub.state.transactional_ids import existing_coordinator, without_fencing
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.add_partitions_to_txn_request import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
+from kafkawire.messages.add_partitions_to_txn_response import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopicResult,
+)
+
+if TYPE_CHECKING:
+    from kafkastub.transactions import TopicPartition
+
+KNOWS_FENCED_FROM = 2
+ASKED_BY_BROKERS_FROM = 4
+"""From this version on several transactions are named."""
+_V1, _V2 = 0, 2
+"""Transaction versions; Kafka counts clients below the second as 0."""
+
+
+def error_response(request: AddPartitionsToTxnRequest, code: ErrorCode, version: int) -> AddPartitionsToTxnResponse:
+    """At the top; below version 4 at each partition."""
+    if version >= ASKED_BY_BROKERS_FROM:
+        return AddPartitionsToTxnResponse(error_code=code)
+    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_alike(request.v3_and_below_topics, code))
+
+
+@handles(ApiKey.ADD_PARTITIONS_TO_TXN, 0, 5, error_response=error_response)
+def add_partitions_to_txn(ctx: RequestContext, request: AddPartitionsToTxnRequest) -> Outcome:
+    if ctx.api_version < ASKED_BY_BROKERS_FROM:
+        transaction = AddPartitionsToTxnTransaction(
+            request.v3_and_below_transactional_id,
+            request.v3_and_below_producer_id,
+            request.v3_and_below_producer_epoch,
+            False,
+            request.v3_and_below_topics,
+        )
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(ctx, transaction, True))
+    return AddPartitionsToTxnResponse(
+        results_by_transaction=[
+            AddPartitionsToTxnResult(one.transactional_id, _results(ctx, one, False)) for one in request.transactions
+        ]
+    )
+
+
+def _results(
+    ctx: RequestContext, transaction: AddPartitionsToTxnTransaction, by_client: bool
+) -> list[AddPartitionsToTxnTopicResult]:
+    refused = _refused(ctx, transaction.topics, by_client)
+    if refused:
+        untouched = (one for one in _partitions(transaction.topics) if one not in refused)
+        return _each(refused | dict.fromkeys(untouched, ErrorCode.OPERATION_NOT_ATTEMPTED))
+    try:
+        with without_fencing(ctx.api_version < KNOWS_FENCED_FROM):
+            if transaction.verify_only:
+                return _each(_verified(ctx, transaction))
+            _add(ctx, transaction, _V1 if by_client else _V2)
+    except KafkaError as error:
+        return _alike(transaction.topics, error.code)
+    return _alike(transaction.topics, ErrorCode.NONE)
+
+
+def _refused(
+    ctx: RequestContext, topics: Iterable[AddPartitionsToTxnTopic], by_client: bool
+) -> dict[TopicPartition, ErrorCode]:
+    """The partitions that cannot be in a transaction, or not in this client's."""
+    access = None if ctx.state.authorizer is None or not by_client else ctx.access
+    refused: dict[TopicPartition, ErrorCode] = {}
+    for asked in topics:
+        if by_client and asked.name in INTERNAL_TOPICS:
+            may_write = False
+        else:
+            may_write = access is None or access.to_topic(Operation.WRITE, asked.name)
+        topic = ctx.state.cluster.topic(asked.name)
+        count = 0 if topic is None else len(topic.partitions)
+        for index in asked.partitions:
+            if not may_write:
+                refused[asked.name, index] = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            elif not 0 <= index < count:
+                refused[asked.name, index] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return refused
+
+
+def _add(ctx: RequestContext, transaction: AddPartitionsToTxnTransaction, transaction_version: int) -> None:
+    if not transaction.transactional_id:
+        raise KafkaError(ErrorCode.INVALID_REQUEST)
+    coordinator = existing_coordinator(ctx.state)
+    turn = coordinator.turn(ctx.broker_ms, ctx.timer_ms)
+    coordinator.add_partitions(
+        transaction.transactional_id,
+        transaction.producer_id,
+        transaction.producer_epoch,
+        _partitions(transaction.topics),
+        transaction_version,
+        turn,
+    )
+    ctx.state.transactions.settle(turn)
+
+
+def _verified(ctx: RequestContext, transaction: AddPartitionsToTxnTransaction) -> dict[TopicPartition, ErrorCode]:
+    if not transaction.transactional_id:
+        raise KafkaError(ErrorCode.INVALID_REQUEST)
+    return existing_coordinator(ctx.state).verify_partitions(
+        transaction.transactional_id,
+        transaction.producer_id,
+        transaction.producer_epoch,
+        _partitions(transaction.topics),
+    )
+
+
+def _partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> list[TopicPartition]:
+    return [(topic.name, index) for topic in topics for index in topic.partitions]
+
+
+def _alike(topics: Iterable[AddPartitionsToTxnTopic], code: ErrorCode) -> list[AddPartitionsToTxnTopicResult]:
+    """As it was asked for, each partition with the code."""
+    return [
+        AddPartitionsToTxnTopicResult(
+            topic.name, [AddPartitionsToTxnPartitionResult(index, code) for index in topic.partitions]
+        )
+        for topic in topics
+    ]
+
+
+def _each(codes: dict[TopicPartition, ErrorCode]) -> list[AddPartitionsToTxnTopicResult]:
+    """Each partition with its own code, in the order of Kafka's maps."""
+    from kafkastub.transactions.records import by_topic
+
+    return [
+        AddPartitionsToTxnTopicResult(
+            topic, [AddPartitionsToTxnPartitionResult(index, codes[topic, index]) for index in indexes]
+        )
+        for topic, indexes in by_topic(codes).items()
+    ]

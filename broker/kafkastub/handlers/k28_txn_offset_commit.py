@@ -1,0 +1,173 @@
+"""TxnOffsetCommit (key 28), versions 0-6.
+
+TO-1   Offsets are pending until the transaction's marker: then they are committed, or never were. In
+       __consumer_offsets they are the producer's transactional records.    KIP-98
+TO-2   A missing topic or partition answers UNKNOWN_TOPIC_OR_PARTITION, before anybody else is asked; such partitions
+       come first in the answer. When there are any, a topic is answered once, else as often as it is named.
+       KafkaApis.handleTxnOffsetCommitRequest
+TO-3   Version 6: topics by id; an unknown one answers UNKNOWN_TOPIC_ID.    KIP-1319
+TO-4   The empty group id: INVALID_GROUP_ID.    GroupCoordinatorService.commitTransactionalOffsets
+TO-5   Below version 5, the group's partition of __consumer_offsets must have been added to the transaction
+       (AddOffsetsToTxn), else INVALID_TXN_STATE, in version 4 TRANSACTION_ABORTABLE; not so if
+       transaction.partition.verification.enable is off.    KIP-890
+TO-6   From version 5 on the partition joins the transaction.    KIP-890, part 2
+TO-7   Another producer id than that of the transactional id: INVALID_PRODUCER_ID_MAPPING; another epoch, or one below
+       that of what the producer wrote there: INVALID_PRODUCER_EPOCH; while an earlier transaction ends:
+       CONCURRENT_TRANSACTIONS. Where its transaction is open in the partition, the transactional id is not looked at.
+TO-8   Versions 3 and later: the member's id, instance and generation are checked as in OffsetCommit (UNKNOWN_MEMBER_ID,
+       FENCED_INSTANCE_ID, ILLEGAL_GENERATION); who names none may commit, whatever the group's state.    KIP-447
+TO-9   An unknown group with a generation: ILLEGAL_GENERATION, in version 6 GROUP_ID_NOT_FOUND; without one a group that
+       only stores offsets is made.    OffsetMetadataManager.validateTransactionalOffsetCommit
+TO-10  Metadata longer than offset.metadata.max.bytes: OFFSET_METADATA_TOO_LARGE; the other partitions are committed.
+TO-11  Versions 0 and 1 say COORDINATOR_NOT_AVAILABLE where later ones say COORDINATOR_LOAD_IN_PROGRESS.   KAFKA-7296
+TO-12  Of two commits the one whose record is behind the other's stands, whatever comes first: a commit without
+       transaction, or the marker.    OffsetMetadataManager.replayEndTransactionMarker
+TO-13  While offsets are pending they and their group do not expire; deleting the offset, the group or the topic deletes
+       them.    OffsetMetadataManager
+TO-14  Neither a member's session nor a retention time is concerned.
+Not done: Kafka puts CONCURRENT_TRANSACTIONS to its coordinator again for some 100 ms before it tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafkastub.coordinator import Refused, TopicCommit
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkastub.metadata import CONSUMER_OFFSETS
+from kafkastub.state.groups import coordinator_of
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.txn_offset_commit_request import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from kafkawire.messages.txn_offset_commit_response import (
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+
+TOPIC_IDS_FROM = 6
+_KNOWS_LOADING_FROM = 2
+
+_Answers = dict[str | bytes, TxnOffsetCommitResponseTopic]
+"""By the topic's name or id, whichever the version has."""
+
+
+def error_response(request: TxnOffsetCommitRequest, code: ErrorCode, version: int) -> TxnOffsetCommitResponse:
+    """The code at every partition."""
+    return TxnOffsetCommitResponse(
+        topics=[
+            TxnOffsetCommitResponseTopic(
+                topic.name,
+                topic.topic_id,
+                [TxnOffsetCommitResponsePartition(one.partition_index, code) for one in topic.partitions],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+@handles(ApiKey.TXN_OFFSET_COMMIT, 0, 6, error_response=error_response)
+def txn_offset_commit(ctx: RequestContext, request: TxnOffsetCommitRequest) -> Outcome:
+    answers: _Answers = {}
+    known: list[TopicCommit] = []
+    for requested in request.topics:
+        taken = _sort_out(ctx, requested, answers)
+        if taken is not None:
+            known.append(taken)
+    if not known:
+        return TxnOffsetCommitResponse(topics=list(answers.values()))
+    topics = []
+    for (name, topic_id, partitions), codes in zip(known, _commit(ctx, request, known), strict=True):
+        rows = zip(partitions, codes, strict=True)
+        found = [TxnOffsetCommitResponsePartition(one.partition_index, code) for one, code in rows]
+        topics.append(TxnOffsetCommitResponseTopic(name, topic_id, found))
+    if not answers:
+        return TxnOffsetCommitResponse(topics=topics)
+    for topic in topics:
+        _answer(answers, ctx.api_version >= TOPIC_IDS_FROM, topic.name, topic.topic_id, topic.partitions)
+    return TxnOffsetCommitResponse(topics=list(answers.values()))
+
+
+def _answer(
+    answers: _Answers, by_id: bool, name: str, topic_id: bytes, found: Sequence[TxnOffsetCommitResponsePartition]
+) -> None:
+    """Add to what is answered for a topic."""
+    answer = answers.setdefault(topic_id if by_id else name, TxnOffsetCommitResponseTopic(name, topic_id, []))
+    answer.partitions = [*answer.partitions, *found]
+
+
+def _sort_out(ctx: RequestContext, requested: TxnOffsetCommitRequestTopic, answers: _Answers) -> TopicCommit | None:
+    """The partitions of a topic that exist, None where there is none; the others are answered."""
+    by_id, cluster = ctx.api_version >= TOPIC_IDS_FROM, ctx.state.cluster
+    topic = cluster.topic_by_id(requested.topic_id) if by_id else cluster.topic(requested.name)
+    count = 0 if topic is None else len(topic.partitions)
+    present: list[TxnOffsetCommitRequestPartition] = []
+    missing: list[TxnOffsetCommitResponsePartition] = []
+    code = ErrorCode.UNKNOWN_TOPIC_ID if topic is None and by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    for one in requested.partitions:
+        if 0 <= one.partition_index < count:
+            present.append(one)
+        else:
+            missing.append(TxnOffsetCommitResponsePartition(one.partition_index, code))
+    if missing:
+        _answer(answers, by_id, requested.name if topic is None else topic.name, requested.topic_id, missing)
+    return None if topic is None or not present else (topic.name, topic.topic_id, present)
+
+
+def _commit(ctx: RequestContext, request: TxnOffsetCommitRequest, known: list[TopicCommit]) -> list[list[ErrorCode]]:
+    """Commit partitions that exist; an error code for each."""
+    try:
+        refused = _pend(ctx, request, known)
+    except KafkaError as error:
+        code = error.code
+        if code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS and ctx.api_version < _KNOWS_LOADING_FROM:
+            code = ErrorCode.COORDINATOR_NOT_AVAILABLE
+        return [[code] * len(partitions) for _, _, partitions in known]
+    large = ErrorCode.OFFSET_METADATA_TOO_LARGE
+    return [
+        [large if (position, i) in refused else ErrorCode.NONE for i in range(len(partitions))]
+        for position, (_, _, partitions) in enumerate(known)
+    ]
+
+
+def _pend(ctx: RequestContext, request: TxnOffsetCommitRequest, known: list[TopicCommit]) -> Refused:
+    """Make the offsets pending; those whose metadata is too large are given back. KafkaError."""
+    if not request.group_id:
+        raise KafkaError(ErrorCode.INVALID_GROUP_ID)
+    state = ctx.state
+    coordinator = coordinator_of(state)
+    _join(ctx, request)
+
+    def check_producer() -> None:
+        state.offsets_topic.check_producer(request.group_id, request.producer_id, request.producer_epoch)
+
+    turn = coordinator.commit_transactional_offsets(
+        request, known, ctx.api_version, check_producer, ctx.broker_ms, ctx.timer_ms
+    )
+    return state.settle(turn).reply or set()
+
+
+def _join(ctx: RequestContext, request: TxnOffsetCommitRequest) -> None:
+    """See that the group's partition is in the transaction, unless its log knows so. KafkaError."""
+    log = ctx.state.offsets_topic.log_of(request.group_id)
+    producer = request.producer_id, request.producer_epoch
+    if log.has_ongoing(*producer):
+        return
+    place = CONSUMER_OFFSETS, log.partition
+    codes = ctx.state.transactions.join(
+        request.transactional_id,
+        *producer,
+        [place],
+        api_key=ApiKey.TXN_OFFSET_COMMIT,
+        api_version=ctx.api_version,
+        broker_ms=ctx.broker_ms,
+        timer_ms=ctx.timer_ms,
+    )
+    if codes[place]:
+        raise KafkaError(codes[place])

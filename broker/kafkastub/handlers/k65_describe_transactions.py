@@ -1,0 +1,53 @@
+"""DescribeTransactions (key 65), version 0.
+
+TD-1  State, producer, timeout, start and the partitions that have no marker yet, of each transactional id.    KIP-664
+TD-2  An unknown id: TRANSACTIONAL_ID_NOT_FOUND; an empty one: INVALID_REQUEST.
+TD-3  Before there is any transactional id: NOT_COORDINATOR.
+Not done: -
+"""
+
+from __future__ import annotations
+
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkastub.state.transactional_ids import existing_coordinator
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafkawire.messages.describe_transactions_response import DescribeTransactionsResponse, TopicData, TransactionState
+
+
+def error_response(request: DescribeTransactionsRequest, code: ErrorCode, version: int) -> DescribeTransactionsResponse:
+    """The code at every transactional id."""
+    return DescribeTransactionsResponse(transaction_states=[_refused(one, code) for one in request.transactional_ids])
+
+
+@handles(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0, error_response=error_response)
+def describe_transactions(ctx: RequestContext, request: DescribeTransactionsRequest) -> Outcome:
+    return DescribeTransactionsResponse(transaction_states=[_described(ctx, one) for one in request.transactional_ids])
+
+
+def _refused(transactional_id: str, code: ErrorCode) -> TransactionState:
+    return TransactionState(error_code=code, transactional_id=transactional_id)
+
+
+def _described(ctx: RequestContext, transactional_id: str) -> TransactionState:
+    if not transactional_id:
+        return _refused(transactional_id, ErrorCode.INVALID_REQUEST)
+    try:
+        found = existing_coordinator(ctx.state).describe(transactional_id)
+    except KafkaError as error:
+        return _refused(transactional_id, error.code)
+    topics: dict[str, list[int]] = {}
+    for topic, index in found.partitions:
+        topics.setdefault(topic, []).append(index)
+    return TransactionState(
+        transactional_id=transactional_id,
+        transaction_state=found.state.camel,
+        transaction_timeout_ms=found.timeout_ms,
+        transaction_start_time_ms=found.start_ms,
+        producer_id=found.producer_id,
+        producer_epoch=found.producer_epoch,
+        topics=[TopicData(*one) for one in topics.items()],
+    )

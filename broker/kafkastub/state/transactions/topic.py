@@ -1,0 +1,33 @@
+"""`__transaction_state`: an internal topic as any other, in memory or in a data directory."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from kafkastub.metadata import TRANSACTION_STATE
+from kafkastub.state.internal_topics.internal_topic import InternalTopic
+from kafkastub.state.transactions.whole import Whole
+from kafkastub.transactions import TransactionCodec, TransactionCoordinator, TransactionRecord
+
+_HISTORY: Final = 10_000
+"""So many of the newest records are kept though newer ones of their keys follow, all partitions together."""
+_UNCOMPRESSED: Final = 0
+
+
+def transactions_topic(
+    state: Whole, codec: TransactionCodec, coordinator: TransactionCoordinator
+) -> InternalTopic[TransactionRecord]:
+    """The logs of `__transaction_state` (`transaction.state.log.*`)."""
+    shape: dict[str, Any] = {
+        "history": _HISTORY,
+        "compression": _UNCOMPRESSED,
+        "log": state.log,
+        "partitions": lambda: len(state.cluster.topics[TRANSACTION_STATE].partitions),
+    }
+    if state.disk is None:
+        return InternalTopic(codec, coordinator, **shape)
+    from kafkastub.state.internal_topics.durable_topic import DurableTopic
+    from kafkastub.storage.disk import DiskLogs
+
+    assert isinstance(state.logs, DiskLogs)
+    return DurableTopic(codec, coordinator, **shape, logs=state.logs, fall_back=state.fall_back)
