@@ -1,8 +1,8 @@
 """`make programs`: real programs with transactions play on the stub and on Apache Kafka, with the same result.
 
-A run of all of them on both writes docs/programs.md and results.json; `--only` and `--broker` run a part and write
-nothing. The exit status is 1 where one failed, or the results differ. What this machine cannot run is told; in CI that
-is a failure too.
+A run on both writes docs/programs.md and results.json; with `--only` the others' rows stay as they were. With `--broker`
+nothing is written. The exit status is 1 where one failed, or the results differ. What this machine cannot run is told;
+in CI that is a failure too.
 """
 
 from __future__ import annotations
@@ -21,18 +21,15 @@ from typing import Final
 import httpx
 from confluent_kafka import KafkaException
 
-from tests.conftest import APACHE_CONFIG, CONFIG
-from tests.oracle.apache_kafka import ApacheKafka
 from tests.oracle.jars import OracleError
-from tests.process.serving import Controlled, Serving
 from tests.programs import document
+from tests.programs.brokers import Apache, Stub
 from tests.programs.document import KAFKA, STUB, Run
 from tests.programs.judging import Wrong
 from tests.programs.library import PROGRAMS, Program
-from tests.programs.stage import ANSWER_SECONDS, Stage
+from tests.programs.stage import ANSWER_SECONDS, Broker, Stage
 from tests.toolchains import Unavailable
 
-SETTINGS: Final = [word for key, value in CONFIG.items() for word in ("--config", f"{key}={value}")]
 TRANSACTIONAL: Final = (
     "InitProducerId",
     "AddPartitionsToTxn",
@@ -46,12 +43,12 @@ TRANSACTIONAL: Final = (
 
 
 def on_stub(program: Program, keep: str) -> Run:
-    """A stub of its own, as a process: the runner's threads take none of its time."""
+    """A stub of its own."""
     run = Run(program.name, program.version(), STUB)
     with contextlib.ExitStack() as stack:
-        process = stack.enter_context(Controlled(*SETTINGS))
-        _play(run, program, process.servers, lambda: stack.enter_context(Serving(*SETTINGS)).servers, keep)
-        run.spoke = _spoken(httpx.get(f"{process.url}/metrics", timeout=ANSWER_SECONDS).text)
+        stub = stack.enter_context(Stub())
+        _play(run, program, stub.bootstrap_servers, lambda: stack.enter_context(Stub(keep=True)), keep)
+        run.spoke = _spoken(httpx.get(f"{stub.control}/metrics", timeout=ANSWER_SECONDS).text)
     return run
 
 
@@ -59,11 +56,11 @@ def on_kafka(program: Program, kafka: str, keep: str) -> Run:
     """One Apache Kafka for all; who needs a second one has it alone."""
     run = Run(program.name, program.version(), KAFKA)
     with contextlib.ExitStack() as stack:
-        _play(run, program, kafka, lambda: stack.enter_context(ApacheKafka(APACHE_CONFIG)).bootstrap_servers, keep)
+        _play(run, program, kafka, lambda: stack.enter_context(Apache(keep=True)), keep)
     return run
 
 
-def _play(run: Run, program: Program, bootstrap_servers: str, another: Callable[[], str], keep: str) -> None:
+def _play(run: Run, program: Program, bootstrap_servers: str, another: Callable[[], Broker], keep: str) -> None:
     with contextlib.ExitStack() as stack:
         if keep:
             folder = Path(tempfile.mkdtemp(dir=keep))
@@ -74,7 +71,7 @@ def _play(run: Run, program: Program, bootstrap_servers: str, another: Callable[
         try:
             for line in program.play(stage):
                 run.lines.append(line)
-        except (Wrong, AssertionError, KafkaException, OSError) as error:
+        except (Wrong, OracleError, AssertionError, KafkaException, OSError) as error:
             run.failed = f"{'' if isinstance(error, Wrong) else f'{type(error).__name__}: '}{error}"
         run.seconds = time.monotonic() - started
 
@@ -97,7 +94,7 @@ def runs(programs: Sequence[Program], brokers: Sequence[str], kafka: str, keep: 
         why = ""
         if KAFKA in brokers and not kafka:
             try:
-                kafka = stack.enter_context(ApacheKafka(config=APACHE_CONFIG)).bootstrap_servers
+                kafka = stack.enter_context(Apache()).bootstrap_servers
             except OracleError as error:
                 why = str(error).splitlines()[0]
         for program in programs:
@@ -149,8 +146,8 @@ def main() -> int:
     missing = [run for run in found if run.missing]
     bad = [run for run in found if run.failed] + document.different(found)
     print(f"{len(found)} runs in {seconds:.0f} s, {len(bad)} failed or differ")
-    if given.only is None and given.broker is None and not missing:
-        document.write(found, seconds)
+    if given.broker is None and not missing:
+        document.write(found)
     return int(bool(bad) or bool(missing and os.environ.get("CI") == "true"))
 
 

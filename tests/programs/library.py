@@ -70,6 +70,13 @@ PROGRAMS: Final = (
         message_copier.play_group,
     ),
     Program(
+        "TransactionalMessageCopier, the broker killed",
+        "two copiers with random aborts; the broker is killed while transactions are open, twice, and starts again",
+        lambda: TOOLS,
+        _tools,
+        message_copier.play_restarts,
+    ),
+    Program(
         "librdkafka ETL",
         f"a job with confluent-kafka: {ETL}",
         locked_python("confluent-kafka"),

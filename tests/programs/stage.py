@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self
 
 from confluent_kafka import (
     Consumer,
@@ -37,6 +37,15 @@ Row = tuple[int, str, str]
 """Partition, key and value."""
 
 
+class Broker(Protocol):
+    """A broker that was started for a program."""
+
+    bootstrap_servers: str
+
+    def restart(self) -> None:
+        """kill -9, and start again on the same port with its data."""
+
+
 class Stage:
     """One broker for one program.
 
@@ -44,11 +53,12 @@ class Stage:
         folder: an empty one of this run.
     """
 
-    def __init__(self, bootstrap_servers: str, folder: Path, another: Callable[[], str] | None = None) -> None:
-        """`another` starts a second broker of the same kind, and gives its address."""
+    def __init__(self, bootstrap_servers: str, folder: Path, another: Callable[[], Broker] | None = None) -> None:
+        """`another` starts a second broker of the same kind, which keeps its data."""
         self.bootstrap_servers = bootstrap_servers
         self.folder = folder
         self._another = another
+        self._broker: Broker | None = None
         self._suffix = uuid.uuid4().hex[:8]
         self._running: list[Running] = []
         self._settings = {"bootstrap.servers": bootstrap_servers, "client.id": READER, "log_level": 0}
@@ -66,9 +76,17 @@ class Stage:
     def another(self) -> Stage:
         """A stage with a broker of its own: its processes end with this one's."""
         assert self._another is not None
-        stage = Stage(self._another(), self.folder)
+        broker = self._another()
+        stage = Stage(broker.bootstrap_servers, self.folder)
+        stage._broker = broker
         stage._running = self._running
         return stage
+
+    def restart_broker(self, topic: str) -> None:
+        """kill -9, start it again, and wait until the topic's leaders answer. Only of `another` one."""
+        assert self._broker is not None
+        self._broker.restart()
+        self.await_topic(topic)
 
     def name(self, what: str) -> str:
         """A name of this run's own."""

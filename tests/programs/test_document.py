@@ -36,7 +36,7 @@ def test_the_document_is_written_from_the_results(tmp_path: Path, monkeypatch: p
         ran(3, STUB, missing="this machine has no go"),
         ran(3, KAFKA, missing="this machine has no go"),
     ]
-    document.write(runs, 65)
+    document.write(runs)
     text = document.DOCUMENT.read_text()
     results = {line.split(" | ")[0][2:]: line.split(" | ")[3:] for line in text.splitlines() if "| 1.2.3 |" in line}
     assert results == {
@@ -48,10 +48,19 @@ def test_the_document_is_written_from_the_results(tmp_path: Path, monkeypatch: p
     assert f"- {PROGRAMS[1].name} on the stub: 2 records are lost" in text
     assert f"- {PROGRAMS[0].name}: 10 records, each once." in text
     assert f"| {PROGRAMS[0].name} | EndTxn 4, 5 |" in text
-    assert "1 min 5 s" in text
+    assert "0 min 10 s" in text
     assert [run["program"] for run in json.loads(document.RESULTS.read_text())["runs"]] == [
         program.name for program in PROGRAMS[:4] for _ in range(2)
     ]
+
+
+def test_programs_that_were_not_played_keep_their_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RESULTS", "DOCUMENT"):
+        monkeypatch.setattr(document, name, tmp_path / name)
+    document.write([ran(0, STUB, "a"), ran(0, KAFKA, "a"), ran(1, STUB, "b"), ran(1, KAFKA, "b")])
+    document.write([ran(0, STUB, "a", failed="it fell"), ran(0, KAFKA, "a")])
+    rows = [line for line in document.DOCUMENT.read_text().splitlines() if "| 1.2.3 |" in line]
+    assert [row.split(" | ")[3] for row in rows] == ["✗ on the stub", "✓ the same on both"]
 
 
 def test_only_runs_that_passed_on_both_are_compared() -> None:

@@ -10,8 +10,9 @@ from typing import Final
 
 from tests.oracle.jars import TOOLS, java_command
 from tests.programs.judging import aborted, each_once, in_order, same
-from tests.programs.running import Running
+from tests.programs.running import SECONDS, Running
 from tests.programs.stage import Stage
+from tests.waiting import until
 
 COPIER: Final = "org.apache.kafka.tools.TransactionalMessageCopier"
 PARTITIONS: Final = 2
@@ -19,6 +20,8 @@ RECORDS: Final = 10_000
 """In each partition."""
 KILLS: Final = 3
 """Of each copier."""
+RESTARTS: Final = 2
+"""Of the broker."""
 GROUP_MODE: Final = ("--group-mode", "--use-group-metadata")
 
 
@@ -81,4 +84,19 @@ def play_group(stage: Stage) -> Iterator[str]:
     for copier in copiers:
         copier.ends()
     yield f"{PARTITIONS} copiers in a group, one of them killed"
+    yield from _told(stage, source, target, values)
+
+
+def play_restarts(stage: Stage) -> Iterator[str]:
+    """The broker is killed while transactions are open, twice, and starts again with its data; the copiers go on."""
+    stage = stage.another()
+    source, target, values = _input(stage)
+    copiers = [_start(stage, source, target, index) for index in range(PARTITIONS)]
+    for _ in range(RESTARTS):
+        stage.some_committed(target, stage.ends(target))
+        until(lambda: stage.open(target), "an open transaction", SECONDS)
+        stage.restart_broker(target)
+    for copier in copiers:
+        copier.ends()
+    yield f"{PARTITIONS} copiers, the broker killed {RESTARTS} times"
     yield from _told(stage, source, target, values)
