@@ -1,8 +1,8 @@
 """`make programs`: real programs with transactions play on the stub and on Apache Kafka, with the same result.
 
-A run on both writes docs/programs.md and results.json; with `--only` the others' rows stay as they were. With `--broker`
-nothing is written. The exit status is 1 where one failed, or the results differ. What this machine cannot run is told;
-in CI that is a failure too.
+A run on both writes docs/programs.md and results.json: with `--only` the others' rows stay. With `--broker`
+nothing is written. The exit status is 1 where one failed, or results differ. What this machine cannot run is told; in
+CI that is a failure too.
 """
 
 from __future__ import annotations
