@@ -37,14 +37,14 @@ def test_a_program_goes_on_when_it_is_told(start: Start) -> None:
 
 
 def test_one_that_ends_before_it_says_the_word_is_told_with_what_it_said(start: Start) -> None:
-    with pytest.raises(Wrong, match="program ended before it said 'done': (.|\n)*no such broker"):
+    with pytest.raises(Wrong, match=r"program ended before it said 'done': (.|\n)*no such broker"):
         start("raise SystemExit('no such broker')").says("done")
 
 
 def test_one_that_fails_or_does_not_end_is_told(start: Start) -> None:
     with pytest.raises(Wrong, match="program ended with status 1: no such broker"):
         start("raise SystemExit('no such broker')").ends()
-    with pytest.raises(Wrong, match="program did not end within 0.1 s"):
+    with pytest.raises(Wrong, match=r"program did not end within 0\.1 s"):
         start("input()").ends(0.1)
 
 

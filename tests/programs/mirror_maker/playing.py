@@ -117,7 +117,12 @@ def _writing(stage: Stage, topic: str, written: dict[int, list[str]]) -> Iterato
 
 def _write(stage: Stage, topic: str, written: dict[int, list[str]]) -> None:
     producer = Producer(
-        {"bootstrap.servers": stage.bootstrap_servers, "client.id": "orders", "transactional.id": f"{topic}-writer"}
+        {
+            "bootstrap.servers": stage.bootstrap_servers,
+            "client.id": "orders",
+            "transactional.id": f"{topic}-writer",
+            "log_level": 0,
+        }
     )
     producer.init_transactions(ANSWER_SECONDS)
     for number in range(TRANSACTIONS):
