@@ -195,6 +195,18 @@ def test_who_joins_begins_with_sequence_0(desk: TransactionalDesk, version: int,
     assert desk.send(5, version).error_code == code
 
 
+@pytest.mark.behaviour("PR-29")
+@pytest.mark.parametrize(("version", "marker_epoch", "code"), [(11, 0, 0), (12, 0, 45), (12, 1, 0)])
+def test_what_a_marker_does_to_a_batch_that_was_not_written(version: int, marker_epoch: int, code: int):
+    """Measured on 4.4.0: who joins is forgiven by a marker of a raised epoch only."""
+    desk = TransactionalDesk()
+    desk.coordinator.code = ErrorCode.INVALID_TXN_STATE
+    desk.send(1, version)
+    desk.end(epoch=marker_epoch)
+    desk.fill(transactional(0, b"a", b"b", attributes=0, producer_epoch=marker_epoch))
+    assert desk.send(2, attributes=0, producer_epoch=marker_epoch).error_code == code
+
+
 @pytest.mark.behaviour("PR-30")
 def test_an_open_transaction_outlives_the_expiration_of_its_producer():
     desk = TransactionalDesk({"producer.id.expiration.ms": "1000"})

@@ -243,6 +243,15 @@ def test_what_does_not_exist_keeps_all_others_out(producer: Producer, version: i
     assert producer.told.transaction_state == "Empty"
 
 
+@pytest.mark.behaviour("AP-5")
+@pytest.mark.parametrize("topic", ["orders", "nope"])
+def test_very_many_partitions_are_answered_as_they_were_asked_for(producer: Producer, topic: str):
+    asked = range(2, 3_000)
+    assert producer.add({topic: list(asked)}) == [(topic, index, UNKNOWN) for index in asked]
+    assert producer.add({"orders": [1, 0] * 2_000}) == [("orders", index, NONE) for index in [1, 0] * 2_000]
+    assert len(producer.told.topics[0].partitions) == 2
+
+
 @pytest.mark.behaviour("AP-6")
 @pytest.mark.parametrize("name", ["__consumer_offsets", "__transaction_state", "__share_group_state"])
 def test_an_internal_topic_is_not_a_clients_to_add(producer: Producer, name: str):

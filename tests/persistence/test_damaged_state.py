@@ -36,6 +36,7 @@ from tests.process.serving import refused
 
 AUTHORIZED: Final = {
     **CONFIG,
+    "transaction.state.log.num.partitions": 1,
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "allow.everyone.if.no.acl.found": "true",
 }

@@ -8,10 +8,23 @@ from pathlib import Path
 import pytest
 
 from kafkawire.errors import ErrorCode
+from kafkawire.messages.end_txn_request import EndTxnRequest
 from kafkawire.messages.heartbeat_request import HeartbeatRequest
+from kafkawire.messages.init_producer_id_request import InitProducerIdRequest
 from kafkawire.messages.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
+from kafkawire.messages.offset_fetch_request import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
+from kafkawire.messages.txn_offset_commit_request import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
 from tests.persistence.speaker import Speaker
 from tests.process.serving import Serving
+from tests.waiting import until
 
 ERROR = ErrorCode.KAFKA_STORAGE_ERROR
 LIMIT = 20_000
@@ -72,6 +85,58 @@ def test_a_full_disk_under_a_group(tmp_path: Path):
         assert speaker.committed("group", "orders", [0]) == [39]
         assert [one.value for one in speaker.records("__consumer_offsets", _partition(segment))][-1] is not None
         assert len(speaker.records("__consumer_offsets", _partition(segment))) == 40
+
+
+def _commit_in_transaction(speaker: Speaker, producer: tuple[int, int], offset: int) -> int:
+    asked = TxnOffsetCommitRequestTopic("orders", partitions=[TxnOffsetCommitRequestPartition(0, offset)])
+    request = TxnOffsetCommitRequest("t", "group", *producer, topics=[asked])
+    code: int = speaker.ask(request, 5).topics[0].partitions[0].error_code
+    return code
+
+
+def _stable(speaker: Speaker) -> tuple[int, int]:
+    """(offset, error code) for who waits for transactions."""
+    asked = OffsetFetchRequestGroup("group", topics=[OffsetFetchRequestTopics("orders", partition_indexes=[0])])
+    (answer,) = speaker.ask(OffsetFetchRequest(groups=[asked], require_stable=True), 8).groups
+    (found,) = answer.topics[0].partitions
+    return found.committed_offset, found.error_code
+
+
+def _begin(speaker: Speaker) -> tuple[int, int]:
+    for offset in range(40):
+        assert speaker.commit("group", "orders", {0: offset}) == [0]
+    answer = speaker.ask(InitProducerIdRequest("t", 600_000), 4)
+    return answer.producer_id, answer.producer_epoch
+
+
+def test_a_full_disk_under_a_transactional_commit(tmp_path: Path):
+    options = ["--data-dir", str(tmp_path), "--topic", "orders:1"]
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        producer = _begin(speaker)
+        (segment,) = tmp_path.glob("__consumer_offsets-*/*.log")
+        _limit_files(process, segment.stat().st_size + 10)
+        assert _commit_in_transaction(speaker, producer, 77) == ERROR
+        assert _stable(speaker) == (39, 0), "nothing is pending"
+        assert "Traceback" not in process.stderr
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        assert _stable(speaker) == (39, 0)
+        assert _commit_in_transaction(speaker, producer, 77) == 0
+        assert _stable(speaker) == (-1, ErrorCode.UNSTABLE_OFFSET_COMMIT)
+
+
+def test_a_full_disk_between_the_end_of_a_transaction_and_its_marker(tmp_path: Path):
+    options = ["--data-dir", str(tmp_path), "--topic", "orders:1"]
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        producer = _begin(speaker)
+        assert _commit_in_transaction(speaker, producer, 77) == 0
+        (segment,) = tmp_path.glob("__consumer_offsets-*/*.log")
+        _limit_files(process, segment.stat().st_size + 10)
+        speaker.ask(EndTxnRequest("t", *producer, True), 3)
+        assert _stable(speaker) == (-1, ErrorCode.UNSTABLE_OFFSET_COMMIT)
+        assert speaker.committed("group", "orders", [0]) == [39]
+        assert "Traceback" not in process.stderr
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        until(lambda: _stable(speaker) == (77, 0), "the marker, which is sent again")
 
 
 def test_a_full_disk_under_an_administrator(tmp_path: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -240,3 +241,43 @@ def test_with_a_sync_for_every_reply(tmp_path: Path):
             assert one.end(speaker) == ErrorCode.NONE
         assert read(speaker) == [b"%d" % number for number in range(20)]
         assert one.state(speaker) == "CompleteCommit"
+
+
+def _limit_files(process: Serving, size: int) -> None:
+    """From now on no file of the process grows beyond that: its writes fail as on a full disk."""
+    resource.prlimit(process.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+@pytest.mark.parametrize("full", ["__transaction_state", "orders", "__consumer_offsets"])
+def test_a_full_disk_under_the_end_of_a_transaction(tmp_path: Path, full: str):
+    """A decision that cannot be written was not taken; one whose markers cannot be written is carried out later."""
+    one = Transaction("tx")
+    options = ["--data-dir", str(tmp_path), "--topic", "orders:2"]
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        one.begin(speaker)
+        if full == "orders":
+            speaker.produce("orders", 0, b"x" * 5000)
+        for number in range(20):
+            one.write(speaker, b"%d" % number)
+            if full == "__consumer_offsets":
+                one.commit_offset(speaker, number)
+        if full == "__transaction_state":
+            for _ in range(20):
+                assert one.end(speaker, commit=False) == 0
+                one.write(speaker, b"again")
+        sizes = [segment.stat().st_size for segment in tmp_path.glob(f"{full}-*/*.log")]
+        _limit_files(process, max(sizes) + 10)
+        code = one.end(speaker)
+        assert code == (ErrorCode.KAFKA_STORAGE_ERROR if full == "__transaction_state" else 0)
+        assert one.state(speaker) == ("Ongoing" if full == "__transaction_state" else "PrepareCommit")
+        assert one.end(speaker) == ErrorCode.KAFKA_STORAGE_ERROR
+        assert "Traceback" not in process.stderr
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        if full == "__transaction_state":
+            assert one.state(speaker) == "Ongoing"
+            assert one.end(speaker) == 0
+        assert one.state(speaker) == "CompleteCommit"
+        if full == "__consumer_offsets":
+            assert speaker.committed("team", "orders", [0]) == [19]
+        else:
+            assert len(read(speaker)) == (21 if full == "orders" else 1)

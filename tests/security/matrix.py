@@ -104,6 +104,11 @@ from kafkawire.messages.txn_offset_commit_request import (
 from kafkawire.messages.unregister_broker_request import UnregisterBrokerRequest
 from kafkawire.messages.unregister_controller_request import UnregisterControllerRequest
 from kafkawire.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
+from kafkawire.messages.write_txn_markers_request import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
 from kafkawire.records import NewRecord, build_batch
 from kafkawire.schema import Message
 
@@ -232,6 +237,9 @@ def _transactions(ids: dict[str, bytes]) -> Iterator[Cell]:
         ]
         committed = TxnOffsetCommitRequest(TX, TEAM, *who, topics=offsets)
         yield Cell(f"commit offsets {version}", ApiKey.TXN_OFFSET_COMMIT, version, committed)
+    markers = [WritableTxnMarker(*who, True, [WritableTxnMarkerTopic(SEEN, [7]), WritableTxnMarkerTopic(GONE, [0])], 0)]
+    for version in (1, 2):
+        yield Cell(f"markers {version}", ApiKey.WRITE_TXN_MARKERS, version, WriteTxnMarkersRequest(markers))
     described = DescribeTransactionsRequest([OPEN_TX, "none", TX])
     yield Cell("describe transactions", ApiKey.DESCRIBE_TRANSACTIONS, 0, described)
     yield Cell("transactions", ApiKey.LIST_TRANSACTIONS, 2, ListTransactionsRequest())

@@ -16,7 +16,7 @@ Kafka never answers; here the answer is empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kafkastub.handlers.context import RequestContext
@@ -38,6 +38,7 @@ from kafkawire.messages.add_partitions_to_txn_response import (
     AddPartitionsToTxnResult,
     AddPartitionsToTxnTopicResult,
 )
+from kafkawire.rows import Rows
 
 if TYPE_CHECKING:
     from kafkastub.transactions import TopicPartition
@@ -47,6 +48,9 @@ ASKED_BY_BROKERS_FROM = 4
 """From this version on several transactions are named."""
 _V1, _V2 = 0, 2
 """Transaction versions; Kafka counts clients below the second as 0."""
+
+_Codes = dict[str, dict[int, ErrorCode]]
+"""Topic, partition, code."""
 
 
 def error_response(request: AddPartitionsToTxnRequest, code: ErrorCode, version: int) -> AddPartitionsToTxnResponse:
@@ -78,9 +82,13 @@ def _results(
     ctx: RequestContext, transaction: AddPartitionsToTxnTransaction, by_client: bool
 ) -> list[AddPartitionsToTxnTopicResult]:
     refused = _refused(ctx, transaction.topics, by_client)
-    if refused:
-        untouched = (one for one in _partitions(transaction.topics) if one not in refused)
-        return _each(refused | dict.fromkeys(untouched, ErrorCode.OPERATION_NOT_ATTEMPTED))
+    if any(refused.values()):
+        untouched: _Codes = {}
+        for topic in transaction.topics:
+            untouched.setdefault(topic.name, {}).update(
+                dict.fromkeys(topic.partitions, ErrorCode.OPERATION_NOT_ATTEMPTED)
+            )
+        return _each({name: codes | refused[name] for name, codes in untouched.items()})
     try:
         with without_fencing(ctx.api_version < KNOWS_FENCED_FROM):
             if transaction.verify_only:
@@ -91,24 +99,23 @@ def _results(
     return _alike(transaction.topics, ErrorCode.NONE)
 
 
-def _refused(
-    ctx: RequestContext, topics: Iterable[AddPartitionsToTxnTopic], by_client: bool
-) -> dict[TopicPartition, ErrorCode]:
-    """The partitions that cannot be in a transaction, or not in this client's."""
+def _refused(ctx: RequestContext, topics: Iterable[AddPartitionsToTxnTopic], by_client: bool) -> _Codes:
+    """Of each topic the partitions that cannot be in a transaction, or not in this client's."""
     access = None if ctx.state.authorizer is None or not by_client else ctx.access
-    refused: dict[TopicPartition, ErrorCode] = {}
+    refused: _Codes = {}
     for asked in topics:
         if by_client and asked.name in INTERNAL_TOPICS:
             may_write = False
         else:
             may_write = access is None or access.to_topic(Operation.WRITE, asked.name)
         topic = ctx.state.cluster.topic(asked.name)
-        count = 0 if topic is None else len(topic.partitions)
-        for index in asked.partitions:
-            if not may_write:
-                refused[asked.name, index] = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-            elif not 0 <= index < count:
-                refused[asked.name, index] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        codes = refused.setdefault(asked.name, {})
+        if not may_write:
+            codes.update(dict.fromkeys(asked.partitions, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+        else:
+            there = range(0 if topic is None else len(topic.partitions))
+            missing = set(asked.partitions).difference(there)
+            codes.update(dict.fromkeys(missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
     return refused
 
 
@@ -128,38 +135,51 @@ def _add(ctx: RequestContext, transaction: AddPartitionsToTxnTransaction, transa
     ctx.state.transactions.settle(turn)
 
 
-def _verified(ctx: RequestContext, transaction: AddPartitionsToTxnTransaction) -> dict[TopicPartition, ErrorCode]:
+def _verified(ctx: RequestContext, transaction: AddPartitionsToTxnTransaction) -> _Codes:
     if not transaction.transactional_id:
         raise KafkaError(ErrorCode.INVALID_REQUEST)
-    return existing_coordinator(ctx.state).verify_partitions(
+    found = existing_coordinator(ctx.state).verify_partitions(
         transaction.transactional_id,
         transaction.producer_id,
         transaction.producer_epoch,
         _partitions(transaction.topics),
     )
+    codes: _Codes = {}
+    for (topic, index), code in found.items():
+        codes.setdefault(topic, {})[index] = code
+    return codes
 
 
 def _partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> list[TopicPartition]:
-    return [(topic.name, index) for topic in topics for index in topic.partitions]
+    """Each that is there; a request may name one a million times."""
+    return [(topic.name, index) for topic in topics for index in dict.fromkeys(topic.partitions)]
 
 
 def _alike(topics: Iterable[AddPartitionsToTxnTopic], code: ErrorCode) -> list[AddPartitionsToTxnTopicResult]:
     """As it was asked for, each partition with the code."""
+    same = {"partition_error_code": code}
     return [
-        AddPartitionsToTxnTopicResult(
-            topic.name, [AddPartitionsToTxnPartitionResult(index, code) for index in topic.partitions]
-        )
+        AddPartitionsToTxnTopicResult(topic.name, _rows({"partition_index": topic.partitions}, same))
         for topic in topics
     ]
 
 
-def _each(codes: dict[TopicPartition, ErrorCode]) -> list[AddPartitionsToTxnTopicResult]:
-    """Each partition with its own code, in the order of Kafka's maps."""
-    from kafkastub.transactions.records import by_topic
+def _each(codes: _Codes) -> list[AddPartitionsToTxnTopicResult]:
+    """Each partition with its own code, in the order of Kafka's maps, very many as they are."""
+    from kafkastub.transactions.records import MOST_ORDERED, by_topic
 
+    if sum(map(len, codes.values())) <= MOST_ORDERED:
+        ordered = by_topic((topic, index) for topic, each in codes.items() for index in each)
+        codes = {topic: {index: codes[topic][index] for index in indexes} for topic, indexes in ordered.items()}
     return [
         AddPartitionsToTxnTopicResult(
-            topic, [AddPartitionsToTxnPartitionResult(index, codes[topic, index]) for index in indexes]
+            topic, _rows({"partition_index": list(each), "partition_error_code": list(each.values())}, {})
         )
-        for topic, indexes in by_topic(codes).items()
+        for topic, each in codes.items()
     ]
+
+
+def _rows(
+    columns: Mapping[str, Sequence[int]], constants: Mapping[str, int]
+) -> Rows[AddPartitionsToTxnPartitionResult]:
+    return Rows(AddPartitionsToTxnPartitionResult, len(columns["partition_index"]), columns, constants)

@@ -304,7 +304,7 @@ class ProducerStates:
         entry.last_timestamp = timestamp
         entry.appended_ms = now_ms
         if self._verifications is not None:
-            self._verifications.over(producer_id)
+            self._verifications.ended(producer_id, producer_epoch)
         start = entry.transaction_start
         if start is None:
             return None

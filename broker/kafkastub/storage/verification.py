@@ -46,8 +46,17 @@ class Verifications:
             self._started[producer_id] = known._replace(epoch=epoch, lowest_sequence=sequence)
 
     def over(self, producer_id: int) -> None:
-        """A transactional batch or a marker of the producer was written."""
+        """A transactional batch of the producer was written."""
         self._started.pop(producer_id, None)
+
+    def ended(self, producer_id: int, epoch: int) -> None:
+        """A marker of the producer was written, with that epoch.
+
+        What was to be verified with raised epochs is of the transaction behind, unless the marker's epoch is above.
+        """
+        known = self._started.get(producer_id)
+        if known is not None and (epoch > known.epoch or not known.epochs_are_raised):
+            del self._started[producer_id]
 
     def forget(self, until_ms: int) -> None:
         """Forget those that began at or before that broker time."""

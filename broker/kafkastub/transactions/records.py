@@ -19,7 +19,7 @@ from kafkawire.messages.transaction_log_value import PartitionsSchema, Transacti
 NO_TIMESTAMP: Final = -1
 _int16 = struct.Struct(">h")
 _KEY_VERSION: Final = 0
-_MOST_ORDERED: Final = 1_000
+MOST_ORDERED: Final = 1_000
 """Nobody looks at the order of more, and the hashes of a million take seconds."""
 _WHAT: Final = "record of __transaction_state"
 
@@ -89,7 +89,7 @@ TransactionRecord = TransactionMetadata | TransactionTombstone
 def kafka_order(partitions: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     """Partitions in the order in which Kafka's `HashSet<TopicPartition>` has them; very many stay as they are."""
     several = list(partitions)
-    if len(several) > _MOST_ORDERED:
+    if len(several) > MOST_ORDERED:
         return several
     hashes = {topic: string_hash(topic) for topic, _ in several}
     return hash_map_order(((31 * (31 + one[1]) + hashes[one[0]]) & 0xFFFFFFFF, one) for one in several)
@@ -100,7 +100,7 @@ def by_topic(partitions: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
     grouped: dict[str, list[int]] = {}
     for topic, index in kafka_order(partitions):
         grouped.setdefault(topic, []).append(index)
-    if len(grouped) > _MOST_ORDERED:
+    if len(grouped) > MOST_ORDERED:
         return grouped
     return {topic: grouped[topic] for topic in string_map_order(grouped)}
 

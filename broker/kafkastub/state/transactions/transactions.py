@@ -6,6 +6,7 @@ Kafka: TransactionCoordinator, TransactionStateManager, TransactionMarkerChannel
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -116,16 +117,17 @@ class Transactions(Runtime[TransactionRecord]):
 
     def _step(self, broker_ms: int, timer_ms: int) -> None:
         """Write a part of the markers that can be written; the rest has its turn in time."""
-        for markers, done in self._markers.step(broker_ms):
-            self.settle(
-                self.coordinator.markers_written(
-                    markers.transactional_id,
-                    markers.producer_id,
-                    markers.producer_epoch,
-                    done,
-                    Turn(broker_ms, timer_ms),
+        with suppress(KafkaError):  # a disk that takes no more: everything is then what the files say
+            for markers, done in self._markers.step(broker_ms):
+                self.settle(
+                    self.coordinator.markers_written(
+                        markers.transactional_id,
+                        markers.producer_id,
+                        markers.producer_epoch,
+                        done,
+                        Turn(broker_ms, timer_ms),
+                    )
                 )
-            )
         if self._markers.is_due:
             self._state.mark_dirty()
 
@@ -243,7 +245,8 @@ class Transactions(Runtime[TransactionRecord]):
 
     def expire(self, broker_ms: int, timer_ms: int) -> None:
         """Do what is due at `timer_ms`."""
-        self.settle(self.coordinator.expire(broker_ms, timer_ms), batch_per_id=True)
+        with suppress(KafkaError):  # a disk that takes no more: nothing has happened
+            self.settle(self.coordinator.expire(broker_ms, timer_ms), batch_per_id=True)
         self._step(broker_ms, timer_ms)
 
     def expire_ids(self, broker_ms: int) -> None:

@@ -116,8 +116,8 @@ class MarkersUnderWay:
             some = tuple(ending.turn.popleft() for _ in range(min(limit, len(ending.turn))))
             limit -= max(len(some), 1)
             done = self._try(ending, some, broker_ms)
-            if not ending.turn or name not in self._endings:
-                del self._queue[name]
+            if not ending.turn or self._endings.get(name) is not ending:
+                self._queue.pop(name, None)  # a disk that failed meanwhile has emptied it
             if done or not some:
                 yield ending.markers, done
 
@@ -138,6 +138,6 @@ class MarkersUnderWay:
             elif code not in _STAY:
                 del ending.left[partition]
                 done.append(partition)
-        if given_up or not ending.left:
-            self._endings.pop(markers.transactional_id, None)
+        if (given_up or not ending.left) and self._endings.get(markers.transactional_id) is ending:
+            del self._endings[markers.transactional_id]
         return done
