@@ -25,10 +25,10 @@ HEAD = """# Programs
 Written by `make programs` on {date}: {count} programs with transactions, each on kafkastub {stub} and on Apache Kafka
 {kafka}. All of it took {minutes} on two cores.
 
-None of them is an imitation: they are the applications and frameworks that people run, as they come from their
-projects. Each is interrupted in the middle (`kill -9` while records of an open transaction lie in the log, unless the
-table says otherwise) and started again. It passes where every record is once in what a read_committed reader sees, and
-none of an aborted transaction; and where a read_uncommitted reader sees more, so that a transaction was interrupted.
+The tools and frameworks are the real ones, as they come from their projects; where they need a job or a topology, it is
+a short one of ours. Each is interrupted in the middle (`kill -9` while records of an open transaction lie in the log,
+unless the table says otherwise) and started again. It passes where every record is once in what a read_committed reader
+sees, and none of an aborted transaction; and where a read_uncommitted reader sees more, so that one was aborted.
 """
 
 HOW = """
