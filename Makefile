@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 WORKERS ?= 2
 
-.PHONY: help run test test-docker check oracle oracle-expiry differential conformance mutants soak golden messages docs clients examples bench lock clean
+.PHONY: help run test test-docker check oracle oracle-expiry differential conformance mutants soak golden messages docs clients programs examples bench lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -20,6 +20,7 @@ help:
 	@echo "make differential  any seeds: SEEDS=1-1000 ARGS=\"--steps 40\" (--kind data|odd|broken|access)"
 	@echo "make conformance   the suite of kafkastub conform on stub, two Apache Kafkas and kfake; writes docs/conformance.md"
 	@echo "make clients       twelve client libraries on the stub and Apache Kafka; writes docs/clients.md (Maven, Go, Node.js, Cargo)"
+	@echo "make programs      applications with transactions on the stub and Apache Kafka; writes docs/programs.md (Maven, Go)"
 	@echo "make mutants       seeded defects in copies of the stub: each has to fail a case of that suite"
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
@@ -97,6 +98,9 @@ docs: $(DEV)
 
 clients: $(DEV)
 	$(BIN)/python -m tests.matrix $(ARGS)
+
+programs: $(DEV)
+	$(BIN)/python -m tests.programs $(ARGS)
 
 examples: $(DEV)
 	$(BIN)/python examples/run.py $(ARGS)

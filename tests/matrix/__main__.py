@@ -19,12 +19,13 @@ from kafkastub import KafkaStub
 from kafkastub.client.errors import ClientError
 from tests.conftest import APACHE_CONFIG, CONFIG
 from tests.matrix import document
-from tests.matrix.clients import CLIENTS, Client, Unavailable, build
+from tests.matrix.clients import CLIENTS, Client, build
 from tests.matrix.document import KAFKA, STUB, Run
 from tests.matrix.playing import FAILED, PASSED, WITNESS, play
 from tests.matrix.scenario import STEPS
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.oracle.jars import OracleError
+from tests.toolchains import Unavailable
 
 
 def on_stub(client: Client) -> Run:

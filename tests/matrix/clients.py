@@ -5,31 +5,37 @@ Versions are read from the lock files that pin them. Programs are built into `.c
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+from tests.toolchains import (
+    CACHE,
+    Unavailable,
+    build_go,
+    build_maven,
+    changed,
+    java_program,
+    locked_go,
+    locked_java,
+    locked_python,
+    need,
+    run,
+)
+
 PROGRAMS: Final = Path(__file__).resolve().parent / "programs"
-BUILT: Final = ROOT / ".cache" / "matrix"
-BUILD_SECONDS: Final = 1800
+BUILT: Final = CACHE / "matrix"
+GO: Final = PROGRAMS / "go"
 
 KCAT_VERSION: Final = "1.7.1"
 """kcat comes with the system: another version is not the one that the document speaks of."""
-
-
-class Unavailable(Exception):
-    """A client cannot be run; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +60,7 @@ class Client:
 def build(kit: str) -> None:
     """Build the programs of a toolchain. Raises Unavailable where it is missing or fails."""
     tool, steps = KITS[kit]
-    if shutil.which(tool) is None:
-        raise Unavailable(f"this machine has no {tool}")
+    need(tool)
     steps()
 
 
@@ -71,53 +76,25 @@ def _check_kcat() -> None:
 
 
 def _build_java() -> None:
-    """Maven takes seconds to find that nothing is to be done."""
-    target = BUILT / "java"
-    goals = ["compile", "dependency:copy-dependencies", f"-DoutputDirectory={target / 'jars'}"]
-    with _changed(target, PROGRAMS / "java") as changed:
-        if changed:
-            _run(["mvn", "-q", "-B", "-Dstyle.color=never", f"-Dmatrix.target={target}", *goals], PROGRAMS / "java")
+    build_maven(PROGRAMS / "java", BUILT / "java")
 
 
 def _build_go() -> None:
-    target = BUILT / "go"
-    target.mkdir(parents=True, exist_ok=True)
-    _run(["go", "build", "-o", f"{target}{os.sep}", "./..."], PROGRAMS / "go")
+    build_go(PROGRAMS / "go", BUILT / "go")
 
 
 def _build_node() -> None:
     """The packages are installed beside a copy of the programs, a Node.js among them (see `_node`)."""
     target = BUILT / "node"
-    with _changed(target, PROGRAMS / "node") as changed:
-        if changed:
+    with changed(target, PROGRAMS / "node") as differs:
+        if differs:
             shutil.copytree(PROGRAMS / "node", target, dirs_exist_ok=True)
-            _run(["npm", "ci", "--no-audit", "--no-fund"], target)
+            run(["npm", "ci", "--no-audit", "--no-fund"], target)
 
 
 def _build_rust() -> None:
     command = ["cargo", "build", "--quiet", "--release", "--locked", "--target-dir", str(BUILT / "rust")]
-    _run(command, PROGRAMS / "rust")
-
-
-@contextlib.contextmanager
-def _changed(target: Path, sources: Path) -> Iterator[bool]:
-    """Whether any source is another than at the last build that ended well; `target` is made."""
-    files = sorted(path for path in sources.rglob("*") if path.is_file())
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
-    marker = target / ".built"
-    target.mkdir(parents=True, exist_ok=True)
-    changed = not marker.exists() or marker.read_text() != digest
-    yield changed
-    marker.write_text(digest)
-
-
-def _run(command: Sequence[str], folder: Path) -> None:
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        raise Unavailable(f"{command[0]} did not end within {BUILD_SECONDS} s") from None
-    if done.returncode:
-        raise Unavailable(f"{' '.join(command[:2])} failed:\n{(done.stdout + done.stderr).strip()}")
+    run(command, PROGRAMS / "rust")
 
 
 KITS: Final[dict[str, tuple[str, Callable[[], None]]]] = {
@@ -131,16 +108,6 @@ KITS: Final[dict[str, tuple[str, Callable[[], None]]]] = {
 """The program without which there is no such toolchain, and what builds."""
 
 
-def _locked_python(name: str) -> Callable[[], str]:
-    lock = ROOT / "requirements" / "dev.lock"
-    return lambda: _only(re.findall(rf"^{re.escape(name)}==([^\s;\\]+)", lock.read_text(), re.MULTILINE))
-
-
-def _locked_go(module: str) -> Callable[[], str]:
-    lock = PROGRAMS / "go" / "go.mod"
-    return lambda: _only(re.findall(rf"^\s*{re.escape(module)} v(\S+)$", lock.read_text(), re.MULTILINE))
-
-
 def _locked_node(package: str) -> Callable[[], str]:
     lock = PROGRAMS / "node" / "package-lock.json"
     return lambda: str(json.loads(lock.read_text())["packages"][f"node_modules/{package}"]["version"])
@@ -148,18 +115,7 @@ def _locked_node(package: str) -> Callable[[], str]:
 
 def _locked_rust(crate: str) -> Callable[[], str]:
     lock = PROGRAMS / "rust" / "Cargo.lock"
-    return lambda: _only(one["version"] for one in tomllib.loads(lock.read_text())["package"] if one["name"] == crate)
-
-
-def _locked_java(artifact: str) -> Callable[[], str]:
-    text = PROGRAMS / "java" / "pom.xml"
-    wanted = rf"<artifactId>{artifact}</artifactId>\s*<version>([^<]+)</version>"
-    return lambda: _only(re.findall(wanted, text.read_text()))
-
-
-def _only(found: Iterable[str]) -> str:
-    (one,) = found
-    return one
+    return lambda: next(one["version"] for one in tomllib.loads(lock.read_text())["package"] if one["name"] == crate)
 
 
 def _python(program: str) -> Callable[[], list[str]]:
@@ -167,8 +123,7 @@ def _python(program: str) -> Callable[[], list[str]]:
 
 
 def _java() -> list[str]:
-    path = os.pathsep.join((str(BUILT / "java" / "classes"), str(BUILT / "java" / "jars" / "*")))
-    return ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path, "Scenario"]
+    return java_program(BUILT / "java", "Scenario")
 
 
 def _built(*parts: str) -> Callable[[], list[str]]:
@@ -185,14 +140,14 @@ APACHE: Final = "Apache-2.0"
 C_PYTHON: Final = "Python, on librdkafka"
 RELEASE: Final = ("rust", "release")
 CLIENTS: Final = (
-    Client("aiokafka", "Python", APACHE, "python", _locked_python("aiokafka"), _python("aiokafka")),
-    Client("confluent-kafka", C_PYTHON, APACHE, "python", _locked_python("confluent-kafka"), _python("confluent")),
-    Client("kafka-python", "Python", APACHE, "python", _locked_python("kafka-python"), _python("kafka_python")),
-    Client("kafka-clients", "Java", APACHE, "java", _locked_java("kafka-clients"), _java),
+    Client("aiokafka", "Python", APACHE, "python", locked_python("aiokafka"), _python("aiokafka")),
+    Client("confluent-kafka", C_PYTHON, APACHE, "python", locked_python("confluent-kafka"), _python("confluent")),
+    Client("kafka-python", "Python", APACHE, "python", locked_python("kafka-python"), _python("kafka_python")),
+    Client("kafka-clients", "Java", APACHE, "java", locked_java(PROGRAMS / "java", "kafka-clients"), _java),
     Client("kcat", "program, on librdkafka", "BSD-2-Clause", "kcat", lambda: KCAT_VERSION, _python("kcat")),
-    Client("franz-go", "Go", "BSD-3-Clause", "go", _locked_go("github.com/twmb/franz-go"), _built("go", "franz-go")),
-    Client("sarama", "Go", "MIT", "go", _locked_go("github.com/IBM/sarama"), _built("go", "sarama")),
-    Client("kafka-go", "Go", "MIT", "go", _locked_go("github.com/segmentio/kafka-go"), _built("go", "kafka-go")),
+    Client("franz-go", "Go", "BSD-3-Clause", "go", locked_go(GO, "github.com/twmb/franz-go"), _built("go", "franz-go")),
+    Client("sarama", "Go", "MIT", "go", locked_go(GO, "github.com/IBM/sarama"), _built("go", "sarama")),
+    Client("kafka-go", "Go", "MIT", "go", locked_go(GO, "github.com/segmentio/kafka-go"), _built("go", "kafka-go")),
     Client("kafkajs", "JavaScript", "MIT", "node", _locked_node("kafkajs"), _node("kafkajs")),
     Client(
         "@platformatic/kafka", "JavaScript", APACHE, "node", _locked_node("@platformatic/kafka"), _node("platformatic")

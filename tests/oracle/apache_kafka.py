@@ -124,6 +124,13 @@ class ApacheKafka:
             raise OracleError(f"the node did not end within {START_SECONDS} s; it said:\n{self.log(40)}") from None
         self._let_go()
 
+    def crash(self) -> None:
+        """kill -9. Its folder stays for `resume`."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+        self._let_go()
+
     def _let_go(self) -> None:
         """The process has ended, and its folder stays."""
         process, self._process = self._process, None
@@ -132,7 +139,7 @@ class ApacheKafka:
         process.stdin.close()
 
     def resume(self) -> None:
-        """Start the node again after `pause`, on its port and with its data; it answers when this returns."""
+        """Start the node again after `pause` or `crash`, on its port and with its data; it answers at the end."""
         for attempt in range(1, STARTS + 1):
             self._run()
             try:

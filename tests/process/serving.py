@@ -18,6 +18,7 @@ from tests.rawclient import RawClient
 
 COMMAND = Path(sys.executable).parent / "kafkastub"
 READY = re.compile(r"kafkastub ready on (\S+):(\d+)\S* \(profile (\w+)\)\n")
+CONTROL = re.compile(r"kafkastub control port on (http://127\.0\.0\.1:\d+)\n")
 START_SECONDS = 60
 SOON = 8
 """Seconds within which a process has ended that waits for nobody, on a busy machine too; to wait costs ten and more."""
@@ -105,6 +106,22 @@ class Serving:
     def metadata(self, *topics: str) -> Any:
         """What a client is told about the cluster and all topics, or these (which may be created by it)."""
         return metadata(self.servers, *topics)
+
+
+class Controlled(Serving):
+    """With a control port at `url`."""
+
+    def __init__(self, *args: str) -> None:
+        super().__init__("--control-port", "0", *args)
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        found = CONTROL.fullmatch(line)
+        assert found, line
+        self.url = found[1]
+        return self
 
 
 def metadata(servers: str, *topics: str) -> Any:

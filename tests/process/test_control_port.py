@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import socket
 from pathlib import Path
@@ -10,27 +9,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.process.serving import SOON, Serving, refused
+from tests.process.serving import SOON, Controlled, refused
 
 SECONDS = 60
 """More than any answer takes, on a busy machine too."""
-LINE = re.compile(r"kafkastub control port on (http://127\.0\.0\.1:\d+)\n")
-
-
-class Controlled(Serving):
-    """With a control port at `url`."""
-
-    def __init__(self, *args: str) -> None:
-        super().__init__("--control-port", "0", *args)
-
-    def __enter__(self) -> Controlled:
-        super().__enter__()
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        found = LINE.fullmatch(line)
-        assert found, line
-        self.url = found[1]
-        return self
 
 
 def asking(process: Controlled) -> httpx.Client:
