@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
 
+from kafkastub.conformance.differential.admin import admin_script
 from kafkastub.conformance.differential.data import data_script
 from kafkastub.conformance.differential.groups import groups_script
 from kafkastub.conformance.differential.report import text
@@ -25,7 +26,7 @@ from tests.differential.handmade import SCRIPTS
 from tests.differential.running import apache_kafka, started_once, stub
 from tests.oracle.apache_kafka import OracleError
 
-KINDS = ("groups", "data", "odd", "broken", "access")
+KINDS = ("groups", "data", "admin", "odd", "broken", "access")
 TOLD_EVERY = 50
 
 
@@ -87,6 +88,8 @@ def _chosen(arguments: argparse.Namespace) -> Iterator[Script]:
             yield groups_script(seed, arguments.steps)
         elif arguments.kind == "data":
             yield data_script(seed, *([arguments.steps] if arguments.steps else []))
+        elif arguments.kind == "admin":
+            yield admin_script(seed, *([arguments.steps] if arguments.steps else []))
         else:
             yield {"odd": odd_values, "broken": broken_bytes, "access": access_script}[arguments.kind](seed)
 

@@ -1,7 +1,7 @@
 """Messages as plain data (dicts, lists, numbers, strings) and back: what scenarios and transcripts are written in.
 
 A struct is a dict of the fields that the version has, those left out that hold the schema's default. Bytes and records
-are hexadecimal text, a uuid is hexadecimal text or a name such as `<topic t1>`; a number may have one: `<session 1>`.
+are hexadecimal text, a uuid is hexadecimal text or a name such as `<topic t1>`; others may have one: `<session 1>`.
 """
 
 from __future__ import annotations
@@ -83,13 +83,18 @@ def _built(cls: type[Struct], kind: str, value: Json, words: Translation) -> Any
     if kind == "string":
         return words.text(value)
     if kind in BYTES:
-        return words.data(bytes.fromhex(value))
+        return words.data(_bytes(words.text(value) if value.startswith("<") else value))
     if kind == "uuid":
         translated = words.text(value)
         return ZERO_UUID if translated.startswith("<") else bytes.fromhex(translated)
     if isinstance(value, Mapping):
         return _struct(getattr(sys.modules[cls.__module__], kind), value, words)
     return int(words.text(value)) if isinstance(value, str) else value
+
+
+def _bytes(text: str) -> bytes:
+    """From hexadecimal text; a name that stands for nothing is what it says."""
+    return text.encode() if text.startswith("<") else bytes.fromhex(text)
 
 
 def _described(kind: str, value: Any, version: int, words: Translation) -> Json:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 
+from kafkastub.conformance.differential.admin import admin_script
 from kafkastub.conformance.differential.broker import Broker, Lost
 from kafkastub.conformance.differential.compare import Difference
 from kafkastub.conformance.differential.data import data_script
@@ -25,7 +26,11 @@ from kafkastub.conformance.differential.shrink import SECONDS, shrunk
 STEPS = 40
 SCENARIOS = 100
 
-KINDS: dict[str, Callable[[int, int], Script]] = {"groups": groups_script, "data": data_script}
+KINDS: dict[str, Callable[[int, int], Script]] = {
+    "groups": groups_script,
+    "data": data_script,
+    "admin": admin_script,
+}
 """What scenarios are about: the script of a seed and a number of steps."""
 
 REPEATS = 2

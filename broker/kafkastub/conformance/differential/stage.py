@@ -195,13 +195,18 @@ class Stage:
     def _connected(self, client_id: str) -> Link:
         """A new connection, one answer old: before that the broker may accept it later than it reads others."""
         broker, client = self.broker, None if client_id == NO_CLIENT_ID else client_id
+        door = broker.doors.get(client_id)
         problem = "does not accept a connection"
         try:
-            link = Link(broker.host, broker.port, broker.answer_seconds, client, math.inf, remembered())
+            port = broker.port if door is None else door.port
+            link = Link(broker.host, port, broker.answer_seconds, client, math.inf, remembered())
             problem = "does not answer ApiVersions on a new connection"
             try:
                 link.raw("ApiVersions", 0, b"")
                 link.next_answer(broker.answer_seconds)
+                if door is not None:
+                    problem = f"does not let {client_id} in"
+                    _sign_in(link, client_id, door.password)
             except ClientError:
                 link.close()
                 raise
@@ -247,6 +252,14 @@ class Stage:
             for topic in getattr(message, "topics", ()):
                 if topic.name and bytes(topic.topic_id) != ZERO_UUID:
                     self.names.add(topic_name(self.names.stable(topic.name)), bytes(topic.topic_id).hex())
+
+
+def _sign_in(link: Link, user: str, password: str) -> None:
+    """By PLAIN. Raises ClientError."""
+    link.request("SaslHandshake", 1, {"mechanism": "PLAIN"}).answer()
+    said = link.request("SaslAuthenticate", 2, {"auth_bytes": f"\0{user}\0{password}".encode()}).answer()
+    if said.error_code:
+        raise ClientError(f"error {said.error_code} {said.error_message}")
 
 
 def _settled(**fields: Json) -> Json:
