@@ -26,12 +26,17 @@ _TOPICS: Final = {
     ApiKey.DELETE_RECORDS: (("topics",), "topics"),
     ApiKey.OFFSET_FOR_LEADER_EPOCH: (("topics",), "topics"),
     ApiKey.CREATE_PARTITIONS: (("topics",), "results"),
+    ApiKey.ALTER_REPLICA_LOG_DIRS: (("topics",), "results"),
     ApiKey.ELECT_LEADERS: (("topic_partitions",), "replica_election_results"),
     ApiKey.OFFSET_DELETE: (("topics",), "topics"),
     ApiKey.DESCRIBE_PRODUCERS: (("topics",), "topics"),
+    ApiKey.DESCRIBE_QUORUM: (("topics",), "topics"),
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: (("topics",), "topics"),
 }
 """API -> the request's arrays of topics (whichever its version has), the answer's."""
+
+_HOLDERS: Final = {ApiKey.ALTER_REPLICA_LOG_DIRS: "dirs"}
+"""API -> the request's array in whose elements the topics stand, where it is not the request that has them."""
 
 _GROUPS: Final = {
     ApiKey.DELETE_GROUPS: (("groups_names",), "results"),
@@ -68,6 +73,8 @@ class Naming(NamedTuple):
     """Those at the top; those in `groups` are there."""
     answer_groups: Array | None
     answer_topics: Array | None
+    holder: str | None = None
+    """The array in whose elements `topics` are, where it is not the request that has them."""
 
     @property
     def names_groups(self) -> bool:
@@ -97,12 +104,17 @@ def naming(key: ApiKey, version: int) -> Naming:
     elif any(field.name == "group_id" for field in request.fields):
         group = "group_id"
     of_groups, of_topics = _GROUPS.get(key, ((), "")), _TOPICS.get(key, ((), ""))
+    holder, holding = _HOLDERS.get(key), request
+    for field in request.fields:
+        if field.name == holder and field.struct is not None:
+            holding = field.struct
     return Naming(
         group,
         _array(request, of_groups[0], _GROUP_NAMES),
-        _array(request, of_topics[0], _TOPIC_NAMES),
+        _array(holding, of_topics[0], _TOPIC_NAMES),
         _array(answer, (of_groups[1],), _GROUP_NAMES),
         _array(answer, (of_topics[1],), _TOPIC_NAMES),
+        holder,
     )
 
 
@@ -167,8 +179,9 @@ def index_of(element: Any, array: Array) -> int:
 def topics_in(request: Any, names: Naming) -> Iterator[tuple[str | None, Array, Any]]:
     """(group that it stands in, its array, the element) for each topic that a request names."""
     if names.topics is not None:
-        for topic in getattr(request, names.topics.field) or ():
-            yield None, names.topics, topic
+        for each in (request,) if names.holder is None else getattr(request, names.holder):
+            for topic in getattr(each, names.topics.field) or ():
+                yield None, names.topics, topic
     if names.groups is not None and names.groups.inner is not None:
         for group in getattr(request, names.groups.field) or ():
             for topic in getattr(group, names.groups.inner.field) or ():
