@@ -429,8 +429,8 @@ CAUSES = (
     ),
     Cause(
         "What a feature cannot be: INVALID_UPDATE_VERSION at the top, and nothing is done.",
-        "FEATURE_UPDATE_FAILED, below version 2 at the one feature alone; a level below 0 takes it off, and any upgrade "
-        "type will do.",
+        "FEATURE_UPDATE_FAILED, below version 2 at the one feature alone; a level below 0 takes it off, and of upgrade "
+        "types any will do.",
         "57_update_features.go",
         ("UpdateFeatures/refused",),
     ),

@@ -224,9 +224,11 @@ class Admin(Places):
             body |= {"owner_principal_type": kind, "owner_principal_name": name}
             owner = name if kind == "User" and name in USERS else owner
         self.play.ask(on, "CreateDelegationToken", version, body, settle=True)
-        for _, answer in self.play.answers:
+        for _, answer in list(self.play.answers):
             if answer.get("token_id"):
                 self.tokens.append((answer["hmac"], owner))
+                if body["max_lifetime_ms"] == 1:
+                    self._await_end(on, answer["hmac"])
 
     def _token(self) -> tuple[str, str]:
         """A token's hmac, and who asks about it: mostly the owner of one that there is."""
@@ -236,23 +238,31 @@ class Admin(Places):
         return name, owner if self.chance(0.65) else self.user()
 
     def renew_token(self) -> None:
-        """For a while that is a number of hours, for the longest, or for no time at all."""
+        """For a number of hours, or as long as it may be."""
         name, on = self._token()
         version = self.version("RenewDelegationToken")
-        period = self.pick((-1, HOUR, 2 * HOUR, 20 * HOUR, 1000 * HOUR, 0, 1, LONGEST))
+        period = self.pick((-1, HOUR, 2 * HOUR, 20 * HOUR, 1000 * HOUR, 0, LONGEST))
         body = {"hmac": name, "renew_period_ms": period}
         self.play.ask(on, "RenewDelegationToken", version, body, settle=True)
 
     def expire_token(self) -> None:
         """At once, or in a while."""
         name, on = self._token()
-        self._expire(on, name, self.pick((-1, -1, 0, 1, HOUR, 30 * HOUR, LONGEST, -LONGEST)))
+        period = self.pick((-1, -1, 0, 0, HOUR, 30 * HOUR, LONGEST, -LONGEST))
+        self._expire(on, name, period)
+        if period == 0:
+            self._await_end(on, name)
 
     def _expire(self, on: str, name: str, period: int) -> None:
         body = {"hmac": name, "expiry_time_period_ms": period}
         self.play.ask(on, "ExpireDelegationToken", self.version("ExpireDelegationToken"), body, settle=True)
         if period < 0 and not any(answer.get("error_code") for _, answer in self.play.answers):
             self.tokens = [one for one in self.tokens if one[0] != name]
+
+    def _await_end(self, on: str, name: str) -> None:
+        """Of the millisecond that a token ends at: it is over in the next."""
+        body = {"hmac": name, "expiry_time_period_ms": 0}
+        self.play.poll(on, "ExpireDelegationToken", self.version("ExpireDelegationToken"), body, _is_refused)
 
     def describe_tokens(self) -> None:
         """All that one may see, or those of some people."""
@@ -293,6 +303,10 @@ class Admin(Places):
             "permission_type": 1,
         }
         self.play.ask("a1", "DeleteAcls", self.version("DeleteAcls"), {"filters": [body]}, settle=True)
+
+
+def _is_refused(answer: Json) -> bool:
+    return bool(answer.get("error_code"))
 
 
 def _are_in_place(answer: Json) -> bool:
