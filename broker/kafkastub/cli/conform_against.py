@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kafkastub.conformance.differential.running import Comparison, Progress
     from kafkastub.conformance.differential.scenario import Scenario
 
-KINDS = {"groups": ["groups"], "data": ["data"], "all": ["groups", "data"]}
+KINDS = {"groups": ["groups"], "data": ["data"], "admin": ["admin"], "all": ["groups", "data", "admin"]}
 SEED, SCENARIOS, STEPS, KIND = 1, 100, 40, "groups"
 
 
@@ -44,7 +44,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--kind",
         choices=list(KINDS),
         default=KIND,
-        help="what they are about: consumer groups, or topics and records; all is both (default %(default)s)",
+        help="what they are about: consumer groups, topics and records, or the cluster's administration (default "
+        "%(default)s)",
     )
     group.add_argument(
         "--scenario",
