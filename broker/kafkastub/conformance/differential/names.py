@@ -6,6 +6,7 @@ The table stands in docs/differential.md, too.
 |--------------------------------------------|-------------------------------|-----------------------------------------|
 | member id (client or instance id, uuid)    | `<c1#1>`, `<c1#2>`: in order  | text that ends in `-` and a uuid        |
 | prefix of this play's groups and topics    | `<p>`                         | the prefix, which nothing else has      |
+|                                            | `…<p, 5 characters>`          | at a text's end, where it was cut off   |
 | topics that the scenarios of a run share   | `t1`, `t2`, `t3`              | the whole name; in bytes (subscriptions)|
 |                                            |                               | with its length before it               |
 | node id of the broker that is asked        | `1`, and 1 as that id         | `NODES`: fields that hold a node id     |
@@ -95,6 +96,10 @@ PLAIN_NODE = 1
 """What stands for the node that is asked."""
 
 
+SHORTEST_CUT = 3
+"""Fewer characters of a prefix tell nothing of the play's number, and may be anything."""
+
+
 class Names:
     """The names of one play. `prefix` starts every group and topic name that a scenario writes with `<p>`.
 
@@ -151,7 +156,14 @@ class Names:
         text = MEMBER_IN_TEXT.sub(lambda found: self._member(found[1], found[0]), text)
         for name, real in self.topics.items():
             text = text.replace(real, name)
-        return text.replace(self.prefix, "<p>")
+        return self._without_cut(text.replace(self.prefix, "<p>"))
+
+    def _without_cut(self, text: str) -> str:
+        """Where broken bytes end a name within the prefix: how much of it there is."""
+        for length in range(len(self.prefix) - 1, SHORTEST_CUT - 1, -1):
+            if text.endswith(self.prefix[:length]):
+                return f"{text[:-length]}<p, {length} characters>"
+        return text
 
     def plain_node(self, node: int) -> int:
         """A node id as it is shown."""
