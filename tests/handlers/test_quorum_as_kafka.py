@@ -145,7 +145,7 @@ def finalized(servers: str) -> dict[str, int]:
 def settled(servers: str) -> None:
     """Until the broker has learnt of what its controller did by now.
 
-    It tells the epoch of features first and acts on the rest behind that: when a second change is seen, the first is done.
+    It tells the epoch of features first and acts behind that: when a second change is seen, the first is done.
     """
     for _ in range(2):
         change = AlterConfigsResource(
