@@ -156,6 +156,12 @@ def test_a_field_that_answers_have_is_ignored(name: str, good: KafkaStub, faulty
     assert against(faulty, good, "--scenarios", "1", "--steps", "3", "--ignore", name)[0] == 0
 
 
+@pytest.mark.parametrize("name", ["configs", "value"])
+def test_a_field_is_ignored_that_tells_when_a_broker_has_settled(name: str, good: KafkaStub, faulty: KafkaStub):
+    more = ("--scenarios", "1", "--steps", "12", "--kind", "data", "--ignore", name)
+    assert "1 same" in against(faulty, good, *more)[1]
+
+
 def test_a_broker_that_is_gone_is_told_once(good: KafkaStub, faulty: KafkaStub, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("kafkastub.conformance.differential.broker.REVIVAL_SECONDS", 0.1)
 

@@ -153,7 +153,7 @@ class Stage:
     def look(self, times: int = 1) -> dict[str, Json]:
         """Describe the watched groups: {group: description}. A barrier, see the module `play`."""
         for _ in range(times):
-            shown = self._watch("DescribeGroups", {"groups": self.groups})
+            shown = without(self._watch("DescribeGroups", {"groups": self.groups}), self.broker.ignore)
         return {group.pop("group_id", ""): group for group in shown.get("groups", ())}
 
     def settle(self) -> None:
@@ -224,7 +224,8 @@ class Stage:
             connection.close()
 
     def _shown(self, frame: Frame) -> Json:
-        return self._decoded(frame, self._requests.pop(id(frame), {}))
+        answer = self._decoded(frame, self._requests.pop(id(frame), {}))
+        return without(answer, self.broker.ignore) if self.broker.ignore else answer
 
     def _decoded(self, frame: Frame, request: dict[str, Json]) -> Json:
         data = frame.body()
@@ -241,8 +242,6 @@ class Stage:
         answer = normalise_data(self.names, frame.api, request, answer)
         if not self.broker.alone:
             answer.pop("throttle_time_ms", None)
-        if self.broker.ignore:
-            answer = without(answer, self.broker.ignore)
         if end != len(data):
             answer["trailing bytes"] = data[end:].hex()
         return answer
