@@ -263,6 +263,24 @@ def transactions(terminal: Terminal) -> None:
         terminal.run(f"kafka-transactions {asked}")
 
 
+def _controller(terminal: Terminal, node_id: int) -> None:
+    """What a controller of that id would be started with."""
+    terminal.say(f"controller.properties of controller {node_id}")
+    folder = terminal.folder / f"controller-{node_id}"
+    folder.mkdir(exist_ok=True)
+    known = {"version": 1, "cluster.id": "unused", "node.id": node_id, "directory.id": "AQIDBAUGBwgJCgsMDQ4PEA"}
+    (folder / "meta.properties").write_text("".join(f"{key}={value}\n" for key, value in known.items()))
+    settings = {
+        "process.roles": "controller",
+        "node.id": node_id,
+        "listeners": "CONTROLLER://localhost:19093",
+        "controller.listener.names": "CONTROLLER",
+        "log.dirs": folder,
+    }
+    text = "".join(f"{key}={value}\n" for key, value in settings.items())
+    (terminal.folder / "controller.properties").write_text(text)
+
+
 def quorum(terminal: Terminal) -> None:
     """The quorum, brokers of the cluster, and those that are taken out of it."""
     terminal.run("kafka-metadata-quorum describe --status")
@@ -274,6 +292,11 @@ def quorum(terminal: Terminal) -> None:
     terminal.run(
         "kafka-metadata-quorum remove-controller --controller-id 7 --controller-directory-id AQIDBAUGBwgJCgsMDQ4PEA"
     )
+    for node_id in (1, 7):
+        _controller(terminal, node_id)
+        terminal.run("kafka-metadata-quorum --command-config controller.properties add-controller --dry-run")
+    _controller(terminal, 1)
+    terminal.run("kafka-metadata-quorum --command-config controller.properties add-controller")
     terminal.run("kafka-cluster cluster-id")
     terminal.run("kafka-cluster list-endpoints")
     terminal.run("kafka-cluster list-endpoints --include-fenced-brokers")

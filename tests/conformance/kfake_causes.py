@@ -204,6 +204,12 @@ CAUSES = (
     ),
     Cause("A compacted topic takes no record without a key.", "It does.", "00_produce.go", ("Produce/keyless",)),
     Cause(
+        "max.decompressed.message.bytes bounds what records unpack to (4.4).",
+        "Nothing does: there is no such setting.",
+        "00_produce.go, data.go",
+        ("Produce/too-large-unpacked",),
+    ),
+    Cause(
         "message.timestamp.type=LogAppendTime: the broker's time is in the answer.",
         "-1: only what the client's batch says counts, not the topic's setting.",
         "00_produce.go",
@@ -314,6 +320,12 @@ CAUSES = (
         ),
     ),
     Cause(
+        "A request makes 10,000 new partitions at most: POLICY_VIOLATION at every topic (4.4).",
+        "Any number.",
+        "37_create_partitions.go",
+        ("CreatePartitions/too-many-at-once",),
+    ),
+    Cause(
         "Settings are checked: names, values, what is a list, what is dynamic.",
         "A topic's are kept as they come; of a broker's only whether a number is one is looked at.",
         "data.go: setTopicConfig, validateBrokerConfig",
@@ -401,7 +413,26 @@ CAUSES = (
         "DescribeLogDirs without topics tells the directories.",
         "Nothing: a directory is told with a log in it.",
         "35_describe_log_dirs.go",
-        ("DescribeLogDirs/no-logs",),
+        ("DescribeLogDirs/no-logs", "AlterReplicaLogDirs/too-long"),
+    ),
+    Cause(
+        "A replica goes into a directory of log.dirs and no other: LOG_DIR_NOT_FOUND.",
+        "Into any that is named; only whether there is such a partition is looked at.",
+        "34_alter_replica_log_dirs.go",
+        ("AlterReplicaLogDirs/no-such-directory", "AlterReplicaLogDirs/as-it-is-written"),
+    ),
+    Cause(
+        "A partition that is named twice is answered once.",
+        "As often as it was named.",
+        "34_alter_replica_log_dirs.go",
+        ("AlterReplicaLogDirs/named-twice",),
+    ),
+    Cause(
+        "What a feature cannot be: INVALID_UPDATE_VERSION at the top, and nothing is done.",
+        "FEATURE_UPDATE_FAILED, below version 2 at the one feature alone; a level below 0 takes it off, and of upgrade "
+        "types any will do.",
+        "57_update_features.go",
+        ("UpdateFeatures/refused",),
     ),
     Cause(
         "A broker is no endpoint of a controller: MISMATCHED_ENDPOINT_TYPE; other types do not exist.",
@@ -453,7 +484,7 @@ CAUSES = (
     ),
     # Connections
     Cause(
-        "Every version of 4.3 of an API that is listed.",
+        "Every version of 4.4 of an API that is listed.",
         "ListOffsets 11, SaslHandshake 0 and OffsetForLeaderEpoch 2 are missing.",
         "02_list_offsets.go, 17_sasl_handshake.go, 23_offset_for_leader_epoch.go",
         ("ApiVersions/complete",),

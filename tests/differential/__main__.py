@@ -14,6 +14,7 @@ from functools import partial
 from itertools import groupby
 from operator import attrgetter
 
+from kafkastub.conformance.differential.admin import admin_script
 from kafkastub.conformance.differential.data import data_script
 from kafkastub.conformance.differential.groups import groups_script
 from kafkastub.conformance.differential.report import text
@@ -27,8 +28,12 @@ from tests.differential.handmade import SCRIPTS
 from tests.differential.running import apache_kafka, started_once, stub
 from tests.oracle.apache_kafka import OracleError
 
-KINDS = ("groups", "data", "transactions", "odd", "broken", "access")
-MANY_STEPS: dict[str, Callable[..., Script]] = {"data": data_script, "transactions": transactions_script}
+KINDS = ("groups", "data", "transactions", "admin", "odd", "broken", "access")
+MANY_STEPS: dict[str, Callable[..., Script]] = {
+    "data": data_script,
+    "transactions": transactions_script,
+    "admin": admin_script,
+}
 """Those of which the number of steps can be said."""
 
 TOLD_EVERY = 50

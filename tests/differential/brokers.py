@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from tests.security.brokers import CONFIG as SIGNED_IN
+
+HOUR_MS = 3_600_000
+
 COMMON: dict[str, object] = {
     "offsets.topic.num.partitions": 1,
     "group.initial.rebalance.delay.ms": 0,
@@ -38,6 +42,15 @@ CONFIGS: dict[str, dict[str, object]] = {
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": "User:ANONYMOUS",
     },
+    "admin": {
+        **SIGNED_IN,
+        **COMMON,
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS;User:root",
+        "delegation.token.secret.key": "the secret key",
+        "delegation.token.max.lifetime.ms": 48 * HOUR_MS,
+        "delegation.token.expiry.time.ms": 24 * HOUR_MS,
+    },
 }
 """Broker settings by the name that a scenario uses, for Apache Kafka and the stub alike."""
 
@@ -51,3 +64,9 @@ ORDERLY: dict[str, object] = {
     "log.cleaner.backoff.ms": 3600000,
 }
 """What makes Apache Kafka handle requests in the order of their arrival; see the module `play`."""
+
+LOG_DIRS = ("one", "two", "three")
+"""Folders of a broker with the settings `admin`, within one of its own."""
+
+PASSWORDS = {"alice": "s3cret=; x", "bob": "b", "root": "r"}
+"""Of who signs in by PLAIN there."""

@@ -7,14 +7,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from tempfile import TemporaryDirectory
 from threading import Event
 
-from kafkastub.conformance.differential.broker import Broker, prepared
+from kafkastub.conformance.differential.broker import Broker, Door, prepared
 from kafkastub.conformance.link import Link, remembered
 from kafkastub.conformance.release import known, versions
 from tests.differential.access import take_away
-from tests.differential.brokers import CONFIGS, LEVELS, ORDERLY
+from tests.differential.brokers import CONFIGS, LEVELS, LOG_DIRS, ORDERLY, PASSWORDS
+from tests.differential.restoring import Restored
 from tests.oracle.apache_kafka import ApacheKafka
+from tests.security.brokers import SaslKafka
 
 NEWEST_LEVEL = 2
 """Of transaction.version: what a fresh broker has."""
@@ -28,8 +31,11 @@ ByConfig = Callable[[str], Broker]
 @contextmanager
 def apache_kafka(config: str, release: str = "") -> Iterator[Broker]:
     """Apache Kafka with the settings `config` of brokers.CONFIGS, and the shared topics."""
-    with ApacheKafka({**CONFIGS[config], **ORDERLY}, release=release) as kafka:
-        yield _emptied(_of(release, prepared(kafka.bootstrap_servers)), config)
+    with _settings(config) as settings:
+        kafka = (SaslKafka if config == "admin" else ApacheKafka)({**settings, **ORDERLY}, release=release)
+        with kafka:
+            broker = _of(release, prepared(kafka.bootstrap_servers))
+            yield _fitted(broker, config, kafka.sasl_port if isinstance(kafka, SaslKafka) else 0)
 
 
 @contextmanager
@@ -37,8 +43,24 @@ def stub(config: str, release: str = "") -> Iterator[Broker]:
     """The stub in profile `kafka`, with the same, as that release."""
     from kafkastub import KafkaStub  # here: the oracle is of use without it
 
-    with KafkaStub(profile="kafka", config=CONFIGS[config], as_version=release or None) as running:
-        yield _emptied(_of(release, prepared(running.bootstrap_servers)), config)
+    listeners = {"listeners": "PLAINTEXT://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0"} if config == "admin" else {}
+    with (
+        _settings(config) as settings,
+        KafkaStub(profile="kafka", config={**settings, **listeners}, as_version=release or None) as running,
+    ):
+        sasl = running.bootstrap_servers_of("SASL_PLAINTEXT") if listeners else "0"
+        broker = _of(release, prepared(running.bootstrap_servers_of("PLAINTEXT")))
+        yield _fitted(broker, config, int(sasl.rpartition(":")[2]))
+
+
+@contextmanager
+def _settings(config: str) -> Iterator[dict[str, object]]:
+    """Those of that name; with folders of the broker's own, where it has several."""
+    if config != "admin":
+        yield CONFIGS[config]
+        return
+    with TemporaryDirectory(prefix="differential-") as folder:
+        yield {**CONFIGS[config], "log.dirs": ",".join(f"{folder}/{name}" for name in LOG_DIRS)}
 
 
 def _of(release: str, broker: Broker) -> Broker:
@@ -46,7 +68,11 @@ def _of(release: str, broker: Broker) -> Broker:
     return replace(broker, usable=versions(known(release))) if release else broker
 
 
-def _emptied(broker: Broker, config: str) -> Broker:
+def _fitted(broker: Broker, config: str, sasl_port: int) -> Broker:
+    """With what makes it as it was before each play, ways in for who signs in, and the features' levels."""
+    if config == "admin":
+        doors = {user: Door(sasl_port, password) for user, password in PASSWORDS.items()}
+        return replace(broker, emptied=Restored(), doors=doors)
     if LEVELS.get(config, NEWEST_LEVEL) != NEWEST_LEVEL:
         _downgrade(broker, "transaction.version", LEVELS[config])
     return replace(broker, emptied=take_away) if config == "access" else broker

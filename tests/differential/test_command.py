@@ -125,11 +125,12 @@ def test_what_was_seen_before_is_told_in_a_line_that_the_guide_explains(good: Ka
         assert len(re.findall(line, text, re.MULTILINE)) == 1
 
 
-def test_topics_are_compared_on_single_nodes_only(good: KafkaStub):
+@pytest.mark.parametrize("kind", ["data", "admin"])
+def test_topics_are_compared_on_single_nodes_only(kind: str, good: KafkaStub):
     with KafkaStub(profile="kafka", config=CONFIG, nodes=2) as stub:
-        status, _, error = against(stub, good, "--kind", "data")
+        status, _, error = against(stub, good, "--kind", kind)
     assert status == 2
-    assert "--kind data compares clusters of one node" in error
+    assert f"--kind {kind} compares clusters of one node" in error
 
 
 def test_a_saved_scenario_is_replayed_against_its_answers_and_against_a_broker(
@@ -153,6 +154,12 @@ def test_a_saved_scenario_is_replayed_against_its_answers_and_against_a_broker(
 @pytest.mark.parametrize("name", ["error_message", "client_host", "crc"])
 def test_a_field_that_answers_have_is_ignored(name: str, good: KafkaStub, faulty: KafkaStub):
     assert against(faulty, good, "--scenarios", "1", "--steps", "3", "--ignore", name)[0] == 0
+
+
+@pytest.mark.parametrize("name", ["configs", "value"])
+def test_a_field_is_ignored_that_tells_when_a_broker_has_settled(name: str, good: KafkaStub, faulty: KafkaStub):
+    more = ("--scenarios", "1", "--steps", "12", "--kind", "data", "--ignore", name)
+    assert "1 same" in against(faulty, good, *more)[1]
 
 
 def test_a_broker_that_is_gone_is_told_once(good: KafkaStub, faulty: KafkaStub, monkeypatch: pytest.MonkeyPatch):

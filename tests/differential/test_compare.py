@@ -98,3 +98,11 @@ def test_times_within_texts_are_not_compared():
     now = time.time_ns() // 1_000_000
     assert shown(now) == shown(now + 31)
     assert shown(now).endswith("], [-9223372036854775808, 1000000000000]")
+
+
+@pytest.mark.parametrize("length", range(3, 7))
+def test_a_name_that_broken_bytes_cut_off_within_its_prefix_is_the_same_in_every_play(length: int):
+    """Two plays have numbers of their own: what is left of them was told as a difference."""
+    cut = [Names(prefix).stable("x" + prefix[:length]) for prefix in ("p00039-", "p00040-")]
+    assert cut[0] == cut[1] == f"x<p, {length} characters>"
+    assert Names("p00039-").stable("up") == "up"

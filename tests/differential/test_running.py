@@ -96,7 +96,7 @@ def test_only_what_both_have_is_asked():
 
 def test_every_api_of_a_scenario_is_one_that_would_be_told_of():
     with two(topics={}) as (stub, tested, reference):
-        compare(scripts(["groups", "data"], [1], 25), tested, reference, timeout=PATIENCE)
+        compare(scripts(["groups", "data", "admin"], [1], 25), tested, reference, timeout=PATIENCE)
         asked = {entry.api for entry in stub.journal.requests()}
     assert asked - ASKED <= {"ApiVersions"}
 
@@ -126,6 +126,15 @@ def test_another_node_of_several_is_asked():
             {"resources": [{"resource_type": 2, "resource_name": "<p>x", "configs": [{"name": "preallocate"}]}]},
             True,
         ),
+        ("UpdateFeatures", {"feature_updates": [{"feature": "share.version"}], "validate_only": True}, True),
+        ("UpdateFeatures", {"feature_updates": [{"feature": "share.version"}]}, False),
+        ("UnregisterBroker", {"broker_id": -1}, True),
+        ("UnregisterBroker", {"broker_id": "<stranger>"}, False),
+        ("UnregisterController", {"controller_id": 7}, False),
+        ("AlterReplicaLogDirs", {"dirs": [{"path": "/a", "topics": [{"name": "<p>x"}]}]}, True),
+        ("AlterReplicaLogDirs", {"dirs": [{"path": "/a", "topics": [{"name": "orders"}]}]}, False),
+        ("RemoveRaftVoter", {"voter_id": 1}, False),
+        ("CreateAcls", {"creations": []}, False),
     ],
 )
 def test_a_guest_touches_nothing_of_others(api: str, body: dict[str, Any], polite: bool):

@@ -395,6 +395,20 @@ def test_a_session_ends(desk: Desk):
     assert fetch(desk, incremental(second, 1)) == gone
 
 
+@pytest.mark.behaviour("FE-11")
+@pytest.mark.parametrize("version", [9, 12])
+def test_a_session_that_ends_answers_what_is_added_and_forgotten_at_once(desk: Desk, version: int):
+    gone = FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+    session = fetch(desk, request(want(), session_epoch=0), version).session_id
+    answer = fetch(desk, incremental(session, 1, want(partition=1), want(partition=77), forget=[0, 1, 77]), version)
+    assert answer.session_id == 0
+    assert [(one.partition_index, one.error_code) for one in parts(answer)] == [
+        (1, ErrorCode.NONE),
+        (77, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    ]
+    assert fetch(desk, incremental(session, 2), version) == gone
+
+
 @pytest.mark.behaviour("FE-12")
 def test_sessions_are_limited(desk: Desk):
     desk.state.fetch_purgatory.sessions_of(1).slots = 2

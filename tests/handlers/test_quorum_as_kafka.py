@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -38,8 +39,12 @@ METADATA = DescribeQuorumRequest([TopicData("__cluster_metadata", [PartitionData
 VERSIONS = ApiVersionsRequest(client_software_name="test", client_software_version="1.0")
 NAMES = ("group.version", "share.version", "streams.version", "transaction.version", "no.such", "")
 ELIGIBLE = "eligible.leader.replicas.version"
+CLIENT_METRICS = 16
+"""The type of a subscription to clients' metrics as a resource."""
 OFFSETS = {"high_watermark", "log_end_offset"}
 TIMES = {"last_fetch_timestamp", "last_caught_up_timestamp"}
+
+_changes = itertools.count(1000)
 
 Asked = list[tuple[Message, int]]
 
@@ -138,9 +143,17 @@ def finalized(servers: str) -> dict[str, int]:
 
 
 def settled(servers: str) -> None:
-    """Until the broker has learnt of what its controller did by now."""
-    done = ask(servers, METADATA, 2).topics[0].partitions[0].high_watermark
-    until(lambda: ask(servers, VERSIONS, 4).finalized_features_epoch >= done - 1, "what the controller did")
+    """Until the broker has learnt of what its controller did by now.
+
+    It tells the epoch of features first and acts behind that: when a second change is seen, the first is done.
+    """
+    for _ in range(2):
+        change = AlterConfigsResource(
+            CLIENT_METRICS, "settled", [AlterableConfig("interval.ms", 0, str(next(_changes)))]
+        )
+        ask(servers, IncrementalAlterConfigsRequest([change]), 1)
+        done = ask(servers, METADATA, 2).topics[0].partitions[0].high_watermark
+        until(lambda done=done: ask(servers, VERSIONS, 4).finalized_features_epoch >= done - 1, "what was done")  # type: ignore[misc]
 
 
 def answers(servers: str, asked: Asked) -> list[Any]:

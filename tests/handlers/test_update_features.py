@@ -224,3 +224,27 @@ def test_an_older_broker_has_a_result_for_each_feature():
         ("no.such", ErrorCode.INVALID_UPDATE_VERSION, why),
     ]
     assert told(broker)["metadata.version"] == 20
+
+
+KRAFT_1 = "Invalid update version 1 for feature kraft.version."
+
+
+@pytest.mark.behaviour("UF-8")
+@pytest.mark.parametrize(
+    ("name", "level", "kind", "why"),
+    [
+        ("no.such", 0, UPGRADE, None),
+        ("share.version", 0, SAFE, None),
+        ("kraft.version", 0, SAFE, None),
+        ("kraft.version", 1, SAFE, f"{KRAFT_1} Can't downgrade to a newer version."),
+        ("metadata.version", 3, SAFE, "Invalid metadata.version 3. Unable to set a metadata.version less than 3.3-IV0"),
+    ],
+)
+def test_what_controllers_before_4_0_make_of_levels(name: str, level: int, kind: int, why: str | None):
+    """They know no level of kraft.version, and 0 is one that any feature has."""
+    broker = InProcess({"kafkastub.as.version": "3.9"})
+    before = told(broker)
+    code, _, results = update(broker, (name, level, kind), version=1)
+    refused = ErrorCode.NONE if why is None else ErrorCode.INVALID_UPDATE_VERSION
+    assert (code, results) == (ErrorCode.NONE, [(name, refused, why)])
+    assert told(broker) == before

@@ -50,7 +50,9 @@ class Addresses(NamedTuple):
     sasl: str
 
 
-class _SaslKafka(ApacheKafka):
+class SaslKafka(ApacheKafka):
+    """With a listener on `sasl_port`, too."""
+
     def _properties(self, controller_port: int, logs: Path) -> str:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -75,7 +77,7 @@ def stub(data_dir: Path | None = None, **changes: object) -> Iterator[Addresses]
 
 @contextlib.contextmanager
 def kafka(**changes: object) -> Iterator[Addresses]:
-    with _SaslKafka(config={**CONFIG, **_named(changes)}) as running:
+    with SaslKafka(config={**CONFIG, **_named(changes)}) as running:
         addresses = Addresses(running.bootstrap_servers, f"127.0.0.1:{running.sasl_port}")
         _add_scram_user(addresses)
         yield addresses

@@ -19,7 +19,8 @@ KINDS = {
     "groups": ["groups"],
     "data": ["data"],
     "transactions": ["transactions"],
-    "all": ["groups", "data", "transactions"],
+    "admin": ["admin"],
+    "all": ["groups", "data", "transactions", "admin"],
 }
 SEED, SCENARIOS, STEPS, KIND = 1, 100, 40, "groups"
 
@@ -49,7 +50,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--kind",
         choices=list(KINDS),
         default=KIND,
-        help="what they are about: consumer groups, topics and records, or transactions; all is each of them (default "
+        help="what they are about: consumer groups, topics and records, transactions, or the cluster's administration; "
+        "all is each of them (default "
         "%(default)s)",
     )
     group.add_argument(

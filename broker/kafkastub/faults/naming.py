@@ -27,13 +27,18 @@ _TOPICS: Final = {
     ApiKey.OFFSET_FOR_LEADER_EPOCH: (("topics",), "topics"),
     ApiKey.TXN_OFFSET_COMMIT: (("topics",), "topics"),
     ApiKey.CREATE_PARTITIONS: (("topics",), "results"),
+    ApiKey.ALTER_REPLICA_LOG_DIRS: (("topics",), "results"),
     ApiKey.ELECT_LEADERS: (("topic_partitions",), "replica_election_results"),
     ApiKey.ADD_PARTITIONS_TO_TXN: (("v3_and_below_topics",), "results_by_topic_v3_and_below"),
     ApiKey.OFFSET_DELETE: (("topics",), "topics"),
     ApiKey.DESCRIBE_PRODUCERS: (("topics",), "topics"),
+    ApiKey.DESCRIBE_QUORUM: (("topics",), "topics"),
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: (("topics",), "topics"),
 }
 """API -> the request's arrays of topics (whichever its version has), the answer's."""
+
+_HOLDERS: Final = {ApiKey.ALTER_REPLICA_LOG_DIRS: "dirs"}
+"""API -> the request's array in whose elements the topics stand, where it is not the request that has them."""
 
 _OWNERS: Final = {
     ApiKey.DELETE_GROUPS: (("groups_names",), "results"),
@@ -87,6 +92,8 @@ class Naming(NamedTuple):
     """Those at the top; those in `owners` are there."""
     answer_owners: Array | None
     answer_topics: Array | None
+    holder: str | None = None
+    """The array in whose elements `topics` are, where it is not the request that has them."""
 
     @property
     def names_groups(self) -> bool:
@@ -120,6 +127,10 @@ def naming(key: ApiKey, version: int) -> Naming:
     if key == ApiKey.FIND_COORDINATOR and "key" in has:
         group = transaction = "key"
     of_owners, of_topics = _OWNERS.get(key, ((), "")), _TOPICS.get(key, ((), ""))
+    holder, holding = _HOLDERS.get(key), request
+    for field in request.fields:
+        if field.name == holder and field.struct is not None:
+            holding = field.struct
     owners = _array(request, of_owners[0], _OWNER_NAMES)
     return Naming(
         group,
@@ -127,9 +138,10 @@ def naming(key: ApiKey, version: int) -> Naming:
         owners,
         owners is not None and key not in _TRANSACTIONS_ALONE,
         owners is not None and (key in _TRANSACTIONS_ALONE - _NAMELESS or key == ApiKey.FIND_COORDINATOR),
-        _array(request, of_topics[0], _TOPIC_NAMES),
+        _array(holding, of_topics[0], _TOPIC_NAMES),
         _array(answer, (of_owners[1],), _OWNER_NAMES),
         _array(answer, (of_topics[1],), _TOPIC_NAMES),
+        holder,
     )
 
 
@@ -200,8 +212,9 @@ def index_of(element: Any, array: Array) -> int:
 def topics_in(request: Any, names: Naming) -> Iterator[tuple[object, Array, Any]]:
     """(owner that it stands in, its array, the element) for each topic that a request names."""
     if names.topics is not None:
-        for topic in getattr(request, names.topics.field) or ():
-            yield None, names.topics, topic
+        for each in (request,) if names.holder is None else getattr(request, names.holder):
+            for topic in getattr(each, names.topics.field) or ():
+                yield None, names.topics, topic
     if names.owners is not None and names.owners.inner is not None:
         assert names.owners.name is not None
         for owner in getattr(request, names.owners.field) or ():

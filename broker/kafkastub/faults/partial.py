@@ -17,6 +17,7 @@ WRITES: Final = frozenset(
         ApiKey.PRODUCE, ApiKey.OFFSET_COMMIT, ApiKey.CREATE_TOPICS, ApiKey.DELETE_TOPICS, ApiKey.DELETE_RECORDS,
         ApiKey.CREATE_PARTITIONS, ApiKey.ELECT_LEADERS, ApiKey.OFFSET_DELETE, ApiKey.DELETE_GROUPS,
         ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.TXN_OFFSET_COMMIT, ApiKey.WRITE_TXN_MARKERS,
+        ApiKey.ALTER_REPLICA_LOG_DIRS,
     }
 )  # fmt: skip
 """What changes something: the part must not be done. Of the others all is asked for, and the answer is changed."""
@@ -60,10 +61,9 @@ def split(request: Any, names: Naming, wanted: Wanted, topic_name: TopicName) ->
     rest: list[Any] = []
     if wanted.topical and names.topics is not None:
         array = names.topics
-        for topic in getattr(request, array.field) or ():
-            kept = _without(topic, array, None, wanted, topic_name, parts)
-            if kept is not None:
-                rest.append(kept)
+        if names.holder is not None:
+            return _held_without(request, names.holder, array, wanted, topic_name, parts), parts
+        rest = _topics_without(request, array, wanted, topic_name, parts)
     elif names.owners is not None:
         array = names.owners
         for owner in getattr(request, array.field) or ():
@@ -74,6 +74,27 @@ def split(request: Any, names: Naming, wanted: Wanted, topic_name: TopicName) ->
         return request, parts
     setattr(left, array.field, tuple(rest))
     return (left if rest else None), parts
+
+
+def _topics_without(holder: Any, array: Array, wanted: Wanted, topic_name: TopicName, parts: list[Part]) -> list[Any]:
+    topics = (_without(one, array, None, wanted, topic_name, parts) for one in getattr(holder, array.field) or ())
+    return [topic for topic in topics if topic is not None]
+
+
+def _held_without(
+    request: Any, field: str, array: Array, wanted: Wanted, topic_name: TopicName, parts: list[Part]
+) -> Any:
+    """What is left of a request whose topics stand in the elements of another array; None: nothing."""
+    rest = []
+    for holder in getattr(request, field):
+        topics = _topics_without(holder, array, wanted, topic_name, parts)
+        if topics:
+            kept = copy.copy(holder)
+            setattr(kept, array.field, tuple(topics))
+            rest.append(kept)
+    left = copy.copy(request)
+    setattr(left, field, tuple(rest))
+    return left if rest else None
 
 
 def _owner_without(

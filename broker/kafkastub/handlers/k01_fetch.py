@@ -16,7 +16,8 @@ FE-9   last_fetched_epoch whose end lies before the offset: the diverging epoch 
        before version 12, which has no word for it: UNSUPPORTED_VERSION.    KIP-595
 FE-10  Sessions: a full fetch founds one, an incremental one tells only news; wrong id FETCH_SESSION_ID_NOT_FOUND,
        wrong epoch INVALID_FETCH_SESSION_EPOCH, topic ids mixed with names FETCH_SESSION_TOPIC_ID_ERROR.    KIP-227
-FE-11  A session that has no partition left ends; epoch -1 ends it as well.    KIP-227
+FE-11  A session that has no partition left ends, and what the request names is answered without one; epoch -1 ends it
+       as well.    KIP-227
 FE-12  max.incremental.fetch.session.cache.slots sessions on a node, in one cache where Kafka has eight; a stale one, or
        a settled one that is no larger, makes room.    KIP-227
 FE-13  Isolation level 1 reads up to the last stable offset, and tells which transactions in what was read were aborted

@@ -11,6 +11,8 @@ RD-3  No such partition: UNKNOWN_TOPIC_OR_PARTITION; no replica of it on this no
 RD-4  A partition that is named twice goes where it was named last, and is answered once.
 RD-5  A cordoned directory: INVALID_REPLICA_ASSIGNMENT.    KIP-1066
 RD-6  With --data-dir the place is kept. On a full disk KAFKA_STORAGE_ERROR, as where a directory of Kafka's is offline.
+RD-7  What is refused as a whole is answered as it was asked: directory by directory, twice what is there twice.
+      Kafka: AlterReplicaLogDirsRequest.getErrorResponse
 Not done: -
 """
 
@@ -37,8 +39,16 @@ _ADDED: Final = len("-.-future") + 32
 
 
 def error_response(request: AlterReplicaLogDirsRequest, code: ErrorCode, version: int) -> AlterReplicaLogDirsResponse:
-    """The code at every partition."""
-    return _answer(dict.fromkeys(_wanted(request), code))
+    """The code at every partition, as it was asked."""
+    return AlterReplicaLogDirsResponse(
+        results=[
+            AlterReplicaLogDirTopicResult(
+                topic.name, [AlterReplicaLogDirPartitionResult(index, code) for index in topic.partitions]
+            )
+            for one in request.dirs
+            for topic in one.topics
+        ]
+    )
 
 
 @handles(ApiKey.ALTER_REPLICA_LOG_DIRS, 1, 2, error_response=error_response)

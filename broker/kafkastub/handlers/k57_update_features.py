@@ -15,7 +15,7 @@ UF-7  eligible.leader.replicas.version 0: no replica that has left the ISR stays
       there though its node stops, and brokers may have a min.insync.replicas of their own; at 1 again they lose it, and
       the cluster has one.    KIP-966; Kafka: PartitionChangeBuilder, ConfigurationControlManager
 UF-8  With kafkastub.as.version below 4.0 each feature has its own result, without an error at the top, and what is
-      sound is done.
+      sound is done. Level 0 is then one of any name, and kraft.version is as it is whatever is asked for.
 Not done: what else depends on features belongs to APIs that are not served yet.
 """
 

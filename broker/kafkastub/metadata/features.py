@@ -18,6 +18,8 @@ TRANSACTION: Final = "transaction.version"
 ELIGIBLE: Final = "eligible.leader.replicas.version"
 _METADATA_CHANGED: Final = frozenset((1, 3, 5, 6, 7, 8, 11, 13, 14, 15, 17, 23, 30, 32, 33))
 """The levels of metadata.version that brought something which the level before cannot hold."""
+_LEAST_METADATA: Final = (4, "3.3-IV0")
+"""What a release of 3.x goes down to at most."""
 _FIRST_METADATA: Final = (7, "3.3-IV3")
 """What every other feature needs."""
 _NEEDS: Final[Mapping[tuple[str, int], tuple[str, int]]] = {(ELIGIBLE, 1): (METADATA, 23)}
@@ -52,6 +54,8 @@ class Features:
             name: level for name, (_, _, level) in levels.items() if level and not (static_quorum and name == KRAFT)
         }
         self._at_first = self.finalized
+        self._today = TRANSACTION in self.supported
+        """Whether the controllers are of 4.0 or later: those before know no level of kraft.version."""
         self._controller_id = controller_id
 
     def level(self, name: str) -> int:
@@ -76,7 +80,8 @@ class Features:
 
     def update(self, updates: Iterable[Update]) -> bool:
         """Do what nothing speaks against; whether any feature has another level now."""
-        levels = self.finalized | {name: level for name, (level, _) in _by_name(updates).items()}
+        wanted = {name: level for name, (level, _) in _by_name(updates).items() if self._today or name != KRAFT}
+        levels = self.finalized | wanted
         changed = {name: level for name, level in levels.items() if level} != self.finalized
         if changed:
             self.finalized = {name: level for name, level in levels.items() if level}
@@ -89,6 +94,8 @@ class Features:
             return f"Invalid update version {level} for feature {name}. {why}"
 
         now, downgrade = self.level(name), kind != UpgradeType.UPGRADE
+        if name == KRAFT and not self._today:
+            now = 0
         if kind not in frozenset(UpgradeType):
             return because("The controller does not support the given upgrade type.")
         if level < 0:
@@ -109,19 +116,21 @@ class Features:
             return self._metadata_refusal(level, unsafe=kind == UpgradeType.UNSAFE_DOWNGRADE)
         if name == KRAFT:
             return because("Can't downgrade the version of this feature.") if level < now else None
-        if name not in self.supported:
+        if name not in self.supported and self._today:
             return because(f"Feature {name} not found.")
         problem = _unmet(name, level, proposed)
         return None if problem is None else because(problem)
 
     def _metadata_refusal(self, level: int, *, unsafe: bool) -> str | None:
-        now = self.level(METADATA)
+        now, (least, shown) = self.level(METADATA), _LEAST_METADATA
+        if level < least and not self._today:
+            return f"Invalid metadata.version {level}. Unable to set a metadata.version less than {shown}"
         if not any(one in _METADATA_CHANGED for one in range(level + 1, now + 1)):
             return None
         why = "Refusing to perform the requested downgrade because it might delete metadata information."
         if unsafe:
             why = "Unsafe metadata downgrade is not supported in this version."
-        if TRANSACTION not in self.supported:
+        if not self._today:
             return f"Invalid metadata.version {level}. {why}"
         return f"Unsupported metadata.version downgrade from {now} to {level}. {why}"
 

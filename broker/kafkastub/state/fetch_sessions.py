@@ -186,7 +186,8 @@ class FetchSessions:
         _update(session, request)
         if not session.partitions:
             del self._sessions[session.id]
-            return FetchPlan(self, by_id)
+            # What it names is answered all the same, where it is forgotten in the same breath.
+            return FetchPlan(self, by_id, {wanted.key: wanted for wanted in _wanted(request, by_id)}.values())
         session.epoch = _next_epoch(session.epoch)
         session.last_used_ms = now_ms
         self._sessions[session.id] = self._sessions.pop(session.id)

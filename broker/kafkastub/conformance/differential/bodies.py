@@ -1,7 +1,7 @@
 """Messages as plain data (dicts, lists, numbers, strings) and back: what scenarios and transcripts are written in.
 
 A struct is a dict of the fields that the version has, those left out that hold the schema's default. Bytes and records
-are hexadecimal text, a uuid is hexadecimal text or a name such as `<topic t1>`; a number may have one: `<session 1>`.
+are hexadecimal text, a uuid is hexadecimal text or a name such as `<topic t1>`; others may have one: `<session 1>`.
 Records may begin with the name of a producer id, `<producer 1> 0000…`: the batch is sent with that id in its header.
 """
 
@@ -85,9 +85,10 @@ def _built(cls: type[Struct], kind: str, value: Json, words: Translation) -> Any
     if kind == "string":
         return words.text(value)
     if kind in BYTES:
-        producer, _, contents = value.rpartition("> ")
-        data = words.data(bytes.fromhex(contents))
-        return with_producer(data, int(words.text(f"{producer}>"))) if producer else data
+        if value.startswith("<producer "):
+            producer, _, contents = value.rpartition("> ")
+            return with_producer(words.data(bytes.fromhex(contents)), int(words.text(f"{producer}>")))
+        return words.data(_bytes(words.text(value) if value.startswith("<") else value))
     if kind == "uuid":
         translated = words.text(value)
         return ZERO_UUID if translated.startswith("<") else bytes.fromhex(translated)
@@ -100,6 +101,11 @@ def with_producer(batch: bytes, producer_id: int) -> bytes:
     """The batch as another producer's, with a CRC that fits it."""
     changed = parse_header(batch)._replace(producer_id=producer_id).encode() + batch[HEADER_SIZE:]
     return parse_header(changed)._replace(crc=compute_crc(changed)).encode() + batch[HEADER_SIZE:]
+
+
+def _bytes(text: str) -> bytes:
+    """From hexadecimal text; a name that stands for nothing is what it says."""
+    return text.encode() if text.startswith("<") else bytes.fromhex(text)
 
 
 def _described(kind: str, value: Any, version: int, words: Translation) -> Json:

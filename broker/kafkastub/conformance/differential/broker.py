@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event
+from typing import NamedTuple
 
 from kafkastub.client import ClientError
 from kafkastub.conformance.cleaning import clean
@@ -39,13 +40,15 @@ TRIES = 100
 """So many names are tried to find one of a group that a node coordinates."""
 
 ASKED = {
-    "AddOffsetsToTxn", "AddPartitionsToTxn", "AlterConfigs", "CreatePartitions", "CreateTopics", "DeleteGroups",
-    "DeleteRecords", "DeleteTopics", "DescribeCluster", "DescribeConfigs", "DescribeGroups", "DescribeLogDirs",
-    "DescribeProducers", "DescribeTopicPartitions", "DescribeTransactions", "ElectLeaders", "EndTxn", "Fetch",
-    "FindCoordinator", "GetTelemetrySubscriptions", "Heartbeat", "IncrementalAlterConfigs", "InitProducerId",
-    "JoinGroup", "LeaveGroup", "ListConfigResources", "ListGroups", "ListOffsets", "ListTransactions", "Metadata",
-    "OffsetCommit", "OffsetDelete", "OffsetFetch", "OffsetForLeaderEpoch", "Produce", "PushTelemetry", "SyncGroup",
-    "TxnOffsetCommit", "WriteTxnMarkers",
+    "AddOffsetsToTxn", "AddPartitionsToTxn", "AlterConfigs", "AlterReplicaLogDirs", "CreateDelegationToken",
+    "CreatePartitions", "CreateTopics", "DeleteGroups", "DeleteRecords", "DeleteTopics", "DescribeCluster",
+    "DescribeConfigs", "DescribeDelegationToken", "DescribeGroups", "DescribeLogDirs", "DescribeProducers",
+    "DescribeQuorum", "DescribeTopicPartitions", "DescribeTransactions", "ElectLeaders", "EndTxn",
+    "ExpireDelegationToken", "Fetch", "FindCoordinator", "GetTelemetrySubscriptions", "Heartbeat",
+    "IncrementalAlterConfigs", "InitProducerId", "JoinGroup", "LeaveGroup", "ListConfigResources", "ListGroups",
+    "ListOffsets", "ListTransactions", "Metadata", "OffsetCommit", "OffsetDelete", "OffsetFetch",
+    "OffsetForLeaderEpoch", "Produce", "PushTelemetry", "RenewDelegationToken", "SyncGroup", "TxnOffsetCommit",
+    "UnregisterBroker", "UnregisterController", "UpdateFeatures", "WriteTxnMarkers",
 }  # fmt: skip
 """The APIs that scenarios may be about."""
 
@@ -54,6 +57,13 @@ Ask = Callable[[str, dict[str, Json]], Json]
 
 Versions = Mapping[str, tuple[int, int]]
 """(lowest, highest) by the name of the API."""
+
+
+class Door(NamedTuple):
+    """Where somebody comes in who has signed in by PLAIN: the port of that listener, and a password."""
+
+    port: int
+    password: str
 
 
 class Lost(Exception):
@@ -82,6 +92,8 @@ class Broker:
     cluster: Cluster | None = None
     ignore: frozenset[str] = frozenset()
     """Fields of answers that are not compared."""
+    doors: Mapping[str, Door] = field(default_factory=dict)
+    """Of clients that sign in, by user, which is their client id, too."""
     emptied: Callable[[Ask], object] | None = None
     """Takes away, before each play, what scenarios change and no name tells to be theirs: ACLs, quotas, users."""
 

@@ -13,17 +13,31 @@ BROKER_RESOURCES = (4, 8)
 """The types of a broker, and of its loggers, as a resource that has a configuration."""
 
 CHANGING = {
-    "CreateTopics", "DeleteTopics", "CreatePartitions", "DeleteRecords", "Produce", "AlterConfigs",
-    "IncrementalAlterConfigs", "AddPartitionsToTxn", "WriteTxnMarkers",
+    "AddPartitionsToTxn", "AlterConfigs", "AlterReplicaLogDirs", "CreatePartitions", "CreateTopics", "DeleteRecords",
+    "DeleteTopics", "IncrementalAlterConfigs", "Produce", "WriteTxnMarkers",
 }  # fmt: skip
 """The APIs that change topics."""
 
 NAMES = ("name", "topic_names", "resource_name")
 
+OWNERS = {
+    "AddRaftVoter": "who votes is the owner's to say",
+    "CreateAcls": "who may do what is the owner's to say",
+    "DeleteAcls": "who may do what is the owner's to say",
+    "RemoveRaftVoter": "who votes is the owner's to say",
+}
+"""APIs that are never asked, and why."""
+
 
 def impolite(api: str, body: dict[str, Json]) -> str:
     """Why a request is not for a broker where others are at home; empty where it is."""
+    if api in OWNERS:
+        return OWNERS[api]
+    if api == "UpdateFeatures" and not body.get("validate_only"):
+        return "features belong to the whole cluster"
     for name, value in _leaves(body):
+        if name in ("broker_id", "controller_id") and api.startswith("Unregister") and not _is_nobody(value):
+            return f"there may be a node {value}"
         if name in GROUP_FIELDS and value == "":
             return "the group with the empty id may be somebody's"
         if value in INTERNAL:
@@ -39,6 +53,11 @@ def impolite(api: str, body: dict[str, Json]) -> str:
 def _is_own(topic: Json) -> bool:
     """Ours, or no name that a topic can have."""
     return topic is None or topic.startswith("<p>") or not topic.replace("_", "").replace("-", "").isalnum()
+
+
+def _is_nobody(node_id: Json) -> bool:
+    """No node has a negative id."""
+    return isinstance(node_id, int) and node_id < 0
 
 
 def _leaves(value: Json, name: str = "") -> Iterator[tuple[str, Json]]:

@@ -6,6 +6,7 @@ The table stands in docs/differential.md, too.
 |--------------------------------------------|-------------------------------|-----------------------------------------|
 | member id (client or instance id, uuid)    | `<c1#1>`, `<c1#2>`: in order  | text that ends in `-` and a uuid        |
 | prefix of this play's groups and topics    | `<p>`                         | the prefix, which nothing else has      |
+|                                            | `…<p, 5 characters>`          | at a text's end, where it was cut off   |
 | topics that the scenarios of a run share   | `t1`, `t2`, `t3`              | the whole name; in bytes (subscriptions)|
 |                                            |                               | with its length before it               |
 | node id of the broker that is asked        | `1`, and 1 as that id         | `NODES`: fields that hold a node id     |
@@ -36,6 +37,14 @@ The table stands in docs/differential.md, too.
 | bytes behind an answer's message           | compared as `trailing bytes`  | what its version does not have          |
 | documentation of a configuration           | `<text>`                      | DescribeConfigs: ours is our own        |
 | path and size of the disk                  | `<dir>`, `<bytes>`            | DescribeLogDirs                         |
+| several of them                            | `<dir 1>`: by path            | learned from DescribeLogDirs            |
+| delegation token: its id, its hmac         | `<token 1>`, `<hmac 1>`       | learned from CreateDelegationToken      |
+| its times                                  | `<time>`, `<time+60 min>`     | from its issue on, or from now          |
+| tokens of other scenarios                  | left out                      | DescribeDelegationToken                 |
+| epoch and offsets of the metadata log      | `<epoch>`, `<offset>`         | DescribeQuorum, ApiVersions             |
+| a voter's directory                        | `<directory>`                 | DescribeQuorum                          |
+| which versions of which APIs there are     | left out                      | ApiVersions                             |
+| text of CLUSTER_AUTHORIZATION_FAILED       | `<text>`                      | it shows an object of Java              |
 
 Names go both ways: in a request `<c1#1>` is sent as the member id that it stands for in this play.
 """
@@ -75,8 +84,11 @@ BY_PARTITION = {("DescribeGroups", "groups"): "group_id"}
 """Arrays in the order of the partitions of __consumer_offsets: in the request's where there is only one."""
 
 
+TIMED = ("DescribeDelegationToken",)
+"""APIs whose times are told from another one on; the module `names_admin` does it."""
+
 NODES = {
-    "node_id", "broker_id", "broker_ids", "controller_id", "leader_id", "replica_nodes", "isr_nodes",
+    "node_id", "broker_id", "broker_ids", "controller_id", "leader_id", "replica_id", "replica_nodes", "isr_nodes",
     "offline_replicas", "eligible_leader_replicas", "last_known_elr",
 }  # fmt: skip
 """Fields that hold node ids."""
@@ -86,6 +98,10 @@ PRODUCERS = {"producer_id", "ongoing_txn_producer_id"}
 
 PLAIN_NODE = 1
 """What stands for the node that is asked."""
+
+
+SHORTEST_CUT = 3
+"""Fewer characters of a prefix tell nothing of the play's number, and may be anything."""
 
 
 class Names:
@@ -145,14 +161,21 @@ class Names:
         text = MEMBER_IN_TEXT.sub(lambda found: self._member(found[1], found[0]), text)
         for name, real in self.topics.items():
             text = text.replace(real, name)
-        return text.replace(self.prefix, "<p>")
+        return self._without_cut(text.replace(self.prefix, "<p>"))
+
+    def _without_cut(self, text: str) -> str:
+        """Where broken bytes end a name within the prefix: how much of it there is."""
+        for length in range(len(self.prefix) - 1, SHORTEST_CUT - 1, -1):
+            if text.endswith(self.prefix[:length]):
+                return f"{text[:-length]}<p, {length} characters>"
+        return text
 
     def plain_node(self, node: int) -> int:
         """A node id as it is shown."""
         return {self.node: PLAIN_NODE, PLAIN_NODE: self.node}.get(node, node)
 
-    def number(self, base: str, real: int) -> None:
-        """Let `<base 1>`, `<base 2>` and so on stand for numbers, in the order in which they are first seen."""
+    def number(self, base: str, real: int | str) -> None:
+        """Let `<base 1>`, `<base 2>` and so on stand for these, in the order in which they are first seen."""
         if str(real) not in self._name:
             self._count[base] = self._count.get(base, 0) + 1
             self.add(f"{base} {self._count[base]}", str(real))
@@ -229,7 +252,8 @@ def normalise(names: Names, api: str, request: Mapping[str, Json], answer: dict[
         answer["groups"] = [group for group in answer["groups"] if group.get("group_id", "").startswith("<p>")]
         if not answer["groups"]:
             del answer["groups"]
-    answer = _stamped(names, answer)
+    if api not in TIMED:
+        answer = _stamped(names, answer)
     unordered = UNORDERED | BY_PARTITION if names.topics else UNORDERED
     for (of_api, *path), key in unordered.items():
         if of_api == api:

@@ -8,6 +8,8 @@ from typing import Any
 
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.names import PLAIN_NODE, TOPICS, Names, is_near
+from kafkastub.conformance.differential.names_admin import CHANGES as OF_ADMINISTRATION
+from kafkastub.conformance.differential.names_admin import learn_given
 from kafkawire.errors import KafkaError
 from kafkawire.records import HEADER_SIZE, BatchHeader, check_crc, decompress, parse_header, split_batches
 from kafkawire.schema import Message
@@ -52,6 +54,7 @@ UNORDERED_DATA: dict[tuple[str, ...], tuple[str, ...]] = {
     ("WriteTxnMarkers", "markers"): ("producer_id",),
     ("WriteTxnMarkers", "markers", "topics"): ("name",),
     ("WriteTxnMarkers", "markers", "topics", "partitions"): ("partition_index",),
+    ("DescribeLogDirs", "results"): ("log_dir",),
     ("DescribeLogDirs", "results", "topics"): ("name",),
     ("DescribeLogDirs", "results", "topics", "partitions"): ("partition_index",),
     ("DescribeAcls", "resources", "acls"): ("principal", "host", "operation", "permission_type"),
@@ -73,6 +76,11 @@ UNORDERED_DATA: dict[tuple[str, ...], tuple[str, ...]] = {
     ("DescribeUserScramCredentials", "results"): ("user",),
     ("AlterPartitionReassignments", "responses"): ("name",),
     ("ListPartitionReassignments", "topics"): ("name",),
+    ("AlterReplicaLogDirs", "results"): ("topic_name",),
+    ("AlterReplicaLogDirs", "results", "partitions"): ("partition_index",),
+    ("DescribeDelegationToken", "tokens"): ("token_id",),
+    ("ApiVersions", "finalized_features"): ("name",),
+    ("ApiVersions", "supported_features"): ("name",),
     ("ElectLeaders", "replica_election_results"): ("topic",),
     ("ElectLeaders", "replica_election_results", "partition_result"): ("partition_id",),
 }
@@ -80,9 +88,10 @@ UNORDERED_DATA: dict[tuple[str, ...], tuple[str, ...]] = {
 
 
 def learn_numbers(names: Names, message: Message) -> None:
-    """Name what a broker gave out and later requests say again: `<session 1>`, `<subscription 1>`."""
+    """Name what a broker gave out and later requests say again: `<session 1>`, `<subscription 1>`, `<token 1>`."""
     kind = type(message).__name__.removesuffix("Response")
     said: Any = message
+    learn_given(names, kind, said)
     if kind == "Fetch" and said.session_id:
         names.number("session", said.session_id)
     if kind in ("InitProducerId", "EndTxn"):
@@ -184,7 +193,9 @@ def _shown_batch(batch: bytes) -> Json:
 
 def _log_dirs(names: Names, request: Mapping[str, Json], answer: dict[str, Json]) -> None:
     for result in answer.get("results", ()):
-        result |= {"log_dir": "<dir>", "total_bytes": "<bytes>", "usable_bytes": "<bytes>"}
+        result |= {"total_bytes": "<bytes>", "usable_bytes": "<bytes>"}
+        if not str(result.get("log_dir", "")).startswith("<dir "):
+            result["log_dir"] = "<dir>"
         result["topics"] = [topic for topic in result.get("topics", ()) if topic["name"].startswith("<p>")]
         for topic in result["topics"]:
             if topic["name"].startswith("<p>recompressed"):
@@ -250,4 +261,5 @@ CHANGES: Mapping[str, Callable[[Names, Mapping[str, Json], dict[str, Json]], Non
     "GetTelemetrySubscriptions": _telemetry,
     "DescribeTransactions": _transactions,
     "ListTransactions": _listed_transactions,
+    **OF_ADMINISTRATION,
 }

@@ -166,8 +166,10 @@ class Play:
 
 def _has_failed(answer: tuple[str, Json]) -> bool:
     """Whether a request that changes the cluster has changed nothing: everything in the answer is an error."""
+    if answer[1].get("error_code"):
+        return True
     parts = [part for value in answer[1].values() if isinstance(value, list) for part in value]
-    return all(part.get("error_code") for part in parts)
+    return bool(parts) and all(part.get("error_code") for part in parts)
 
 
 def _may_park(step: Step) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 
+from kafkastub.conformance.differential.admin import admin_script
 from kafkastub.conformance.differential.broker import Broker, Lost
 from kafkastub.conformance.differential.compare import Difference
 from kafkastub.conformance.differential.data import data_script
@@ -30,6 +31,7 @@ KINDS: dict[str, Callable[[int, int], Script]] = {
     "groups": groups_script,
     "data": data_script,
     "transactions": transactions_script,
+    "admin": admin_script,
 }
 """What scenarios are about: the script of a seed and a number of steps."""
 

@@ -165,7 +165,7 @@ class Stage:
     def look(self, times: int = 1) -> dict[str, Json]:
         """Describe the watched groups: {group: description}. A barrier, see the module `play`."""
         for _ in range(times):
-            shown = self._watch("DescribeGroups", {"groups": self.groups})
+            shown = without(self._watch("DescribeGroups", {"groups": self.groups}), self.broker.ignore)
         looked = {group.pop("group_id", ""): group for group in shown.get("groups", ())}
         return looked | self._transactions() if self.transactional_ids else looked
 
@@ -237,13 +237,18 @@ class Stage:
     def _connected(self, client_id: str) -> Link:
         """A new connection, one answer old: before that the broker may accept it later than it reads others."""
         broker, client = self.broker, None if client_id == NO_CLIENT_ID else client_id
+        door = broker.doors.get(client_id)
         problem = "does not accept a connection"
         try:
-            link = Link(broker.host, broker.port, broker.answer_seconds, client, math.inf, remembered())
+            port = broker.port if door is None else door.port
+            link = Link(broker.host, port, broker.answer_seconds, client, math.inf, remembered())
             problem = "does not answer ApiVersions on a new connection"
             try:
                 link.raw("ApiVersions", 0, b"")
                 link.next_answer(broker.answer_seconds)
+                if door is not None:
+                    problem = f"does not let {client_id} in"
+                    _sign_in(link, client_id, door.password)
             except ClientError:
                 link.close()
                 raise
@@ -261,7 +266,8 @@ class Stage:
             connection.close()
 
     def _shown(self, frame: Frame) -> Json:
-        return self._decoded(frame, self._requests.pop(id(frame), {}))
+        answer = self._decoded(frame, self._requests.pop(id(frame), {}))
+        return without(answer, self.broker.ignore) if self.broker.ignore else answer
 
     def _decoded(self, frame: Frame, request: dict[str, Json]) -> Json:
         data = frame.body()
@@ -278,8 +284,6 @@ class Stage:
         answer = normalise_data(self.names, frame.api, request, answer)
         if not self.broker.alone:
             answer.pop("throttle_time_ms", None)
-        if self.broker.ignore:
-            answer = without(answer, self.broker.ignore)
         if end != len(data):
             answer["trailing bytes"] = data[end:].hex()
         return answer
@@ -289,6 +293,14 @@ class Stage:
             for topic in getattr(message, "topics", ()):
                 if topic.name and bytes(topic.topic_id) != ZERO_UUID:
                     self.names.add(topic_name(self.names.stable(topic.name)), bytes(topic.topic_id).hex())
+
+
+def _sign_in(link: Link, user: str, password: str) -> None:
+    """By PLAIN. Raises ClientError."""
+    link.request("SaslHandshake", 1, {"mechanism": "PLAIN"}).answer()
+    said = link.request("SaslAuthenticate", 2, {"auth_bytes": f"\0{user}\0{password}".encode()}).answer()
+    if said.error_code:
+        raise ClientError(f"error {said.error_code} {said.error_message}")
 
 
 def _settled(**fields: Json) -> Json:
