@@ -44,6 +44,12 @@ class Coordinator:
         self.asked.append((transactional_id, producer_id, producer_epoch, places, api_version))
         return dict.fromkeys(places, self.code)
 
+    def next_deadline(self) -> int | None:
+        return None
+
+    def expire(self, broker_ms: int, timer_ms: int) -> None:
+        """Nothing is ever due."""
+
 
 class TransactionalDesk(Desk):
     """A desk with a topic "orders" of two partitions, whose coordinator is in the test's hand."""

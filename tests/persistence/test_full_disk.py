@@ -162,9 +162,18 @@ OF_TOKENS: Final = {
 }
 """For who has signed in: tests/persistence/test_delegation_tokens.py."""
 
+OF_TRANSACTIONS: Final = {
+    ApiKey.ADD_PARTITIONS_TO_TXN,
+    ApiKey.ADD_OFFSETS_TO_TXN,
+    ApiKey.END_TXN,
+    ApiKey.WRITE_TXN_MARKERS,
+    ApiKey.TXN_OFFSET_COMMIT,
+}
+"""What these write goes into logs: tests/persistence/test_transactions.py."""
+
 
 def test_every_api_that_writes_is_here():
-    written = {ApiKey(case.request.API_KEY) for case in CASES.values()} | OF_GROUPS | OF_TOKENS
+    written = {ApiKey(case.request.API_KEY) for case in CASES.values()} | OF_GROUPS | OF_TOKENS | OF_TRANSACTIONS
     assert written - READ_ONLY == set(registrations()) - READ_ONLY - NEVER_REPEATED - REFUSED_BY_LOGS
 
 

@@ -25,6 +25,11 @@ from kafkawire.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
+from kafkawire.messages.write_txn_markers_request import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
 from kafkawire.records import NewRecord, build_batch, parse_header, read_batch, split_batches
 from tests.conftest import CONFIG
 from tests.persistence.speaker import Speaker
@@ -281,3 +286,42 @@ def test_a_full_disk_under_the_end_of_a_transaction(tmp_path: Path, full: str):
             assert speaker.committed("team", "orders", [0]) == [19]
         else:
             assert len(read(speaker)) == (21 if full == "orders" else 1)
+
+
+def test_a_full_disk_refuses_every_step_of_a_transaction(tmp_path: Path):
+    """Nothing that was refused has happened when the disk has room again."""
+    one = Transaction("tx")
+    options = ["--data-dir", str(tmp_path), "--topic", "orders:2"]
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        one.begin(speaker)
+        one.write(speaker, b"kept")
+        one.commit_offset(speaker, 1)
+        _limit_files(process, 10)
+        topics = [AddPartitionsToTxnTopic("orders", [1])]
+        added = speaker.ask(AddPartitionsToTxnRequest((), one.name, one.id, one.epoch, topics), 3)
+        marker = WritableTxnMarker(one.id, one.epoch, True, [WritableTxnMarkerTopic("orders", [0])], 0)
+        marked = speaker.ask(WriteTxnMarkersRequest([marker]), 1)
+        partitions = [TxnOffsetCommitRequestPartition(0, 2)]
+        committed = speaker.ask(
+            TxnOffsetCommitRequest(
+                one.name,
+                "team",
+                one.id,
+                one.epoch,
+                topics=[TxnOffsetCommitRequestTopic("orders", partitions=partitions)],
+            ),
+            3,
+        )
+        codes = {
+            "AddPartitionsToTxn": added.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code,
+            "AddOffsetsToTxn": speaker.ask(AddOffsetsToTxnRequest(one.name, one.id, one.epoch, "other"), 3).error_code,
+            "WriteTxnMarkers": marked.markers[0].topics[0].partitions[0].error_code,
+            "TxnOffsetCommit": committed.topics[0].partitions[0].error_code,
+            "EndTxn": one.end(speaker),
+        }
+        assert codes == dict.fromkeys(codes, ErrorCode.KAFKA_STORAGE_ERROR)
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        assert one.state(speaker) == "Ongoing"
+        assert one.end(speaker) == 0
+        assert (read(speaker), read(speaker, 1)) == ([b"kept"], [])
+        assert speaker.committed("team", "orders", [0]) == [1]
