@@ -25,5 +25,7 @@ def play(seed: int, directory: Path, steps: int, nodes: int, replicas: int, kept
 @pytest.mark.parametrize(
     ("nodes", "replicas", "kept"), [(1, 1, False), (3, 3, False), (3, 1, False), (1, 1, True), (3, 3, True)]
 )
-def test_readers_find_whole_transactions(tmp_path: Path, nodes: int, replicas: int, kept: bool):
-    play(1, tmp_path, 150, nodes, replicas, kept)
+@pytest.mark.parametrize("seed", range(int(__import__("os").environ.get("S0","0")), int(__import__("os").environ.get("S1","3"))))
+def test_readers_find_whole_transactions(tmp_path: Path, nodes: int, replicas: int, kept: bool, seed: int):
+    h = play(seed, tmp_path, 150, nodes, replicas, kept)
+    print(sorted(h.told.items()))

@@ -33,7 +33,7 @@ AWAY = -1
 """The error code of nobody who could be asked."""
 LATER = (
     AWAY, E.NOT_LEADER_OR_FOLLOWER, E.NOT_COORDINATOR, E.COORDINATOR_NOT_AVAILABLE, E.COORDINATOR_LOAD_IN_PROGRESS,
-    E.CONCURRENT_TRANSACTIONS,
+    E.CONCURRENT_TRANSACTIONS, E.NOT_ENOUGH_REPLICAS,
 )  # fmt: skip
 """Refused now: again later."""
 FENCED = (
@@ -91,7 +91,9 @@ class Producer:
 
     def write(self, partition: Partition) -> str:
         transaction = self._open()
-        if self.adds and partition not in self._added and self._random.random() < 0.95:
+        # Who does not add where his marker is under way writes into the transaction that has ended, at Kafka's as well.
+        adds = partition in self._sequences or self._random.random() < 0.95
+        if self.adds and partition not in self._added and adds:
             topics = [AddPartitionsToTxnTopic(partition[0], [partition[1]])]
             request = AddPartitionsToTxnRequest((), self.name, self.id, self.epoch, topics)
             answer = self._ask(self._world.coordinator(self.name), request, 3)
