@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from random import Random
 from typing import Any
 
@@ -17,11 +18,13 @@ from kafkawire.messages.offset_fetch_request import (
 from kafkawire.records import parse_header, read_batch, split_batches
 from tests.transactions.histories.model import Log, Model, Partition
 from tests.transactions.histories.producer import TIMEOUT_MS, Producer, commit_plainly, write_plain
-from tests.transactions.histories.world import GROUPS, NAMES, PARTITIONS, TOPICS, Unanswered, World
+from tests.transactions.histories.world import GROUPS, NAMES, PARTITIONS, TOPICS, ProcessWorld, World
 
 TRANSACTIONAL, CONTROL = 0x10, 0x20
 ALL, COMMITTED = 0, 1
 UNSTABLE = 88
+_TOLD = 200
+"""So many of the last steps."""
 OPEN = ("Ongoing", "PrepareCommit", "PrepareAbort")
 
 
@@ -42,9 +45,12 @@ class History:
         self._zombies: list[Producer] = []
         self._read: dict[Partition, tuple[int, list[bytes]]] = {one: (0, []) for one in PARTITIONS}
         self._acts = {
-            self._work: 60, self._zombie: 4, self._kill: 4, self._plain: 6, self._hold: 3, self._release: 3,
-            self._clock: 2, self._read_on: 10,
+            self._work: 60, self._zombie: 4, self._kill: 4, self._plain: 6,
+            self._read_on: 10,
         }  # fmt: skip
+        if isinstance(world, ProcessWorld):
+            return
+        self._acts |= {self._clock: 2, self._hold: 3, self._release: 3}
         if len(world.running()) > 1:
             self._acts |= {self._stop: 3, self._start: 4, self._move: 4}
         if world.is_kept:
@@ -52,19 +58,32 @@ class History:
 
     def run(self, steps: int) -> None:
         """So many steps, then everything comes to its end. Raises AssertionError with the steps."""
-        try:
+        self.take(steps)
+        self.settle()
+
+    def take(self, steps: int) -> None:
+        """So many steps. Raises AssertionError with all of them, and Unanswered."""
+        with self._telling():
             for _ in range(steps):
                 act = self._random.choices(list(self._acts), list(self._acts.values()))[0]
                 self.steps.append(f"{act.__name__[1:]}:")
                 self.steps[-1] += f" {act()}"
                 self._look_at(self._random.choice(PARTITIONS))
-            self.settle()
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
         except AssertionError as error:
-            error.add_note("\n".join(self.steps[-120:]))
+            error.add_note("\n".join(self.steps[-_TOLD:]))
             raise
 
     def settle(self) -> None:
         """Nothing hinders anything any more, and new producers end what was left open: then all is whole."""
+        with self._telling():
+            self._settle()
+
+    def _settle(self) -> None:
         self.world.calm_down()
         self._nothing_under_way()
         for name in NAMES:
@@ -238,7 +257,9 @@ class History:
         for name, index in PARTITIONS:
             for stable in (False, True):
                 topics = [OffsetFetchRequestTopics(name, partition_indexes=[index])]
-                asked = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group, topics=topics)], require_stable=stable)
+                asked = OffsetFetchRequest(
+                    groups=[OffsetFetchRequestGroup(group, topics=topics)], require_stable=stable
+                )
                 (told,) = self.world.ask(coordinator, asked, 8).groups
                 row = told.topics[0].partitions[0]
                 wanted, may_be_pending = self.model.may_be_committed(group, (name, index), settled)
@@ -252,7 +273,9 @@ class History:
 
     def _open_transactions(self) -> list[tuple[str, str]]:
         answers = [self.world.ask(node, ListTransactionsRequest(OPEN), 1) for node in self.world.running()]
-        return [(one.transactional_id, one.transaction_state) for answer in answers for one in answer.transaction_states]
+        return [
+            (one.transactional_id, one.transaction_state) for answer in answers for one in answer.transaction_states
+        ]
 
     def _nothing_under_way(self) -> None:
         left = [one for one in self._open_transactions() if one[1] != "Ongoing"]
@@ -260,7 +283,7 @@ class History:
 
 
 def _as_a_reader(row: Any, offset: int) -> tuple[list[bytes], int]:
-    """What a client gives on of an answer to who reads committed records, and where it goes on. Kafka: CompletedFetch."""
+    """What a client passes on of an answer for who reads committed records; where it goes on. Kafka: CompletedFetch."""
     found, left_out = list[bytes](), set[int]()
     aborted = sorted((one.first_offset, one.producer_id) for one in row.aborted_transactions or ())
     for _, batch in split_batches(row.records or b""):
@@ -273,6 +296,3 @@ def _as_a_reader(row: Any, offset: int) -> tuple[list[bytes], int]:
             found += [record.value or b"" for record in read_batch(batch) if record.offset >= offset]
         offset = max(offset, header.last_offset + 1)
     return found, offset
-
-
-__all__ = ["History", "Unanswered"]

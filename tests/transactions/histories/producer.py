@@ -25,7 +25,7 @@ from kafkawire.messages.txn_offset_commit_request import (
 from kafkawire.records import NewRecord, build_batch
 from kafkawire.schema import Message
 from tests.transactions.histories.model import Model, OffsetCommitted, Partition, Told, Transaction, Written
-from tests.transactions.histories.world import GROUPS, PARTITIONS, Unanswered, World
+from tests.transactions.histories.world import GROUPS, PARTITIONS, World
 
 TRANSACTIONAL = 0x10
 TIMEOUT_MS = 60_000
@@ -219,6 +219,3 @@ def commit_plainly(world: World, model: Model, group: str, partition: Partition)
     assert row.error_code == 0
     one.told = Told.DONE
     return f"{one.offset}"
-
-
-__all__ = ["Producer", "Unanswered", "commit_plainly", "write_plain"]

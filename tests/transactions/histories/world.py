@@ -1,9 +1,10 @@
-"""The broker of a history: where requests go, and what is done to it. A process of its own is one that can be killed."""
+"""The broker of a history: where requests go, and what is done to it; in this process, or in one that can be killed."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from subprocess import Popen
 from typing import Any
 
 from kafkastub import KafkaStub
@@ -159,8 +160,19 @@ class ProcessWorld(World):
         self._serving.__exit__(None, None, None)
 
     @property
-    def pid(self) -> Any:
+    def process(self) -> Popen[str]:
+        """That is to be killed."""
         return self._serving.process
+
+    def restart_killed(self) -> None:
+        """The process was killed."""
+        self.close()
+        self.start()
+
+    def restart(self, killed: bool) -> None:
+        self.process.kill() if killed else self.process.terminate()
+        self.process.wait()
+        self.restart_killed()
 
     def ask(self, node: int, request: Message, version: int) -> Any:
         try:
