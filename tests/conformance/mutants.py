@@ -27,14 +27,14 @@ DRIVER = """
 import json, sys
 from kafkastub import KafkaStub
 from kafkastub.conformance.running import conform
-profile, api, options = sys.argv[1:]
+profile, api, options, slow = sys.argv[1:]
 options = {"config": {}} | json.loads(options)
 options["config"]["group.initial.rebalance.delay.ms"] = 0
 def progress(result, done, planned):
     if result.bad:
         raise KeyboardInterrupt  # one that notices is enough
 with KafkaStub(profile=profile, **options) as stub:
-    outcome = conform(stub.bootstrap_servers.split(",")[0], profile, timeout=4, clock=stub.clock, progress=progress, select=lambda run: run.case.api == api)
+    outcome = conform(stub.bootstrap_servers.split(",")[0], profile, timeout=4, slow=slow == "slow", clock=stub.clock, progress=progress, select=lambda run: run.case.api == api)
 for result in outcome.bad[:1]:
     print(result.run.id, result.reason)
 sys.exit(3 if outcome.bad else 0)
@@ -45,7 +45,7 @@ sys.exit(3 if outcome.bad else 0)
 class Mutant:
     """`old` becomes `new`, once, in a file under broker/kafkastub; the cases of `api` have to notice.
 
-    `options` are arguments of the KafkaStub that is asked.
+    `options` are arguments of the KafkaStub that is asked; `slow` is whether cases are played that wait for long.
     """
 
     file: str
@@ -54,6 +54,7 @@ class Mutant:
     api: str
     profile: str = "kafka"
     options: Mapping[str, Any] = field(default_factory=dict)
+    slow: bool = False
 
 
 _SECURED = {
@@ -68,6 +69,11 @@ _JOIN = "coordinator/classic/join.py"
 _MEMBERSHIP = "coordinator/classic/membership.py"
 _COMMITS = "coordinator/commits.py"
 _DELETION = "coordinator/deletion.py"
+_TXN = "transactions/coordinator.py"
+_TRANSITIONS = "transactions/transitions.py"
+_JUDGING = "transactions/judging.py"
+_PRODUCERS = "storage/producers.py"
+_MARKERS = "state/transactions/markers.py"
 
 MUTANTS = (
     Mutant(_GROUP, "raise KafkaError(ErrorCode.FENCED_INSTANCE_ID)", "pass", "Heartbeat"),
@@ -219,6 +225,64 @@ MUTANTS = (
     Mutant("handlers/context.py", 'if connection.protocol == "PLAINTEXT" or (', "if (", "DescribeDelegationToken"),
     Mutant("handlers/k38_create_delegation_token.py", "if request.owner_principal_type is None:", "if False:", "CreateDelegationToken"),
     Mutant("handlers/k39_renew_delegation_token.py", "-1 if code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED else 0", "0", "RenewDelegationToken"),
+    Mutant(_TXN, "            tuple(transaction.partitions),\n            self", "            tuple(transaction.partitions)[:1],\n            self", "EndTxn"),
+    Mutant(_MARKERS, "    log = state.logs.log(topic.topic_id, index)", "    if index:\n        return\n    log = state.logs.log(topic.topic_id, index)", "EndTxn"),
+    Mutant(_MARKERS, "        _end_in_groups(state, marker, index, broker_ms)\n        return", "        return", "TxnOffsetCommit"),
+    Mutant(_MARKERS, "        marker.commit,\n        coordinator_epoch=marker.coordinator_epoch,\n        transaction_version=marker.transaction_version,\n        leader_epoch", "        True,\n        coordinator_epoch=marker.coordinator_epoch,\n        transaction_version=marker.transaction_version,\n        leader_epoch", "Fetch"),
+    Mutant(_MARKERS, "    state.fetch_purgatory.appended(topic.topic_id, index)", "    pass", "Fetch"),
+    Mutant("storage/log.py", "return end if first is None else max(first, self.log_start_offset)", "return end if first is None else max(first + 1, self.log_start_offset)", "Fetch"),
+    Mutant("storage/log.py", "return end if first is None else max(first, self.log_start_offset)", "return end if first is None else first", "DeleteRecords"),
+    Mutant("storage/transactions.py", "            self.first_offset = next(iter(self._producers), None)", "            self.first_offset = None", "Fetch"),
+    Mutant("storage/transactions.py", "        index = bisect_left(self._lasts, start)", "        index = bisect_left(self._firsts, start)", "Fetch"),
+    Mutant(_PRODUCERS, "            self.add_aborted(aborted)", "            pass", "Fetch"),
+    Mutant(_PRODUCERS, "            if duplicate is not None:", "            if duplicate is not None and not header.transactional:", "Produce"),
+    Mutant(_PRODUCERS, "        if entry is not None and producer_epoch < entry.epoch:", "        if False:", "Produce"),
+    Mutant(_PRODUCERS, "        if entry is not None and producer_epoch < entry.epoch:", "        if False:", "WriteTxnMarkers"),
+    Mutant(_PRODUCERS, "        if entry.transaction_start is not None and not header.transactional:", "        if False:", "Produce"),
+    Mutant(_PRODUCERS, "        if coordinator_epoch < entry.coordinator_epoch:", "        if False:", "WriteTxnMarkers"),
+    Mutant(_PRODUCERS, "        if transaction_version >= 2 and producer_epoch == entry.epoch and", "        if False and", "WriteTxnMarkers"),
+    Mutant(_PRODUCERS, "        entry.transaction_start = None\n        self.first", "        self.first", "DescribeProducers"),
+    Mutant(_PRODUCERS, "            self.batches.clear()\n", "", "Produce"),
+    Mutant("storage/verification.py", "        if known.epochs_are_raised and first != 0 and no_state:", "        if False:", "Produce"),
+    Mutant("storage/verification.py", "        elif first > known.lowest_sequence:", "        elif False:", "Produce"),
+    Mutant("state/transactional_appends.py", "            if states.has_ongoing(*producer):", "            if True:", "Produce"),
+    Mutant("state/transactional_appends.py", "    joins = api_version >= JOINS_FROM", "    joins = api_version > JOINS_FROM", "Produce"),
+    Mutant("state/transactions/joining.py", "    if code == ErrorCode.PRODUCER_FENCED:\n", "    if False:\n", "TxnOffsetCommit"),
+    Mutant("state/transactions/joining.py", "ApiKey.TXN_OFFSET_COMMIT: 5}", "ApiKey.TXN_OFFSET_COMMIT: 6}", "TxnOffsetCommit"),
+    Mutant("state/transactions/joining.py", "ApiKey.TXN_OFFSET_COMMIT: 4}", "ApiKey.TXN_OFFSET_COMMIT: 5}", "TxnOffsetCommit"),
+    Mutant(_TRANSITIONS, "        epoch, last = min(epoch + 1, LAST_EPOCH), epoch", "        last = epoch", "EndTxn"),
+    Mutant(_TRANSITIONS, "    epoch, last = before.producer_epoch + 1, NO_EPOCH", "    epoch, last = max(before.producer_epoch, 0), NO_EPOCH", "InitProducerId"),
+    Mutant(_TRANSITIONS, "        start_timestamp=before.start_timestamp if before.state is TransactionState.ONGOING else broker_ms,\n        last_update_timestamp=broker_ms,\n        client_transaction_version=transaction_version,\n    )\n\n\ndef prepared", "        start_timestamp=NO_TIMESTAMP,\n        last_update_timestamp=broker_ms,\n        client_transaction_version=transaction_version,\n    )\n\n\ndef prepared", "DescribeTransactions"),
+    Mutant(_TXN, "                self._fence(known, turn)\n                turn.error", "                turn.error", "InitProducerId"),
+    Mutant(_TXN, "                self._fence(known, turn)\n                turn.error", "                self._prepare(known.metadata, True, 2, turn)\n                turn.error", "InitProducerId"),
+    Mutant(_TXN, "    if transaction.metadata.producer_epoch != producer_epoch:", "    if transaction.metadata.producer_epoch < producer_epoch:", "AddPartitionsToTxn"),
+    Mutant(_TXN, "    if transaction.metadata.producer_epoch != producer_epoch:", "    if transaction.metadata.producer_epoch > producer_epoch:", "AddPartitionsToTxn"),
+    Mutant(_TXN, "    if transaction.metadata.producer_epoch != producer_epoch:", "    if transaction.metadata.producer_epoch < producer_epoch:", "AddOffsetsToTxn"),
+    Mutant(_TXN, "            every = tuple(known.partitions | added)", "            every = tuple(added)", "AddPartitionsToTxn"),
+    Mutant(_TXN, "one: ErrorCode.NONE if one in known.partitions else", "one: ErrorCode.NONE if known.partitions else", "AddPartitionsToTxn"),
+    Mutant(_TXN, "        if known is not None and known.metadata.state is TransactionState.ONGOING:\n            self._fence(known, turn)", "        pass", "EndTxn", slow=True),
+    Mutant(_TXN, "            if last_used > due:", "            if True:", "DescribeTransactions"),
+    Mutant(_TXN, "broker_ms - one.metadata.start_timestamp > min_duration_ms)", "one.metadata.start_timestamp >= 0 and broker_ms - one.metadata.start_timestamp > min_duration_ms)", "ListTransactions"),
+    Mutant(_TXN, "one.metadata.producer_id in producer_ids)", "one.metadata.producer_id not in producer_ids)", "ListTransactions"),
+    Mutant(_JUDGING, "    if metadata.producer_id != producer_id and", "    if False and", "EndTxn"),
+    Mutant(_JUDGING, "    if epoch != metadata.producer_epoch:", "    if epoch > metadata.producer_epoch:", "EndTxn"),
+    Mutant(_JUDGING, "    if not again and metadata.producer_epoch != epoch:", "    if False:", "EndTxn"),
+    Mutant(_JUDGING, "    if _is_result(metadata, commit):\n        return False\n", "", "EndTxn"),
+    Mutant(_JUDGING, "        metadata.producer_epoch == epoch + 1 or", "        False or", "EndTxn"),
+    Mutant(_JUDGING, "is TransactionState.ONGOING or not (again or commit):", "is TransactionState.ONGOING or not again:", "EndTxn"),
+    Mutant("coordinator/expiry.py", "elif not offsets.is_pending(group.group_id, topic, partition):", "else:", "TxnOffsetCommit"),
+    Mutant("coordinator/expiry.py", "    left = offsets.has_pending(group.group_id)", "    left = False", "TxnOffsetCommit"),
+    Mutant("coordinator/deletion.py", "    gone += [(topic, p) for topic, p in pending if offsets.get(group_id, topic, p) is None]", "", "DeleteGroups"),
+    Mutant("coordinator/deletion.py", "or offsets.is_pending(group_id, topic, partition):", ":", "OffsetDelete"),
+    Mutant("coordinator/offsets.py", "            self.pending.supersede(commit, serial)", "            pass", "OffsetCommit"),
+    Mutant("handlers/k09_offset_fetch.py", "if run is not None and not (stable and offsets.has_pending(group_id)):", "if run is not None:", "OffsetFetch"),
+    Mutant("handlers/k24_add_partitions_to_txn.py", "    if any(refused.values()):", "    if False:", "AddPartitionsToTxn"),
+    Mutant("handlers/k24_add_partitions_to_txn.py", "            if transaction.verify_only:", "            if False:", "AddPartitionsToTxn"),
+    Mutant("handlers/k24_add_partitions_to_txn.py", "KNOWS_FENCED_FROM = 2", "KNOWS_FENCED_FROM = 3", "AddPartitionsToTxn"),
+    Mutant("handlers/k66_list_transactions.py", "or (request.state_filters and not states):", "or False:", "ListTransactions"),
+    Mutant("handlers/k02_list_offsets.py", "request.isolation_level == READ_COMMITTED)", "False)", "ListOffsets"),
+    Mutant("state/transactions/under_way.py", "                del ending.left[partition]\n                done.append(partition)", "                del ending.left[partition]", "EndTxn"),
+    Mutant("state/transactions/under_way.py", "            done = self._try(ending, some, broker_ms)", "            done = list(some)", "EndTxn"),
 )  # fmt: skip
 
 
@@ -260,7 +324,15 @@ def _noticed(copy: Path, mutant: Mutant) -> tuple[bool, str]:
     environment = {**os.environ, "PYTHONPATH": f"{copy / 'broker'}:{copy / 'protocol'}", "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(
-            [sys.executable, "-c", DRIVER, mutant.profile, mutant.api, json.dumps(dict(mutant.options))],
+            [
+                sys.executable,
+                "-c",
+                DRIVER,
+                mutant.profile,
+                mutant.api,
+                json.dumps(dict(mutant.options)),
+                "slow" * mutant.slow,
+            ],
             env=environment,
             cwd=copy,
             capture_output=True,
