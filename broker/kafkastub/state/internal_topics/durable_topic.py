@@ -52,13 +52,14 @@ class DurableTopic(InternalTopic[R]):
         partitions: Callable[[], int],
         logs: DiskLogs,
         fall_back: Callable[[], None],
+        key_of: Callable[[R], tuple[Any, bool]] | None = None,
         weigh: Callable[[R], int] | None = None,
         heaviest: int = 0,
     ) -> None:
         self._write_to(logs, fall_back)
         super().__init__(
-            codec, coordinator, history=history, compression=compression, log=log, partitions=partitions, weigh=weigh,
-            heaviest=heaviest,
+            codec, coordinator, history=history, compression=compression, log=log, partitions=partitions, key_of=key_of,
+            weigh=weigh, heaviest=heaviest,
         )  # fmt: skip
 
     def _write_to(self, logs: DiskLogs, fall_back: Callable[[], None]) -> None:

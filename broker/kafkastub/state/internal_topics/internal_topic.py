@@ -39,6 +39,7 @@ class InternalTopic(Generic[R]):
         codec: writes and reads the records.
         coordinator: whose they are.
         history: how many of the newest records are remembered.
+        key_of: what stands for a record's key, and whether it has a value, where that is known without encoding it.
         weigh: what a record weighs; fewer are remembered where they weigh more than `heaviest`.
         compression: of the batches, by its number.
         log: is told of records that cannot be read.
@@ -74,6 +75,7 @@ class InternalTopic(Generic[R]):
         compression: int,
         log: Any,
         partitions: Callable[[], int],
+        key_of: Callable[[R], tuple[Any, bool]] | None = None,
         weigh: Callable[[R], int] | None = None,
         heaviest: int = 0,
     ) -> None:
@@ -84,6 +86,7 @@ class InternalTopic(Generic[R]):
         self._compression = compression
         self._log = log
         self._partitions_now = partitions
+        self._key_of = self._encoded_key if key_of is None else key_of
         self._weigh = weigh
         self._heaviest = heaviest
         self.clear()
@@ -221,12 +224,16 @@ class InternalTopic(Generic[R]):
 
     def _place(self, places: Places[R], record: R, offset: int, timestamp: int) -> bool:
         """Note where a record stood that follows those of `places`; False for a tombstone."""
-        key, value = self._codec.encode(record)
-        if value is None:
+        key, has_value = self._key_of(record)
+        if not has_value:
             places.pop(key, None)
             return False
         places[key] = Place(offset, timestamp, record)
         return True
+
+    def _encoded_key(self, record: R) -> tuple[Any, bool]:
+        key, value = self._codec.encode(record)
+        return key, value is not None
 
     # -- reading -------------------------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ def transactions_topic(
     shape: dict[str, Any] = {
         "history": _HISTORY,
         "heaviest": _HEAVIEST,
+        "key_of": lambda record: (record.transactional_id, not isinstance(record, TransactionTombstone)),
         "weigh": _weight,
         "compression": _UNCOMPRESSED,
         "log": state.log,
