@@ -17,6 +17,8 @@ from kafkawire.messages import REQUESTS
 ONE, THOUSAND = "t0", "t1"
 """Topics of one and of a thousand partitions."""
 TOPICS = (f"{ONE}:1", f"{THOUSAND}:1000")
+TRANSACTION = "tx"
+"""A transactional id whose producer has the id 0 and the epoch 0, and an open transaction."""
 _BROKER, _LOGGER, _TOPIC, _METRICS, _GROUP = 4, 8, 2, 16, 32
 
 
@@ -44,7 +46,7 @@ def _fill(
 
 def requests(size: int) -> Iterator[Many]:
     """One after the other, each of about `size` bytes."""
-    for part in (_described, _partitions, _groups, _altered, _security):
+    for part in (_described, _partitions, _groups, _altered, _security, _transactions):
         yield from part(size)
 
 
@@ -277,3 +279,74 @@ def _security(size: int) -> Iterator[Many]:
         "DeleteAcls", ApiKey.DELETE_ACLS, 3, size,
         lambda _: d.DeleteAclsFilter(1, None, 1, None, None, 1, 1), lambda found: d.DeleteAclsRequest(found),
     )  # fmt: skip
+
+
+def _transactions(size: int) -> Iterator[Many]:
+    """Of a producer that is in a transaction with all of the large topic, and in none."""
+    yield from _joined(size)
+    d = _module(ApiKey.DESCRIBE_TRANSACTIONS)
+    for name, naming in (("one that is large", lambda _: TRANSACTION), ("unknown ones", str)):
+        yield _fill(
+            f"DescribeTransactions, {name}", ApiKey.DESCRIBE_TRANSACTIONS, 0, size, naming,
+            lambda names: d.DescribeTransactionsRequest(names),
+        )  # fmt: skip
+    li = _module(ApiKey.LIST_TRANSACTIONS)
+    yield _fill(
+        "ListTransactions, states", ApiKey.LIST_TRANSACTIONS, 2, size, str,
+        lambda names: li.ListTransactionsRequest(state_filters=names),
+    )  # fmt: skip
+    yield _fill(
+        "ListTransactions, producer ids", ApiKey.LIST_TRANSACTIONS, 2, size, int,
+        lambda ids: li.ListTransactionsRequest(producer_id_filters=ids),
+    )  # fmt: skip
+    w = _module(ApiKey.WRITE_TXN_MARKERS)
+
+    def marker(producer_id: int, topic: str, partitions: Sequence[int]) -> Any:
+        return w.WritableTxnMarker(producer_id, 0, True, [w.WritableTxnMarkerTopic(topic, partitions)])
+
+    for name, make in (
+        ("one partition", lambda _: marker(1 << 40, ONE, [0])),
+        ("one partition, ever new producers", lambda index: marker(1 << 40 | index, ONE, [0])),
+        ("all of a large topic", lambda index: marker(1 << 40 | index, THOUSAND, _EVERY)),
+        ("unknown topics", lambda index: marker(1 << 40, f"x{index}", [0])),
+        ("partition 0 of __consumer_offsets", lambda index: marker(1 << 40 | index, "__consumer_offsets", [0])),
+    ):
+        yield _fill(
+            f"WriteTxnMarkers, {name}", ApiKey.WRITE_TXN_MARKERS, 1, size, make,
+            lambda markers: w.WriteTxnMarkersRequest(markers),
+        )  # fmt: skip
+    yield _fill(
+        "WriteTxnMarkers, one partition within one marker", ApiKey.WRITE_TXN_MARKERS, 1, size, lambda _: 0,
+        lambda indexes: w.WriteTxnMarkersRequest([marker(1 << 41, ONE, indexes)]),
+    )  # fmt: skip
+
+
+def _joined(size: int) -> Iterator[Many]:
+    a = _module(ApiKey.ADD_PARTITIONS_TO_TXN)
+    o = _module(ApiKey.TXN_OFFSET_COMMIT)
+    kinds: list[tuple[str, Callable[[int], tuple[str, Sequence[int]]]]] = [
+        ("one partition", lambda _: (ONE, [0])),
+        ("all of a large topic", lambda _: (THOUSAND, _EVERY)),
+        ("one partition more each time", lambda index: (THOUSAND, [index % 1000])),
+        ("unknown topics", lambda index: (f"x{index}", [0])),
+        ("partitions that are not there", lambda index: (ONE, [index])),
+    ]
+    for name, make in kinds:
+        yield _fill(
+            f"AddPartitionsToTxn, {name}", ApiKey.ADD_PARTITIONS_TO_TXN, 3, size,
+            lambda index, make=make: a.AddPartitionsToTxnTopic(*make(index)),
+            lambda topics: a.AddPartitionsToTxnRequest((), TRANSACTION, 0, 0, topics),
+        )  # fmt: skip
+        for what, only in (("added", False), ("verified", True)):
+            yield _fill(
+                f"AddPartitionsToTxn, {name}, {what} by itself", ApiKey.ADD_PARTITIONS_TO_TXN, 5, size,
+                lambda index, make=make, only=only: a.AddPartitionsToTxnTransaction(
+                    TRANSACTION, 0, 0, only, [a.AddPartitionsToTxnTopic(*make(index))]),
+                lambda each: a.AddPartitionsToTxnRequest(each),
+            )  # fmt: skip
+        yield _fill(
+            f"TxnOffsetCommit, {name}", ApiKey.TXN_OFFSET_COMMIT, 5, size,
+            lambda index, make=make: o.TxnOffsetCommitRequestTopic(
+                make(index)[0], partitions=[o.TxnOffsetCommitRequestPartition(p, 1) for p in make(index)[1]]),
+            lambda topics: o.TxnOffsetCommitRequest(TRANSACTION, "g", 0, 0, topics=topics),
+        )  # fmt: skip

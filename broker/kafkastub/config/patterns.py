@@ -30,6 +30,8 @@ _CLASSES: Final = {"d": _DIGITS, "w": _WORD, "s": frozenset(" \t\n\x0b\f\r")}
 _CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _NO_DOT: Final = frozenset("\n\r\x85\u2028\u2029")
 _MOST_DEEP: Final = 50
+_MOST_FITTING: Final = 1000
+"""Characters of which is remembered what they fit, from one text to the next."""
 
 _Fits = Callable[[str], bool]
 _Ends = tuple[bool, int, int]
@@ -73,6 +75,7 @@ class Pattern:
         self.places, self._set_down = _Parser(expression).parsed()
         self._places: _Places | None = None
         self._ends: _Ends
+        self._fitting: dict[str, int] = {}
 
     def fullmatch(self, text: str) -> bool:
         """Whether the whole text is one that the expression means."""
@@ -85,7 +88,9 @@ class Pattern:
         if not text:
             return empty
         follow = self._places.follow
-        fitting: dict[str, int] = {}
+        fitting = self._fitting
+        if len(fitting) > _MOST_FITTING:
+            fitting.clear()
         now = 0
         for character in text:
             mask = fitting.get(character)

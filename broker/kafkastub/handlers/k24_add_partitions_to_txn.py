@@ -113,9 +113,10 @@ def _refused(ctx: RequestContext, topics: Iterable[AddPartitionsToTxnTopic], by_
         if not may_write:
             codes.update(dict.fromkeys(asked.partitions, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
         else:
-            there = range(0 if topic is None else len(topic.partitions))
-            missing = set(asked.partitions).difference(there)
-            codes.update(dict.fromkeys(missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+            count = 0 if topic is None else len(topic.partitions)
+            for index in asked.partitions:
+                if not 0 <= index < count:
+                    codes[index] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return refused
 
 

@@ -19,11 +19,14 @@ UNSUPPORTED_FOR_MESSAGE_FORMAT. Kafka never answers a request that names a parti
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Final
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.deferred import as_it_is
 from kafkastub.state.transactions.markers import Marker, TopicPartition, write_marker
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -37,6 +40,10 @@ from kafkawire.messages.write_txn_markers_response import (
 )
 
 _Found = dict[int, dict[TopicPartition, ErrorCode]]
+_AT_ONCE: Final = 200
+"""Partitions, each marker counting as one more, that are written to before others have their turn."""
+_MOST_ORDERED: Final = 1000
+"""Nobody looks at the order of more, and their hashes take long."""
 
 
 def error_response(request: WriteTxnMarkersRequest, code: ErrorCode, version: int) -> WriteTxnMarkersResponse:
@@ -51,6 +58,26 @@ def error_response(request: WriteTxnMarkersRequest, code: ErrorCode, version: in
 @handles(ApiKey.WRITE_TXN_MARKERS, 1, 2, error_response=error_response)
 def write_txn_markers(ctx: RequestContext, request: WriteTxnMarkersRequest) -> Outcome:
     found: _Found = {}
+    steps = _written(ctx, request, found)
+    if sum(1 for _ in islice(steps, _AT_ONCE)) < _AT_ONCE:
+        return _answer(found)
+    deferred = Deferred(as_it_is)
+
+    def parts() -> Iterator[None]:
+        try:
+            while sum(1 for _ in islice(steps, _AT_ONCE)) == _AT_ONCE:
+                yield
+        except KafkaError as error:
+            deferred.complete(error_response(request, error.code, ctx.api_version))
+        else:
+            deferred.complete(_answer(found))
+
+    ctx.state.transactions.in_turns(parts())
+    return deferred
+
+
+def _written(ctx: RequestContext, request: WriteTxnMarkersRequest, found: _Found) -> Iterator[None]:
+    """Write, partition by partition; what came of it is `found`. KafkaError."""
     for one in request.markers:
         if one.topics and (one.producer_id < 0 or one.producer_epoch < 0):
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -62,10 +89,13 @@ def write_txn_markers(ctx: RequestContext, request: WriteTxnMarkersRequest) -> O
             one.coordinator_epoch,
             one.transaction_version,
         )
-        answers = sorted(write_marker(ctx.state, marker, ctx.broker_ms, node_id=ctx.node_id), key=_comes_late)
+        answers: list[tuple[TopicPartition, ErrorCode]] = []
+        for answer in write_marker(ctx.state, marker, ctx.broker_ms, node_id=ctx.node_id):
+            answers.append(answer)
+            yield
         if answers:
-            found.setdefault(one.producer_id, {}).update(answers)
-    return _answer(found)
+            found.setdefault(one.producer_id, {}).update(sorted(answers, key=_comes_late))
+        yield
 
 
 def _partitions(marker: WritableTxnMarker) -> Iterable[TopicPartition]:
@@ -83,9 +113,13 @@ def _answer(found: _Found) -> WriteTxnMarkersResponse:
 
 
 def _topics(codes: dict[TopicPartition, ErrorCode]) -> list[WritableTxnMarkerTopicResult]:
-    hashes = {name: string_hash(name) for name, _ in codes}
-    ordered = hash_map_order(((31 * (31 + one[1]) + hashes[one[0]]) & 0xFFFFFFFF, one) for one in codes)
+    ordered: Iterable[TopicPartition] = codes
+    few = len(codes) <= _MOST_ORDERED
+    if few:
+        hashes = {name: string_hash(name) for name, _ in codes}
+        ordered = hash_map_order(((31 * (31 + one[1]) + hashes[one[0]]) & 0xFFFFFFFF, one) for one in codes)
     by_topic: dict[str, list[WritableTxnMarkerPartitionResult]] = {}
     for name, index in ordered:
         by_topic.setdefault(name, []).append(WritableTxnMarkerPartitionResult(index, codes[name, index]))
-    return [WritableTxnMarkerTopicResult(name, by_topic[name]) for name in string_map_order(by_topic)]
+    names = string_map_order(by_topic) if few else by_topic
+    return [WritableTxnMarkerTopicResult(name, by_topic[name]) for name in names]

@@ -100,7 +100,8 @@ def _answer(
 ) -> None:
     """Add to what is answered for a topic."""
     answer = answers.setdefault(topic_id if by_id else name, TxnOffsetCommitResponseTopic(name, topic_id, []))
-    answer.partitions = [*answer.partitions, *found]
+    assert isinstance(answer.partitions, list)
+    answer.partitions += found  # in place: somebody may name the same topic a million times
 
 
 def _sort_out(ctx: RequestContext, requested: TxnOffsetCommitRequestTopic, answers: _Answers) -> TopicCommit | None:

@@ -16,6 +16,7 @@ from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.describe_transactions_request import DescribeTransactionsRequest
 from kafkawire.messages.describe_transactions_response import DescribeTransactionsResponse, TopicData, TransactionState
+from kafkawire.rows import Shared
 
 
 def error_response(request: DescribeTransactionsRequest, code: ErrorCode, version: int) -> DescribeTransactionsResponse:
@@ -25,7 +26,10 @@ def error_response(request: DescribeTransactionsRequest, code: ErrorCode, versio
 
 @handles(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0, error_response=error_response)
 def describe_transactions(ctx: RequestContext, request: DescribeTransactionsRequest) -> Outcome:
-    return DescribeTransactionsResponse(transaction_states=[_described(ctx, one) for one in request.transactional_ids])
+    asked = request.transactional_ids
+    known = {one: _described(ctx, one) for one in dict.fromkeys(asked)}  # a large one may be named many times
+    states = [known[one] for one in asked]
+    return DescribeTransactionsResponse(transaction_states=states if len(known) == len(asked) else Shared(states, {}))
 
 
 def _refused(transactional_id: str, code: ErrorCode) -> TransactionState:

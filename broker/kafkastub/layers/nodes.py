@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from kafkastub.coordinator import partition_for
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.metadata import Topic
 from kafkastub.state.broker_state import BrokerState
@@ -28,6 +28,8 @@ from kafkawire.messages.describe_transactions_request import DescribeTransaction
 from kafkawire.messages.describe_transactions_response import DescribeTransactionsResponse
 from kafkawire.messages.offset_fetch_request import OffsetFetchRequest
 from kafkawire.messages.offset_fetch_response import OffsetFetchResponse, OffsetFetchResponseGroup
+from kafkawire.rows import Shared
+from kafkawire.schema import Message
 
 _NOT_COORDINATOR: Final = ErrorCode.NOT_COORDINATOR
 _SEVERAL_TRANSACTIONS_FROM: Final = 4
@@ -198,12 +200,13 @@ def _describe_transactions(api: Registration) -> Handler:
     handler = api.handler
 
     def routed(ctx: RequestContext, request: DescribeTransactionsRequest) -> Outcome:
-        states: list[Any] = []
-        for one in request.transactional_ids:
+        known: dict[str, Any] = {}  # a large one may be named many times
+        for one in dict.fromkeys(request.transactional_ids):
             here = not one or coordinates_transactions(ctx.state, ctx.node_id, one)
             asked = DescribeTransactionsRequest([one])
             answer: Any = handler(ctx, asked) if here else _refused(handler, ctx, asked)
-            states += answer.transaction_states
+            (known[one],) = answer.transaction_states
+        states = Shared((known[one] for one in request.transactional_ids), {})
         return DescribeTransactionsResponse(transaction_states=states)
 
     return routed
@@ -211,13 +214,20 @@ def _describe_transactions(api: Registration) -> Handler:
 
 def _list_transactions(api: Registration) -> Handler:
     def routed(ctx: RequestContext, request: Any) -> Outcome:
-        answer: Any = api.handler(ctx, request)
-        answer.transaction_states = [
-            one
-            for one in answer.transaction_states
-            if coordinates_transactions(ctx.state, ctx.node_id, one.transactional_id)
-        ]
-        return cast(Outcome, answer)
+        def here(answer: Any) -> Message:
+            answer.transaction_states = [
+                one
+                for one in answer.transaction_states
+                if coordinates_transactions(ctx.state, ctx.node_id, one.transactional_id)
+            ]
+            return cast(Message, answer)
+
+        outcome = api.handler(ctx, request)
+        if isinstance(outcome, Deferred):
+            lower = outcome.lower
+            outcome.lower = lambda value: here(lower(value))
+            return outcome
+        return here(outcome)
 
     return routed
 

@@ -376,8 +376,8 @@ class BrokerState:
             self._look_at_tokens_at = timer_ms + self._look_at_tokens_every
             self.expire_delegation_tokens(broker_ms)
         if self._expire_ids_at is not None and timer_ms >= self._expire_ids_at:
-            self._expire_ids_at = timer_ms + self._expire_ids_every
-            self.expire_transactional_ids(broker_ms)
+            more = self._transactions is not None and self.is_writable and self._transactions.expire_ids(broker_ms)
+            self._expire_ids_at = timer_ms if more else timer_ms + self._expire_ids_every
 
     def meters(self) -> dict[str, int]:
         """The group coordinator's meters by their names in KIP-496."""
@@ -404,8 +404,8 @@ class BrokerState:
 
     def expire_transactional_ids(self, broker_ms: int) -> None:
         """Forget those that nobody has used for long at `broker_ms`."""
-        if self._transactions is not None and self.is_writable:
-            self._transactions.expire_ids(broker_ms)
+        while self._transactions is not None and self.is_writable and self._transactions.expire_ids(broker_ms):
+            pass
 
     def expire_delegation_tokens(self, broker_ms: int) -> None:
         """Take out those whose time is over at `broker_ms`."""

@@ -8,7 +8,7 @@ the reply. Errors are raised as `KafkaError`. Kafka: TransactionCoordinator, Tra
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final
 
 from kafkastub.transactions import transitions
@@ -20,8 +20,12 @@ from kafkastub.transactions.transitions import EPOCH_BUMPED_BY_END, LAST_EPOCH, 
 from kafkastub.transactions.turn import Markers, ProducerIdAndEpoch, TopicPartition, Turn
 from kafkawire.errors import ErrorCode, KafkaError
 
-_MOST_ABORTED: Final = 100
-"""Transactions that are aborted in one turn."""
+_MOST_ABORTED: Final = 1000
+"""Partitions whose transactions are aborted in one turn."""
+_LEAST: Final = 10
+"""So many a transaction counts as that has fewer."""
+_MOST_EXPIRED: Final = 1000
+"""Transactional ids that expire in one turn."""
 
 
 class TransactionCoordinator(TransactionStore):
@@ -238,20 +242,17 @@ class TransactionCoordinator(TransactionStore):
         states: Collection[TransactionState] = (),
         producer_ids: Collection[int] = (),
         min_duration_ms: int = -1,
-        matches: Callable[[str], bool] | None = None,
-    ) -> list[TransactionDescription]:
+    ) -> list[TransactionMetadata]:
         """ListTransactions: those that fulfil every filter; an empty filter lets all through.
 
         `min_duration_ms`: only those that began longer ago; as in Kafka, those that have not begun any are among them.
-        `matches`: whether a transactional id is asked for.
         """
         return [
-            described(one)
-            for transactional_id, one in self.transactions.items()
+            one.metadata
+            for one in self.transactions.values()
             if (not producer_ids or one.metadata.producer_id in producer_ids)
             and (not states or one.metadata.state in states)
             and (min_duration_ms < 0 or broker_ms - one.metadata.start_timestamp > min_duration_ms)
-            and (matches is None or matches(transactional_id))
         ]
 
     def metadata(self, transactional_id: str) -> TransactionMetadata | None:
@@ -275,8 +276,13 @@ class TransactionCoordinator(TransactionStore):
         Of very many some are left, and stay due: a turn is short.
         """
         turn = Turn(broker_ms, timer_ms)
-        for deadline in islice(self.deadlines.due(timer_ms), _MOST_ABORTED):
+        left = _MOST_ABORTED
+        for deadline in self.deadlines.due(timer_ms):
+            ended = len(turn.markers)
             deadline.fire(turn)
+            left -= max(_LEAST, *(len(one.partitions) for one in turn.markers[ended:]), 0)
+            if left <= 0:
+                break
         return turn
 
     def _abort_timed_out(self, transactional_id: str, turn: Turn) -> None:
@@ -288,16 +294,14 @@ class TransactionCoordinator(TransactionStore):
     def expire_ids(self, broker_ms: int) -> Turn:
         """Tombstones of ids that had no transaction for `transactional.id.expiration.ms`.
 
+        Of very many some are left: a turn is short.
+
         Kafka: TransactionStateManager.removeExpiredTransactionalIds.
         """
         turn = Turn(broker_ms, 0)
         due = broker_ms - self.settings.id_expiration_ms
-        expired = []
-        for transactional_id, last_used in self.idle.items():
-            if last_used > due:
-                break
-            expired.append(transactional_id)
-        for transactional_id in expired:
+        oldest = islice(self.idle.items(), _MOST_EXPIRED)
+        for transactional_id in [name for name, _ in takewhile(lambda one: one[1] <= due, oldest)]:
             self.log(turn, TransactionTombstone(transactional_id))
         return turn
 

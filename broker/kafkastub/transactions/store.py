@@ -25,7 +25,7 @@ class TransactionDescription(NamedTuple):
 
     Attributes:
         start_ms: broker milliseconds; -1 where none is open.
-        partitions: those that have no marker yet; in a listing in no order.
+        partitions: those that have no marker yet.
     """
 
     transactional_id: str

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.layers.acls.split import split
 from kafkastub.layers.acls.topics import in_order
@@ -14,6 +14,8 @@ from kafkastub.security import Operation, ResourceType
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafkawire.rows import Shared
+from kafkawire.schema import Message
 
 _REFUSED: Final = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 _ASKED_BY_BROKERS_FROM: Final = 4
@@ -72,11 +74,12 @@ def _describe(api: Registration) -> Handler:
         access, asked = ctx.access, request.transactional_ids
         mine, refused = split(asked, lambda one: _may(ctx, Operation.DESCRIBE, one))
         answer: Any = handler(ctx, DescribeTransactionsRequest(mine))
-        for one in answer.transaction_states:
+        for one in {id(one): one for one in answer.transaction_states}.values():  # one named twice is answered twice
             one.topics = [topic for topic in one.topics if access.to_topic(Operation.DESCRIBE, topic.topic)]
         if refused:
             failed: Any = api.error_response(DescribeTransactionsRequest(refused), _REFUSED, ctx.api_version)
-            answer.transaction_states = in_order(asked, mine, answer.transaction_states, failed.transaction_states)
+            states = in_order(asked, mine, answer.transaction_states, failed.transaction_states)
+            answer.transaction_states = Shared(states, {})
         return answer  # type: ignore[no-any-return]
 
     return guard
@@ -87,11 +90,18 @@ def _list(api: Registration) -> Handler:
     handler = api.handler
 
     def guard(ctx: RequestContext, request: Any) -> Outcome:
-        answer: Any = handler(ctx, request)
-        answer.transaction_states = [
-            one for one in answer.transaction_states if _may(ctx, Operation.DESCRIBE, one.transactional_id)
-        ]
-        return answer  # type: ignore[no-any-return]
+        def allowed(answer: Any) -> Message:
+            answer.transaction_states = [
+                one for one in answer.transaction_states if _may(ctx, Operation.DESCRIBE, one.transactional_id)
+            ]
+            return answer  # type: ignore[no-any-return]
+
+        outcome = handler(ctx, request)
+        if isinstance(outcome, Deferred):
+            lower = outcome.lower
+            outcome.lower = lambda value: allowed(lower(value))
+            return outcome
+        return allowed(outcome)
 
     return guard
 

@@ -52,9 +52,15 @@ class DurableTopic(InternalTopic[R]):
         partitions: Callable[[], int],
         logs: DiskLogs,
         fall_back: Callable[[], None],
+        key_of: Callable[[R], tuple[Any, bool]] | None = None,
+        weigh: Callable[[R], int] | None = None,
+        heaviest: int = 0,
     ) -> None:
         self._write_to(logs, fall_back)
-        super().__init__(codec, coordinator, history=history, compression=compression, log=log, partitions=partitions)
+        super().__init__(
+            codec, coordinator, history=history, compression=compression, log=log, partitions=partitions, key_of=key_of,
+            weigh=weigh, heaviest=heaviest,
+        )  # fmt: skip
 
     def _write_to(self, logs: DiskLogs, fall_back: Callable[[], None]) -> None:
         """`fall_back` makes the coordinator what the files say, where these have refused its records."""
@@ -164,9 +170,12 @@ class DurableTopic(InternalTopic[R]):
         self._order = deque(log for _, log in sorted(self._timestamps, key=lambda one: one[0]))
         self._timestamps = []
         self._count = sum(item.records for log in self.logs for item in log.items)
+        if self._weigh is not None:
+            contents = (item.content for log in self.logs for item in log.items)
+            self._weight = sum(self._weigh(one) for one in contents if type(one) is not bytes)
         self._loading = False
         self._forget_dead_owners()
-        if self._count > self._trigger:
+        if self._count > self._trigger or self._weight > self._heaviest:
             self._trim()
 
     def empty(self) -> None:

@@ -39,6 +39,8 @@ class InternalTopic(Generic[R]):
         codec: writes and reads the records.
         coordinator: whose they are.
         history: how many of the newest records are remembered.
+        key_of: what stands for a record's key, and whether it has a value, where that is known without encoding it.
+        weigh: what a record weighs; fewer are remembered where they weigh more than `heaviest`.
         compression: of the batches, by its number.
         log: is told of records that cannot be read.
         partitions: how many the topic has, once it is there.
@@ -53,6 +55,8 @@ class InternalTopic(Generic[R]):
     _encoded: EncodedBatches
     _count: int
     """Of the records that are remembered: those in tails, then those in `_fresh`."""
+    _weight: int
+    """Of the same, where they are weighed."""
     _order: deque[StateLog]
     """Whose tail has the oldest item, and so on: an entry an item."""
     _fresh: deque[Any]
@@ -71,6 +75,9 @@ class InternalTopic(Generic[R]):
         compression: int,
         log: Any,
         partitions: Callable[[], int],
+        key_of: Callable[[R], tuple[Any, bool]] | None = None,
+        weigh: Callable[[R], int] | None = None,
+        heaviest: int = 0,
     ) -> None:
         self._codec = codec
         self._coordinator = coordinator
@@ -79,6 +86,9 @@ class InternalTopic(Generic[R]):
         self._compression = compression
         self._log = log
         self._partitions_now = partitions
+        self._key_of = self._encoded_key if key_of is None else key_of
+        self._weigh = weigh
+        self._heaviest = heaviest
         self.clear()
 
     def clear(self) -> None:
@@ -87,6 +97,7 @@ class InternalTopic(Generic[R]):
         self.watched = False
         self._encoded = EncodedBatches()
         self._count = 0
+        self._weight = 0
         self._order = deque()
         self._fresh = deque()
         self._owners = {}
@@ -126,6 +137,8 @@ class InternalTopic(Generic[R]):
         """
         records = turn.records
         self._count += sum(map(self._size, records))
+        if self._weigh is not None:
+            self._weight += sum(map(self._weigh, records))
         if batch_per_owner:
             batches: dict[str, list[R]] = {}
             for record in records:
@@ -133,7 +146,7 @@ class InternalTopic(Generic[R]):
             self._fresh.extend((turn.broker_ms, batch) for batch in batches.values())
         else:
             self._fresh.append((turn.broker_ms, records))
-        if self._count > self._trigger:
+        if self._count > self._trigger or self._weight > self._heaviest:
             self._trim()
 
     @staticmethod
@@ -168,18 +181,20 @@ class InternalTopic(Generic[R]):
     def _trim(self) -> None:
         """Let the oldest records go."""
         order, limit = self._order, self._limit
-        while self._count > limit and order:
+        while (self._count > limit or self._weight > self._heaviest) and order:
             log = order.popleft()
             item = log.take_oldest()
             self._count -= item.records
             if type(item.content) is not bytes:
+                if self._weigh is not None:
+                    self._weight -= self._weigh(item.content)
                 self._compact(log, item.content, item.offset, item.timestamp)
         self._trim_fresh()
 
     def _trim_fresh(self) -> None:
         """The same with those that nobody has looked at, so that they never get places in a tail."""
         fresh = self._fresh
-        while self._count > self._limit and fresh:
+        while (self._count > self._limit or self._weight > self._heaviest) and fresh:
             self._count -= self._pass(*fresh.popleft())
 
     def _pass(self, timestamp: int, records: Sequence[R]) -> int:
@@ -187,6 +202,8 @@ class InternalTopic(Generic[R]):
         count = 0
         for record in records:
             log, size = self.log_of(self._codec.owner(record)), self._size(record)
+            if self._weigh is not None:
+                self._weight -= self._weigh(record)
             self._compact(log, record, log.end, timestamp)
             log.passed = record, size, timestamp
             log.end += size
@@ -207,12 +224,16 @@ class InternalTopic(Generic[R]):
 
     def _place(self, places: Places[R], record: R, offset: int, timestamp: int) -> bool:
         """Note where a record stood that follows those of `places`; False for a tombstone."""
-        key, value = self._codec.encode(record)
-        if value is None:
+        key, has_value = self._key_of(record)
+        if not has_value:
             places.pop(key, None)
             return False
         places[key] = Place(offset, timestamp, record)
         return True
+
+    def _encoded_key(self, record: R) -> tuple[Any, bool]:
+        key, value = self._codec.encode(record)
+        return key, value is not None
 
     # -- reading -------------------------------------------------------------------------------------------------
 

@@ -7,11 +7,17 @@ from typing import Any, Final
 from kafkastub.metadata import TRANSACTION_STATE
 from kafkastub.state.internal_topics.internal_topic import InternalTopic
 from kafkastub.state.transactions.whole import Whole
-from kafkastub.transactions import TransactionCodec, TransactionCoordinator, TransactionRecord
+from kafkastub.transactions import TransactionCodec, TransactionCoordinator, TransactionRecord, TransactionTombstone
 
 _HISTORY: Final = 10_000
 """So many of the newest records are kept though newer ones of their keys follow, all partitions together."""
+_HEAVIEST: Final = 1_000_000
+"""Partitions that they name together, at most: some 100 MB. One transaction may have ten thousands."""
 _UNCOMPRESSED: Final = 0
+
+
+def _weight(record: TransactionRecord) -> int:
+    return 0 if isinstance(record, TransactionTombstone) else len(record.partitions)
 
 
 def transactions_topic(
@@ -20,6 +26,9 @@ def transactions_topic(
     """The logs of `__transaction_state` (`transaction.state.log.*`)."""
     shape: dict[str, Any] = {
         "history": _HISTORY,
+        "heaviest": _HEAVIEST,
+        "key_of": lambda record: (record.transactional_id, not isinstance(record, TransactionTombstone)),
+        "weigh": _weight,
         "compression": _UNCOMPRESSED,
         "log": state.log,
         "partitions": lambda: len(state.cluster.topics[TRANSACTION_STATE].partitions),

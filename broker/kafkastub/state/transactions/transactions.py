@@ -5,7 +5,8 @@ Kafka: TransactionCoordinator, TransactionStateManager, TransactionMarkerChannel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -56,6 +57,7 @@ class Transactions(Runtime[TransactionRecord]):
         coordinator.deadlines.mark_dirty = state.mark_dirty
         super().__init__(transactions_topic(state, self._codec, coordinator), coordinator)
         self.watchers: list[Callable[[], None]] = []
+        self._work: deque[Iterator[None]] = deque()
         self._markers = MarkersUnderWay(partial(write_marker, state), self._has_coordinator)
         self.follow_features()
 
@@ -252,15 +254,33 @@ class Transactions(Runtime[TransactionRecord]):
     # -- time ----------------------------------------------------------------------------------------------------
 
     def next_deadline(self) -> int | None:
-        """Timer time (ms) at which a transaction times out, or markers have their turn; None where there is neither."""
-        return _AT_ONCE if self._markers.is_due else self.coordinator.next_deadline()
+        """Timer time (ms) at which a transaction times out, or work has its turn; None where there is neither."""
+        return _AT_ONCE if self._markers.is_due or self._work else self.coordinator.next_deadline()
+
+    def in_turns(self, work: Iterator[None]) -> None:
+        """Go on with work, part by part, so that others are served between them."""
+        self._work.append(work)
+        self._state.mark_dirty()
+
+    def _work_on(self) -> None:
+        """A part of the work that waits longest."""
+        if self._work:
+            work = self._work.popleft()
+            if next(work, _AT_ONCE) is None:
+                self.in_turns(work)
 
     def expire(self, broker_ms: int, timer_ms: int) -> None:
         """Do what is due at `timer_ms`."""
+        self._work_on()
         with suppress(KafkaError):  # a disk that takes no more: nothing has happened
             self.settle(self.coordinator.expire(broker_ms, timer_ms), batch_per_id=True)
         self._step(broker_ms, timer_ms)
 
-    def expire_ids(self, broker_ms: int) -> None:
-        """Forget transactional ids that nobody has used for long (`transactional.id.expiration.ms`, broker time)."""
-        self.settle(self.coordinator.expire_ids(broker_ms))
+    def expire_ids(self, broker_ms: int) -> bool:
+        """Forget transactional ids that nobody has used for long (`transactional.id.expiration.ms`, broker time).
+
+        A part of them, if they are many: whether there may be more.
+        """
+        with suppress(KafkaError):  # a disk that takes no more: nothing has happened
+            return bool(self.settle(self.coordinator.expire_ids(broker_ms)).records)
+        return False
