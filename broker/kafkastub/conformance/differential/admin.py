@@ -223,6 +223,8 @@ class Admin(Places):
                 kind, name = self.pick(((None, "x"), ("Group", "x"), ("User", None), ("", "x"), ("User", "")))
             body |= {"owner_principal_type": kind, "owner_principal_name": name}
             owner = name if kind == "User" and name in USERS else owner
+            if name not in (None, on) and body["max_lifetime_ms"] == 1:
+                body["max_lifetime_ms"] = HOUR  # only its owner could await its end
         self.play.ask(on, "CreateDelegationToken", version, body, settle=True)
         for _, answer in list(self.play.answers):
             if answer.get("token_id"):
