@@ -41,7 +41,8 @@ class Links(HTMLParser):
 def test_all_passed_is_status_0(stub: KafkaStub):
     status, out, _ = run("conform", "--bootstrap-servers", stub.bootstrap_servers, "-k", "DeleteGroups")
     assert status == 0
-    assert "53 passed" in out
+    assert re.search(r"\b[5-9]\d passed\b", out)
+    assert "failed" not in out
 
 
 def test_a_failure_is_status_1_and_in_every_report(stub: KafkaStub, tmp_path: Path):

@@ -27,6 +27,7 @@ from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequ
 from kafkawire.records import NewRecord, Record, build_batch, read_batch, split_batches
 from kafkawire.schema import Message
 from tests.rawclient import RawClient
+from tests.waiting import until
 
 EARLIEST, LATEST = -2, -1
 
@@ -43,6 +44,15 @@ class Speaker:
         module, name, _ = RESPONSES[key]
         answer = self._client.exchange(key, version, encode(request, version))
         return decode(getattr(importlib.import_module(module), name), version, answer)
+
+    def ask_loaded(self, request: Message, version: int) -> Any:
+        """The same, asked again while the coordinator is loading: a broker that has just started may be busy with it."""
+
+        def loaded() -> Any:
+            answer = self.ask(request, version)
+            return None if "error_code=14" in str(answer) else answer
+
+        return until(loaded, "a coordinator that is loaded")
 
     def create_topic(self, name: str, partitions: int = 1, **configs: str) -> int:
         topic = CreatableTopic(
@@ -102,7 +112,7 @@ class Speaker:
         return answer.error_code, answer.base_offset
 
     def producer_id(self, transactional_id: str | None = None) -> tuple[int, int]:
-        answer = self.ask(InitProducerIdRequest(transactional_id=transactional_id, transaction_timeout_ms=1000), 4)
+        answer = self.ask_loaded(InitProducerIdRequest(transactional_id, transaction_timeout_ms=1000), 4)
         assert answer.error_code == 0, answer
         return answer.producer_id, answer.producer_epoch
 

@@ -49,9 +49,9 @@ class Transaction:
 
     def begin(self, speaker: Speaker) -> None:
         request = InitProducerIdRequest(self.name, 600_000)
-        answer = speaker.ask(request, 4)
+        answer = speaker.ask_loaded(request, 4)
         if answer.error_code == ErrorCode.CONCURRENT_TRANSACTIONS:  # what is open is aborted
-            answer = speaker.ask(request, 4)
+            answer = speaker.ask_loaded(request, 4)
         assert answer.error_code == 0
         self.id, self.epoch = answer.producer_id, answer.producer_epoch
         self.sequences = [0, 0]
@@ -59,7 +59,7 @@ class Transaction:
     def write(self, speaker: Speaker, value: bytes, partition: int = 0) -> None:
         """Join, and write."""
         topics = [AddPartitionsToTxnTopic("orders", [partition])]
-        joined = speaker.ask(AddPartitionsToTxnRequest((), self.name, self.id, self.epoch, topics), 3)
+        joined = speaker.ask_loaded(AddPartitionsToTxnRequest((), self.name, self.id, self.epoch, topics), 3)
         assert joined.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code == 0
         self.append(speaker, value, partition)
 
@@ -69,23 +69,23 @@ class Transaction:
             base_sequence=self.sequences[partition], attributes=TRANSACTIONAL,
         )  # fmt: skip
         data = [TopicProduceData(name="orders", partition_data=[PartitionProduceData(partition, batch)])]
-        answer = speaker.ask(ProduceRequest(self.name, -1, 10_000, data), 9)
+        answer = speaker.ask_loaded(ProduceRequest(self.name, -1, 10_000, data), 9)
         assert answer.responses[0].partition_responses[0].error_code == 0
         self.sequences[partition] += 1
 
     def commit_offset(self, speaker: Speaker, offset: int) -> None:
-        assert speaker.ask(AddOffsetsToTxnRequest(self.name, self.id, self.epoch, "team"), 3).error_code == 0
+        assert speaker.ask_loaded(AddOffsetsToTxnRequest(self.name, self.id, self.epoch, "team"), 3).error_code == 0
         partitions = [TxnOffsetCommitRequestPartition(0, offset)]
         topics = [TxnOffsetCommitRequestTopic("orders", partitions=partitions)]
-        answer = speaker.ask(TxnOffsetCommitRequest(self.name, "team", self.id, self.epoch, topics=topics), 3)
+        answer = speaker.ask_loaded(TxnOffsetCommitRequest(self.name, "team", self.id, self.epoch, topics=topics), 3)
         assert answer.topics[0].partitions[0].error_code == 0
 
     def end(self, speaker: Speaker, commit: bool = True) -> int:
-        code: int = speaker.ask(EndTxnRequest(self.name, self.id, self.epoch, commit), 3).error_code
+        code: int = speaker.ask_loaded(EndTxnRequest(self.name, self.id, self.epoch, commit), 3).error_code
         return code
 
     def state(self, speaker: Speaker) -> str:
-        (told,) = speaker.ask(DescribeTransactionsRequest([self.name]), 0).transaction_states
+        (told,) = speaker.ask_loaded(DescribeTransactionsRequest([self.name]), 0).transaction_states
         assert told.error_code == 0
         state: str = told.transaction_state
         return state
