@@ -13,11 +13,14 @@ import observed
 from cases import CASES
 from results import Results
 from startup import FIXTURE_DOWN, FIXTURE_UP, NEW_STUB, SERVE
+from transactions import CASES as REPEATED
+from transactions import FETCH_ABORTED, FETCH_PLAIN, STEPS
 from wire import ECHO, ratio
 
 STUB, KFAKE, KAFKA = "kafkastub", "kfake", "kafka"
 
 GROUP_APIS = ("offset-commit/", "offset-fetch/", "heartbeat")
+TRANSACTIONS = (*(case.name for case in REPEATED), *(step for steps in STEPS.values() for step in steps))
 BULK = ("produce/1x100B", "produce/100x1KB", "produce/1000x1KB", "fetch/1MB")
 
 
@@ -48,8 +51,22 @@ def _round_trips(results: Results) -> Iterator[Verdict]:
         if name in with_echo:
             yield _at_most(results, name, ECHO, 1.5)
         yield _at_most(results, name, KFAKE, 1.0)
-    for name in BULK:
+    for name in (*BULK, *TRANSACTIONS):
         yield _at_most(results, name, KFAKE, 1.0)
+    yield _aborted(results)
+
+
+def _aborted(results: Results) -> Verdict:
+    """A reader of committed records, where everything was aborted, by one where nothing was."""
+    what, budget = f"p50 {FETCH_ABORTED}", f"≤ 2 × {FETCH_PLAIN}"
+    plain, aborted = (
+        series.p50_us if series is not None and not series.failure else []
+        for series in (results.wire.get(name, {}).get(STUB) for name in (FETCH_PLAIN, FETCH_ABORTED))
+    )
+    if not plain or not aborted:
+        return Verdict(what, budget, "not measured", None)
+    found = statistics.median(aborted) / statistics.median(plain)
+    return Verdict(what, budget, f"{found:.2f} ×", found <= 2)
 
 
 def _rates(results: Results) -> Iterator[Verdict]:

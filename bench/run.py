@@ -30,6 +30,7 @@ import observed
 import report
 import startup
 import sustained
+import transactions
 import upkeep
 import volume
 import wire
@@ -118,8 +119,8 @@ def run(plan: Plan, selected: Selection, starters: dict[str, Starter]) -> Result
 
 
 def _wire(plan: Plan, selected: Selection, starters: dict[str, Starter], results: Results) -> None:
-    chosen = [case for case in cases.CASES if case.name in selected]
-    if not chosen:
+    chosen = [case for case in (*cases.CASES, *transactions.CASES) if case.name in selected]
+    if not chosen and not any(step in selected for steps in transactions.STEPS.values() for step in steps):
         return
     with ExitStack() as stack:
         running: list[Contestant] = []
@@ -136,6 +137,8 @@ def _wire(plan: Plan, selected: Selection, starters: dict[str, Starter], results
         for case in chosen:
             _say(case.name)
             results.wire[case.name] = wire.measure(case, running, plan.effort)
+        _say("transactions")
+        results.wire |= transactions.measure(running, plan.effort, lambda step: step in selected)
 
 
 def _volumes(plan: Plan, starters: dict[str, Starter], results: Results) -> None:

@@ -11,11 +11,14 @@ from kafkawire.catalogue import request_class
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode
 from kafkawire.header import is_flexible
+from kafkawire.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from kafkawire.messages.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
 from kafkawire.messages.describe_configs_response import DescribeConfigsResponse
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
 from kafkawire.messages.find_coordinator_response import FindCoordinatorResponse
+from kafkawire.messages.init_producer_id_request import InitProducerIdRequest
+from kafkawire.messages.init_producer_id_response import InitProducerIdResponse
 from kafkawire.messages.metadata_request import MetadataRequest
 from kafkawire.messages.offset_commit_request import (
     OffsetCommitRequest,
@@ -23,7 +26,7 @@ from kafkawire.messages.offset_commit_request import (
     OffsetCommitRequestTopic,
 )
 from kafkawire.messages.offset_fetch_request import OffsetFetchRequest, OffsetFetchRequestGroup
-from tests.hostile.many import TOPICS, Many, requests
+from tests.hostile.many import TOPICS, TRANSACTION, Many, requests
 from tests.hostile.prober import LONGEST_MS
 from tests.hostile.test_hostile import linux, memory_mb
 from tests.hostile.waits import shortest_wait
@@ -38,7 +41,21 @@ FLAT_MB = 300
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Serving]:
     with Serving("--topic", *TOPICS, "--config", "auto.create.topics.enable=false") as process:
+        _open_transaction(process)
         yield process
+
+
+def _open_transaction(process: Serving) -> None:
+    """That of `many.TRANSACTION`."""
+    with RawClient(process.servers) as client:
+        begun = decode(
+            InitProducerIdResponse,
+            4,
+            client.exchange(ApiKey.INIT_PRODUCER_ID, 4, encode(InitProducerIdRequest(TRANSACTION, 900_000), 4)),
+        )
+        assert (begun.error_code, begun.producer_id, begun.producer_epoch) == (ErrorCode.NONE, 0, 0)
+        added = AddPartitionsToTxnRequest((), TRANSACTION, 0, 0, [AddPartitionsToTxnTopic("t1", range(1000))])
+        client.exchange(ApiKey.ADD_PARTITIONS_TO_TXN, 3, encode(added, 3))
 
 
 def wait_of(serving: Serving, one: Many) -> float:

@@ -10,6 +10,9 @@ SLOW = {
     "uuid", "yaml",
 }  # fmt: skip
 
+NOT_ASKED_FOR = {"kafkastub.transactions", "kafkastub.state.transactions.transactions"}
+"""Loaded with the first request about a transaction."""
+
 START = """
 import asyncio, sys
 import kafkastub.cli.serve
@@ -32,4 +35,10 @@ def test_a_broker_starts_without_what_is_slow_to_import() -> None:
     code = f"import sys; sys.path[:] = {path!r}\n{START}"
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert not done.returncode, done.stderr
-    assert sorted(SLOW & set(done.stdout.split())) == []
+    assert sorted((SLOW | NOT_ASKED_FOR) & set(done.stdout.split())) == []
+
+
+def test_the_stub_is_imported_without_transactions() -> None:
+    code = "import sys, kafkastub.stub; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert sorted(NOT_ASKED_FOR & set(loaded.split())) == []

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.config.patterns import NotServed, Pattern
 from kafkastub.handlers.context import RequestContext
@@ -92,7 +92,7 @@ def _in_turns(
 
 
 def _answer(unknown: list[str], found: Sequence[TransactionMetadata]) -> ListTransactionsResponse:
-    columns = {
+    columns: dict[str, Sequence[Any]] = {
         "transactional_id": [one.transactional_id for one in found],
         "producer_id": [one.producer_id for one in found],
         "transaction_state": [one.state.camel for one in found],

@@ -234,9 +234,12 @@ class PartitionLog:
             commit,
             coordinator_epoch,
             now_ms,
+            base_offset=self.log_end_offset,
+            leader_epoch=leader_epoch,
             log_append_time=self.settings.log_append_time,
         )
-        offset = self.append_own(marker, leader_epoch=leader_epoch, now_ms=now_ms).first_offset
+        offset = self.log_end_offset
+        self._store(StoredBatch(parse_header(marker), marker[HEADER_SIZE:], now_ms))
         aborted = states.end(
             producer_id,
             producer_epoch,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
 from kafkastub.coordinator import partition_for
@@ -33,6 +33,8 @@ from kafkawire.errors import ErrorCode, KafkaError
 
 _BY_WRITING: Final = 2
 """The transaction version of who adds partitions by writing to them. Kafka: TransactionVersion."""
+_partition_for: Final = lru_cache(1000)(partition_for)
+"""A hash takes microseconds, and each end of a transaction asks twice."""
 _AT_ONCE: Final = 0
 """A timer time that has come."""
 
@@ -79,7 +81,7 @@ class Transactions(Runtime[TransactionRecord]):
         topic = self._state.cluster.topic(TRANSACTION_STATE)
         if topic is None:
             return -1, 0
-        one = topic.partitions[partition_for(transactional_id, len(topic.partitions))]
+        one = topic.partitions[_partition_for(transactional_id, len(topic.partitions))]
         return one.leader, one.leader_epoch
 
     def _coordinator_epoch(self, transactional_id: str) -> int:
