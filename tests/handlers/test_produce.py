@@ -187,6 +187,9 @@ def test_a_record_size_without_end_is_an_unknown_error_unless_it_is_compressed(d
     desk.topic("compacted", cleanup_policy="compact")
     good, endless = batch(b"abc"), b"\xff" * 9
     assert desk.produce(with_payload(good, endless)) == refusal(ErrorCode.UNKNOWN_SERVER_ERROR, 0)
+    desk.topic("anew", compression_type="gzip")
+    assert desk.produce(with_payload(good, endless), "anew") == refusal(ErrorCode.UNKNOWN_SERVER_ERROR, 0)
+    assert desk.produce(with_payload(good, b"\0" + endless), "anew") == refusal(ErrorCode.INVALID_RECORD, 0)
     packed = with_payload(build_batch([NewRecord(b"k", b"v", START_MS)], compression=1), compress(1, endless))
     assert desk.produce(packed, "compacted") == refusal(ErrorCode.INVALID_RECORD, 0)
 

@@ -246,11 +246,22 @@ def _validate_compressed(
                 pass
             raise
         return ValidBatch(header, payload, valid.max_timestamp)
-    records = list(iterate_records(plain, unpacked))
+    records: list[Record] = []
+    try:
+        for record in iterate_records(plain, unpacked):
+            records.append(record)
+    except InvalidRecordError:
+        if not header.compression and _size_has_no_end(plain, len(records)):
+            raise AppendError(ErrorCode.UNKNOWN_SERVER_ERROR, "Varint is too long") from None
+        raise
     _refuse_bad_records(header, records, settings, partition, now_ms)
     largest = max(record.timestamp for record in records)
     header, plain = _as_built_anew(header, plain, records)
     return _recompressed(header, plain, settings, max(NO_TIMESTAMP, largest))
+
+
+_LONGEST_VARINT: Final = 5
+"""Bytes."""
 
 
 def _refuse_large_records(plain: Buffer, count: int, most: int) -> None:
@@ -267,6 +278,16 @@ def _refuse_large_records(plain: Buffer, count: int, most: int) -> None:
             why = f"Invalid record size: {size} exceeds the configured maximum record size of {most}."
             raise InvalidRecordError(why)
         at += size
+
+
+def _size_has_no_end(plain: Buffer, index: int) -> bool:
+    """Whether the size of that record is no varint. Kafka tells it apart where the batch came without compression."""
+    at, view = 0, memoryview(plain)
+    for _ in range(index):
+        size, at = read_varint(view, at)
+        at += size
+    size_bytes = view[at : at + _LONGEST_VARINT]
+    return len(size_bytes) == _LONGEST_VARINT and min(size_bytes) > 127
 
 
 def _as_built_anew(header: BatchHeader, plain: Buffer, records: Sequence[Record]) -> tuple[BatchHeader, Buffer]:
