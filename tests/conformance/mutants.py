@@ -242,7 +242,7 @@ MUTANTS = (
     Mutant(_TXN, "            every = tuple(known.partitions | added)", "            every = tuple(added)", "AddPartitionsToTxn"),
     Mutant(_TXN, "one: ErrorCode.NONE if one in known.partitions else", "one: ErrorCode.NONE if known.partitions else", "AddPartitionsToTxn"),
     Mutant(_TXN, "        if known is not None and known.metadata.state is TransactionState.ONGOING:\n            self._fence(known, turn)", "        pass", "EndTxn", slow=True),
-    Mutant(_TXN, "            if last_used > due:", "            if True:", "DescribeTransactions"),
+    Mutant("transactions/store.py", "        if record.state not in transitions.OPEN:", "        if True:", "DescribeTransactions"),
     Mutant(_TXN, "broker_ms - one.metadata.start_timestamp > min_duration_ms)", "one.metadata.start_timestamp >= 0 and broker_ms - one.metadata.start_timestamp > min_duration_ms)", "ListTransactions"),
     Mutant(_TXN, "one.metadata.producer_id in producer_ids)", "one.metadata.producer_id not in producer_ids)", "ListTransactions"),
     Mutant(_JUDGING, "    if metadata.producer_id != producer_id and", "    if False and", "EndTxn"),
