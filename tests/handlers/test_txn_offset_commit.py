@@ -216,6 +216,17 @@ def test_another_producer_than_the_one_of_the_transactional_id(version: int):
 
 
 @pytest.mark.behaviour("TO-7")
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_epoch_below_what_was_written_is_told_before_what_is_wrong_with_the_transactional_id(version: int):
+    desk = Desk()
+    former, producer = desk.producer(), desk.producer()
+    desk.add_offsets(producer)
+    assert desk.code(producer, version=version) is NONE
+    for name in ("t", "another", ""):
+        assert desk.code(former, transactional_id=name, version=version) is ErrorCode.INVALID_PRODUCER_EPOCH
+
+
+@pytest.mark.behaviour("TO-7")
 def test_an_epoch_below_that_of_what_was_written_in_the_partition():
     desk = Desk(transaction_partition_verification_enable=False)
     assert desk.code((7, 3), version=4) is NONE

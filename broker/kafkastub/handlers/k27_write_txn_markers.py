@@ -58,7 +58,7 @@ def write_txn_markers(ctx: RequestContext, request: WriteTxnMarkersRequest) -> O
             one.producer_id,
             one.producer_epoch,
             one.transaction_result,
-            tuple(_partitions(one)),
+            tuple(dict.fromkeys(_partitions(one))),
             one.coordinator_epoch,
             one.transaction_version,
         )

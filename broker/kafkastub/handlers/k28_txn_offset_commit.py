@@ -11,9 +11,10 @@ TO-5   Below version 5, the group's partition of __consumer_offsets must have be
        (AddOffsetsToTxn), else INVALID_TXN_STATE, in version 4 TRANSACTION_ABORTABLE; not so if
        transaction.partition.verification.enable is off.    KIP-890
 TO-6   From version 5 on the partition joins the transaction.    KIP-890, part 2
-TO-7   Another producer id than that of the transactional id: INVALID_PRODUCER_ID_MAPPING; another epoch, or one below
-       that of what the producer wrote there: INVALID_PRODUCER_EPOCH; while an earlier transaction ends:
-       CONCURRENT_TRANSACTIONS. Where its transaction is open in the partition, the transactional id is not looked at.
+TO-7   An epoch below that of what the producer wrote there: INVALID_PRODUCER_EPOCH, whatever the transactional id;
+       another producer id than that of the transactional id: INVALID_PRODUCER_ID_MAPPING; another epoch:
+       INVALID_PRODUCER_EPOCH; while an earlier transaction ends: CONCURRENT_TRANSACTIONS. Where its transaction is open
+       in the partition, the transactional id is not looked at.    UnifiedLog.maybeStartTransactionVerification
 TO-8   Versions 3 and later: the member's id, instance and generation are checked as in OffsetCommit (UNKNOWN_MEMBER_ID,
        FENCED_INSTANCE_ID, ILLEGAL_GENERATION); who names none may commit, whatever the group's state.    KIP-447
 TO-9   An unknown group with a generation: ILLEGAL_GENERATION, in version 6 GROUP_ID_NOT_FOUND; without one a group that
@@ -159,6 +160,7 @@ def _join(ctx: RequestContext, request: TxnOffsetCommitRequest) -> None:
     producer = request.producer_id, request.producer_epoch
     if log.has_ongoing(*producer):
         return
+    ctx.state.offsets_topic.check_producer(request.group_id, *producer)
     place = CONSUMER_OFFSETS, log.partition
     codes = ctx.state.transactions.join(
         request.transactional_id,

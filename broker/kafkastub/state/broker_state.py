@@ -396,7 +396,7 @@ class BrokerState:
     def next_expiry(self) -> int | None:
         """Before this broker time no offset and no transactional id expires, unless something changes."""
         first = self.coordinator.next_expiry()
-        if self._transactions is not None:
+        if self._transactions is not None and self.is_writable:
             ids = self._transactions.coordinator.next_id_expiry()
             if first is None or (ids is not None and ids < first):
                 first = ids

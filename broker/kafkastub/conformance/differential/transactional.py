@@ -23,6 +23,9 @@ SHARED = {"t1": 3, "t2": 1}
 JOINS_BY_ITSELF = {"Produce": 12, "TxnOffsetCommit": 5, "EndTxn": 5, "AddPartitionsToTxn": 4}
 """From these versions on a partition comes into the transaction by being written to; brokers alone add it (KIP-890)."""
 
+UNKNOWN_PRODUCER = 5_000_077
+"""The id of one that was never started: none that a broker may have given somebody."""
+
 MOST_OF_INIT = 5
 """Version 6 of InitProducerId is not released: a broker closes the connection (KIP-939)."""
 
@@ -65,7 +68,8 @@ class Producers(Places):
 
     def topic(self) -> str:
         """A topic, seldom one that is not there. None of the broker's own: what is in it others wrote, too."""
-        return self.pick(("<p>nope", "bad name", "")) if self.chance(0.04) else self.pick(list(self.topics))
+        odd = self.chance(0.04) or not self.topics
+        return self.pick(("<p>nope", "bad name", "")) if odd else self.pick(list(self.topics))
 
     def version(self, api: str, since: int = 0) -> int:
         """Any version that may be asked; the latest more often. Raises NotThere."""
@@ -105,7 +109,7 @@ class Producers(Places):
 
     def identity(self, producer: Producer, wrong: float = 0.08) -> tuple[Json, int]:
         """The producer's id and epoch; with this probability others: a zombie's, a stranger's, or none."""
-        right: tuple[Json, int] = producer.producer_id or 77, max(0, producer.epoch)
+        right: tuple[Json, int] = producer.producer_id or UNKNOWN_PRODUCER, max(0, producer.epoch)
         if not self.chance(wrong):
             return right
         others = [(right[0], right[1] + 1), (right[0], max(0, right[1] - 1)), (5_000_001, 0), (-1, -1), (right[0], -1)]
@@ -140,8 +144,8 @@ class Producers(Places):
         return {"transactional_id": self.name_of(producer), "producer_id": producer_id, "producer_epoch": epoch}
 
     def _topics_to_add(self) -> list[Json]:
-        topics = self.random.sample(sorted(self.topics), self.pick((1, 1, 2)))
-        if self.chance(0.06):
+        topics = self.random.sample(sorted(self.topics), min(len(self.topics), self.pick((1, 1, 2))))
+        if self.chance(0.06) or not topics:
             topics.append("<p>nope")
         return [{"name": topic, "partitions": sorted({self.partition(topic) for _ in range(2)})} for topic in topics]
 
@@ -165,39 +169,52 @@ class Producers(Places):
     # What is written in it.
 
     def produce(self, *, right: bool = False) -> None:
-        """Transactional records: into a partition that was added, or not; in order, again, or with a gap."""
+        """Transactional records: into partitions that were added, or not; in order, again, or with a gap."""
         producer = self.producer()
         version = self.version("Produce", 3)
-        topic, partition = self.place()
-        if topic in self.topics and version < JOINS_BY_ITSELF["Produce"] and (right or self.chance(0.5)):
-            self._add(producer, (topic, partition))
+        places = dict.fromkeys(self.place() for _ in range(1 if right else self.pick((1, 1, 1, 1, 2, 3))))
         producer_id, epoch = self.identity(producer, 0.0 if right else 0.1)
-        sequence = producer.sequences.get((topic, partition), 0)
-        if not right and self.chance(0.15):
-            sequence = self.pick((0, sequence + 1, sequence + 5, max(0, sequence - 1)))
-        records = self._records()
-        # Without a transaction none of a future epoch: the log would refuse the marker, which is not sent again.
-        plain = not right and epoch <= producer.epoch and self.chance(0.06)
-        attributes = 0 if plain else TRANSACTIONAL
-        batch = build_batch(records, producer_epoch=epoch, base_sequence=sequence, attributes=attributes)
+        asked, following = [], {}
+        for topic, partition in places:
+            if topic in self.topics and version < JOINS_BY_ITSELF["Produce"] and (right or self.chance(0.5)):
+                self._add(producer, (topic, partition))
+            sequence = producer.sequences.get((topic, partition), 0)
+            if not right and self.chance(0.15):
+                sequence = self.pick((0, sequence + 1, sequence + 5, max(0, sequence - 1)))
+            records = self._records()
+            following[topic, partition] = sequence + len(records)
+            # A plain one of no epoch of the future: the log would refuse the marker, which is not sent again.
+            plain = not right and epoch <= producer.epoch and self.chance(0.06)
+            batch = build_batch(
+                records,
+                compression=self.pick((0, 0, 0, 1, 4)),
+                producer_epoch=epoch,
+                base_sequence=sequence,
+                attributes=0 if plain else TRANSACTIONAL,
+            )
+            asked.append((topic, partition, self._of(producer_id, batch)))
         wanted = None if not right and self.chance(0.05) else self.name_of(producer, 0.0 if right else 0.05)
-        answer = self._produce(
-            version, wanted, [(topic, partition, self._of(producer_id, batch))], self.pick((-1, -1, 1))
-        )
-        if (
-            answer
-            and "error_code" not in str(answer)
-            and (producer_id, epoch) == (producer.producer_id, producer.epoch)
-        ):
-            producer.sequences[topic, partition] = sequence + len(records)
-            producer.added.add((topic, partition))
+        answer = self._produce(version, wanted, asked, self.pick((-1, -1, 1)))
+        if (producer_id, epoch) == (producer.producer_id, producer.epoch):
+            for place in self._written(answer).intersection(places):
+                producer.sequences[place] = following[place]
+                producer.added.add(place)
+
+    def _written(self, produced: Json) -> set[Place]:
+        """What an answer to Produce has no error for."""
+        return {
+            (topic.get("name") or self._named(topic.get("topic_id", "")), one.get("index", 0))
+            for topic in (produced or {}).get("responses", ())
+            for one in topic.get("partition_responses", ())
+            if not one.get("error_code")
+        }
 
     def _add(self, producer: Producer, place: Place) -> None:
         if place in producer.added:
             return
         body = {
             "v3_and_below_transactional_id": producer.name,
-            "v3_and_below_producer_id": producer.producer_id or 77,
+            "v3_and_below_producer_id": producer.producer_id or UNKNOWN_PRODUCER,
             "v3_and_below_producer_epoch": max(0, producer.epoch),
             "v3_and_below_topics": [{"name": place[0], "partitions": [place[1]]}],
         }

@@ -17,7 +17,7 @@ from kafkastub.conformance.differential.data_admin import Administration
 from kafkastub.conformance.differential.data_fetches import ENOUGH, Fetches
 from kafkastub.conformance.differential.play import PARKED_MS, NotThere, Play
 from kafkastub.conformance.differential.script import G1, G2, Script
-from kafkastub.conformance.differential.transactional import IDS, Producers
+from kafkastub.conformance.differential.transactional import IDS, UNKNOWN_PRODUCER, Producers
 
 STEPS = 40
 TRIES_A_STEP = 20
@@ -80,6 +80,7 @@ class TransactionsGenerator(Producers, Fetches, Administration):
             self.delete_groups: 1,
             self.join: 1,
             self.find_coordinator: 1,
+            self.delete_topics: 1,
         }
         for kind in ("plain", "plain", self.pick(("compact", "stamped", "small"))):
             self._create(kind)
@@ -121,7 +122,7 @@ class TransactionsGenerator(Producers, Fetches, Administration):
 
     def fetch_and_wait(self) -> None:
         """A long poll for what is committed: the end of a transaction releases it, or nothing."""
-        if self.play.stage.waits("w1"):
+        if self.play.stage.waits("w1") or not self.topics:
             return
         topic = self.pick(list(self.topics))
         end = self.ends.get((topic, 0), 0)
@@ -169,7 +170,7 @@ class TransactionsGenerator(Producers, Fetches, Administration):
         body: dict[str, Json] = {
             "state_filters": [self.pick(STATES) for _ in range(self.pick((0, 0, 1, 2)))],
             "producer_id_filters": [
-                self.pick(self.producers).producer_id or 77 for _ in range(self.pick((0, 0, 0, 1)))
+                self.pick(self.producers).producer_id or UNKNOWN_PRODUCER for _ in range(self.pick((0, 0, 0, 1)))
             ],
         }
         version = self.version("ListTransactions")
@@ -194,11 +195,13 @@ class TransactionsGenerator(Producers, Fetches, Administration):
         partition twice: Kafka 4.4.0 does not answer that.
         """
         producer = self.producer()
-        topics = [{"name": self.pick(list(self.topics)), "partition_indexes": self.pick(([0], [0, 1], [0, 9]))}]
+        topics = [
+            {"name": self.pick(list(self.topics) or ["<p>nope"]), "partition_indexes": self.pick(([0], [0, 1], [0, 9]))}
+        ]
         if self.chance(0.1):
             topics.append({"name": "<p>nope", "partition_indexes": [0]})
         marker = {
-            "producer_id": producer.producer_id or 77,
+            "producer_id": producer.producer_id or UNKNOWN_PRODUCER,
             "producer_epoch": max(0, producer.epoch - self.pick((0, 0, 0, 1))),
             "transaction_result": self.chance(0.5),
             "topics": topics,
