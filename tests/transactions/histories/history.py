@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from random import Random
 from typing import Any
 
+from kafkawire.errors import ErrorCode
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafkawire.messages.list_transactions_request import ListTransactionsRequest
 from kafkawire.messages.offset_fetch_request import (
@@ -19,6 +21,7 @@ from kafkawire.records import parse_header, read_batch, split_batches
 from tests.transactions.histories.model import Found, Log, Model, Partition
 from tests.transactions.histories.producer import TIMEOUT_MS, Producer, commit_plainly, write_plain
 from tests.transactions.histories.world import COMPACTED, GROUPS, NAMES, PARTITIONS, TOPICS, ProcessWorld, World
+from tests.waiting import until
 
 TRANSACTIONAL, CONTROL = 0x10, 0x20
 ALL, COMMITTED = 0, 1
@@ -50,11 +53,11 @@ class History:
         }  # fmt: skip
         if isinstance(world, ProcessWorld):
             return
-        self._acts |= {self._clock: 2, self._hold: 3, self._release: 3}
+        self._acts |= {self._clock: 4, self._hold: 3, self._release: 3}
         if len(world.running()) > 1:
             self._acts |= {self._stop: 3, self._start: 4, self._move: 4}
         if world.is_kept:
-            self._acts |= {self._restart: 1}
+            self._acts |= {self._restart: 2}
 
     def run(self, steps: int) -> None:
         """So many steps, then everything comes to its end. Raises AssertionError with the steps."""
@@ -85,11 +88,10 @@ class History:
 
     def _settle(self) -> None:
         self.world.calm_down()
-        self._nothing_under_way()
+        until(self._is_quiet, "every marker")
         for name in NAMES:
             one = self._producer(name)
-            codes = [one.init() for _ in range(3) if one.id < 0]
-            assert one.id >= 0, f"{name} cannot begin: {codes}"
+            until(partial(_begins, one), f"{name} to begin")
         self.look(settled=True)
         if self.world.is_kept:
             self.world.restart(killed=False)
@@ -275,9 +277,13 @@ class History:
             (one.transactional_id, one.transaction_state) for answer in answers for one in answer.transaction_states
         ]
 
-    def _nothing_under_way(self) -> None:
-        left = [one for one in self._open_transactions() if one[1] != "Ongoing"]
-        assert not left, f"markers are under way, and nothing is in their way: {left}"
+    def _is_quiet(self) -> bool:
+        """Whether every marker is written."""
+        return all(state == "Ongoing" for _, state in self._open_transactions())
+
+
+def _begins(producer: Producer) -> bool:
+    return producer.init() == ErrorCode.NONE
 
 
 def _as_a_reader(row: Any, offset: int) -> tuple[list[bytes], int]:
