@@ -53,7 +53,7 @@ class History:
         }  # fmt: skip
         if isinstance(world, ProcessWorld):
             return
-        self._acts |= {self._clock: 4, self._hold: 3, self._release: 3}
+        self._acts |= {self._clock: 4, self._recreate: 1, self._hold: 3, self._release: 3}
         if len(world.running()) > 1:
             self._acts |= {self._stop: 3, self._start: 4, self._move: 4}
         if world.is_kept:
@@ -157,7 +157,9 @@ class History:
         ms = self._random.choice((1, TIMEOUT_MS // 2, TIMEOUT_MS + 20_000, 3_600_000, 8 * 86_400_000))
         self.world.stub.clock.advance(milliseconds=ms, timers=timers)
         if timers and ms > TIMEOUT_MS and self.world.is_calm:
-            assert not self._open_transactions(), "a transaction is open beyond its timeout"
+            until(self._is_quiet, "every marker")
+            late = self._open_transactions()
+            assert not late, f"open beyond their timeouts: {late}"
         return f"{ms} {timers}"
 
     def _stop(self) -> str:
@@ -182,6 +184,13 @@ class History:
             return "nobody leads"
         self.world.stub.move_leader(topic, partition, node)
         return f"{topic}-{partition} to {node}"
+
+    def _recreate(self) -> str:
+        """A topic is deleted in the middle of transactions, and comes again."""
+        self.world.recreate("b")
+        self.model.forget("b")
+        self._read["b", 0] = 0, []
+        return "b"
 
     def _restart(self) -> str:
         killed = self._random.random() < 0.5

@@ -116,9 +116,15 @@ class Model:
         return one
 
     def commit_offset(self, group: str, partition: Partition, transaction: Transaction | None) -> OffsetCommitted:
-        one = OffsetCommitted(group, partition, len(self.offsets) + 1, transaction)
+        self._count += 1
+        one = OffsetCommitted(group, partition, self._count, transaction)
         self.offsets.append(one)
         return one
+
+    def forget(self, topic: str) -> None:
+        """It was deleted."""
+        self.written = {value: one for value, one in self.written.items() if one[0].partition[0] != topic}
+        self.offsets = [one for one in self.offsets if one.partition[0] != topic]
 
     def look_at(self, partition: Partition, batches: Iterator[Found]) -> Log:
         """Read a log, and hold it against what was told. Raises AssertionError."""

@@ -11,6 +11,7 @@ from kafkastub import KafkaStub
 from kafkastub.coordinator import partition_for
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.create_topics_request import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+from kafkawire.messages.delete_topics_request import DeleteTopicsRequest
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
 from kafkawire.schema import Message
 from tests.conftest import CONFIG
@@ -78,6 +79,15 @@ class World:
     def close(self) -> None:
         self._hang_up()
         self.stub.close()
+
+    def recreate(self, topic: str) -> None:
+        """Delete it, and create it anew."""
+        node = self.running()[0]
+        deleted = self.ask(node, DeleteTopicsRequest(topic_names=[topic], timeout_ms=10_000), 5).responses[0]
+        assert deleted.error_code == ErrorCode.NONE
+        new = CreatableTopic(topic, TOPICS[topic], min(self._replicas, len(self.running())))
+        made = self.ask(node, CreateTopicsRequest(topics=[new], timeout_ms=10_000), 5).topics[0]
+        assert made.error_code == ErrorCode.NONE
 
     def _create_compacted(self) -> None:
         config = CreatableTopicConfig("cleanup.policy", "compact")
