@@ -46,7 +46,7 @@ class Speaker:
         return decode(getattr(importlib.import_module(module), name), version, answer)
 
     def ask_loaded(self, request: Message, version: int) -> Any:
-        """The same, asked again while the coordinator is loading: a broker that has just started may be busy with it."""
+        """The same, asked again while the coordinator is loading, as it may be on a busy machine."""
 
         def loaded() -> Any:
             answer = self.ask(request, version)

@@ -16,6 +16,8 @@ from random import Random
 
 import pytest
 
+from kafkastub.state.transactions.under_way import MarkersUnderWay
+from kafkastub.transactions import coordinator, judging, transitions
 from tests.transactions.histories.history import History
 from tests.transactions.histories.world import ProcessWorld, Unanswered, World
 
@@ -37,11 +39,22 @@ def play(seed: int, directory: Path, steps: int, nodes: int, replicas: int, kept
 
 @pytest.mark.parametrize(("nodes", "replicas", "kept"), SHAPES)
 def test_readers_find_whole_transactions(tmp_path: Path, nodes: int, replicas: int, kept: bool):
-    for seed in range(4):
+    for seed in range(2):
         (folder := tmp_path / str(seed)).mkdir()
         told = play(seed, folder, 150, nodes, replicas, kept).told
         assert told["produce", 0]
         assert told["end", 0]
+
+
+@pytest.mark.parametrize("shape", [SHAPES[1], SHAPES[-1]])
+def test_with_epochs_that_run_out_and_markers_that_take_turns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: tuple[int, int, bool]
+):
+    """Producers are given new ids all the time, and a transaction has its markers one by one."""
+    for module in (coordinator, judging, transitions):
+        monkeypatch.setattr(module, "LAST_EPOCH", 6)
+    monkeypatch.setattr(MarkersUnderWay.step, "__defaults__", (1,))
+    assert play(7, tmp_path, 250, *shape).told["end", 0]
 
 
 def play_with_kills(seed: int, directory: Path, steps: int, kills: int) -> None:

@@ -8,8 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import NamedTuple
+
+from tests.transactions.histories.world import COMPACTED
 
 Partition = tuple[str, int]
+
+
+class Found(NamedTuple):
+    """A batch of a log. `commits`: for a marker, whether it does. `rows`: offsets and values."""
+
+    producer_id: int
+    commits: bool | None
+    offset: int
+    end: int
+    transactional: bool
+    rows: list[tuple[int, bytes]]
 
 
 class Told(Enum):
@@ -40,6 +54,7 @@ class Written:
 
     partition: Partition
     values: list[bytes]
+    keys: list[bytes]
     transaction: Transaction | None
     told: Told = Told.NOTHING
     offset: int = -1
@@ -91,50 +106,65 @@ class Model:
         self.offsets: list[OffsetCommitted] = []
         self._count = 0
 
-    def write(self, partition: Partition, count: int, transaction: Transaction | None) -> Written:
-        """Something new, before it is known what the broker says."""
+    def write(self, partition: Partition, keys: list[bytes], transaction: Transaction | None) -> Written:
+        """Something new, before it is known what the broker says; a record of each key."""
         self._count += 1
         name = transaction.name if transaction else "plain"
-        one = Written(partition, [f"{name}-{self._count}-{i}".encode() for i in range(count)], transaction)
+        values = [f"{name}-{self._count}-{i}".encode() for i in range(len(keys))]
+        one = Written(partition, values, keys, transaction)
         self.written |= {value: (one, i) for i, value in enumerate(one.values)}
         return one
 
     def commit_offset(self, group: str, partition: Partition, transaction: Transaction | None) -> OffsetCommitted:
-        one = OffsetCommitted(group, partition, len(self.offsets) + 1, transaction)
+        self._count += 1
+        one = OffsetCommitted(group, partition, self._count, transaction)
         self.offsets.append(one)
         return one
 
-    def look_at(self, partition: Partition, batches: Iterator[tuple[int, bool | None, int, bool, list[bytes]]]) -> Log:
-        """Read a log, and hold it against what was told. Raises AssertionError.
+    def forget(self, topic: str) -> None:
+        """It was deleted."""
+        self.written = {value: one for value, one in self.written.items() if one[0].partition[0] != topic}
+        self.offsets = [one for one in self.offsets if one.partition[0] != topic]
 
-        `batches`: producer id, for a marker whether it commits, offset, whether it is transactional, values.
-        """
+    def look_at(self, partition: Partition, batches: Iterator[Found]) -> Log:
+        """Read a log, and hold it against what was told. Raises AssertionError."""
         log, seen, ended = Log(), set[bytes](), set[Transaction]()
-        for producer_id, commits, offset, transactional, values in batches:
-            log.end = offset + max(len(values), 1)
+        for producer_id, commits, offset, end, transactional, rows in batches:
+            log.end = end
             if commits is not None:
-                rows = log.pending.pop(producer_id, [])
-                for _, value in rows:
+                over = log.pending.pop(producer_id, [])
+                for _, value in over:
                     ended.add(self._ends(value, commits))
-                if rows and commits:
-                    log.stable += rows
-                elif rows:
-                    log.aborted.append((producer_id, rows[0][0], offset))
+                if over and commits:
+                    log.stable += over
+                elif over:
+                    log.aborted.append((producer_id, over[0][0], offset))
                 continue
-            for number, value in enumerate(values):
+            for at, value in rows:
                 assert value not in seen, f"{value!r} is twice in {partition}"
                 seen.add(value)
-                self._is_where_told(partition, value, offset + number, transactional)
+                self._is_where_told(partition, value, at, transactional)
                 assert self.written[value][0].transaction not in ended, f"{value!r} comes behind its marker"
-            rows = [(offset + number, value) for number, value in enumerate(values)]
-            if transactional:
-                log.pending.setdefault(producer_id, []).extend(rows)
-            else:
+            if not transactional:
                 log.stable += rows
-        for value, (one, _) in self.written.items():
-            if one.partition == partition and one.told is Told.DONE:
-                assert value in seen, f"{value!r} was acknowledged and is not in {partition}"
+            elif rows:
+                log.pending.setdefault(producer_id, []).extend(rows)
+        for value in self._lasting(partition):
+            assert value in seen, f"{value!r} was acknowledged and is not in {partition}"
         return log
+
+    def _lasting(self, partition: Partition) -> Iterator[bytes]:
+        """The acknowledged values that have to be in a log: all, or of what is compacted those that nothing follows."""
+        last: dict[bytes, tuple[int, bytes]] = {}
+        for value, (one, number) in self.written.items():
+            if one.partition != partition or one.told is not Told.DONE:
+                continue
+            transaction = one.transaction
+            if partition[0] != COMPACTED:
+                yield value
+            elif transaction is None or transaction.commit is Told.DONE or True in transaction.outcomes:
+                last[one.keys[number]] = max((one.offset + number, value), last.get(one.keys[number], (-1, b"")))
+        yield from (value for _, value in last.values())
 
     def _is_where_told(self, partition: Partition, value: bytes, offset: int, transactional: bool) -> None:
         one, number = self.written[value]

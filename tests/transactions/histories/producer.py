@@ -28,6 +28,8 @@ from tests.transactions.histories.model import Model, OffsetCommitted, Partition
 from tests.transactions.histories.world import GROUPS, PARTITIONS, World
 
 TRANSACTIONAL = 0x10
+KEYS = [b"x", b"y", b"z"]
+T0 = 1_700_000_000_000
 TIMEOUT_MS = 60_000
 AWAY = -1
 """The error code of nobody who could be asked."""
@@ -61,6 +63,7 @@ class Producer:
         self._transaction: Transaction | None = None
         self._unsure: tuple[Written, bytes] | None = None
         self._ending: bool | None = None
+        self._recovering = False
 
     def __repr__(self) -> str:
         return f"{self.name}({self.id}, {self.epoch}, {'v1' if self.adds else 'v2'})"
@@ -69,11 +72,15 @@ class Producer:
         """Whatever comes next; gives what it was."""
         if self.id < 0:
             return f"init {self.init()}"
+        if self._recovering:
+            return f"recover {self.recover()}"
         if self._unsure is not None:
             return f"again {self._produce(*self._unsure)}"
         if self._ending is not None:
             return f"end again {self.end(self._ending)}"
-        kind = self._random.choices(("write", "offset", "commit", "abort"), (6, 2, 3, 1.5))[0]
+        kind = self._random.choices(("write", "offset", "commit", "abort", "recover"), (6, 2, 3, 1.5, 0.3))[0]
+        if kind == "recover":
+            return f"recover {self.recover()}"
         if kind == "write":
             return f"write {self.write(self._random.choice(PARTITIONS))}"
         if kind == "offset":
@@ -87,6 +94,22 @@ class Producer:
         code = self._noted("init", AWAY if answer is None else answer.error_code, E.NONE, *LATER)
         if code == E.NONE:
             self.id, self.epoch = answer.producer_id, answer.producer_epoch
+        return code
+
+    def recover(self) -> int:
+        """Give the open transaction up and go on with an epoch of its own (KIP-360)."""
+        self._recovering = True
+        if self._transaction is not None and self._transaction.commit is Told.NOTHING:
+            return AWAY  # it may be committed
+        request = InitProducerIdRequest(self.name, TIMEOUT_MS, self.id, self.epoch)
+        answer = self._ask(self._world.coordinator(self.name), request, 4)
+        code = AWAY if answer is None else answer.error_code
+        if not self._refused("recover", code):
+            self.id, self.epoch = answer.producer_id, answer.producer_epoch
+            self._sequences.clear()
+            self._added.clear()
+            self._transaction = self._unsure = self._ending = None
+            self._recovering = False
         return code
 
     def write(self, partition: Partition) -> str:
@@ -103,9 +126,9 @@ class Producer:
             if self._refused("add", code):
                 return f"{partition} not added: {code}"
             self._added.add(partition)
-        one = self._model.write(partition, self._random.randint(1, 3), transaction)
+        one = self._model.write(partition, self._random.choices(KEYS, k=self._random.randint(1, 3)), transaction)
         batch = build_batch(
-            [NewRecord(None, value, 1_700_000_000_000) for value in one.values],
+            [NewRecord(key, value, T0) for key, value in zip(one.keys, one.values, strict=True)],
             producer_id=self.id,
             producer_epoch=self.epoch,
             base_sequence=self._sequences.get(partition, 0),
@@ -199,8 +222,8 @@ def write_plain(world: World, model: Model, partition: Partition) -> str:
     """One record that is of no transaction."""
     if (leader := world.leader(*partition)) < 0:
         return "nobody leads"
-    one = model.write(partition, 1, None)
-    batch = build_batch([NewRecord(None, one.values[0], 1_700_000_000_000)])
+    one = model.write(partition, [KEYS[0]], None)
+    batch = build_batch([NewRecord(KEYS[0], one.values[0], T0)])
     data = [TopicProduceData(name=partition[0], partition_data=[PartitionProduceData(partition[1], batch)])]
     row = world.ask(leader, ProduceRequest(None, -1, 10_000, data), 9).responses[0].partition_responses[0]
     assert row.error_code == 0

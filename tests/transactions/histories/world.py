@@ -9,6 +9,9 @@ from typing import Any
 
 from kafkastub import KafkaStub
 from kafkastub.coordinator import partition_for
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.create_topics_request import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+from kafkawire.messages.delete_topics_request import DeleteTopicsRequest
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
 from kafkawire.schema import Message
 from tests.conftest import CONFIG
@@ -16,7 +19,8 @@ from tests.persistence.speaker import Speaker
 from tests.process.serving import Serving
 
 TOPICS = {"a": 2, "b": 1}
-PARTITIONS = [(name, index) for name, count in TOPICS.items() for index in range(count)]
+COMPACTED = "c"
+PARTITIONS = [(name, index) for name, count in TOPICS.items() for index in range(count)] + [(COMPACTED, 0)]
 GROUPS = ["g0", "g1"]
 NAMES = ["t0", "t1", "t2"]
 INTERNAL = 2
@@ -43,7 +47,7 @@ class World:
     """
 
     def __init__(self, nodes: int, replicas: int, directory: Path | None) -> None:
-        self._nodes, self._directory = nodes, directory
+        self._nodes, self._replicas, self._directory = nodes, replicas, directory
         names = ("default", "offsets.topic", "transaction.state.log")
         self._config = SETTINGS | {f"{name}.replication.factor": replicas for name in names}
         self._speakers: dict[int, Speaker] = {}
@@ -70,10 +74,26 @@ class World:
         for kind, key in ((0, GROUPS[0]), (1, NAMES[0])):
             found = self.ask(1, FindCoordinatorRequest(key_type=kind, coordinator_keys=[key]), 4)
             assert found.coordinators[0].error_code == 0
+        self._create_compacted()
 
     def close(self) -> None:
         self._hang_up()
         self.stub.close()
+
+    def recreate(self, topic: str) -> None:
+        """Delete it, and create it anew."""
+        node = self.running()[0]
+        deleted = self.ask(node, DeleteTopicsRequest(topic_names=[topic], timeout_ms=10_000), 5).responses[0]
+        assert deleted.error_code == ErrorCode.NONE
+        new = CreatableTopic(topic, TOPICS[topic], min(self._replicas, len(self.running())))
+        made = self.ask(node, CreateTopicsRequest(topics=[new], timeout_ms=10_000), 5).topics[0]
+        assert made.error_code == ErrorCode.NONE
+
+    def _create_compacted(self) -> None:
+        config = CreatableTopicConfig("cleanup.policy", "compact")
+        topic = CreatableTopic(COMPACTED, 1, self._replicas, configs=[config])
+        code = self.ask(1, CreateTopicsRequest(topics=[topic], timeout_ms=10_000), 5).topics[0].error_code
+        assert code in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
 
     def restart(self, killed: bool) -> None:
         """`killed`: from the files as they were while it ran."""
@@ -154,6 +174,7 @@ class ProcessWorld(World):
         self._serving = Serving("--data-dir", str(self._directory), *topics, "--config", *settings).__enter__()
         for kind, key in ((0, GROUPS[0]), (1, NAMES[0])):
             self.ask(1, FindCoordinatorRequest(key_type=kind, coordinator_keys=[key]), 4)
+        self._create_compacted()
 
     def close(self) -> None:
         self._hang_up()

@@ -179,6 +179,7 @@ def pending_over_the_retention(on: Broker) -> None:
     with standing(on) as clock:
         on.commit(group, [(topic, 0, 1), (topic, 1, 2)])
         producer.pending(group, (topic, 0, 5))
+        on.commit(other, [(topic, 1, 3)])
         producer.pending(other, (topic, 0, 6))
         clock.advance(milliseconds=retention_ms(on) + DAY_MS)
         expect_that("the offsets", [on.committed(group, topic, index) for index in (0, 1)], [1, -1])
