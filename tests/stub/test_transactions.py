@@ -257,6 +257,9 @@ def test_a_stub_in_a_process_of_its_own() -> None:
         producer = producing(stub)
         assert "shop" in stub.transactions
         assert "nobody" not in stub.transactions
+        now = stub.transactions["shop"]
+        assert dict(stub.transactions) == dict(stub.transactions.items()) == {"shop": now}
+        assert (list(stub.transactions.keys()), list(stub.transactions.values())) == (["shop"], [now])
         with stub.transactions.hold_markers("shop"):
             producer.commit_transaction(SECONDS)
             assert stub.transactions["shop"].state == "PrepareCommit"
