@@ -76,6 +76,17 @@ def test_a_hanging_transaction_is_found_and_ended(stub: KafkaStub) -> None:
     assert stub.transactions.find_hanging() == []
 
 
+def test_hanging_transactions_are_looked_for_on_one_broker() -> None:
+    with KafkaStub(topics={"orders": 2}, nodes=2) as stub:
+        producing(stub).commit_transaction(SECONDS)  # makes __transaction_state, with a replica on either broker
+        made = [stub.transactions.hang("orders", index) for index in (0, 1)]
+        found = []
+        for node in (1, 2):
+            on = said(stub, f"find-hanging --broker-id {node} --max-transaction-timeout 0")
+            found += [(each["topic"], each["partition"]) for each in on]
+        assert sorted(found) == [(each.topic, each.partition) for each in made]
+
+
 def test_who_is_ended_by_force_is_fenced(stub: KafkaStub) -> None:
     producing(stub)
     assert said(stub, "force-terminate --transactional-id shop") == {"transactional_id": "shop"}
@@ -88,6 +99,7 @@ def test_what_is_not_there_is_told_at_once(stub: KafkaStub) -> None:
     assert "partition orders-7 on leader: This server does not host this topic-partition." in lost.err
     away = ask(stub, "describe-producers --topic orders --partition 0 --broker-id 9")
     assert (away.status, away.err) == (2, "kafkastub: there is no broker 9 in the cluster: there are 1\n")
+    assert ask(stub, "find-hanging --broker-id 9") == away
     assert ask(stub, "abort --topic orders --partition -1 --start-offset 0").status == 2
 
 

@@ -34,11 +34,17 @@ def test_transactional_ids_are_listed_and_filtered(stub: KafkaStub, http: Http) 
     assert found(producer_id=1) == ["b"]
     assert found(state="Dead") == []
     assert http.good("GET", "/v1/transactions", limit=1)["total"] == 2
-    assert "state.0='Done'" in http.refusal("GET", "/v1/transactions", state="Done")
+    assert http.refusal("GET", "/v1/transactions", state="Done").startswith("state='Done' is refused: ")
     (one,) = http.good("GET", "/v1/transactions", state="Ongoing")["transactions"]
     assert one == http.good("GET", "/v1/transactions/a")
     assert (one["partitions"], one["pending_markers"], one["held"]) == (ORDERS, [], False)
     assert one["start"].endswith("Z")
+
+
+def test_there_is_no_empty_id_to_hold(http: Http) -> None:
+    status, said = http.post("/v1/transactions//hold")
+    assert (status, "transactional_id='' is refused" in said["error"]) == (400, True)
+    assert http.good("POST", "/v1/transactions/shop/hold") == {"held": ["shop"]}
 
 
 def test_an_id_with_slashes(stub: KafkaStub, http: Http) -> None:

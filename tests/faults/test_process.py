@@ -50,7 +50,10 @@ def test_the_journal_and_a_loading_coordinator(stub: KafkaStub) -> None:
         with stub.coordinator_loading():
             assert commit(client, "loading") == {("a", 0): 14}
         assert commit(client, "loading") == {("a", 0): 0}
-    assert stub.journal.wait_for(api="OffsetCommit", group="loading", timeout=SECONDS).api == "OffsetCommit"
+    entry = stub.journal.wait_for(api="OffsetCommit", group="loading", timeout=SECONDS)
+    assert entry.api == "OffsetCommit"
+    assert "group loading a-0 -> COORDINATOR_LOAD_IN_PROGRESS" in str(entry)
+    assert "OffsetCommit v8 group loading" in repr(entry)
 
 
 def test_errors_are_those_of_a_stub_in_this_process(stub: KafkaStub) -> None:
@@ -71,6 +74,7 @@ def test_a_closed_stub_says_so() -> None:
     with KafkaStub(process=True) as stub:
         clock = stub.clock
     stub.close()
+    assert repr(clock).endswith("of <KafkaStub not running>>")
     with pytest.raises(StubError, match="not running"):
         clock.now()
     with pytest.raises(StubError, match="not running"):

@@ -115,3 +115,17 @@ def test_an_impossible_name(desk: Desk):
     text = "Topic name is invalid: the empty string is not allowed"
     (answer,) = describe(desk, "", 0)
     assert (answer.error_code, answer.error_message) == (ErrorCode.INVALID_TOPIC_EXCEPTION, text)
+
+
+@pytest.mark.behaviour("DP-5")
+def test_any_replica_describes_producers() -> None:
+    desk = Desk({"default.replication.factor": 2}, nodes=3)
+    leader, follower = desk.topic().partitions[0].replicas
+    desk.node_id = leader
+    desk.fill(batch(b"a", producer_id=7, producer_epoch=3, base_sequence=0))
+    (known,) = describe(desk, "orders", 0)
+    assert [state.producer_id for state in known.active_producers] == [7]
+    desk.node_id = follower
+    assert describe(desk, "orders", 0) == (known,)
+    desk.node_id = 6 - leader - follower
+    assert describe(desk, "orders", 0) == (PartitionResponse(error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER),)

@@ -239,6 +239,11 @@ def test_filters(stub: KafkaStub, raw: RawClient) -> None:
         ({"error": "NOT_A_COORDINATOR"}, r"Kafka has no such error; is NOT_COORDINATOR meant\?"),
         ({"outcome": "lost"}, "one of reply"),
         ({"topics": "orders"}, "has no filter topics="),
+        ({"group": 7}, "group=7 is refused: a text is wanted"),
+        ({"transactional_id": 7}, "transactional_id=7 is refused: a text is wanted"),
+        ({"producer_id": "7"}, "producer_id='7' is refused: a whole number is wanted"),
+        ({"since": "yesterday"}, "since='yesterday' is refused: a sequence number is wanted"),
+        ({"since": datetime.fromisoformat("2026-01-01")}, "a datetime with its zone"),
     ],
 )
 def test_a_filter_that_can_match_nothing_is_refused(stub: KafkaStub, wanted: dict[str, object], says: str) -> None:

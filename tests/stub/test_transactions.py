@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -190,6 +190,24 @@ def test_a_transactional_id_that_is_none(stub: KafkaStub, name: object) -> None:
         stub.transactions.hold_markers(name)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a text is wanted"):
         stub.transactions.coordinator_of(name)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a text is wanted"):
+        stub.transactions.wait(name, state="Empty", timeout=0.01)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (lambda stub: stub.transactions.abort(7), "7 cannot be aborted: a transactional id is wanted"),
+        (lambda stub: stub.transactions.wait("shop", state=("Empty", "Ongoing")), r"state=\('Empty', 'Ongoing'\)"),
+        (lambda stub: stub.transactions.hang(7), "topic=7 is refused: a text is wanted"),
+        (lambda stub: stub.transactions.hang("orders", "0"), "partition='0' is refused: a whole number is wanted"),
+        (lambda stub: stub.transactions.hang("orders", 0, "text"), "value='text' is refused: bytes are wanted"),
+    ],
+)
+def test_what_is_of_the_wrong_type(stub: KafkaStub, wrong: Callable[[KafkaStub], object], says: str) -> None:
+    with pytest.raises(TypeError, match=says):
+        wrong(stub)
+    assert stub.transactions.find_hanging() == []
 
 
 def test_while_the_coordinator_is_loading(stub: KafkaStub) -> None:
@@ -257,6 +275,9 @@ def test_a_stub_in_a_process_of_its_own() -> None:
         producer = producing(stub)
         assert "shop" in stub.transactions
         assert "nobody" not in stub.transactions
+        now = stub.transactions["shop"]
+        assert dict(stub.transactions) == dict(stub.transactions.items()) == {"shop": now}
+        assert (list(stub.transactions.keys()), list(stub.transactions.values())) == (["shop"], [now])
         with stub.transactions.hold_markers("shop"):
             producer.commit_transaction(SECONDS)
             assert stub.transactions["shop"].state == "PrepareCommit"

@@ -154,14 +154,13 @@ def producers(
 ) -> dict[TopicPartition, list[Producer]]:
     """The producers of partitions, as their leaders or that broker know them. Raises BrokerError, ValueError."""
     wanted = list(partitions)
+    node = (
+        None if broker_id is None else _node(client, broker_id)
+    )  # one that is not there is refused whatever is wanted
     found: dict[TopicPartition, list[Producer]] = {}
     for first in range(0, len(wanted), _BATCH):
         some = wanted[first : first + _BATCH]
-        answers = (
-            client.ask_leaders(some, _producers_of)
-            if broker_id is None
-            else [client.ask(_producers_of(some), _node(client, broker_id))]
-        )
+        answers = client.ask_leaders(some, _producers_of) if node is None else [client.ask(_producers_of(some), node)]
         for answer in answers:
             for topic in answer.topics:
                 for row in topic.partitions:

@@ -57,7 +57,8 @@ def of_validation(errors: Sequence[Any]) -> Problem:
     """What pydantic found, the first of it; names the field."""
     first = errors[0]
     place = [str(part) for part in first["loc"]]
-    where, path = place[0], ".".join(place[1:])
+    where = place[0]
+    path = ".".join(place[1:2] if where == "query" else place[1:])  # a parameter that may come again has no number
     if first["type"] == "json_invalid":
         why = first.get("ctx", {}).get("error", "it cannot be read")
         return Problem(400, f"the body is no JSON: {str(why).lower()} at character {path}")

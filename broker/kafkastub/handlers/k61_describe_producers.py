@@ -5,6 +5,8 @@ DP-1  The producers of each partition: id, epoch, last sequence and the timestam
 DP-2  An unknown topic: UNKNOWN_TOPIC_OR_PARTITION with Kafka's text; an unknown partition: without.
 DP-3  An impossible topic name: INVALID_TOPIC_EXCEPTION with the reason.    KafkaApis.handleDescribeProducersRequest
 DP-4  With an open transaction where it starts, and the coordinator epoch of the last marker; else -1.    KIP-664
+DP-5  Any replica answers, for an administrator may ask one of them; a node without one: NOT_LEADER_OR_FOLLOWER.
+      ReplicaManager.activeProducerState
 Not done: -
 """
 
@@ -14,7 +16,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import invalid_topic_name
-from kafkastub.state.partitions import led_log
+from kafkastub.state.partitions import hosted_log
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.describe_producers_request import DescribeProducersRequest
@@ -74,7 +76,7 @@ def _answer(ctx: RequestContext, name: str, index: int) -> PartitionResponse:
             if why is not None:
                 raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, why)
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN_TOPIC)
-        log = led_log(ctx.state, ctx.node_id, topic, index)
+        log = hosted_log(ctx.state, ctx.node_id, topic, index)
     except KafkaError as error:
         return PartitionResponse(partition_index=index, error_code=error.code, error_message=error.message)
     return PartitionResponse(

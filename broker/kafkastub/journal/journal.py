@@ -25,6 +25,11 @@ _FILTERS = [
 ]  # fmt: skip
 
 
+_TEXTS = ["group", "topic"]
+_TEXTS_OR_NONE = ["transactional_id", "client_id", "fault"]
+"""None matches where there is none."""
+
+
 class JournalTimeout(AssertionError):
     """What was waited for did not come; the text says what came instead."""
 
@@ -178,10 +183,21 @@ def matcher(wanted: dict[str, Any]) -> Callable[[Entry], bool]:
     """Raises ValueError, with one sentence, for a filter that nothing can match."""
     tests: list[Callable[[Entry], bool]] = []
     for name, value in wanted.items():
+        _check_kind(name, value)
         test = _test(name, value)
         if test is not None:
             tests.append(test)
     return lambda entry: all(test(entry) for test in tests)
+
+
+def _check_kind(name: str, value: Any) -> None:
+    """What is compared and is of another kind would match nothing, and a test that wants nothing would pass."""
+    if (name in _TEXTS or (name in _TEXTS_OR_NONE and value is not None)) and not isinstance(value, str):
+        raise ValueError(f"{name}={value!r} is refused: a text is wanted")
+    if name == "producer_id" and (not isinstance(value, int) or isinstance(value, bool)):
+        raise ValueError(f"{name}={value!r} is refused: a whole number is wanted")
+    if name == "since" and not (value.tzinfo if isinstance(value, datetime) else isinstance(value, int)):
+        raise ValueError(f"{name}={value!r} is refused: a sequence number is wanted, or a datetime with its zone")
 
 
 def _test(name: str, value: Any) -> Callable[[Entry], bool] | None:

@@ -55,6 +55,18 @@ def led_log(
     return log_of(state, topic, index)
 
 
+def hosted_log(state: BrokerState, node_id: int, topic: Topic | None, index: int) -> PartitionLog:
+    """The log of a partition that the node has a replica of, whoever leads it, if anybody does.
+
+    KafkaError: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER; as ReplicaManager.getPartitionOrError.
+    """
+    partition = partition_of(topic, index)
+    assert topic is not None
+    if not _has_replica(node_id, partition):
+        raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    return log_of(state, topic, index)
+
+
 def _has_replica(node_id: int, partition: PartitionState) -> bool:
     return partition.leader == node_id or node_id in partition.replicas
 

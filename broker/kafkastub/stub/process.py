@@ -13,7 +13,7 @@ import itertools
 import pickle
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MappingView
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -84,8 +84,18 @@ class Remote:
             with contextlib.suppress(StubError):  # closed meanwhile, and what it stands for with it
                 self._child.ask(self._number, "call", end)
 
+    def __str__(self) -> str:
+        return self._said("__str__")
+
     def __repr__(self) -> str:
-        return f"<{self._kind} of {self._child!r}>"
+        return self._said("__repr__")
+
+    def _said(self, name: str) -> str:
+        """What the object says of itself; where nobody is there to be asked, whose it was."""
+        try:
+            return str(self._child.ask(self._number, "call", name))
+        except StubError:
+            return f"<{self._kind} of {self._child!r}>"
 
 
 class _Method:
@@ -256,7 +266,7 @@ class _Child:
         return _Reference(-1, "method") if callable(value) and hasattr(value, "__self__") else self._told(value)
 
     def _told(self, value: Any) -> Any:
-        if isinstance(value, list):
+        if isinstance(value, (list, MappingView)):  # keys(), values() and items() too
             return [self._told(each) for each in value]
         if not type(value).__module__.startswith(_STAND_FOR) or isinstance(value, Exception):
             return value

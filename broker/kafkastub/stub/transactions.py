@@ -73,12 +73,16 @@ class StubTransactions(Mapping[str, "TransactionView"]):
         Of a transactional id it does what its timeout would do: the transaction is aborted, its producer fenced. One
         that hangs gets an abort marker, as an administrator writes it.
 
-        Raises KeyError for an id that there is not, ValueError where no transaction is open.
+        Raises KeyError for an id that there is not, ValueError where no transaction is open, TypeError.
         """
+        from kafkastub.state.transactions.views import HangingTransaction
+
         if isinstance(what, str):
             self._call(lambda broker: _abort(broker, what))
-        else:
+        elif isinstance(what, HangingTransaction):
             self._call(lambda broker: _end(broker, what))
+        else:
+            raise TypeError(f"{what!r} cannot be aborted: a transactional id is wanted, or what find_hanging() gives")
 
     def hold_markers(self, transactional_id: str) -> Hold:
         """From now on its transactions stay in PrepareCommit or PrepareAbort until `release_markers`.
@@ -102,8 +106,14 @@ class StubTransactions(Mapping[str, "TransactionView"]):
     def hang(self, topic: str, partition: int = 0, value: bytes = b"hanging") -> HangingTransaction:
         """Make a hanging transaction: a record of a producer that no coordinator knows.
 
-        Readers of committed records come no further in that partition until `abort`. Raises KeyError, ValueError.
+        Readers of committed records come no further in that partition until `abort`. Raises KeyError, ValueError,
+        TypeError.
         """
+        _check(
+            topic=(topic, str, "a text is"),
+            partition=(partition, int, "a whole number is"),
+            value=(value, bytes, "bytes are"),
+        )
         return self._call(lambda broker: _hang(broker, topic, partition, value))
 
     def find_hanging(self) -> list[HangingTransaction]:
@@ -139,8 +149,11 @@ class StubTransactions(Mapping[str, "TransactionView"]):
         """Wait until a transactional id is in `state`, and give what it is then.
 
         `state` is one of Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort and Dead; an id
-        that there is not is Dead, and None is given. Raises TransactionTimeout after `timeout` seconds, ValueError.
+        that there is not is Dead, and None is given. Raises TransactionTimeout after `timeout` seconds, ValueError,
+        TypeError.
         """
+        _check_id(transactional_id)
+        _check(state=(state, str, "a text is"))
         known = {each.lower(): each for each in STATES}
         if state.lower() not in known:
             raise ValueError(f"state={state!r}: a transactional id is {', '.join(STATES)}")
@@ -157,6 +170,13 @@ class StubTransactions(Mapping[str, "TransactionView"]):
 def _check_id(transactional_id: object) -> None:
     if not isinstance(transactional_id, str) or not transactional_id:
         raise TypeError(f"transactional_id={transactional_id!r} is refused: a text is wanted")
+
+
+def _check(**given: tuple[object, type, str]) -> None:
+    """TypeError names the first argument that is not of its type."""
+    for name, (value, kind, wanted) in given.items():
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise TypeError(f"{name}={value!r} is refused: {wanted} wanted")
 
 
 def _loaded(broker: Broker) -> Transactions | None:

@@ -188,6 +188,8 @@ def _add_ends(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/transactions/{transactional_id:path}/hold", summary="Hold its markers from now on")
     async def hold(transactional_id: str) -> Held:
+        if not transactional_id:
+            raise Problem(400, "transactional_id='' is refused: /v1/transactions/TRANSACTIONAL_ID/hold is wanted")
         transactions = hosted.running().state.transactions
         if len(transactions.held) >= MOST_LISTED:
             raise Problem(409, f"the markers of {MOST_LISTED} transactional ids are held already: release some")
