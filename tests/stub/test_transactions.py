@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,8 @@ def test_waiting_for_the_end_of_a_transaction(stub: KafkaStub) -> None:
     assert found.state == "CompleteCommit"
     assert stub._running().state.transactions.watchers == []
     assert stub.transactions.wait("nobody", state="Dead", timeout=0) is None
+    with pytest.raises(TransactionTimeout, match=r"'nobody' is not there \(Dead\) after 0 s, Empty was waited for"):
+        stub.transactions.wait("nobody", state="Empty", timeout=0)
     with pytest.raises(ValueError, match="a transactional id is Empty"):
         stub.transactions.wait("shop", state="Finished")
 
@@ -263,6 +266,19 @@ def test_with_a_data_directory(tmp_path: Path, flush: str) -> None:
     del open_one
 
 
+def test_what_is_held_at_the_end_is_complete_at_the_next_start(tmp_path: Path) -> None:
+    with KafkaStub(topics={"orders": 2}, data_dir=tmp_path) as stub:
+        producer = producing(stub)
+        stub.transactions.hold_markers("shop")
+        producer.commit_transaction(SECONDS)
+        assert committed(stub) == []
+    with KafkaStub(data_dir=tmp_path) as stub:
+        done = stub.transactions.wait("shop", state="CompleteCommit", timeout=SECONDS)
+        assert done is not None
+        assert not done.held
+        assert committed(stub) == [b"shop 0"]
+
+
 def test_a_stub_that_is_closed() -> None:
     with KafkaStub() as stub:
         transactions = stub.transactions
@@ -285,3 +301,12 @@ def test_a_stub_in_a_process_of_its_own() -> None:
         hanging = stub.transactions.hang("orders")
         stub.transactions.abort(hanging)
         assert stub.transactions.find_hanging() == []
+
+
+def test_who_is_forgotten_is_waited_for(stub: KafkaStub) -> None:
+    producing(stub).commit_transaction(SECONDS)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(stub.transactions.wait, "shop", state="Dead", timeout=SECONDS)
+        stub.clock.advance(days=7)
+        assert waiting.result(SECONDS) is None
+    assert list(stub.transactions) == []

@@ -127,7 +127,9 @@ def _of_transactions(broker: Broker) -> Iterator[Metric]:
     ended.add_metric(["aborted"], aborted)
     yield ended
     yield CounterMetricFamily(
-        "kafkastub_transactions_timed_out", "Transactions aborted because their timeout was over.", timed_out
+        "kafkastub_transactions_timed_out",
+        "Transactions aborted because their timeout was over, or because a test asked for it.",
+        timed_out,
     )
     yield GaugeMetricFamily(
         "kafkastub_transaction_markers", "Partitions that a marker is under way to, or held from.", under_way

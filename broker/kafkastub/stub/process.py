@@ -13,7 +13,7 @@ import itertools
 import pickle
 import threading
 import warnings
-from collections.abc import Callable, Iterator, MappingView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -266,7 +266,7 @@ class _Child:
         return _Reference(-1, "method") if callable(value) and hasattr(value, "__self__") else self._told(value)
 
     def _told(self, value: Any) -> Any:
-        if isinstance(value, (list, MappingView)):  # keys(), values() and items() too
+        if isinstance(value, list | KeysView | ValuesView | ItemsView):
             return [self._told(each) for each in value]
         if not type(value).__module__.startswith(_STAND_FOR) or isinstance(value, Exception):
             return value

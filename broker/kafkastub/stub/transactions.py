@@ -286,8 +286,9 @@ def _wait(runner: Runner, transactional_id: str, state: str, timeout: float) -> 
     finally:
         now = runner.call(end)
     if not found:
+        said = "is not there (Dead)" if now == _DEAD else f"is {now}"
         raise TransactionTimeout(
-            f"transactional id {transactional_id!r} is {now} after {timeout:g} s, {state} was waited for"
+            f"transactional id {transactional_id!r} {said} after {timeout:g} s, {state} was waited for"
         )
     last: TransactionView | None = found[0]
     return last
