@@ -50,9 +50,12 @@ class Kept:
             producer_id, 1, commit, coordinator_epoch=0, transaction_version=2, leader_epoch=0, now_ms=now_ms
         )
 
+    def begin_compaction(self, now_ms: int) -> None:
+        self._upkeep.run(now_ms)
+
     def compact(self, now_ms: int) -> None:
         """Until the files are rewritten."""
-        self._upkeep.run(now_ms)
+        self.begin_compaction(now_ms)
         while self.runner.jobs:
             self.runner.sync()
 
@@ -77,3 +80,18 @@ def test_a_transaction_is_over_though_its_producer_has_expired_and_its_marker_is
     second = first.killed(tmp_path / "second")
     assert [batch.base_offset for batch in second.log.batches_from(0)] == [4, 5, 6]
     assert second.log.last_stable_offset == second.log.log_end_offset
+
+
+def test_aborted_records_do_not_come_back_without_their_marker(tmp_path: Path):
+    """They go while the files are being rewritten for the sake of others, and it goes much later."""
+    first = Kept(tmp_path / "first")
+    first.write(b"k", 0)
+    first.write(b"k", 1)
+    first.begin_compaction(2)
+    first.write(b"t", 3, producer_id=7)
+    first.end(7, commit=False, now_ms=4)
+    first.write(b"k", 5)
+    first.compact(6)
+    first.compact(20_000)
+    second = first.killed(tmp_path / "second")
+    assert [batch.base_offset for batch in second.log.batches_from(0)] == [4]
