@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kafkastub.control.problems import Problem
 from kafkastub.journal import DEFAULT_BYTES, DEFAULT_ENTRIES, Ring
 from kafkastub.server.watching.metrics import Metrics
+from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.config import BrokerConfig
@@ -79,6 +80,14 @@ class Hosted:
         finally:
             self.running().rearm()
 
+    async def kept(self) -> None:
+        """All that was changed is on the disk, and what waited for that has happened. Raises Problem."""
+        kept: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        self.running().when_kept(lambda failure: None if kept.done() else kept.set_result(failure))
+        failure = await self.wait(kept, None)
+        if failure is not None:
+            raise Problem(503, failure, ErrorCode.KAFKA_STORAGE_ERROR.name)
+
     def opened(self, broker: Broker) -> None:
         """The broker is up: watch it. Raises FaultError for a rule that can never match."""
         self._broker = broker
@@ -105,7 +114,7 @@ class Hosted:
 
     # -- those who wait ------------------------------------------------------------------------------------------
 
-    async def wait(self, future: asyncio.Future[T], seconds: float) -> T:
+    async def wait(self, future: asyncio.Future[T], seconds: float | None) -> T:
         """What comes of a future. Raises TimeoutError, Problem where the broker ends."""
         self._waiting.add(future)
         try:

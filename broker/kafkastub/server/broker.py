@@ -317,10 +317,28 @@ class Broker:
         self.rearm()
 
     def when_kept(self, done: Callable[[str | None], None]) -> None:
-        """Call when all that was changed until now is on the disk; with a sentence where it cannot be."""
-        persistence = self.state.persistence
-        if persistence is None or not persistence.disk.wait(done):
+        """Call when all that was changed until now is on the disk; with a sentence where it cannot be.
+
+        Transactions that were decided have their markers then, but for those that wait for something else.
+        """
+        state = self.state
+        if state.persistence is None:
             done(None)
+            return
+        disk = state.persistence.disk
+        left = state.transactions.going() if state.has_transactions else set()
+
+        def look(failure: str | None = None) -> None:
+            if left and failure is None:
+                state.transactions.go_on(*self.clock.both())
+                left.intersection_update(state.transactions.going())
+            if not left or failure is not None:
+                done(failure)
+            elif not disk.wait(look):
+                disk.runner.soon(look)
+
+        if not disk.wait(look):
+            look()
 
     def rearm(self) -> None:
         """After a change from outside a request: deadlines may have moved, or the clock itself."""

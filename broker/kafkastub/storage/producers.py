@@ -331,14 +331,18 @@ class ProducerStates:
             self.aborted.remove_before(offset)
 
     def restore(self, entries: Iterable[ProducerEntry]) -> None:
-        """These are what was known at some offset, of those whose records may be gone. Others are as they were."""
+        """These were all producers at some offset (ProducerStateManager.loadFromSnapshot).
+
+        Others that are known had expired by then. Their markers may be gone since: an earlier snapshot would leave
+        their transactions open for ever.
+        """
+        before = {entry.producer_id: entry for entry in self.entries()}
+        self._entries, self._open_entries = {}, {}
         for entry in entries:
-            known = self.entry(entry.producer_id)
-            if known is not None and known.agrees_with(entry):
-                continue  # and remembers more batches
-            self._entries.pop(entry.producer_id, None)
-            self._open_entries.pop(entry.producer_id, None)
-            (self._entries if entry.transaction_start is None else self._open_entries)[entry.producer_id] = entry
+            known = before.get(entry.producer_id, entry)
+            of_kind = self._entries if entry.transaction_start is None else self._open_entries
+            # one that agrees remembers more batches
+            of_kind[entry.producer_id] = known if known.agrees_with(entry) else entry
         self._entries = dict(sorted(self._entries.items(), key=lambda item: item[1].appended_ms))
         self._open = OpenTransactions() if self._open_entries else None
         self.first_unstable = None

@@ -79,6 +79,7 @@ def routes(hosted: Hosted) -> APIRouter:
             hosted.clock.set(_moment(body.to))
         except ValueError as error:
             raise Problem(400, f"to={body.to!r} is refused: {error}") from None
+        await hosted.kept()
         return state()
 
     @router.post("/advance", summary="Move broker time forward; whatever falls due has happened afterwards")
@@ -95,6 +96,7 @@ def routes(hosted: Hosted) -> APIRouter:
             hosted.clock.advance(by, timers=body.timers, **units)
         except (ValueError, OverflowError) as error:
             raise Problem(400, f"{', '.join(sorted(given))}: {error}") from None
+        await hosted.kept()
         return state()
 
     return router

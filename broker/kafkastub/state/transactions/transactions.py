@@ -113,14 +113,25 @@ class Transactions(Runtime[TransactionRecord]):
     def _send(self, turn: Turn) -> None:
         decided = [self._markers.add(markers) for markers in turn.markers]
 
-        def go(failure: str | None = None) -> None:
-            if failure is None:
-                for safe in decided:
-                    safe()
-                self._step(turn.broker_ms, turn.timer_ms)
+        def go() -> None:
+            for safe in decided:
+                safe()
+            self._step(turn.broker_ms, turn.timer_ms)
 
         disk = self._state.disk
-        if not turn.records or disk is None or not disk.wait(go):
+
+        def kept(failure: str | None) -> None:
+            if failure is None:
+                go()
+                go_on()
+
+        def go_on() -> None:  # no request is being served: nobody looks whether anything is due
+            if self._markers.is_due:
+                assert disk is not None
+                self._step(turn.broker_ms, turn.timer_ms)
+                disk.runner.soon(go_on)
+
+        if not turn.records or disk is None or not disk.wait(kept):
             go()
 
     def _step(self, broker_ms: int, timer_ms: int) -> None:
@@ -140,6 +151,14 @@ class Transactions(Runtime[TransactionRecord]):
             self._state.mark_dirty()
 
     # -- markers under way ---------------------------------------------------------------------------------------
+
+    def going(self) -> set[object]:
+        """Transactions whose markers wait for nothing but the disk, or their turn: an object for each."""
+        return self._markers.going()
+
+    def go_on(self, broker_ms: int, timer_ms: int) -> None:
+        """Give some of the markers their turn that can be written now."""
+        self._step(broker_ms, timer_ms)
 
     def hold_markers(self, transactional_id: str) -> None:
         """From now on its transactions stay in PrepareCommit or PrepareAbort, until `release_markers`."""

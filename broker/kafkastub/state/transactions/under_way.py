@@ -110,6 +110,14 @@ class MarkersUnderWay:
         """Whether anything is in the queue."""
         return bool(self._queue)
 
+    def going(self) -> set[object]:
+        """What is under way and waits for nothing but the disk, or its turn: one object for each transaction."""
+        return {
+            ending
+            for name, ending in self._endings.items()
+            if (name in self._queue or not ending.safe) and name not in self.held and self._may_send(name)
+        }
+
     def step(self, broker_ms: int, limit: int = _AT_ONCE) -> Iterator[tuple[Markers, list[TopicPartition]]]:
         """Write to so many partitions; gives what is done with: partitions that have their marker, or are gone."""
         while self._queue and limit > 0:

@@ -13,8 +13,18 @@ from kafkastub.state.runtime import Runtime
 from kafkastub.storage import LogManager
 
 
+class SomeRunner(Protocol):
+    """How something is done later."""
+
+    def soon(self, call: Any) -> None:
+        """Call it when others had their turn."""
+
+
 class SomeDisk(Protocol):
     """Where records go, if they go to a disk."""
+
+    @property
+    def runner(self) -> SomeRunner: ...
 
     def wait(self, done: Any) -> bool:
         """Whether there is something to wait for; then `done` is called, with what went wrong or None."""

@@ -148,6 +148,11 @@ class Disk:
         self._doomed.append(path)
         self.state_changed()
 
+    @property
+    def closed(self) -> bool:
+        """Whether no job begins any more."""
+        return self._closed
+
     # -- waiting -------------------------------------------------------------------------------------------------
 
     @property

@@ -29,6 +29,8 @@ class DiskLog(PartitionLog):
     def __init__(self, name: str, settings: LogSettings, leader_epoch: int, disk: Disk) -> None:
         super().__init__(name, settings, leader_epoch)
         self._disk = disk
+        self._unwritten: dict[int, bytes | None] = {}
+        """What of rewritten batches is not in the files, by base offset."""
 
     def attach(self, files: PartitionFiles) -> None:
         """These are its files."""
@@ -52,10 +54,28 @@ class DiskLog(PartitionLog):
     def rewrite(self, changes: Mapping[int, StoredBatch | None]) -> None:
         super().rewrite(changes)
         self.files.roll(self.log_end_offset)
-        wanted = {base: None if batch is None else b"".join(_chunks(batch)) for base, batch in changes.items()}
+        for base, batch in changes.items():
+            self._unwritten[base] = None if batch is None else b"".join(_chunks(batch))
+        self._write_changes()
+
+    def _write_changes(self) -> None:
+        """Once those under way are written. Not one is left out: an aborted record whose marker goes later would be one
+        that everybody reads.
+        """
+        if self.files.busy or not self._unwritten:
+            return
+        wanted = self._unwritten
         first, end = min(wanted), max(wanted)
         concerned = [one for one in self.files.closed() if one.end > first and one.base_offset <= end]
-        self.files.rewrite(with_changes(wanted), [[one] for one in concerned])
+
+        def done(well: bool) -> None:
+            if well:
+                self._write_changes()
+            else:  # with the next that come
+                self._unwritten = wanted | self._unwritten
+
+        if self.files.rewrite(with_changes(wanted), [[one] for one in concerned], done):
+            self._unwritten = {}
 
     def _aborted(self, aborted: AbortedTransaction) -> None:
         self.files.note_aborted(aborted)

@@ -28,6 +28,10 @@ _BESIDE: Final = (APPENDED_SUFFIX, ABORTED_SUFFIX)
 """Of the files beside a segment those that are appended to."""
 
 
+def _nothing(well: bool) -> None:
+    pass
+
+
 class OpenFiles:
     """Descriptors of the files that were written to lately, closed in the order of their last use."""
 
@@ -256,13 +260,16 @@ class PartitionFiles:
         """Every segment but the newest."""
         return [Segment(one.base_offset, one.path, one.size, one.end) for one in self._segments[:-1]]
 
-    def rewrite(self, rewrite: Rewrite, runs: Sequence[Sequence[Segment]]) -> None:
+    def rewrite(
+        self, rewrite: Rewrite, runs: Sequence[Sequence[Segment]], done: Callable[[bool], None] = _nothing
+    ) -> bool:
         """Put what `rewrite` makes of each run of neighbouring closed segments in their place, some time soon.
 
-        A run's first segment gets all of it. Nothing happens where a rewriting is under way already.
+        A run's first segment gets all of it. False, and nothing happens, where a rewriting is under way already, or
+        none can begin. `done` is called with whether all went well.
         """
-        if self._busy or self._gone or not runs or self._disk.failed is not None:
-            return
+        if self._busy or self._gone or not runs or self._disk.failed is not None or self._disk.closed:
+            return False
         self._busy = True
         sizes: list[int] = []
 
@@ -273,9 +280,16 @@ class PartitionFiles:
                         return
                     sizes.append(rewrite([one.path for one in run]))
 
-        self._disk.runner.submit_slow(job, lambda error: self._rewritten(runs, sizes, error))
+        self._disk.runner.submit_slow(job, lambda error: self._rewritten(runs, sizes, error, done))
+        return True
 
-    def _rewritten(self, runs: Sequence[Sequence[Segment]], sizes: list[int], error: BaseException | None) -> None:
+    def _rewritten(
+        self,
+        runs: Sequence[Sequence[Segment]],
+        sizes: list[int],
+        error: BaseException | None,
+        done: Callable[[bool], None],
+    ) -> None:
         self._busy = False
         if self._gone:
             return
@@ -287,6 +301,7 @@ class PartitionFiles:
                 if one.base_offset == run[0].base_offset:
                     one.size, one.end = size, run[-1].end
             self._segments = [one for one in self._segments if one.base_offset not in replaced]
+        done(error is None)
 
     # -- reading, at the start -----------------------------------------------------------------------------------
 
