@@ -243,7 +243,6 @@ def transactions(terminal: Terminal) -> None:
         "find-hanging --topic orders --partition 1 --broker-id 1",
         "find-hanging --topic orders --max-transaction-timeout 100000000",
         "find-hanging --topic missing",
-        "find-hanging --broker-id 9",
         "abort --topic orders --partition 1",
         "abort --topic orders --partition 1 --start-offset 77",
         "abort --topic orders --partition 1 --producer-id 2",
