@@ -206,7 +206,7 @@ MUTANTS = (
     Mutant("handlers/k25_add_offsets_to_txn.py", "KNOWS_FENCED_FROM = 2", "KNOWS_FENCED_FROM = 3", "AddOffsetsToTxn"),
     Mutant("handlers/k26_end_txn.py", "KNOWS_FENCED_FROM = 2", "KNOWS_FENCED_FROM = 1", "EndTxn"),
     Mutant("handlers/k27_write_txn_markers.py", "one.transaction_version,", "0,", "WriteTxnMarkers"),
-    Mutant("storage/producers.py", "if coordinator_epoch < entry.coordinator_epoch:", "if False:", "WriteTxnMarkers"),
+    Mutant("storage/producers.py", "if marker.coordinator_epoch < entry.coordinator_epoch:", "if False:", "WriteTxnMarkers"),
     Mutant("storage/producers.py", "if entry.transaction_start is not None and not header.transactional:", "if False:", "Produce"),
     Mutant("state/transactions/joining.py", "api_version < _KNOWS_ABORTABLE_FROM[api_key]", "False", "Produce"),
     Mutant("handlers/k28_txn_offset_commit.py", "TOPIC_IDS_FROM = 6", "TOPIC_IDS_FROM = 7", "TxnOffsetCommit"),

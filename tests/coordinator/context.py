@@ -18,9 +18,10 @@ from kafkastub.handlers.registry import registrations
 from kafkastub.metadata import CONSUMER_OFFSETS, Node
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.group_runtime import GroupRuntime
-from kafkastub.state.groups import end_transaction_of_offsets
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.topics import create_topic, ensure_offsets_topic
+from kafkastub.state.transactions.markers import end_transaction_of_offsets
+from kafkastub.storage import Marker
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode, KafkaError
@@ -301,16 +302,7 @@ class CoordinatorTestContext:
     def end(self, commit: bool = True, *, producer: int = 7, epoch: int = 0) -> None:
         """End a producer's transaction, in every partition."""
         for partition in range(len(self.state.cluster.topics[CONSUMER_OFFSETS].partitions)):
-            end_transaction_of_offsets(
-                self.state,
-                partition,
-                producer,
-                epoch,
-                commit,
-                coordinator_epoch=0,
-                transaction_version=1,
-                broker_ms=self.broker_ms,
-            )
+            end_transaction_of_offsets(self.state, partition, Marker(producer, epoch, commit), self.broker_ms)
 
     def fetch(
         self,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kafkastub.handlers.outcome import Outcome
-from kafkastub.storage import PartitionLog
+from kafkastub.storage import Marker, PartitionLog
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_producers_request import DescribeProducersRequest, TopicRequest
@@ -73,10 +73,7 @@ class TransactionalDesk(Desk):
     def end(self, commit: bool = True, producer_id: int = 7, epoch: int = 0) -> int:
         topic = self.state.cluster.topic("orders")
         assert topic is not None
-        offset = self.log().append_marker(
-            producer_id, epoch, commit, coordinator_epoch=0, transaction_version=1, leader_epoch=0,
-            now_ms=self.broker_ms,
-        )  # fmt: skip
+        offset = self.log().append_marker(Marker(producer_id, epoch, commit), leader_epoch=0, now_ms=self.broker_ms)
         self.state.fetch_purgatory.appended(topic.topic_id, 0)
         return offset
 

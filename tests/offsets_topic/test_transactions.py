@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkastub.state.groups import end_transaction_of_offsets
 from kafkastub.state.internal_topics.offsets_codec import coordinator_record
 from kafkastub.state.topics import ensure_offsets_topic
+from kafkastub.state.transactions.markers import end_transaction_of_offsets
+from kafkastub.storage import Marker
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.offsets_topic import decode_record
 from kafkawire.records import EndMarker, parse_header, read_batch, read_marker, split_batches
@@ -147,8 +148,7 @@ def test_a_producer_is_fenced_by_what_it_wrote_in_a_later_epoch():
 
 
 def end(context: CoordinatorTestContext, partition: int = 0, epoch: int = 0, **more: Any) -> None:
-    how: dict[str, Any] = {"coordinator_epoch": 0, "transaction_version": 1, "broker_ms": context.broker_ms, **more}
-    end_transaction_of_offsets(context.state, partition, 7, epoch, True, **how)
+    end_transaction_of_offsets(context.state, partition, Marker(7, epoch, True, **more), context.broker_ms)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import structlog
 
-from kafkastub.storage import LogSettings
+from kafkastub.storage import LogSettings, Marker
 from kafkastub.storage.disk import DataDirectory, Disk, Flush
 from kafkastub.storage.disk.logs import DiskLog
 from kafkastub.storage.disk.partition_files import OpenFiles, PartitionFiles
@@ -46,9 +46,8 @@ class Kept:
         self.log.append(batch, leader_epoch=0, now_ms=now_ms)
 
     def end(self, producer_id: int, commit: bool, now_ms: int) -> None:
-        self.log.append_marker(
-            producer_id, 1, commit, coordinator_epoch=0, transaction_version=2, leader_epoch=0, now_ms=now_ms
-        )
+        marker = Marker(producer_id, 1, commit, transaction_version=2)
+        self.log.append_marker(marker, leader_epoch=0, now_ms=now_ms)
 
     def begin_compaction(self, now_ms: int) -> None:
         self._upkeep.run(now_ms)

@@ -14,7 +14,7 @@ from kafkastub.conformance.differential.data_batches import T0, Batches
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.layers.fast_paths.produce import fast_path
 from kafkastub.server.dispatch import Dispatcher, Refused
-from kafkastub.storage import LogSettings, PartitionLog
+from kafkastub.storage import LogSettings, Marker, PartitionLog
 from kafkawire.api import ApiKey
 from kafkawire.codec import Parts, encode
 from kafkawire.framing import frame
@@ -109,10 +109,7 @@ class Broker:
             for log in self.desk.state.logs.of_topic(topic.topic_id):
                 entry = log.producer_states.entry(producer_id)
                 if entry is not None:
-                    log.append_marker(
-                        producer_id, entry.epoch, True, coordinator_epoch=0, transaction_version=1, leader_epoch=0,
-                        now_ms=self.now_ms,
-                    )  # fmt: skip
+                    log.append_marker(Marker(producer_id, entry.epoch, True), leader_epoch=0, now_ms=self.now_ms)
 
 
 def asked(request: ProduceRequest, version: int, number: int = 7) -> bytes:

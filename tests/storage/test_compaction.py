@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkastub.storage import LogManager, LogSettings, PartitionLog
+from kafkastub.storage import LogManager, LogSettings, Marker, PartitionLog
 from kafkastub.storage.compaction import compact
 from kafkastub.storage.segment import StoredBatch
 from kafkawire.records import (
@@ -241,7 +241,7 @@ def sent(log: PartitionLog, producer_id: int, now_ms: int, *entries: Entry) -> N
 
 
 def ended(log: PartitionLog, producer_id: int, now_ms: int, *, commit: bool) -> None:
-    log.append_marker(producer_id, 0, commit, coordinator_epoch=0, transaction_version=1, leader_epoch=0, now_ms=now_ms)
+    log.append_marker(Marker(producer_id, 0, commit), leader_epoch=0, now_ms=now_ms)
 
 
 def offsets(log: PartitionLog) -> list[int]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkastub.storage import AppendError, LogSettings, PartitionLog
+from kafkastub.storage import AppendError, LogSettings, Marker, PartitionLog
 from kafkastub.storage.transactions import AbortedTransaction, AbortedTransactions
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import EndMarker, NewRecord, build_batch, iterate_records, parse_header, read_marker
@@ -48,15 +48,8 @@ class Writer:
     def end(
         self, producer_id: int, commit: bool, *, epoch: int = 0, coordinator_epoch: int = 0, version: int = 1
     ) -> int:
-        return self.log.append_marker(
-            producer_id,
-            epoch,
-            commit,
-            coordinator_epoch=coordinator_epoch,
-            transaction_version=version,
-            leader_epoch=0,
-            now_ms=self.now_ms,
-        )
+        marker = Marker(producer_id, epoch, commit, coordinator_epoch, version)
+        return self.log.append_marker(marker, leader_epoch=0, now_ms=self.now_ms)
 
 
 @pytest.fixture

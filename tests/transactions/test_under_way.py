@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 
-from kafkastub.state.transactions.markers import Marker, TopicPartition
+from kafkastub.state.transactions.markers import TopicPartition
 from kafkastub.state.transactions.under_way import MarkersUnderWay
+from kafkastub.storage import Marker
 from kafkastub.transactions import Markers
 from kafkawire.errors import ErrorCode
 
@@ -23,8 +24,10 @@ class Partitions:
         self.coordinators = True
         self.under_way = MarkersUnderWay(self._write, lambda name: self.coordinators)
 
-    def _write(self, marker: Marker, broker_ms: int) -> Iterator[tuple[TopicPartition, ErrorCode]]:
-        for one in marker.partitions:
+    def _write(
+        self, marker: Marker, partitions: Iterable[TopicPartition], broker_ms: int
+    ) -> Iterator[tuple[TopicPartition, ErrorCode]]:
+        for one in partitions:
             code = self.refused.get(one, ErrorCode.NONE)
             if code == ErrorCode.NONE:
                 self.written.append((marker.producer_id, one))

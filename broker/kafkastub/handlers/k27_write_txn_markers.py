@@ -27,7 +27,8 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.deferred import as_it_is
-from kafkastub.state.transactions.markers import Marker, TopicPartition, write_marker
+from kafkastub.state.transactions.markers import TopicPartition, write_marker
+from kafkastub.storage import Marker
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import hash_map_order, string_hash, string_map_order
@@ -81,16 +82,16 @@ def _written(ctx: RequestContext, request: WriteTxnMarkersRequest, found: _Found
     for one in request.markers:
         if one.topics and (one.producer_id < 0 or one.producer_epoch < 0):
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
+        partitions = dict.fromkeys(_partitions(one))
         marker = Marker(
             one.producer_id,
             one.producer_epoch,
             one.transaction_result,
-            tuple(dict.fromkeys(_partitions(one))),
             one.coordinator_epoch,
             one.transaction_version,
         )
         answers: list[tuple[TopicPartition, ErrorCode]] = []
-        for answer in write_marker(ctx.state, marker, ctx.broker_ms, node_id=ctx.node_id):
+        for answer in write_marker(ctx.state, marker, partitions, ctx.broker_ms, node_id=ctx.node_id):
             answers.append(answer)
             yield
         if answers:

@@ -35,32 +35,3 @@ def _bring_up(state: BrokerState) -> GroupCoordinator:
 def group_partitions(state: BrokerState) -> int:
     """How many partitions `__consumer_offsets` has."""
     return len(ensure_offsets_topic(state).partitions)
-
-
-def end_transaction_of_offsets(
-    state: BrokerState,
-    partition: int,
-    producer_id: int,
-    producer_epoch: int,
-    commit: bool,
-    *,
-    coordinator_epoch: int,
-    transaction_version: int,
-    broker_ms: int,
-) -> int:
-    """Write the marker of a transaction into a partition of `__consumer_offsets`, which is there, and loaded.
-
-    What was pending there is committed, or gone; readers are woken. The marker's offset. KafkaError as
-    `OffsetsTopic.append_marker`.
-    """
-    offset = state.offsets_topic.append_marker(
-        partition,
-        producer_id,
-        producer_epoch,
-        commit,
-        coordinator_epoch=coordinator_epoch,
-        transaction_version=transaction_version,
-        broker_ms=broker_ms,
-    )
-    state.tell_watchers()
-    return offset

@@ -12,7 +12,7 @@ from .manager import LogManager
 from .producer_ids import ProducerIdAndEpoch, ProducerIds
 from .producers import ProducerEntry
 from .settings import LogSettings
-from .transactions import AbortedTransaction, Told
+from .transactions import AbortedTransaction, Marker, Told
 from .validation import Unpacking
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "LeaderEpochs",
     "LogManager",
     "LogSettings",
+    "Marker",
     "PartitionLog",
     "ProducerEntry",
     "ProducerIdAndEpoch",

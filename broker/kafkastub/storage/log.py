@@ -23,7 +23,7 @@ from .ordinary import ordinary_header
 from .producers import ProducerEntry, ProducerStates
 from .segment import Chunk, Segment, StoredBatch, stored_as_it_came
 from .settings import LogSettings
-from .transactions import AbortedTransaction, Told
+from .transactions import AbortedTransaction, Marker, Told
 from .validation import Unpacking, analyze, validate
 
 _AS_IT_WAS = object()
@@ -209,46 +209,27 @@ class PartitionLog:
         self._store(StoredBatch(stored, whole[HEADER_SIZE:], now_ms))
         return Appended(first_offset, stored.last_offset, NO_TIMESTAMP, self.log_start_offset)
 
-    def append_marker(
-        self,
-        producer_id: int,
-        producer_epoch: int,
-        commit: bool,
-        *,
-        coordinator_epoch: int,
-        transaction_version: int,
-        leader_epoch: int,
-        now_ms: int,
-    ) -> int:
+    def append_marker(self, marker: Marker, *, leader_epoch: int, now_ms: int) -> int:
         """Write the marker that ends the producer's transaction here, if it has one; gives its offset.
 
         KafkaError: INVALID_PRODUCER_EPOCH where the producer has written in a later epoch, or with transaction version
         2 in the same one (but a marker written twice is taken twice); TRANSACTION_COORDINATOR_FENCED where a marker of
         a later coordinator epoch is there. Source: ProducerAppendInfo.appendEndTxnMarker, KIP-890.
         """
-        states = self.producer_states
-        states.check_marker(producer_id, producer_epoch, coordinator_epoch, transaction_version, self.name)
-        marker = build_marker(
-            producer_id,
-            producer_epoch,
-            commit,
-            coordinator_epoch,
+        states, offset = self.producer_states, self.log_end_offset
+        states.check_marker(marker, self.name)
+        batch = build_marker(
+            marker.producer_id,
+            marker.producer_epoch,
+            marker.commit,
+            marker.coordinator_epoch,
             now_ms,
-            base_offset=self.log_end_offset,
+            base_offset=offset,
             leader_epoch=leader_epoch,
             log_append_time=self.settings.log_append_time,
         )
-        offset = self.log_end_offset
-        self._store(StoredBatch(parse_header(marker), marker[HEADER_SIZE:], now_ms))
-        aborted = states.end(
-            producer_id,
-            producer_epoch,
-            commit=commit,
-            coordinator_epoch=coordinator_epoch,
-            offset=offset,
-            timestamp=now_ms,
-            now_ms=now_ms,
-        )
+        self._store(StoredBatch(parse_header(batch), batch[HEADER_SIZE:], now_ms))
+        aborted = states.end(marker, offset, now_ms, now_ms)
         if aborted is not None:
             self._aborted(aborted)
         return offset

@@ -15,7 +15,7 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import NO_PRODUCER_EPOCH, NO_SEQUENCE, BatchHeader
 
 from .errors import AppendError
-from .transactions import AbortedTransaction, AbortedTransactions, OpenTransactions
+from .transactions import AbortedTransaction, AbortedTransactions, Marker, OpenTransactions
 from .verification import Verifications
 
 BATCHES_TO_RETAIN = 5
@@ -201,28 +201,27 @@ class ProducerStates:
                 f"epoch of {where} is {producer_epoch}, the last seen was {entry.epoch}",
             )
 
-    def check_marker(
-        self, producer_id: int, producer_epoch: int, coordinator_epoch: int, transaction_version: int, partition: str
-    ) -> None:
+    def check_marker(self, marker: Marker, partition: str) -> None:
         """KafkaError where a marker must not be written: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED.
 
         With transaction version 2 the marker's epoch is above that of the records; one that was written already may
         come again, as the coordinator may not know (KAFKA-19999).
         """
-        entry = self.entry(producer_id)
+        entry = self.entry(marker.producer_id)
         if entry is None:
             return
-        where = f"producer {producer_id} in partition {partition}"
-        self.check_epoch(producer_id, producer_epoch, where)
-        if transaction_version >= 2 and producer_epoch == entry.epoch and entry.transaction_start is not None:
+        epoch, where = marker.producer_epoch, f"producer {marker.producer_id} in partition {partition}"
+        self.check_epoch(marker.producer_id, epoch, where)
+        if marker.transaction_version >= 2 and epoch == entry.epoch and entry.transaction_start is not None:
             raise KafkaError(
                 ErrorCode.INVALID_PRODUCER_EPOCH,
-                f"epoch {producer_epoch} of a marker for {where} is not above that of its records",
+                f"epoch {epoch} of a marker for {where} is not above that of its records",
             )
-        if coordinator_epoch < entry.coordinator_epoch:
+        if marker.coordinator_epoch < entry.coordinator_epoch:
             raise KafkaError(
                 ErrorCode.TRANSACTION_COORDINATOR_FENCED,
-                f"coordinator epoch {coordinator_epoch} of a marker for {where} is below {entry.coordinator_epoch}",
+                f"coordinator epoch {marker.coordinator_epoch} of a marker for {where} is below"
+                f" {entry.coordinator_epoch}",
             )
 
     # -- what was appended ---------------------------------------------------------------------------------------
@@ -258,53 +257,26 @@ class ProducerStates:
         self._open_entries[entry.producer_id] = entry
         self.first_unstable = self._open.first_offset
 
-    def end(
-        self,
-        producer_id: int,
-        producer_epoch: int,
-        *,
-        commit: bool,
-        coordinator_epoch: int,
-        offset: int,
-        timestamp: int,
-        now_ms: int,
-    ) -> AbortedTransaction | None:
+    def end(self, marker: Marker, offset: int, timestamp: int, now_ms: int) -> AbortedTransaction | None:
         """A marker was appended at `offset`: the producer's transaction is over, if it has one. Gives it if aborted."""
-        aborted = self.finish(
-            producer_id,
-            producer_epoch,
-            commit=commit,
-            coordinator_epoch=coordinator_epoch,
-            offset=offset,
-            timestamp=timestamp,
-            now_ms=now_ms,
-        )
+        aborted = self.finish(marker, offset, timestamp, now_ms)
         if aborted is not None:
             self.add_aborted(aborted)
         return aborted
 
-    def finish(
-        self,
-        producer_id: int,
-        producer_epoch: int,
-        *,
-        commit: bool,
-        coordinator_epoch: int,
-        offset: int,
-        timestamp: int,
-        now_ms: int,
-    ) -> AbortedTransaction | None:
+    def finish(self, marker: Marker, offset: int, timestamp: int, now_ms: int) -> AbortedTransaction | None:
         """As `end`, but that readers are told of nothing."""
+        producer_id = marker.producer_id
         entry = self._entries.pop(producer_id, None) or self._open_entries.pop(producer_id, None)
         if entry is None:
             entry = ProducerEntry(producer_id)
         self._entries[producer_id] = entry
-        entry.in_epoch(producer_epoch)
-        entry.coordinator_epoch = coordinator_epoch
+        entry.in_epoch(marker.producer_epoch)
+        entry.coordinator_epoch = marker.coordinator_epoch
         entry.last_timestamp = timestamp
         entry.appended_ms = now_ms
         if self._verifications is not None:
-            self._verifications.ended(producer_id, producer_epoch)
+            self._verifications.ended(producer_id, marker.producer_epoch)
         start = entry.transaction_start
         if start is None:
             return None
@@ -312,7 +284,7 @@ class ProducerStates:
         self._open.end(start)
         entry.transaction_start = None
         self.first_unstable = self._open.first_offset
-        if commit:
+        if marker.commit:
             return None
         stable = offset + 1 if self.first_unstable is None else self.first_unstable
         return AbortedTransaction(producer_id, start, offset, stable)

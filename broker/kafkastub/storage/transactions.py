@@ -24,6 +24,22 @@ class AbortedTransaction(NamedTuple):
     """What the last stable offset was once the marker was written."""
 
 
+class Marker(NamedTuple):
+    """What ends a producer's transaction in a partition.
+
+    Attributes:
+        producer_epoch: from transaction version 2 on above that of the records.
+        coordinator_epoch: the leader epoch of the coordinator's partition of `__transaction_state`.
+        transaction_version: that the transaction is ended by; the log does not have it.
+    """
+
+    producer_id: int
+    producer_epoch: int
+    commit: bool
+    coordinator_epoch: int = 0
+    transaction_version: int = 0
+
+
 class Told(NamedTuple):
     """What a reader of committed records is told of aborted transactions, as columns of the same length."""
 

@@ -12,6 +12,7 @@ from kafkastub.state.internal_topics.durable_topic import DurableTopic
 from kafkastub.state.internal_topics.offsets_batches import read_offsets
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.internal_topics.offsets_transactions import marker_in
+from kafkastub.storage import Marker
 from kafkastub.storage.disk import DiskLogs
 from kafkastub.storage.disk.scan import FoundBatch
 from kafkastub.storage.state_log import StateLog
@@ -32,27 +33,9 @@ class DurableOffsetsTopic(DurableTopic[Record], OffsetsTopic):
         self._write_to(logs, fall_back)
         OffsetsTopic.__init__(self, config, coordinator, log, partitions)
 
-    def append_marker(
-        self,
-        partition: int,
-        producer_id: int,
-        producer_epoch: int,
-        commit: bool,
-        *,
-        coordinator_epoch: int,
-        transaction_version: int,
-        broker_ms: int,
-    ) -> int:
+    def append_marker(self, partition: int, marker: Marker, broker_ms: int) -> int:
         """As for memory; in the files it is too, or else KAFKA_STORAGE_ERROR, and all is what the files say."""
-        offset = super().append_marker(
-            partition,
-            producer_id,
-            producer_epoch,
-            commit,
-            coordinator_epoch=coordinator_epoch,
-            transaction_version=transaction_version,
-            broker_ms=broker_ms,
-        )
+        offset = super().append_marker(partition, marker, broker_ms)
         self._write_out()
         return offset
 

@@ -36,6 +36,7 @@ from kafkastub.state.internal_topics.offsets_transactions import (
     pending_appended,
     record_of,
 )
+from kafkastub.storage import Marker
 from kafkastub.storage.state_log import BatchForm, StateLog
 from kafkawire.offsets_topic import offset_key
 from kafkawire.records import NewRecord
@@ -119,40 +120,29 @@ class OffsetsTopic(InternalTopic[Record]):
         where = f"producer {producer_id} in partition {log.name}"
         log.producer_states.check_epoch(producer_id, producer_epoch, where)
 
-    def append_marker(
-        self,
-        partition: int,
-        producer_id: int,
-        producer_epoch: int,
-        commit: bool,
-        *,
-        coordinator_epoch: int,
-        transaction_version: int,
-        broker_ms: int,
-    ) -> int:
+    def append_marker(self, partition: int, marker: Marker, broker_ms: int) -> int:
         """End a producer's transaction in a partition: write the control batch, and let the group coordinator
         complete what was pending there. The marker's offset.
 
-        Who waits for the partition is not woken: `state.groups.end_transaction_of_offsets` does both. KafkaError:
+        Who waits for the partition is not woken: `state.transactions.markers` does both. KafkaError:
         INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED (ProducerAppendInfo.appendEndTxnMarker), and
         KAFKA_STORAGE_ERROR.
         """
         self.catch_up()
         log = self.logs[partition]
-        states = log.producer_states
-        states.check_marker(producer_id, producer_epoch, coordinator_epoch, transaction_version, log.name)
-        marker = TransactionMarker(
-            producer_id,
-            producer_epoch,
-            commit,
-            coordinator_epoch,
+        log.producer_states.check_marker(marker, log.name)
+        ended = TransactionMarker(
+            marker.producer_id,
+            marker.producer_epoch,
+            marker.commit,
+            marker.coordinator_epoch,
             broker_ms,
-            self._pending_in(log, producer_id),
+            self._pending_in(log, marker.producer_id),
         )
         offset = log.end
-        log.append_item(offset, 1, broker_ms, marker)
+        log.append_item(offset, 1, broker_ms, ended)
         self._count += 1
-        self._complete(log, marker, offset)
+        self._complete(log, ended, offset)
         if self._count > self._trigger:
             self._trim()
         return offset

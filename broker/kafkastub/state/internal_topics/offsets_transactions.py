@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kafkastub.coordinator import PendingOffsets, TransactionMarker
+from kafkastub.storage import Marker
 from kafkastub.storage.state_log import PLAIN, BatchForm, StateLog
 from kafkawire.records import (
     HEADER_SIZE,
@@ -69,15 +70,8 @@ def pending_appended(log: StateLog, pending: PendingOffsets, base_offset: int, r
 
 def marker_appended(log: StateLog, marker: TransactionMarker, offset: int) -> None:
     """A marker was appended there: the producer's transaction is over."""
-    log.producer_states.end(
-        marker.producer_id,
-        marker.producer_epoch,
-        commit=marker.commit,
-        coordinator_epoch=marker.coordinator_epoch,
-        offset=offset,
-        timestamp=marker.timestamp,
-        now_ms=marker.timestamp,
-    )
+    ended = Marker(marker.producer_id, marker.producer_epoch, marker.commit, marker.coordinator_epoch)
+    log.producer_states.end(ended, offset, marker.timestamp, marker.timestamp)
 
 
 def marker_in(header: BatchHeader, batch: memoryview, group_ids: tuple[str, ...]) -> TransactionMarker | None:

@@ -5,42 +5,27 @@ Kafka: KafkaApis.handleWriteTxnMarkersRequest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
 
 from kafkastub.metadata import CONSUMER_OFFSETS
 from kafkastub.state.transactions.whole import Whole
+from kafkastub.storage import Marker
 from kafkawire.errors import ErrorCode, KafkaError
 
 TopicPartition = tuple[str, int]
 
 
-class Marker(NamedTuple):
-    """The end of one producer's transaction in some partitions.
-
-    Attributes:
-        partitions: (topic, partition); those of `__consumer_offsets` too.
-    """
-
-    producer_id: int
-    producer_epoch: int
-    commit: bool
-    partitions: tuple[TopicPartition, ...]
-    coordinator_epoch: int
-    transaction_version: int
-
-
 def write_marker(
-    state: Whole, marker: Marker, broker_ms: int, *, node_id: int | None = None
+    state: Whole, marker: Marker, partitions: Iterable[TopicPartition], broker_ms: int, *, node_id: int | None = None
 ) -> Iterator[tuple[TopicPartition, ErrorCode]]:
-    """Write a marker into its partitions, one at a step: user topics' logs, and `__consumer_offsets`.
+    """Write a marker into these partitions, one at a step: user topics' logs, and `__consumer_offsets`.
 
     There the group coordinator has the producer's pending offsets committed, or gone. With a `node_id`, only what that
     node leads is written. Each step gives a partition and its error code: UNKNOWN_TOPIC_OR_PARTITION,
     NOT_LEADER_OR_FOLLOWER, INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR, and
     UNSUPPORTED_FOR_MESSAGE_FORMAT for topics that no transaction can be in: those of other coordinators.
     """
-    for name, index in marker.partitions:
+    for name, index in partitions:
         try:
             _write(state, marker, name, index, broker_ms, node_id)
         except KafkaError as error:
@@ -59,33 +44,21 @@ def _write(state: Whole, marker: Marker, name: str, index: int, broker_ms: int, 
     if partition.leader < 0 or node_id not in (None, partition.leader):
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if name == CONSUMER_OFFSETS:
-        _end_in_groups(state, marker, index, broker_ms)
+        end_transaction_of_offsets(state, index, marker, broker_ms)
         return
     log = state.logs.log(topic.topic_id, index)
     if log is None or name in state.runtimes:
         raise KafkaError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT)
-    log.append_marker(
-        marker.producer_id,
-        marker.producer_epoch,
-        marker.commit,
-        coordinator_epoch=marker.coordinator_epoch,
-        transaction_version=marker.transaction_version,
-        leader_epoch=partition.leader_epoch,
-        now_ms=broker_ms,
-    )
+    log.append_marker(marker, leader_epoch=partition.leader_epoch, now_ms=broker_ms)
     state.fetch_purgatory.appended(topic.topic_id, index)
 
 
-def _end_in_groups(state: Whole, marker: Marker, index: int, broker_ms: int) -> None:
+def end_transaction_of_offsets(state: Whole, partition: int, marker: Marker, broker_ms: int) -> None:
+    """Write a marker into a partition of `__consumer_offsets`, which is there: what was pending is committed, or gone.
+
+    Readers are woken. KafkaError as `OffsetsTopic.append_marker`, and NOT_LEADER_OR_FOLLOWER while groups are loaded.
+    """
     if state.groups.loading is not None:  # GroupCoordinatorService.completeTransaction, as KafkaApis calls its errors
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    state.offsets_topic.append_marker(
-        index,
-        marker.producer_id,
-        marker.producer_epoch,
-        marker.commit,
-        coordinator_epoch=marker.coordinator_epoch,
-        transaction_version=marker.transaction_version,
-        broker_ms=broker_ms,
-    )
+    state.offsets_topic.append_marker(partition, marker, broker_ms)
     state.tell_watchers()

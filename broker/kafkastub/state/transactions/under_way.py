@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from kafkastub.state.transactions.markers import Marker, TopicPartition
+from kafkastub.state.transactions.markers import TopicPartition
+from kafkastub.storage import Marker
 from kafkastub.transactions import Markers
 from kafkawire.errors import ErrorCode
 
@@ -23,8 +24,8 @@ _STAY: Final = frozenset((ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.KAFKA_STOR
 _GIVE_UP: Final = frozenset((ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED))
 """Somebody else has gone on with the producer: the transaction stays as it is."""
 
-Write = Callable[[Marker, int], Iterable[tuple[TopicPartition, ErrorCode]]]
-"""Writes a marker to its partitions, at that broker time; what came of it, partition by partition."""
+Write = Callable[[Marker, Iterable[TopicPartition], int], Iterable[tuple[TopicPartition, ErrorCode]]]
+"""Writes a marker to partitions, at that broker time; what came of it, partition by partition."""
 
 
 class _Ending:
@@ -36,10 +37,17 @@ class _Ending:
         safe: whether the decision is as safe as one that was answered.
     """
 
-    __slots__ = ("left", "markers", "safe", "turn")
+    __slots__ = ("left", "marker", "markers", "safe", "turn")
 
     def __init__(self, markers: Markers) -> None:
         self.markers = markers
+        self.marker = Marker(
+            markers.producer_id,
+            markers.producer_epoch,
+            markers.commit,
+            markers.coordinator_epoch,
+            markers.transaction_version,
+        )
         self.left = dict.fromkeys(markers.partitions)
         self.turn: deque[TopicPartition] = deque()
         self.safe = False
@@ -136,16 +144,8 @@ class MarkersUnderWay:
 
     def _try(self, ending: _Ending, some: tuple[TopicPartition, ...], broker_ms: int) -> list[TopicPartition]:
         markers, done = ending.markers, []
-        marker = Marker(
-            markers.producer_id,
-            markers.producer_epoch,
-            markers.commit,
-            some,
-            markers.coordinator_epoch,
-            markers.transaction_version,
-        )
         given_up = False
-        for partition, code in self._write(marker, broker_ms):
+        for partition, code in self._write(ending.marker, some, broker_ms):
             if code in _GIVE_UP:
                 given_up = True
             elif code not in _STAY:

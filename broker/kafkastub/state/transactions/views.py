@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from kafkastub.metadata import Topic
-from kafkastub.state.transactions.markers import Marker, TopicPartition, write_marker
+from kafkastub.state.transactions.markers import TopicPartition, write_marker
 from kafkastub.state.transactions.transactions import Transactions
 from kafkastub.state.transactions.whole import Whole
+from kafkastub.storage import Marker
 from kafkastub.transactions import TransactionState, Turn
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import NewRecord, build_batch
@@ -156,9 +157,7 @@ def hang(state: Whole, name: str, index: int, value: bytes, broker_ms: int) -> H
 
 def end_hanging(state: Whole, one: HangingTransaction, broker_ms: int) -> None:
     """Write an abort marker past the coordinator, as `kafka-transactions.sh abort` has it. KafkaError."""
-    producer = Marker(
-        one.producer_id, one.producer_epoch, False, ((one.topic, one.partition),), 0, _PAST_THE_COORDINATOR
-    )
-    for _, code in write_marker(state, producer, broker_ms):
+    marker = Marker(one.producer_id, one.producer_epoch, False, 0, _PAST_THE_COORDINATOR)
+    for _, code in write_marker(state, marker, [(one.topic, one.partition)], broker_ms):
         if code:
             raise KafkaError(code)

@@ -12,9 +12,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 from kafkastub.storage.producers import ProducerStates
-from kafkastub.storage.transactions import AbortedTransaction
+from kafkastub.storage.transactions import AbortedTransaction, Marker
 from kafkawire.errors import KafkaError
-from kafkawire.records import HEADER_SIZE, BatchHeader, EndMarker, iterate_records, read_marker
+from kafkawire.records import HEADER_SIZE, BatchHeader, iterate_records, read_marker
 
 from .producer_files import ABORTED_SUFFIX, SNAPSHOT_SUFFIX, encode_aborted, read_aborted, read_snapshot
 from .scan import Segment
@@ -54,15 +54,7 @@ class ProducerRecovery:
         if marker is None:
             return
         offset = header.last_offset
-        aborted = self._states.finish(
-            header.producer_id,
-            header.producer_epoch,
-            commit=marker.commit,
-            coordinator_epoch=marker.coordinator_epoch,
-            offset=offset,
-            timestamp=header.max_timestamp,
-            now_ms=appended_ms,
-        )
+        aborted = self._states.finish(marker, offset, header.max_timestamp, appended_ms)
         if not marker.commit:
             aborted = self._indexed.get(offset, aborted)
         if aborted is not None:
@@ -99,9 +91,10 @@ class ProducerRecovery:
             self._index.unlink()
 
 
-def _marker(header: BatchHeader, whole: memoryview) -> EndMarker | None:
+def _marker(header: BatchHeader, whole: memoryview) -> Marker | None:
     """What a control batch says; None where it is empty or of another kind."""
     try:
-        return next((read_marker(record) for record in iterate_records(whole[HEADER_SIZE:], header)), None)
+        end = next((read_marker(record) for record in iterate_records(whole[HEADER_SIZE:], header)), None)
     except KafkaError:
         return None
+    return None if end is None else Marker(header.producer_id, header.producer_epoch, *end)
