@@ -161,13 +161,6 @@ def test_a_refused_batch_leaves_no_trace():
     assert [entry.last_sequence for entry in log.producers()] == [0]
 
 
-def test_the_brokers_own_batches_get_offsets_only():
-    log = PartitionLog("t-0", LogSettings(log_append_time=True, max_message_bytes=1, compact=True))
-    own = build_batch([NewRecord(None, b"v", 77), NewRecord(None, b"w", 78)], attributes=0x20)
-    assert [log.append_own(own, leader_epoch=1, now_ms=0).first_offset for _ in range(2)] == [0, 2]
-    assert [record.timestamp for stored in log.batches_from(0) for record in stored.records()] == [77, 78] * 2
-
-
 def test_leader_epochs_that_lie_before_the_start_are_forgotten():
     epochs = LeaderEpochs()
     for epoch, start in ((0, 0), (3, 10), (3, 15), (1, 16), (4, 20)):

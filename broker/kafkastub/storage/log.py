@@ -14,7 +14,6 @@ from kafkawire.records import (
     build_marker,
     parse_header,
     patched_header,
-    split_batches,
 )
 
 from .epochs import LeaderEpochs
@@ -198,16 +197,6 @@ class PartitionLog:
         if header is not None:
             self.producer_states.update(header, first_offset, batch.max_timestamp, now_ms)
         return first_offset
-
-    def append_own(self, batch: bytes, *, leader_epoch: int, now_ms: int) -> Appended:
-        """Append a batch that the broker itself made: no check, no LogAppendTime. ValueError unless it is one
-        batch.
-        """
-        ((_, whole),) = split_batches(batch)
-        first_offset = self.log_end_offset
-        stored = parse_header(whole)._replace(base_offset=first_offset, leader_epoch=leader_epoch)
-        self._store(StoredBatch(stored, whole[HEADER_SIZE:], now_ms))
-        return Appended(first_offset, stored.last_offset, NO_TIMESTAMP, self.log_start_offset)
 
     def append_marker(self, marker: Marker, *, leader_epoch: int, now_ms: int) -> int:
         """Write the marker that ends the producer's transaction here, if it has one; gives its offset.
