@@ -7,20 +7,17 @@ from typing import NamedTuple
 
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import (
-    HEADER_SIZE,
     NO_TIMESTAMP,
     BatchHeader,
     Record,
-    build_marker,
-    parse_header,
     patched_header,
 )
 
 from .epochs import LeaderEpochs
 from .errors import AppendError
-from .ordinary import ordinary_header
+from .ordinary import TRANSACTIONAL, ordinary_header
 from .producers import ProducerEntry, ProducerStates
-from .segment import Chunk, Segment, StoredBatch, stored_as_it_came
+from .segment import Chunk, Segment, StoredBatch, StoredMarker, stored_as_it_came
 from .settings import LogSettings
 from .transactions import AbortedTransaction, Marker, Told
 from .validation import Unpacking, analyze, validate
@@ -184,7 +181,6 @@ class PartitionLog:
         fields = ordinary_header(data, start, end, self.settings, bounds_ms, attributes)
         if fields is None:
             return None
-        first_offset = self.log_end_offset
         header = None if fields[_PRODUCER_ID] < 0 else BatchHeader._make(fields)
         if header is not None:
             self.producer_states.forget(now_ms - self.settings.producers_expire_ms)
@@ -192,10 +188,40 @@ class PartitionLog:
                 return None
         elif attributes:
             return None
+        first_offset = self.log_end_offset
         batch = stored_as_it_came(data, start, end, fields, first_offset, leader_epoch, now_ms)
         self._store(batch)
         if header is not None:
             self.producer_states.update(header, first_offset, batch.max_timestamp, now_ms)
+        return first_offset
+
+    def ordinary_beginning(
+        self, data: bytes | bytearray, start: int, end: int, now_ms: int, bounds_ms: int
+    ) -> tuple[int, ...] | None:
+        """The header's fields of the batch in `data[start:end]`, if it is an ordinary one that begins a transaction.
+
+        None where `append` has to look.
+        """
+        fields = ordinary_header(data, start, end, self.settings, bounds_ms, TRANSACTIONAL)
+        if fields is None or fields[_PRODUCER_ID] < 0:
+            return None
+        self.producer_states.forget(now_ms - self.settings.producers_expire_ms)
+        return fields if self.producer_states.may_begin(fields) else None
+
+    def append_beginning(
+        self,
+        data: bytes | bytearray,
+        start: int,
+        end: int,
+        fields: tuple[int, ...],
+        leader_epoch: int,
+        now_ms: int,
+    ) -> int:
+        """Append such a batch, which has joined its transaction; gives its first offset."""
+        first_offset = self.log_end_offset
+        batch = stored_as_it_came(data, start, end, fields, first_offset, leader_epoch, now_ms)
+        self._store(batch)
+        self.producer_states.begin(fields, first_offset, batch.last_offset, now_ms)
         return first_offset
 
     def append_marker(self, marker: Marker, *, leader_epoch: int, now_ms: int) -> int:
@@ -205,20 +231,14 @@ class PartitionLog:
         2 in the same one (but a marker written twice is taken twice); TRANSACTION_COORDINATOR_FENCED where a marker of
         a later coordinator epoch is there. Source: ProducerAppendInfo.appendEndTxnMarker, KIP-890.
         """
-        states, offset = self.producer_states, self.log_end_offset
-        states.check_marker(marker, self.name)
-        batch = build_marker(
-            marker.producer_id,
-            marker.producer_epoch,
-            marker.commit,
-            marker.coordinator_epoch,
-            now_ms,
-            base_offset=offset,
-            leader_epoch=leader_epoch,
-            log_append_time=self.settings.log_append_time,
-        )
-        self._store(StoredBatch(parse_header(batch), batch[HEADER_SIZE:], now_ms))
-        aborted = states.end(marker, offset, now_ms, now_ms)
+        self.producer_states.check_marker(marker, self.name)
+        return self.append_taken(marker, leader_epoch, now_ms)
+
+    def append_taken(self, marker: Marker, leader_epoch: int, now_ms: int) -> int:
+        """As `append_marker`, of one that `ProducerStates.takes`."""
+        offset = self.log_end_offset
+        self._store(StoredMarker(marker, offset, leader_epoch, now_ms, self.settings.log_append_time))
+        aborted = self.producer_states.end(marker, offset, now_ms, now_ms)
         if aborted is not None:
             self._aborted(aborted)
         return offset

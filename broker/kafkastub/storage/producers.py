@@ -148,8 +148,7 @@ class ProducerStates:
             return False
         if self._verifications is not None and header.producer_id in self._verifications:
             return False
-        # Around the end of the numbers there could be one that began so.
-        return first not in [batch.first_sequence for batch in entry.batches]
+        return entry.batches[0].first_sequence < first  # else the numbers have begun anew: `check` knows
 
     def start_verification(
         self, producer_id: int, producer_epoch: int, base_sequence: int, *, epochs_are_raised: bool, now_ms: int
@@ -224,6 +223,31 @@ class ProducerStates:
                 f" {entry.coordinator_epoch}",
             )
 
+    def takes(self, marker: Marker) -> bool:
+        """Whether `check_marker` has nothing against it, at a glance."""
+        entry = self._open_entries.get(marker.producer_id)
+        if entry is None:
+            return False
+        raised = marker.producer_epoch > entry.epoch
+        may = raised or (marker.producer_epoch == entry.epoch and marker.transaction_version < 2)
+        return may and marker.coordinator_epoch >= entry.coordinator_epoch
+
+    def may_begin(self, fields: tuple[int, ...]) -> bool:
+        """Whether the batch with this header may be the first of a transaction here; at a glance, as `follows`."""
+        producer_id, epoch, first, _ = fields[9:]
+        verified = self._verifications
+        if producer_id in self._open_entries or (verified is not None and producer_id in verified):
+            return False
+        entry = self._entries.get(producer_id)
+        if entry is None or epoch > entry.epoch:
+            return first == 0
+        if epoch != entry.epoch:
+            return False
+        batches = entry.batches
+        if not batches:
+            return first == 0
+        return first == batches[-1].last_sequence + 1 and batches[0].first_sequence < first
+
     # -- what was appended ---------------------------------------------------------------------------------------
 
     def update(self, header: BatchHeader, first_offset: int, timestamp: int, now_ms: int) -> None:
@@ -241,6 +265,27 @@ class ProducerStates:
         entry.batches.append(
             AppendedBatch(header.base_sequence, header.last_sequence, first_offset, last_offset, timestamp)
         )
+        entry.last_timestamp = timestamp
+        entry.appended_ms = now_ms
+
+    def begin(self, fields: tuple[int, ...], first_offset: int, last_offset: int, now_ms: int) -> None:
+        """As `update`, of a batch with this header that `may_begin` a transaction."""
+        producer_id, epoch, first, count = fields[9:]
+        timestamp = fields[8]
+        entry = self._entries.pop(producer_id, None)
+        if entry is None:
+            entry = ProducerEntry(producer_id)
+        if self._open is None:
+            self._open = OpenTransactions()
+        self._open.begin(first_offset, producer_id)
+        self._open_entries[producer_id] = entry
+        self.first_unstable = self._open.first_offset
+        if entry.epoch != epoch:
+            entry.batches.clear()
+            entry.epoch = epoch
+        entry.transaction_start = first_offset
+        last = (first + count - 1) & _INT32_MAX
+        entry.batches.append(AppendedBatch(first, last, first_offset, last_offset, timestamp))
         entry.last_timestamp = timestamp
         entry.appended_ms = now_ms
 

@@ -10,7 +10,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from struct import Struct
 
-from kafkawire.records import HEADER_SIZE, BatchHeader, Record, iterate_records, parse_header
+from kafkawire.records import (
+    HEADER_SIZE,
+    MARKER_SIZE,
+    BatchHeader,
+    Record,
+    build_marker,
+    iterate_records,
+    parse_header,
+)
+
+from .transactions import Marker
 
 Chunk = bytes | memoryview
 _front = Struct(">qii").pack
@@ -58,6 +68,33 @@ class StoredBatch:
         """The records inside, decompressed. Codec errors as `kafkawire.records` has them."""
         payload = memoryview(self.head)[HEADER_SIZE:] if self.payload is None else self.payload
         return iterate_records(payload, parse_header(self.head))
+
+
+class StoredMarker(StoredBatch):
+    """The control batch that ends a producer's transaction. Its bytes are made when they are first wanted."""
+
+    __slots__ = ("_append_time", "_bytes", "_marker")
+
+    def __init__(self, marker: Marker, offset: int, leader_epoch: int, now_ms: int, append_time: bool) -> None:
+        self.base_offset = self.last_offset = offset
+        self.leader_epoch = leader_epoch
+        self.max_timestamp = self.appended_ms = now_ms
+        self.size = MARKER_SIZE
+        self.payload = None
+        self._marker = marker
+        self._append_time = append_time
+        self._bytes: bytes | None = None
+
+    @property
+    def head(self) -> bytes:  # type: ignore[override]
+        """All of it."""
+        if self._bytes is None:
+            producer_id, epoch, commit, coordinator_epoch, _ = self._marker
+            self._bytes = build_marker(
+                producer_id, epoch, commit, coordinator_epoch, self.max_timestamp,
+                base_offset=self.base_offset, leader_epoch=self.leader_epoch, log_append_time=self._append_time,
+            )  # fmt: skip
+        return self._bytes
 
 
 def stored_as_it_came(

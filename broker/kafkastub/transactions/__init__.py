@@ -11,7 +11,7 @@ from kafkastub.transactions.records import (
     TransactionTombstone,
 )
 from kafkastub.transactions.settings import TransactionSettings
-from kafkastub.transactions.store import TransactionDescription
+from kafkastub.transactions.store import Transaction, TransactionDescription
 from kafkastub.transactions.turn import NO_PRODUCER, Markers, ProducerIdAndEpoch, TopicPartition, Turn
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Markers",
     "ProducerIdAndEpoch",
     "TopicPartition",
+    "Transaction",
     "TransactionCodec",
     "TransactionCoordinator",
     "TransactionDescription",

@@ -107,35 +107,43 @@ class TransactionStore:
         """Make a record of `__transaction_state` true; on loading `TransactionCoordinator.loaded` follows the last."""
         transactional_id = record.transactional_id
         known = self.transactions.get(transactional_id)
-        self.idle.pop(transactional_id, None)
         if isinstance(record, TransactionTombstone):
+            self.idle.pop(transactional_id, None)
             if known is not None:
                 known.deadline.cancel()
                 del self.transactions[transactional_id]
             return
         if known is None:
             timeout = Deadline(("transaction", transactional_id), partial(self._time_out, transactional_id))
-            self.transactions[transactional_id] = Transaction(record, timeout)
-        else:
-            known.metadata = record
-            known.partitions = dict.fromkeys(record.partitions)
+            known = self.transactions[transactional_id] = Transaction(record, timeout)
+        self._become(known, record)
+
+    def _become(self, known: Transaction, record: TransactionMetadata) -> None:
+        known.metadata = record
+        known.partitions = dict.fromkeys(record.partitions)
+        self.idle.pop(record.transactional_id, None)
         if record.state not in transitions.OPEN:
-            self.idle[transactional_id] = record.last_update_timestamp
+            self.idle[record.transactional_id] = record.last_update_timestamp
 
     def log(self, turn: Turn, record: TransactionRecord) -> None:
         """Append a record to the turn, and make it true."""
-        before = self.transactions.get(record.transactional_id)
-        was_open = before is not None and before.deadline.at is not None
-        self.apply(record)
+        known = self.transactions.get(record.transactional_id)
         turn.records.append(record)
-        if isinstance(record, TransactionTombstone):
+        if known is None or isinstance(record, TransactionTombstone):
+            self.apply(record)
+        else:
+            self.go_on(known, record, turn.timer_ms)
+
+    def go_on(self, known: Transaction, record: TransactionMetadata, timer_ms: int) -> None:
+        """Make the next record of a transactional id true: live, with its timeout."""
+        self._become(known, record)
+        state, deadline = record.state, known.deadline
+        if state is TransactionState.ONGOING:
+            if deadline.at is None:
+                self.deadlines.arm(deadline, timer_ms + record.timeout_ms)
             return
-        if record.state is TransactionState.COMPLETE_COMMIT:
+        deadline.cancel()
+        if state is TransactionState.COMPLETE_COMMIT:
             self.meters.committed += 1
-        elif record.state is TransactionState.COMPLETE_ABORT:
+        elif state is TransactionState.COMPLETE_ABORT:
             self.meters.aborted += 1
-        deadline = self.transactions[record.transactional_id].deadline
-        if record.state is not TransactionState.ONGOING:
-            deadline.cancel()
-        elif not was_open:
-            self.deadlines.arm(deadline, turn.timer_ms + record.timeout_ms)

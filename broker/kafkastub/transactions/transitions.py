@@ -92,47 +92,37 @@ def with_partitions(
     before: TransactionMetadata, partitions: tuple[tuple[str, int], ...], transaction_version: int, broker_ms: int
 ) -> TransactionMetadata:
     """The transaction is open, with these partitions in all."""
-    return before._replace(
-        previous_producer_id=before.producer_id,
-        state=TransactionState.ONGOING,
-        partitions=partitions,
-        start_timestamp=before.start_timestamp if before.state is TransactionState.ONGOING else broker_ms,
-        last_update_timestamp=broker_ms,
-        client_transaction_version=transaction_version,
-    )
+    name, producer_id, _, next_id, epoch, last, timeout_ms, state, _, start, _, _ = before
+    if state is not TransactionState.ONGOING:
+        start = broker_ms
+    return TransactionMetadata(
+        name, producer_id, producer_id, next_id, epoch, last, timeout_ms, TransactionState.ONGOING, partitions, start,
+        broker_ms, transaction_version,
+    )  # fmt: skip
 
 
 def prepared(
     before: TransactionMetadata, commit: bool, transaction_version: int, next_producer_id: int, broker_ms: int
 ) -> TransactionMetadata:
     """The transaction's end is decided. From transaction version 2 on the epoch is raised, to the last one at most."""
-    epoch, last = before.producer_epoch, before.last_producer_epoch
+    name, producer_id, _, _, epoch, last, timeout_ms, state, partitions, start, _, _ = before
     if transaction_version >= EPOCH_BUMPED_BY_END:
         epoch, last = min(epoch + 1, LAST_EPOCH), epoch
-    return before._replace(
-        previous_producer_id=before.producer_id,
-        next_producer_id=next_producer_id,
-        producer_epoch=epoch,
-        last_producer_epoch=last,
-        state=TransactionState.PREPARE_COMMIT if commit else TransactionState.PREPARE_ABORT,
-        start_timestamp=before.start_timestamp if before.state is TransactionState.ONGOING else broker_ms,
-        last_update_timestamp=broker_ms,
-        client_transaction_version=transaction_version,
-    )
+    if state is not TransactionState.ONGOING:
+        start = broker_ms
+    return TransactionMetadata(
+        name, producer_id, producer_id, next_producer_id, epoch, last, timeout_ms, PREPARED[not commit], partitions,
+        start, broker_ms, transaction_version,
+    )  # fmt: skip
 
 
 def completed(before: TransactionMetadata, broker_ms: int) -> TransactionMetadata:
     """Every partition has its marker; the next producer id takes over where there is one."""
-    producer_id, epoch = before.producer_id, before.producer_epoch
-    if before.client_transaction_version >= EPOCH_BUMPED_BY_END and before.next_producer_id != NO_PRODUCER_ID:
-        producer_id, epoch = before.next_producer_id, 0
-    commit = before.state is TransactionState.PREPARE_COMMIT
-    return before._replace(
-        producer_id=producer_id,
-        previous_producer_id=before.producer_id,
-        next_producer_id=NO_PRODUCER_ID,
-        producer_epoch=epoch,
-        state=TransactionState.COMPLETE_COMMIT if commit else TransactionState.COMPLETE_ABORT,
-        partitions=(),
-        last_update_timestamp=broker_ms,
-    )
+    name, previous, _, next_id, epoch, last, timeout_ms, state, _, start, _, version = before
+    producer_id = previous
+    if next_id != NO_PRODUCER_ID and version >= EPOCH_BUMPED_BY_END:
+        producer_id, epoch = next_id, 0
+    return TransactionMetadata(
+        name, producer_id, previous, NO_PRODUCER_ID, epoch, last, timeout_ms, COMPLETE[PREPARED.index(state)], (),
+        start, broker_ms, version,
+    )  # fmt: skip

@@ -27,7 +27,7 @@ from kafkawire.records.batch import (
 from kafkawire.records.build import NewRecord, build_batch
 from kafkawire.records.compression import Compression, TooMuchUnpacked, UnavailableCodecError, compress, decompress
 from kafkawire.records.filtered import filtered_batch
-from kafkawire.records.markers import EndMarker, build_marker, marker_record, read_marker
+from kafkawire.records.markers import MARKER_SIZE, EndMarker, build_marker, marker_record, read_marker
 from kafkawire.records.record import (
     InvalidRecordError,
     Record,
@@ -41,6 +41,7 @@ from kafkawire.records.record import (
 __all__ = [
     "HEADER_SIZE",
     "MAGIC",
+    "MARKER_SIZE",
     "NO_PRODUCER_EPOCH",
     "NO_PRODUCER_ID",
     "NO_SEQUENCE",

@@ -18,6 +18,8 @@ _HEAD: Final = Struct(">qiibI")
 _BODY: Final = Struct(">hiqqqhii 5B hh B hi B")
 """What the CRC covers: the rest of the header, and one record with its key and value."""
 _LENGTH: Final = _HEAD.size + _BODY.size - LOG_OVERHEAD
+MARKER_SIZE: Final = _HEAD.size + _BODY.size
+"""Bytes of the batch."""
 _RECORD: Final = (32, 0, 0, 0, 8)
 """Size, attributes, timestamp delta and offset delta of the record, size of its key; sizes as zigzag varints."""
 _VALUE_SIZE: Final = 12

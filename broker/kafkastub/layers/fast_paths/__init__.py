@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from kafkastub.layers.fast_paths import offset_commit, produce
+from kafkastub.layers.fast_paths import add_partitions_to_txn, end_txn, offset_commit, produce
 from kafkastub.layers.fast_paths.contract import FastPathOf
 from kafkawire.api import ApiKey
 
 FAST_PATHS: Final[Mapping[ApiKey, FastPathOf]] = {
     ApiKey.PRODUCE: FastPathOf(produce.fast_path, alike=True),
     ApiKey.OFFSET_COMMIT: FastPathOf(offset_commit.fast_path),
+    ApiKey.ADD_PARTITIONS_TO_TXN: FastPathOf(add_partitions_to_txn.fast_path, alike=True),
+    ApiKey.END_TXN: FastPathOf(end_txn.fast_path, alike=True),
 }

@@ -5,7 +5,7 @@ again: only the records change, and in the answer the offset. So what stands bef
 codec, and known again by its bytes; and what stands around the offsets of the answer is encoded once, by the codec.
 
 Anything else than one ordinary batch, that can be appended here and now, is left to `k00_produce`: nothing has happened
-then. With a transactional id that is one that goes on in a transaction which is open in the partition. `k00_produce`
+then. With a transactional id that is one of an open transaction, or the first in its partition. `k00_produce`
 knows what is wrong with a request and how Kafka puts it.
 """
 
@@ -24,10 +24,18 @@ from kafkawire.messages.produce_response import PartitionProduceResponse, Produc
 
 FLEXIBLE_FROM = 9
 TOPIC_IDS_FROM = 13
+JOINS_FROM = 12
+_V2: Final = 2
+"""The transaction version of who adds partitions by writing to them."""
 LOG_START_FROM = 5
 _NO_TIME = -1
 _size = Struct(">i").unpack_from
 _short = Struct(">h").unpack_from
+_producer = Struct(">qh").unpack_from
+_PRODUCER_AT: Final = 43
+"""Where in a batch producer id and epoch are."""
+_PRODUCER: Final = slice(9, 11)
+"""Where among its header's fields."""
 _LEAST: Final = 40
 """Bytes of a body: with fewer there are no records, and nothing is looked at."""
 _LONGEST: Final = 300
@@ -43,8 +51,7 @@ class _Plan(NamedTuple):
     name: str
     topic_id: bytes
     partition: int
-    attributes: int
-    """Of its batch."""
+    transactional_id: str | None
     before: bytes
     behind: bytes
     """Of the answer: what comes before and behind the offsets."""
@@ -54,7 +61,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
     """The fast path for one version."""
     plans: dict[bytes, _Plan | None] = {}
     cluster, logs, waits = state.cluster, state.logs, state.fetch_purgatory
-    flexible, by_id = version >= FLEXIBLE_FROM, version >= TOPIC_IDS_FROM
+    flexible, by_id, joins = version >= FLEXIBLE_FROM, version >= TOPIC_IDS_FROM, version >= JOINS_FROM
     tail = b"\0\0\0" if flexible else b""
     told = Struct(">qqq" if version >= LOG_START_FROM else ">qq").pack
 
@@ -99,7 +106,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
         stop = at + size
         if stop + len(tail) != end or data[stop:end] != tail:
             return None
-        name, topic_id, index, attributes, before, behind = plan
+        name, topic_id, index, transactional_id, before, behind = plan
         topic = cluster.topic_by_id(topic_id) if by_id else cluster.topic(name)
         if topic is None or topic.internal or index >= len(topic.partitions):
             return None
@@ -111,7 +118,25 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
             return None
         wall_ms = logs.wall_ms
         bounds_ms = broker_ms if wall_ms is None else wall_ms()
-        first = log.append_ordinary(data, at, stop, partition.leader_epoch, broker_ms, bounds_ms, attributes)
+        epoch = partition.leader_epoch
+        if transactional_id is None:
+            first = log.append_ordinary(data, at, stop, epoch, broker_ms, bounds_ms)
+        elif size > _PRODUCER_AT + 10 and log.producer_states.has_ongoing(*_producer(data, at + _PRODUCER_AT)):
+            first = log.append_ordinary(data, at, stop, epoch, broker_ms, bounds_ms, TRANSACTIONAL)
+        elif state.has_transactions:
+            fields = log.ordinary_beginning(data, at, stop, broker_ms, bounds_ms)
+            if fields is None:
+                return None
+            (producer_id, producer_epoch), place = fields[_PRODUCER], (topic.name, index)
+            at_once = state.transactions.at_once
+            if joins:
+                if not at_once.add(transactional_id, producer_id, producer_epoch, (place,), _V2, broker_ms, timer_ms):
+                    return None
+            elif not at_once.may_write(transactional_id, producer_id, producer_epoch, place):
+                return None
+            first = log.append_beginning(data, at, stop, fields, epoch, broker_ms)
+        else:
+            return None
         if first is None:
             return None
         try:
@@ -149,5 +174,6 @@ def _planned(begin: bytes, version: int, is_clear: IsClear) -> _Plan | None:
     response = ProduceResponse(responses=[TopicProduceResponse(topic.name, topic.topic_id, [answer])])
     mark = Struct(">q").pack(_MARK) * (3 if version >= LOG_START_FROM else 2)
     before, found, behind = encode(response, version).partition(mark)
-    attributes = 0 if request.transactional_id is None else TRANSACTIONAL
-    return _Plan(topic.name, topic.topic_id, partition.index, attributes, before, behind) if found else None
+    if not found:
+        return None
+    return _Plan(topic.name, topic.topic_id, partition.index, request.transactional_id, before, behind)

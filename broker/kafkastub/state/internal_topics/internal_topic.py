@@ -149,6 +149,16 @@ class InternalTopic(Generic[R]):
         if self._count > self._trigger or self._weight > self._heaviest:
             self._trim()
 
+    def write_each(self, records: Sequence[R], broker_ms: int) -> None:
+        """Append records, which are applied: each a batch of its own."""
+        for record in records:
+            self._count += self._size(record)
+            if self._weigh is not None:
+                self._weight += self._weigh(record)
+            self._fresh.append((broker_ms, (record,)))
+        if self._count > self._trigger or self._weight > self._heaviest:
+            self._trim()
+
     @staticmethod
     def _size(record: R) -> int:
         """How many records of the log it stands for."""

@@ -6,7 +6,7 @@ Kafka: TransactionCoordinator, TransactionStateManager, TransactionMarkerChannel
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Final
@@ -16,14 +16,17 @@ from kafkastub.metadata import TRANSACTION_STATE
 from kafkastub.metadata.features import TRANSACTION
 from kafkastub.state.internal_topics.internal_topic import InternalTopic
 from kafkastub.state.runtime import Runtime
+from kafkastub.state.transactions.at_once import AtOnce
 from kafkastub.state.transactions.joining import adds, called
 from kafkastub.state.transactions.markers import TopicPartition, write_marker
 from kafkastub.state.transactions.topic import transactions_topic
 from kafkastub.state.transactions.under_way import MarkersUnderWay
 from kafkastub.state.transactions.whole import Whole
 from kafkastub.transactions import (
+    Transaction,
     TransactionCodec,
     TransactionCoordinator,
+    TransactionMetadata,
     TransactionRecord,
     TransactionSettings,
     Turn,
@@ -60,6 +63,7 @@ class Transactions(Runtime[TransactionRecord]):
         super().__init__(transactions_topic(state, self._codec, coordinator), coordinator)
         self.watchers: list[Callable[[], None]] = []
         self._work: deque[Iterator[None]] = deque()
+        self.at_once = AtOnce(state, self)
         self._markers = MarkersUnderWay(partial(write_marker, state), self._has_coordinator)
         self.follow_features()
 
@@ -84,11 +88,16 @@ class Transactions(Runtime[TransactionRecord]):
         one = topic.partitions[_partition_for(transactional_id, len(topic.partitions))]
         return one.leader, one.leader_epoch
 
+    def coordinated_by(self, transactional_id: str) -> int | None:
+        """The epoch of its coordinator; None where it has none that could write now."""
+        leader, epoch = self._partition(transactional_id)
+        return epoch if leader >= 0 and self.loading is None and self._state.is_writable else None
+
     def _coordinator_epoch(self, transactional_id: str) -> int:
         return self._partition(transactional_id)[1]
 
     def _has_coordinator(self, transactional_id: str) -> bool:
-        return self.loading is None and self._state.is_writable and self._partition(transactional_id)[0] >= 0
+        return self.coordinated_by(transactional_id) is not None
 
     # -- what the coordinator decided ----------------------------------------------------------------------------
 
@@ -109,6 +118,21 @@ class Transactions(Runtime[TransactionRecord]):
         for look in tuple(self.watchers):
             look()
         return turn
+
+    def decided(
+        self, known: Transaction, records: Sequence[TransactionMetadata], broker_ms: int, timer_ms: int
+    ) -> None:
+        """What follows for a transactional id, one behind the other; markers are the caller's.
+
+        Not with a data directory.
+        """
+        self.coordinator.go_on(known, records[-1], timer_ms)
+        self.topic.write_each(records, broker_ms)
+        if self.topic.watched:
+            self._state.wake(TRANSACTION_STATE)
+        if self.watchers:
+            for look in tuple(self.watchers):
+                look()
 
     def _send(self, turn: Turn) -> None:
         decided = [self._markers.add(markers) for markers in turn.markers]
