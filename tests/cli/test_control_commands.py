@@ -71,10 +71,10 @@ def test_faults(stub: KafkaStub, ask: Ask):
     }  # fmt: skip
     ask("faults", "add", "api=Fetch", "silent=true", "share=0.5", "name=now and then")
     assert ask("faults", "list")[1] == (
-        "ID                   HITS     MATCHED  RULE\n"
-        'fault-1              0        0        api=["OffsetCommit", "OffsetFetch"] group=7 error=NOT_COORDINATOR'
-        " times=3\n"
-        'now and then         0        0        api=Fetch share=0.5 silent=true name="now and then"\n'
+        "ID                   HITS     MATCHED  HELD     RULE\n"
+        'fault-1              0        0        0        api=["OffsetCommit", "OffsetFetch"] group=7'
+        " error=NOT_COORDINATOR times=3\n"
+        'now and then         0        0        0        api=Fetch share=0.5 silent=true name="now and then"\n'
     )
     assert [fault["id"] for fault in json.loads(ask("faults", "list", "-o", "json")[1])] == ["fault-1", "now and then"]
     assert ask("faults", "remove", "now and then")[1] == "Removed now and then.\n"

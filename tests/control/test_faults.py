@@ -34,11 +34,33 @@ def test_rules_are_shared_with_python(stub: KafkaStub, http: Http):
     mine = stub.faults.add(api="Fetch", delay_ms=5)
     assert [fault.id for fault in stub.faults] == ["from outside", mine.id]
     assert http.good("GET", "/v1/faults")["faults"] == [
-        {"id": "from outside", "rule": {**RULE, "name": "from outside"}, "hits": 0, "matched": 0},
-        {"id": mine.id, "rule": {"api": "Fetch", "delay_ms": 5}, "hits": 0, "matched": 0},
+        {"id": "from outside", "rule": {**RULE, "name": "from outside"}, "hits": 0, "matched": 0, "held": []},
+        {"id": mine.id, "rule": {"api": "Fetch", "delay_ms": 5}, "hits": 0, "matched": 0, "held": []},
     ]
     assert http.good("DELETE", "/v1/faults") == {"removed": 2}
     assert len(stub.faults) == 0
+
+
+def test_requests_are_held_and_released_over_http(stub: KafkaStub, http: Http):
+    """Who commits first is decided by who is let go first, whatever language the test is in."""
+    rule = http.good("POST", "/v1/faults", {"api": "OffsetCommit", "hold": "before", "name": "the door"})
+    assert rule["held"] == []
+    consumer = Consumer({"bootstrap.servers": stub.bootstrap_servers, "group.id": "shipping", "client.id": "me"})
+    consumer.commit(offsets=[TopicPartition("orders", 0, 42)], asynchronous=True)
+    (held,) = http.good("GET", "/v1/faults/the%20door/wait?held=1&timeout=50")["held"]
+    assert (held["api"], held["client_id"]) == ("OffsetCommit", "me")
+    assert http.good("POST", "/v1/faults/the%20door/release", {"connection": held["connection"] + 1}) == {"released": 0}
+    assert http.good("POST", "/v1/faults/the%20door/release", {"n": 1}) == {"released": 1}
+    assert http.good("GET", "/v1/faults/the%20door/wait")["hits"] == 1
+    consumer.close()
+
+
+def test_a_wait_for_what_does_not_come_is_told_how_far_it_is(http: Http):
+    http.good("POST", "/v1/faults", {"api": "OffsetCommit", "hold": "before"})
+    status, told = http.ask("GET", "/v1/faults/fault-1/wait?held=2&timeout=0.01")
+    assert (status, told) == (408, {"error": "fault fault-1 was met by 0 requests within 0.01 s and holds 0"})
+    assert "timeout" in http.refusal("GET", "/v1/faults/fault-1/wait?timeout=61")
+    assert "n" in http.refusal("POST", "/v1/faults/fault-1/release", {"n": -1})
 
 
 def test_a_name_with_a_slash_can_be_removed(http: Http):

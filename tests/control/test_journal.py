@@ -17,7 +17,7 @@ import pytest
 from kafkastub import KafkaStub
 from kafkastub.client import BrokerError, Client
 from kafkastub.client.groups import commit
-from kafkastub.control.routes.journal import MOST_WAITING
+from kafkastub.control.waiting import MOST_WAITING
 from kafkastub.journal.export import COLUMNS
 from tests.control.conftest import Http, commit_for
 from tests.waiting import SECONDS, until

@@ -14,7 +14,7 @@ from kafkastub.cli.control import Control, action
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
 
-_WIDTHS = (20, 8, 8, 0)
+_WIDTHS = (20, 8, 8, 8, 0)
 
 
 def add_to(commands: Commands) -> None:
@@ -28,6 +28,10 @@ def add_to(commands: Commands) -> None:
     parser = action(actions, "remove", "remove rules", _remove)
     parser.add_argument("ids", nargs="+", metavar="ID", help="their names, as `list` shows them")
     action(actions, "clear", "remove all rules", _clear)
+    parser = action(actions, "release", "let requests go that a rule with hold=before or hold=after keeps", _release)
+    parser.add_argument("id", metavar="ID", help="its name, as `list` shows it")
+    parser.add_argument("--count", type=int, metavar="N", help="the first so many (all)")
+    parser.add_argument("--connection", type=int, metavar="NUMBER", help="those of one connection (any)")
 
 
 def _list(arguments: argparse.Namespace, control: Control) -> int:
@@ -38,10 +42,10 @@ def _list(arguments: argparse.Namespace, control: Control) -> int:
     if not found:
         print("There are no faults.")
         return 0
-    print(output.header(output.columns(_WIDTHS, ("ID", "HITS", "MATCHED", "RULE"))))
+    print(output.header(output.columns(_WIDTHS, ("ID", "HITS", "MATCHED", "HELD", "RULE"))))
     for fault in found:
         said = " ".join(f"{name}={_text(value)}" for name, value in fault["rule"].items())
-        print(output.columns(_WIDTHS, (fault["id"], fault["hits"], fault["matched"], said)))
+        print(output.columns(_WIDTHS, (fault["id"], fault["hits"], fault["matched"], len(fault["held"]), said)))
     return 0
 
 
@@ -77,6 +81,16 @@ def _clear(arguments: argparse.Namespace, control: Control) -> int:
     return 0
 
 
+def _release(arguments: argparse.Namespace, control: Control) -> int:
+    wanted = {"n": arguments.count, "connection": arguments.connection}
+    found = control.ask("POST", f"/v1/faults/{quote(arguments.id, safe='')}/release", wanted)
+    if arguments.output == "json":
+        output.as_json(found)
+    else:
+        print(f"Released {found['released']} {'request' if found['released'] == 1 else 'requests'}.")
+    return 0
+
+
 def _of_fields(pairs: list[str]) -> dict[str, Any]:
     """Raises ValueError."""
     if not pairs:
@@ -92,7 +106,7 @@ def _of_fields(pairs: list[str]) -> dict[str, Any]:
     return rule
 
 
-_TEXTS = ("client_id", "listener", "group", "transactional_id", "topic", "drop", "name", "versions")
+_TEXTS = ("client_id", "listener", "group", "transactional_id", "topic", "drop", "hold", "name", "versions")
 """Fields that stay a text though they may look like a number."""
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from kafkastub.faults import FaultRule
+    from kafkastub.faults import FaultRule, HeldRequest
 
 
 class Clock(Protocol):
@@ -49,11 +49,18 @@ class Fault(Protocol):
     @property
     def matched(self) -> int: ...
 
+    @property
+    def held(self) -> Sequence[HeldRequest]: ...
+
+    def release(self, n: int | None = None, at: int | None = None) -> int: ...
     def remove(self) -> None: ...
 
 
 class Faults(Protocol):
     """`stub.faults`."""
+
+    watchers: list[Callable[[], None]]
+    """Called when a request has met a fault, and when one is held or released."""
 
     def add(self, rule: FaultRule) -> Fault:
         """Raises FaultError."""

@@ -9,7 +9,8 @@ request that it matches, whoever takes it, so that rules do not change each othe
 """
 
 from kafkastub.faults.files import load_rules
+from kafkastub.faults.holds import HeldRequest, Holds
 from kafkastub.faults.plan import Action, Armed, Plan
 from kafkastub.faults.rules import FaultError, FaultRule
 
-__all__ = ["Action", "Armed", "FaultError", "FaultRule", "Plan", "load_rules"]
+__all__ = ["Action", "Armed", "FaultError", "FaultRule", "HeldRequest", "Holds", "Plan", "load_rules"]

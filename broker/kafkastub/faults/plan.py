@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from kafkastub.faults.checks import Served, apis_of
+from kafkastub.faults.holds import Holds
 from kafkastub.faults.naming import Naming, has_field, index_of, naming, topic_of, topics_in
 from kafkastub.faults.partial import WRITES, Part, TopicName, Wanted, put, split
 from kafkastub.faults.rules import FaultError, FaultRule
@@ -45,12 +46,16 @@ class Action:
     after_ms: int = 0
     ending: Literal["answer", "close", "cut", "silence"] = "answer"
     cut_at: int = 0
+    hold: Literal["before", "after"] | None = None
+    holds: Holds | None = None
 
 
 class Armed:
     """A rule in a plan, with what has come of it."""
 
-    def __init__(self, rule: FaultRule, id: str, apis: frozenset[ApiKey], now_ms: int) -> None:
+    def __init__(
+        self, rule: FaultRule, id: str, apis: frozenset[ApiKey], now_ms: int, changed: Callable[[], None]
+    ) -> None:
         self.rule = rule
         self.id = id
         self.apis = apis
@@ -67,7 +72,9 @@ class Armed:
         about_whom = rule.client_id, rule.listener, rule.node, rule.connection, until
         self.narrow = any(each is not None for each in about_whom)
         """Whether it depends on who asks, or when."""
-        self.action = _action(rule, id)
+        self.holds = Holds(changed)
+        """The requests that it holds now."""
+        self.action = _action(rule, id, self.holds)
         self._draw = random.Random(rule.seed).random
 
     @property
@@ -93,7 +100,7 @@ class Plan:
     """The rules in the order in which they were added. All of it belongs to the server's thread."""
 
     def __init__(self, served: Served, topic_name: TopicName, in_session: InSession, fired: Callable[[], None]) -> None:
-        """`fired` is called when a request has met a fault."""
+        """`fired` is called when a request has met a fault, and when one is held or released."""
         self._served = served
         self._topic_name = topic_name
         self._in_session = in_session
@@ -114,7 +121,7 @@ class Plan:
         while name is None or name in self._rules:
             self._count += 1
             name = f"fault-{self._count}"
-        armed = Armed(rule, name, apis, now_ms)
+        armed = Armed(rule, name, apis, now_ms, self._fired)
         if armed.until_ms is not None and armed.until_ms <= now_ms:
             raise FaultError(f"until={rule.until} can never match: by the broker's clock it is past")
         self._rules[name] = armed
@@ -122,14 +129,19 @@ class Plan:
         return armed
 
     def remove(self, armed: Armed) -> None:
-        """Removing twice does no harm."""
+        """What it holds is released. Removing twice does no harm."""
         if self._rules.get(armed.id) is armed:
             del self._rules[armed.id]
             self._index()
+            armed.holds.release()
 
     def clear(self) -> None:
+        """Remove all, as `remove` does."""
+        gone = self.rules()
         self._rules.clear()
         self._index()
+        for armed in gone:
+            armed.holds.release()
 
     def rules(self) -> list[Armed]:
         return list(self._rules.values())
@@ -307,8 +319,10 @@ def _at_once(request: Any) -> Any:
     return asked
 
 
-def _action(rule: FaultRule, id: str) -> Action:
+def _action(rule: FaultRule, id: str, holds: Holds) -> Action:
     plain = Action(fault=id, before_ms=rule.delay_ms, throttle_ms=rule.throttle_time_ms)
+    if rule.hold is not None:
+        plain = replace(plain, hold="after" if rule.hold == "after" else "before", holds=holds)
     if rule.error is not None:
         return replace(plain, work=False, error=rule.error_code)
     if rule.drop is not None:

@@ -43,6 +43,8 @@ class FaultRule:
         cut: the work is done; so many bytes of the answer are sent (the four of its size included), then it is closed.
         silent: no answer, the connection stays open: True or "after", the work is done; "before", it is not.
         delay_ms: the request waits so long before anything else happens, and its connection with it.
+        hold: the request waits until it is released: "before" its work is done, or "after", and then it is the answer
+            that waits. So does its connection. Not together with silent and delay_ms.
         throttle_time_ms: written into the answer; a version without the field is no match. Not together with drop, cut
             and silent.
 
@@ -70,6 +72,7 @@ class FaultRule:
     cut: int | None = None
     silent: bool | str = False
     delay_ms: int = 0
+    hold: str | None = None
     throttle_time_ms: int | None = None
     times: int | None = None
     until: float | str | datetime | None = None
@@ -186,7 +189,7 @@ _INTS = {
     "node": 0, "connection": 0, "partition": 0, "after": 0, "every": 1, "cut": 0, "delay_ms": 0,
     "throttle_time_ms": 0, "times": 1,
 }  # fmt: skip
-_TEXTS = ("client_id", "listener", "group", "transactional_id", "topic", "drop", "name")
+_TEXTS = ("client_id", "listener", "group", "transactional_id", "topic", "drop", "hold", "name")
 
 
 def _check_types(rule: FaultRule) -> None:
@@ -224,6 +227,8 @@ def _wanted(value: object, types: tuple[type, ...], name: str, what: str) -> Non
 def _check_actions(rule: FaultRule) -> None:
     if rule.drop is not None and rule.drop not in SIDES:
         raise FaultError(f'drop={rule.drop!r} is refused: "before" or "after" the work is wanted')
+    if rule.hold is not None and rule.hold not in SIDES:
+        raise FaultError(f'hold={rule.hold!r} is refused: "before" or "after" the work is wanted')
     if rule.silent not in (True, False, *SIDES):
         raise FaultError(f'silent={rule.silent!r} is refused: True, "before" or "after" is wanted')
     endings = {"error": rule.error is not None, "drop": rule.drop is not None, "cut": rule.cut is not None}
@@ -235,9 +240,12 @@ def _check_actions(rule: FaultRule) -> None:
         raise FaultError(f"throttle_time_ms has no answer to stand in: {said[0]} lets none through")
     if rule.silent and rule.delay_ms:
         raise FaultError("delay_ms is nothing that anybody could see of a silent broker: leave it out")
-    if not said and not rule.delay_ms and rule.throttle_time_ms is None:
+    if rule.hold and (rule.silent or rule.delay_ms):
+        other = "silent" if rule.silent else "delay_ms"
+        raise FaultError(f"hold and {other} contradict each other: a request that is held waits until it is released")
+    if not said and not rule.delay_ms and not rule.hold and rule.throttle_time_ms is None:
         raise FaultError(
-            "the rule does nothing: give error, drop, cut, silent, delay_ms or throttle_time_ms (0 bytes: cut=0)"
+            "the rule does nothing: give error, drop, cut, silent, delay_ms, hold or throttle_time_ms (0 bytes: cut=0)"
         )
     if rule.delay_ms > LONGEST_MS:
         raise FaultError(f"delay_ms={rule.delay_ms} is refused: {LONGEST_MS} (a day) is the most")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from kafkastub.faults import FaultRule, Plan
 
 if TYPE_CHECKING:
-    from kafkastub.faults import Armed
+    from kafkastub.faults import Armed, HeldRequest
     from kafkastub.server.broker import Broker
     from kafkastub.stub.runner import Runner
+
+T = TypeVar("T")
 
 
 def plan_for(broker: Broker, fired: Callable[[], None] = lambda: None) -> Plan:
@@ -71,9 +72,27 @@ class Fault:
         """How many requests it matched, those that it spared (`after`, `every`, `share`, `times`) included."""
         return self._armed.matched
 
-    def wait(self, hits: int = 1, timeout: float = 5) -> None:
-        """Wait until so many requests have met it. Raises TimeoutError after `timeout` seconds."""
-        self._faults._wait(self._armed, hits, timeout)
+    @property
+    def held(self) -> list[HeldRequest]:
+        """The requests that wait now, in the order in which they came (`hold`)."""
+        return self._faults._ask(self._armed.holds.requests) or []
+
+    def wait(self, hits: int | None = None, timeout: float = 5, *, held: int | None = None) -> None:
+        """Wait until so many requests have met it (one, if nothing is said), or until it holds so many, or more.
+
+        Raises TimeoutError after `timeout` seconds.
+        """
+        self._faults._wait(self._armed, 1 if hits is None and held is None else hits or 0, held or 0, timeout)
+
+    def release(self, n: int | None = None, at: int | None = None) -> int:
+        """Let the first `n` of the requests that it holds go, or all: of every connection, or the one with number `at`.
+
+        The work of each is done when this returns, as far as it waits for nobody else. Gives how many went. ValueError
+        for a negative `n`.
+        """
+        if n is not None and n < 0:
+            raise ValueError(f"n={n} is refused: 0 or more is wanted")
+        return self._faults._ask(lambda: self._armed.holds.release(n, at)) or 0
 
     def remove(self) -> None:
         """Requests don't meet it any more. Twice does no harm, nor after the stub was closed."""
@@ -101,6 +120,8 @@ class StubFaults:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self._fired = threading.Condition()
+        self.watchers: list[Callable[[], None]] = []
+        """Called, in the server's thread, when a request has met a fault, and when one is held or released."""
         self._plan: tuple[Broker, Plan] | None = None
 
     def add(self, rule: FaultRule | None = None, **fields: Any) -> Fault:
@@ -151,12 +172,25 @@ class StubFaults:
     def _tell(self) -> None:
         with self._fired:
             self._fired.notify_all()
+        for look in tuple(self.watchers):
+            look()
 
-    def _wait(self, armed: Armed, hits: int, timeout: float) -> None:
-        deadline = time.monotonic() + timeout
+    def _wait(self, armed: Armed, hits: int, held: int, timeout: float) -> None:
+        holds = armed.holds
         with self._fired:
-            if not self._fired.wait_for(lambda: armed.hits >= hits, max(0, deadline - time.monotonic())):
-                raise TimeoutError(f"fault {armed.id} was met by {armed.hits} requests in {timeout} s, not by {hits}")
+            if not self._fired.wait_for(lambda: armed.hits >= hits and len(holds) >= held, max(0, timeout)):
+                wanted = f"by {hits}" if armed.hits < hits else f"held {held} at once"
+                raise TimeoutError(
+                    f"fault {armed.id} was met by {armed.hits} requests in {timeout} s, not {wanted}; it holds"
+                    f" {len(holds)}"
+                )
+
+    def _ask(self, what: Callable[[], T]) -> T | None:
+        """In the server's thread; None where the stub is not running."""
+        try:
+            return self._runner.call(what)
+        except RuntimeError:  # StubError: it was closed, and nobody waits any more
+            return None
 
     def _remove(self, armed: Armed) -> None:
         if self._plan is None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body
-from pydantic import BaseModel, Field, TypeAdapter
+from fastapi import APIRouter, Body, Query, Request
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.parts import Fault
 from kafkastub.control.problems import Problem
-from kafkastub.control.routes.shapes import example
+from kafkastub.control.routes.shapes import body_example, example
+from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.faults import FaultError, FaultRule
 
 _EXAMPLES = {
     "error": {"value": {"api": "OffsetCommit", "error": "NOT_COORDINATOR", "times": 3}},
     "delay": {"value": {"api": "Fetch", "topic": "orders", "delay_ms": 500}},
+    "hold": {"value": {"api": "JoinGroup", "group": "shipping", "hold": "before"}},
     "drop": {"value": {"api": "Produce", "drop": "after", "every": 10, "name": "every tenth"}},
 }
 
@@ -27,23 +31,60 @@ def _rule_schema() -> dict[str, Any]:
     return {"type": "object", "properties": schema["properties"], "additionalProperties": False}
 
 
+class HeldRequest(BaseModel):
+    """A request that waits until it is released."""
+
+    api: str
+    version: int
+    connection: int = Field(description="its connection's number, as the journal has it")
+    client_id: str | None
+
+
 class FaultState(BaseModel):
     """A rule that is there, and what has come of it."""
 
     model_config = example(
-        id="fault-1", rule={"api": "OffsetCommit", "error": "NOT_COORDINATOR", "times": 3}, hits=1, matched=1
+        id="fault-1", rule={"api": "OffsetCommit", "error": "NOT_COORDINATOR", "times": 3}, hits=1, matched=1, held=[]
     )
 
     id: str = Field(description='the rule\'s name, or "fault-1" …; journal and metrics call it so')
     rule: dict[str, Any] = Field(description="what it says")
     hits: int = Field(description="how many requests have met it")
     matched: int = Field(description="how many requests it matched, those that it spared included")
+    held: list[HeldRequest] = Field(description="the requests that wait now, in the order in which they came")
 
 
 class FaultList(BaseModel):
     """The rules in their order: of those that are due, the first acts."""
 
     faults: list[FaultState]
+
+
+class WaitQuery(BaseModel):
+    """For what, and how long."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    hits: int | None = Field(None, ge=0, description="until so many requests have met it; 1 if nothing is said")
+    held: int | None = Field(None, ge=0, description="until it holds so many, or more")
+    timeout: float = Field(5, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")
+
+
+class Release(BaseModel):
+    """Whom to let go; nothing means everybody."""
+
+    model_config = body_example(n=1)
+
+    n: int | None = Field(None, ge=0, description="the first so many")
+    connection: int | None = Field(None, ge=0, description="those of the connection with this number")
+
+
+class Released(BaseModel):
+    """How many requests went."""
+
+    model_config = example(released=1)
+
+    released: int
 
 
 class Removed(BaseModel):
@@ -55,6 +96,7 @@ class Removed(BaseModel):
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoints."""
     router = APIRouter(prefix="/faults", tags=["faults"])
+    waiting = Places(MOST_WAITING, "requests are waiting")
 
     def find(fault_id: str) -> Fault:
         hosted.running()
@@ -92,6 +134,23 @@ def routes(hosted: Hosted) -> APIRouter:
         hosted.faults.clear()
         return Removed(removed=gone)
 
+    @router.get(
+        "/{fault_id:path}/wait",
+        summary="The rule, once so many requests have met it, or are held; 408 if that is not in time",
+    )
+    async def wait(fault_id: str, query: Annotated[WaitQuery, Query()], request: Request) -> FaultState:
+        fault = find(fault_id)
+        waiting.take(request.state.connection)
+        hits, held = query.hits, query.held or 0
+        if hits is None:
+            hits = 0 if held else 1
+        await while_there(request, _wait(hosted, fault, hits, held, query.timeout))
+        return _state(fault)
+
+    @router.post("/{fault_id:path}/release", summary="Let requests go that a rule with `hold` keeps")
+    async def release(fault_id: str, wanted: Release) -> Released:
+        return Released(released=find(fault_id).release(wanted.n, wanted.connection))
+
     @router.get("/{fault_id:path}", summary="One rule")
     async def show(fault_id: str) -> FaultState:
         return _state(find(fault_id))
@@ -104,5 +163,27 @@ def routes(hosted: Hosted) -> APIRouter:
     return router
 
 
+async def _wait(hosted: Hosted, fault: Fault, hits: int, held: int, seconds: float) -> None:
+    """Raises Problem."""
+    come: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def look() -> None:
+        if not come.done() and fault.hits >= hits and len(fault.held) >= held:
+            come.set_result(None)
+
+    watchers = hosted.faults.watchers
+    watchers.append(look)
+    try:
+        look()
+        await hosted.wait(come, seconds)
+    except TimeoutError:
+        raise Problem(
+            408, f"fault {fault.id} was met by {fault.hits} requests within {seconds:g} s and holds {len(fault.held)}"
+        ) from None
+    finally:
+        watchers.remove(look)
+
+
 def _state(fault: Fault) -> FaultState:
-    return FaultState(id=fault.id, rule=fault.rule.to_dict(), hits=fault.hits, matched=fault.matched)
+    held = [HeldRequest(**request._asdict()) for request in fault.held]
+    return FaultState(id=fault.id, rule=fault.rule.to_dict(), hits=fault.hits, matched=fault.matched, held=held)

@@ -29,11 +29,11 @@ Ending = Literal["answer", "close", "cut", "silence"]
 class Action(Protocol):
     """What happens to a request. A frozen dataclass with these fields will do; the order of things is:
 
-    1. `before_ms` pass. The connection is muted from the start, as Kafka mutes a channel.
+    1. `before_ms` pass, or it is held. The connection is muted from the start, as Kafka mutes a channel.
     2. The work is done, if `work`.
     3. The answer is the handler's, or `error`'s where there is one, whether the work was done or not; `rewrite`
        changes it, `throttle_ms` is written into it.
-    4. `after_ms` pass.
+    4. `after_ms` pass, or it is held.
     5. `ending`: it is sent ("answer"); its first `cut_at` bytes are, and the connection is closed ("cut"); nothing is,
        and the connection is closed ("close"), or stays open and muted until the client gives up ("silence").
 
@@ -71,11 +71,27 @@ class Action(Protocol):
     def after_ms(self) -> int: ...
 
     @property
+    def hold(self) -> Literal["before", "after"] | None:
+        """Whether it waits in `holds`, and where."""
+
+    @property
+    def holds(self) -> Holds | None: ...
+
+    @property
     def ending(self) -> Ending: ...
 
     @property
     def cut_at(self) -> int:
         """Bytes of the frame, its size included."""
+
+
+class Holds(Protocol):
+    """Requests that wait for a test."""
+
+    def hold(
+        self, api: str, version: int, connection: int, client_id: str | None, go: Callable[[], None]
+    ) -> Callable[[], None]:
+        """Let it wait until `go` is called; what is given back forgets it."""
 
 
 class Plan(Protocol):
@@ -105,7 +121,7 @@ HANG_UP: Final = Message()
 class Faulted(Deferred):
     """The reply of a request that a fault met."""
 
-    __slots__ = ("action", "inner", "timer")
+    __slots__ = ("action", "forget", "inner", "timer")
 
     def __init__(self, action: Action) -> None:
         super().__init__(as_it_is)
@@ -113,9 +129,13 @@ class Faulted(Deferred):
         self.inner: Deferred | None = None
         """What the handler itself waits for."""
         self.timer: asyncio.TimerHandle | None = None
+        self.forget: Callable[[], None] | None = None
+        """For whoever holds it."""
 
     def abandon(self) -> None:
         super().abandon()
+        if self.forget is not None:
+            self.forget()
         if self.inner is not None:
             self.inner.abandon()
         if self.timer is not None:
@@ -151,11 +171,20 @@ class FaultInjector:
             self.fired[name] = self.fired.get(name, 0) + 1
         faulted = Faulted(action)
         work = partial(self._work, faulted, Exchange(route, context, request), inner)
-        if action.before_ms > 0:
+        if action.hold == "before":
+            self._hold(faulted, route, context, partial(self._late, context, work))
+        elif action.before_ms > 0:
             faulted.timer = self._loop.call_later(action.before_ms / 1000, self._late, context, work)
         else:
             work()
         return faulted
+
+    @staticmethod
+    def _hold(faulted: Faulted, route: Route, context: RequestContext, go: Callable[[], None]) -> None:
+        assert faulted.action.holds is not None
+        faulted.forget = faulted.action.holds.hold(
+            route.key.camel, route.version, context.connection.id, context.client_id, go
+        )
 
     def _late(self, context: RequestContext, work: Callable[[], None]) -> None:
         context.broker_ms, context.timer_ms = self._clock.both()
@@ -187,7 +216,9 @@ class FaultInjector:
         except Exception:
             self._dispatcher.state.log.exception("a fault failed", fault=action.fault, api=exchange.route.key.camel)
             reply = HANG_UP
-        if action.after_ms > 0:
+        if action.hold == "after":
+            self._hold(faulted, exchange.route, exchange.context, partial(faulted.complete, reply))
+        elif action.after_ms > 0:
             faulted.timer = self._loop.call_later(action.after_ms / 1000, faulted.complete, reply)
         else:
             faulted.complete(reply)
