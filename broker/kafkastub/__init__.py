@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kafkastub.faults import FaultError, FaultRule
     from kafkastub.journal import JournalTimeout
     from kafkastub.storage import DataDirError
-    from kafkastub.stub.errors import GroupTimeout, StubError, TopicError, TransactionTimeout
+    from kafkastub.stub.errors import GroupTimeout, RecordsTimeout, StubError, TopicError, TransactionTimeout
     from kafkastub.stub.replaying import replay
     from kafkastub.stub.stub import KafkaStub
     from kafkastub.version import __version__
@@ -28,6 +28,7 @@ __all__ = [
     "GroupTimeout",
     "JournalTimeout",
     "KafkaStub",
+    "RecordsTimeout",
     "StubError",
     "TopicError",
     "TransactionTimeout",
@@ -58,7 +59,7 @@ def __getattr__(name: str) -> Any:
         from kafkastub.stub.replaying import replay
 
         return replay
-    if name in ("GroupTimeout", "StubError", "TopicError", "TransactionTimeout"):
+    if name in ("GroupTimeout", "RecordsTimeout", "StubError", "TopicError", "TransactionTimeout"):
         from kafkastub.stub import errors
 
         return getattr(errors, name)

@@ -18,7 +18,7 @@ BLOCKS = [
 
 ELSEWHERE = {
     "as-version.md", "cli.md", "control.md", "differential.md", "faults.md", "pytest.md", "security.md",
-    "transactions.md",
+    "transactions.md", "without-sleeps.md",
 }  # fmt: skip
 """Their examples run in tests of their own."""
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import AsyncIterator, Callable, Iterable
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
+from kafkastub.control.threads import OneAtATime
 from kafkastub.journal import Entry, Raw, Ring
 from kafkastub.journal.export import json_value, row
 from kafkastub.journal.journal import matcher
@@ -42,8 +42,7 @@ class Book:
     def __init__(self, hosted: Hosted) -> None:
         self.hosted = hosted
         self._turn = asyncio.Lock()
-        self._thread = asyncio.Lock()
-        """One at a time: the more there are, the longer the broker's own waits until it is the next to run."""
+        self._thread = OneAtATime()
 
     @property
     def ring(self) -> Ring:
@@ -92,8 +91,7 @@ class Book:
 
     async def in_a_thread(self, work: Callable[[], T]) -> T:
         """What takes long."""
-        async with self._thread:
-            return await _in_a_thread(work)
+        return await self._thread.run(work)
 
 
 def shown(entry: Entry, shape: Shape) -> bytes:
@@ -110,28 +108,3 @@ MESSAGES: Final = ("request_message", "response_message")
 def as_json(values: dict[str, Any]) -> bytes:
     """In one line; half of a surrogate pair, which UTF-8 has no form for, is escaped."""
     return json.dumps(values, default=json_value, ensure_ascii=False).encode("utf-8", "backslashreplace")
-
-
-async def _in_a_thread(work: Callable[[], T]) -> T:
-    """Run what takes long in a thread that ends with it."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def run() -> None:
-        try:
-            value = work()
-        except BaseException as error:
-            tell, said = done.set_exception, error
-            _tell(loop, done, lambda: tell(said))
-        else:
-            _tell(loop, done, lambda: done.set_result(value))
-
-    threading.Thread(target=run, name="kafkastub-export", daemon=True).start()
-    return await done
-
-
-def _tell(loop: asyncio.AbstractEventLoop, done: asyncio.Future[Any], tell: Callable[[], None]) -> None:
-    try:
-        loop.call_soon_threadsafe(lambda: None if done.done() else tell())
-    except RuntimeError:  # the broker has ended
-        return

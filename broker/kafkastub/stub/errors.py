@@ -27,5 +27,9 @@ class GroupTimeout(AssertionError):
     """A group has not become what was waited for; the text says what it is."""
 
 
+class RecordsTimeout(AssertionError):
+    """A topic does not have the records that were waited for; the text says what it has."""
+
+
 class TransactionTimeout(AssertionError):
     """A transactional id has not become what was waited for; the text says what it is."""

@@ -63,6 +63,9 @@ class Remote:
             raise AttributeError(name)
         return self._child.ask(self._number, "get", name)
 
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return self._child.ask(self._number, "call", "__call__", args, named)
+
     def __len__(self) -> int:
         return int(self._child.ask(self._number, "call", "__len__"))
 
@@ -268,7 +271,7 @@ class _Child:
     def _told(self, value: Any) -> Any:
         if isinstance(value, list | KeysView | ValuesView | ItemsView):
             return [self._told(each) for each in value]
-        if not type(value).__module__.startswith(_STAND_FOR) or isinstance(value, Exception):
+        if not type(value).__module__.startswith(_STAND_FOR) or isinstance(value, Exception | tuple):
             return value
         with self._sending:
             number = self._numbers.get(id(value))

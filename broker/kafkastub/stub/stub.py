@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from kafkastub.journal import Journal
     from kafkastub.security.tls import ClientCertificate
     from kafkastub.stub.faults import StubFaults
+    from kafkastub.stub.offsets import StubOffsets
     from kafkastub.stub.quotas import StubQuotas
+    from kafkastub.stub.records import Content, Headers, Produced, StubRecords
     from kafkastub.stub.tls import StubTls
     from kafkastub.stub.transactions import StubTransactions
 
@@ -140,6 +142,20 @@ class KafkaStub:
         from kafkastub.stub.quotas import StubQuotas
 
         return StubQuotas(self._thread)
+
+    @cached_property
+    def records(self) -> StubRecords:
+        """What topics have: `stub.records("orders")`, `stub.records.wait("orders", 3)`."""
+        from kafkastub.stub.records import StubRecords
+
+        return StubRecords(self._thread)
+
+    @cached_property
+    def offsets(self) -> StubOffsets:
+        """What groups have committed, and how far they are behind."""
+        from kafkastub.stub.offsets import StubOffsets
+
+        return StubOffsets(self._thread)
 
     @cached_property
     def transactions(self) -> StubTransactions:
@@ -259,6 +275,27 @@ class KafkaStub:
         wait_group(self._thread, group, state, members, timeout)
 
     # -- what its parts have as well -------------------------------------------------------------------------------
+
+    def produce(
+        self,
+        topic: str,
+        value: Content = None,
+        *,
+        key: Content = None,
+        headers: Headers = (),
+        partition: int | None = None,
+        timestamp: int | None = None,
+    ) -> Produced:
+        """`records.produce`: write a record. Raises KeyError, TopicError, TypeError."""
+        return self.records.produce(topic, value, key=key, headers=headers, partition=partition, timestamp=timestamp)
+
+    def commit(self, group: str, offsets: Mapping[tuple[str, int], int], metadata: str = "") -> None:
+        """`offsets.commit`: commit for a group without members. Raises KeyError, ValueError, TypeError."""
+        self.offsets.commit(group, offsets, metadata)
+
+    def lag(self, group: str) -> dict[tuple[str, int], int]:
+        """`offsets.lag`: how many records a group is behind, by partition. Raises KeyError."""
+        return self.offsets.lag(group)
 
     def add_node(self, rack: str | None = None) -> StubNode:
         """`nodes.add`: one more node, with the next id."""

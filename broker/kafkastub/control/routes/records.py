@@ -1,0 +1,211 @@
+"""/v1/topics/{name}/records: records without a client, as `stub.records` and `stub.produce` have them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field, StrictInt
+
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem, of_kafka
+from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso
+from kafkastub.control.threads import OneAtATime
+from kafkastub.state.records import LogRecord, decoded, partition_named, stretch, write
+from kafkawire.errors import KafkaError
+from kafkawire.murmur2 import partition_of_key
+from kafkawire.records import NewRecord
+
+_MOST_BYTES: Final = 1 << 20
+"""Of batches, as they are stored, that are looked at for one answer."""
+_MOST_RECORDS: Final = 1000
+
+
+class Bytes(Body):
+    """What is no text."""
+
+    base64: Text
+
+
+class Json(Body):
+    """What is written as JSON."""
+
+    json_: Any = Field(alias="json")
+
+
+Content = Text | Bytes | Json | None
+"""A key or a value: a text, `{"base64": …}`, `{"json": …}`, or null."""
+
+
+class GivenRecord(Body):
+    """A record to write."""
+
+    value: Content = None
+    key: Content = None
+    headers: dict[Text, Text | Bytes | None] = Field(default_factory=dict)
+    partition: StrictInt | None = Field(None, ge=0, description="by default the key decides, as in Kafka's producers")
+    timestamp: StrictInt | None = Field(None, description="Unix milliseconds; by default the broker's time")
+
+
+class GivenRecords(Body):
+    """Records to write, one after the other."""
+
+    model_config = body_example(records=[{"key": "4711", "value": {"json": {"state": "sent"}}}])
+
+    records: list[GivenRecord] = Field(min_length=1, max_length=_MOST_RECORDS)
+
+
+class Place(BaseModel):
+    """Where a record went."""
+
+    partition: int
+    offset: int
+
+
+class Written(BaseModel):
+    """Where the records went, in the order in which they were given."""
+
+    model_config = example(records=[{"partition": 0, "offset": 17}])
+
+    records: list[Place]
+
+
+class ShownRecord(BaseModel):
+    """A record; what is no UTF-8 is `{"base64": …}`."""
+
+    partition: int
+    offset: int
+    timestamp: str
+    timestamp_ms: int
+    timestamp_type: str
+    key: str | dict[str, str] | None
+    value: str | dict[str, str] | None
+    headers: list[tuple[str, str | dict[str, str] | None]]
+    producer_id: int
+    producer_epoch: int
+    transaction: str | None = Field(description='"committed", "aborted", "open"; null where it was in none')
+
+
+class Records(BaseModel):
+    """Some of a partition's records."""
+
+    records: list[ShownRecord]
+    next: int = Field(description="`offset` for what comes after these")
+    end: int = Field(description="the partition's end, or its last stable offset with read_committed")
+
+
+class RecordsQuery(Body):
+    """Which."""
+
+    partition: int = Field(0, ge=0)
+    offset: int = Field(0, ge=0)
+    limit: int = Field(100, ge=1, le=_MOST_RECORDS)
+    isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoints."""
+    router = APIRouter(prefix="/topics", tags=["topics"])
+    thread = OneAtATime()
+
+    @router.get("/{name}/records", summary="Records of a partition from an offset on, without a client")
+    async def read(name: str, query: Annotated[RecordsQuery, Query()]) -> Records:
+        state = hosted.running().state
+        committed = query.isolation == "read_committed"
+        try:
+            found = stretch(state, name, query.partition, query.offset, committed=committed, most_bytes=_MOST_BYTES)
+            return await thread.run(lambda: _shown(found, query.limit, committed))
+        except KafkaError as error:
+            raise of_kafka(error, f"topic {name!r}") from None
+
+    @router.post("/{name}/records", status_code=201, summary="Write records, without a client")
+    async def produce(name: str, body: GivenRecords) -> Written:
+        broker = hosted.running()
+        written: list[Place] = []
+
+        def work() -> None:
+            now = broker.clock.broker_ms()
+            count = len(partition_named(broker.state, name, 0).partitions)
+            for number, given in enumerate(body.records):
+                record = NewRecord(
+                    _bytes(given.key),
+                    _bytes(given.value),
+                    now if given.timestamp is None else given.timestamp,
+                    tuple((header.encode(), _bytes(content)) for header, content in given.headers.items()),
+                )
+                index = given.partition
+                if index is None:
+                    index = number % count if record.key is None else partition_of_key(record.key, count)
+                written.append(Place(partition=index, offset=write(broker.state, name, index, [record], now)[0]))
+
+        try:
+            hosted.call(work)
+        except KafkaError as error:
+            problem = of_kafka(error, f"topic {name!r}")
+            if written:
+                sentence = f"record {len(written)}: {problem.sentence}; those before it are written"
+                problem = Problem(problem.status, sentence, problem.code)
+            raise problem from None
+        await hosted.kept()
+        return Written(records=written)
+
+    return router
+
+
+def _shown(found: Any, limit: int, committed: bool) -> Records:
+    records: list[ShownRecord] = []
+    following = found.start if not found.batches else min(found.batches[-1].last_offset + 1, found.end)
+    for record in decoded(found, committed=committed):
+        if len(records) == limit:
+            following = record.offset
+            break
+        records.append(_record(record))
+    return Records(records=records, next=following, end=found.end)
+
+
+def _record(one: LogRecord) -> ShownRecord:
+    return ShownRecord(
+        partition=one.partition,
+        offset=one.offset,
+        timestamp=_moment(one.timestamp),
+        timestamp_ms=one.timestamp,
+        timestamp_type=one.timestamp_type,
+        key=_told(one.key),
+        value=_told(one.value),
+        headers=[(name, _told(value)) for name, value in one.headers],
+        producer_id=one.producer_id,
+        producer_epoch=one.producer_epoch,
+        transaction=one.transaction,
+    )
+
+
+def _moment(ms: int) -> str:
+    """ISO 8601; empty where no calendar has it: clients may give what they like."""
+    return iso(ms) if 0 <= ms <= _LAST_MS else ""
+
+
+_LAST_MS: Final = 253_402_300_799_999
+"""The end of the year 9999."""
+
+
+def _told(content: bytes | None) -> str | dict[str, str] | None:
+    if content is None:
+        return None
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(content).decode()}
+
+
+def _bytes(content: Content) -> bytes | None:
+    if content is None or isinstance(content, str):
+        return None if content is None else content.encode()
+    if isinstance(content, Json):
+        return json.dumps(content.json_, ensure_ascii=False, separators=(",", ":")).encode()
+    try:
+        return base64.b64decode(content.base64, validate=True)
+    except (binascii.Error, ValueError):
+        raise Problem(400, f"base64={content.base64[:100]!r} is no base64") from None

@@ -1,0 +1,168 @@
+"""`stub.offsets`: offsets without a client, committed, measured, and waited for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kafkastub.stub.errors import GroupTimeout, StubError
+from kafkawire.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.server.broker import Broker
+    from kafkastub.stub.runner import Runner
+
+TopicPartition = tuple[str, int]
+
+
+class StubOffsets:
+    """What groups have committed."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def commit(self, group: str, offsets: Mapping[TopicPartition, int], metadata: str = "") -> None:
+        """Commit for a group without members, as an administrator does: `commit("g", {("orders", 0): 5})`.
+
+        Raises KeyError for a partition that there is not, ValueError for a group with members, TypeError.
+        """
+        _commit_checked(self._runner, group, offsets, metadata)
+
+    def lag(self, group: str) -> dict[TopicPartition, int]:
+        """By partition that a group has committed: how many records it is behind the end. Raises KeyError."""
+        broker = self._runner.running()
+        return self._runner.call(lambda: _lag(broker, group))
+
+    def wait_lag(self, group: str, topic: str | None = None, *, at_most: int = 0, timeout: float = 5) -> None:
+        """Wait until a group has committed all but `at_most` records of every partition, of all topics or of one.
+
+        Of all topics, those count that it has committed anything of. Raises GroupTimeout after `timeout` seconds.
+        """
+        _wait_lag(self._runner, group, topic, at_most, timeout)
+
+
+def _commit_checked(runner: Runner, group: str, offsets: Mapping[TopicPartition, int], metadata: str) -> None:
+    if not isinstance(group, str) or not isinstance(metadata, str):
+        raise TypeError(f"group={group!r}, metadata={metadata!r}: texts are wanted")
+    if not isinstance(offsets, Mapping) or not offsets:
+        raise TypeError(f'offsets={offsets!r}: what to commit is wanted, as {{("orders", 0): 5}}')
+    by_topic: dict[str, dict[int, int]] = {}
+    for place, offset in offsets.items():
+        if not _is_place(place):
+            raise TypeError(f'{place!r} is no partition: a topic and a number is wanted, as ("orders", 0)')
+        if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
+            raise ValueError(f"the offset of {place[0]}-{place[1]} is {offset!r}: a whole number from 0 on is wanted")
+        by_topic.setdefault(place[0], {})[place[1]] = offset
+    broker = runner.running()
+    try:
+        runner.call(lambda: _commit(broker, group, by_topic, metadata))
+    except KafkaError as error:
+        if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            raise KeyError(error.message) from None
+        if error.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+            raise StubError("the group coordinator is being loaded") from None
+        if error.code is ErrorCode.UNKNOWN_MEMBER_ID:
+            raise ValueError(f"group {group!r} has members: nobody else may commit while it has") from None
+        raise ValueError(error.message or f"group {group!r}: {error.code.name}") from None
+
+
+def _is_place(place: object) -> bool:
+    return (
+        isinstance(place, tuple)
+        and len(place) == 2
+        and isinstance(place[0], str)
+        and isinstance(place[1], int)
+        and not isinstance(place[1], bool)
+    )
+
+
+def _commit(broker: Broker, group: str, by_topic: Mapping[str, Mapping[int, int]], metadata: str) -> None:
+    from kafkastub.coordinator.commits import utf16_length
+    from kafkastub.coordinator.records import PartitionCommit
+    from kafkastub.state.groups import coordinator_of
+    from kafkastub.state.records import partition_named
+    from kafkawire.messages.offset_commit_request import OffsetCommitRequest
+
+    state = broker.state
+    wanted = []
+    for name, offsets in by_topic.items():
+        for index in offsets:
+            topic = partition_named(state, name, index)
+        partitions = [PartitionCommit(index, offset, -1, metadata) for index, offset in offsets.items()]
+        wanted.append((name, topic.topic_id, partitions))
+    state.check_writable()
+    coordinator = coordinator_of(state)
+    limit = coordinator.settings.offset_metadata_max
+    if utf16_length(metadata) > limit:
+        raise KafkaError(
+            ErrorCode.OFFSET_METADATA_TOO_LARGE,
+            f"metadata has {utf16_length(metadata)} characters, more than offset.metadata.max.bytes={limit}",
+        )
+    turn = coordinator.commit_offsets(OffsetCommitRequest(group_id=group), wanted, _VERSION, *broker.clock.both())
+    state.settle(turn)
+
+
+_VERSION = 9
+"""Of the request that it is as good as."""
+
+
+def _lag(broker: Broker, group: str) -> dict[TopicPartition, int]:
+    state = broker.state
+    if group not in state.coordinator.groups:
+        raise KeyError(f"group {group!r} does not exist")
+    found: dict[TopicPartition, int] = {}
+    for name, columns in state.coordinator.offsets.topics(group).items():
+        topic = state.cluster.topic(name)
+        for index, committed in columns.items():
+            log = None if topic is None else state.logs.log(topic.topic_id, index)
+            found[name, index] = 0 if log is None else max(log.high_watermark - committed.offset, 0)
+    return found
+
+
+def _wait_lag(runner: Runner, group: str, topic: str | None, at_most: int, timeout: float) -> None:
+    broker = runner.running()
+    come = threading.Event()
+
+    def left() -> str | None:
+        """What there is still to be done, in words; None where that is nothing."""
+        if group not in broker.state.coordinator.groups:
+            return "does not exist"
+        known = {place: behind for place, behind in _lag(broker, group).items() if topic in (None, place[0])}
+        if topic is not None:
+            found = broker.state.cluster.topic(topic)
+            if found is None:
+                return f"has committed nothing of topic {topic!r}, which does not exist"
+            for partition in found.partitions:
+                log = broker.state.logs.log(found.topic_id, partition.index)
+                has_records = log is not None and log.high_watermark > log.log_start_offset
+                if has_records and (topic, partition.index) not in known:
+                    return f"has committed nothing of {topic}-{partition.index}"
+        if not known:
+            return "has committed nothing"
+        behind = {place: lag for place, lag in known.items() if lag > at_most}
+        if not behind:
+            return None
+        return "is behind by " + ", ".join(f"{lag} in {name}-{index}" for (name, index), lag in sorted(behind.items()))
+
+    def look() -> None:
+        if left() is None:
+            come.set()
+
+    def begin() -> None:
+        look()
+        if not come.is_set():
+            broker.state.group_watchers.append(look)
+
+    def end() -> str | None:
+        if look in broker.state.group_watchers:
+            broker.state.group_watchers.remove(look)
+        return left()
+
+    runner.call(begin)
+    try:
+        come.wait(timeout)
+    finally:
+        said = runner.call(end)
+    if not come.is_set():
+        raise GroupTimeout(f"group {group!r} {said} after {timeout:g} s, a lag of at most {at_most} was waited for")

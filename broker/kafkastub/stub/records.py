@@ -1,0 +1,260 @@
+"""`stub.records`: records without a client, written, read, and waited for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from kafkastub.stub.errors import RecordsTimeout, TopicError
+from kafkawire.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.server.broker import Broker
+    from kafkastub.state.records import LogRecord, Stretch
+    from kafkastub.stub.runner import Runner
+
+T = TypeVar("T")
+
+ISOLATION: Final = ("read_uncommitted", "read_committed")
+_NEVER: Final = 1 << 62
+"""A timer time that does not come."""
+
+Content = bytes | str | None
+"""A key or a value; a text is written as UTF-8."""
+Headers = Mapping[str, Content] | Iterable[tuple[str, Content]]
+Deserializer = Callable[[bytes], Any]
+"""Is not asked for null."""
+
+
+class Produced(NamedTuple):
+    """Where a record went; the timestamp is Unix milliseconds."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+
+
+class StubRecords:
+    """What topics have: `stub.records("orders")` lists it, `wait` waits for it, `produce` adds to it.
+
+    A topic or partition that there is not is a KeyError, what Kafka would refuse a TopicError.
+    """
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._next = 0
+        """Where the next record without a key goes."""
+
+    def produce(
+        self,
+        topic: str,
+        value: Content = None,
+        *,
+        key: Content = None,
+        headers: Headers = (),
+        partition: int | None = None,
+        timestamp: int | None = None,
+    ) -> Produced:
+        """Write a record: bytes, or a text as UTF-8; None for a tombstone. Says where it went.
+
+        Without `partition` a key decides as in Kafka's producers; without a key every partition has its turn.
+        `timestamp` is in Unix milliseconds, by default the broker's time. Raises KeyError, TopicError, TypeError.
+        """
+        from kafkawire.records import NewRecord
+
+        _check_text("topic", topic)
+        record_key, record_value = _content("key", key), _content("value", value)
+        given = headers.items() if isinstance(headers, Mapping) else headers
+        pairs = tuple((name.encode(), _content(f"header {name!r}", each)) for name, each in given)
+        if partition is not None:
+            _check_number("partition", partition)
+        if timestamp is not None:
+            _check_number("timestamp", timestamp)
+        broker = self._runner.running()
+
+        def write() -> Produced:
+            from kafkastub.state import records
+
+            now = broker.clock.broker_ms()
+            stamp = now if timestamp is None else timestamp
+            index = self._partition(broker, topic, record_key) if partition is None else partition
+            record = NewRecord(record_key, record_value, stamp, pairs)
+            offset, append_ms = records.write(broker.state, topic, index, [record], now)
+            return Produced(topic, index, offset, stamp if append_ms < 0 else append_ms)
+
+        return self._refusing(write)
+
+    def _partition(self, broker: Broker, name: str, key: bytes | None) -> int:
+        """By its key, as Kafka's producers do; without one, each in its turn."""
+        from kafkawire.murmur2 import partition_of_key
+
+        topic = broker.state.cluster.topic(name)
+        if topic is None:
+            return 0  # is refused
+        count = len(topic.partitions)
+        if key is not None:
+            return partition_of_key(key, count)
+        self._next += 1
+        return (self._next - 1) % count
+
+    def __call__(
+        self,
+        topic: str,
+        partition: int | None = None,
+        *,
+        offset: int = 0,
+        isolation: str = "read_uncommitted",
+        deserializer: Deserializer | None = None,
+        key_deserializer: Deserializer | None = None,
+    ) -> list[LogRecord]:
+        """What a topic has, partition by partition, from `offset` on.
+
+        With `isolation="read_committed"`, what a consumer of that isolation gets. The deserializers turn values and
+        keys that are not null into something else. Raises KeyError, ValueError, TypeError.
+        """
+        from kafkastub.state.records import decoded
+
+        _check_reading(topic, partition, offset, isolation)
+        committed = isolation == "read_committed"
+        broker = self._runner.running()
+        found = self._refusing(lambda: _stretches(broker, topic, partition, offset, committed))
+        told = (record for each in found for record in decoded(each, committed=committed))
+        return [_deserialized(record, deserializer, key_deserializer) for record in told]
+
+    def wait(
+        self,
+        topic: str,
+        count: int = 1,
+        *,
+        match: Callable[[LogRecord], bool] | None = None,
+        isolation: str = "read_uncommitted",
+        deserializer: Deserializer | None = None,
+        key_deserializer: Deserializer | None = None,
+        timeout: float = 5,
+    ) -> list[LogRecord]:
+        """Wait until a topic has so many records, or so many that match; gives those.
+
+        Raises RecordsTimeout after `timeout` seconds, and as reading does.
+        """
+        _check_number("count", count)
+        come = threading.Event()
+        read = partial(self, topic, isolation=isolation, deserializer=deserializer, key_deserializer=key_deserializer)
+        matching: list[LogRecord] = []
+        with _Watch(self._runner, topic, come) as there:
+            for left in there.turns(timeout):
+                matching = [record for record in read() if match is None or match(record)]
+                if len(matching) >= count:
+                    return matching
+                come.wait(left)
+                come.clear()
+        seen = read()
+        last = f", the last of them {_shown(seen[-1])}" if seen else ""
+        of_all = "" if match is None else f" of {len(seen)}"
+        raise RecordsTimeout(
+            f"topic {topic!r} has {len(matching)}{of_all} records that were waited for after {timeout:g} s, not"
+            f" {count}{last}"
+        )
+
+    def _refusing(self, work: Callable[[], T]) -> T:
+        try:
+            return self._runner.call(work)
+        except KafkaError as error:
+            if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                raise KeyError(error.message) from None
+            raise TopicError(error.code, error.message or error.code.name) from None
+
+
+class _Watch:
+    """Sets an event whenever something is appended to a topic."""
+
+    def __init__(self, runner: Runner, topic: str, come: threading.Event) -> None:
+        self._runner = runner
+        self._topic = topic
+        self._come = come
+        self._parked: list[Any] = []
+
+    def __enter__(self) -> _Watch:
+        broker = self._runner.running()
+
+        def park() -> None:
+            from kafkastub.state.deferred import Deferred, as_it_is
+
+            topic = broker.state.cluster.topic(self._topic)
+            if topic is not None:
+                parked = Deferred(as_it_is)
+                keys = [(topic.topic_id, partition.index) for partition in topic.partitions]
+                broker.state.fetch_purgatory.park(parked, keys, _NEVER, self._look)
+                self._parked.append(parked)
+
+        self._runner.call(park)
+        return self
+
+    def _look(self) -> bool:
+        self._come.set()
+        return False
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._runner.call(lambda: [parked.abandon() for parked in self._parked])
+        except RuntimeError:  # StubError: it was closed meanwhile
+            return
+
+    @staticmethod
+    def turns(timeout: float) -> Iterable[float]:
+        """The seconds that are left, as long as some are; at least once."""
+        from time import monotonic
+
+        deadline = monotonic() + timeout
+        yield max(deadline - monotonic(), 0)
+        while (left := deadline - monotonic()) > 0:
+            yield left
+
+
+def _stretches(broker: Broker, name: str, index: int | None, offset: int, committed: bool) -> list[Stretch]:
+    from kafkastub.state.records import partition_named, stretch
+
+    topic = partition_named(broker.state, name, 0 if index is None else index)
+    indexes = range(len(topic.partitions)) if index is None else (index,)
+    return [stretch(broker.state, name, each, offset, committed=committed) for each in indexes]
+
+
+def _deserialized(record: LogRecord, value: Deserializer | None, key: Deserializer | None) -> LogRecord:
+    if value is not None and record.value is not None:
+        record = record._replace(value=value(record.value))
+    if key is not None and record.key is not None:
+        record = record._replace(key=key(record.key))
+    return record
+
+
+def _shown(record: LogRecord) -> str:
+    return f"{record.topic}-{record.partition}@{record.offset} key={record.key!r} value={record.value!r:.200}"
+
+
+def _content(what: str, given: Content) -> bytes | None:
+    if isinstance(given, str):
+        return given.encode()
+    if given is None or isinstance(given, bytes):
+        return given
+    raise TypeError(f"{what} is {type(given).__name__}: bytes, a text or None is wanted")
+
+
+def _check_text(name: str, given: object) -> None:
+    if not isinstance(given, str):
+        raise TypeError(f"{name}={given!r}: a text is wanted")
+
+
+def _check_number(name: str, given: object) -> None:
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise TypeError(f"{name}={given!r}: a whole number is wanted")
+
+
+def _check_reading(topic: str, partition: int | None, offset: int, isolation: str) -> None:
+    _check_text("topic", topic)
+    _check_number("offset", offset)
+    if partition is not None:
+        _check_number("partition", partition)
+    if isolation not in ISOLATION:
+        raise ValueError(f"isolation={isolation!r}: {' or '.join(ISOLATION)} is wanted")

@@ -1,0 +1,99 @@
+"""/v1/topics/{name}/records: records are written and read without a client, in any language."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from kafkastub import KafkaStub
+from tests.control.conftest import Http
+from tests.waiting import SECONDS
+
+
+def read(http: Http, topic: str, query: str = "") -> Any:
+    return http.good("GET", f"/v1/topics/{topic}/records{query}")
+
+
+def test_what_is_written_is_read_and_known_to_python(stub: KafkaStub, http: Http):
+    stub.create_topic("r", 2)
+    records = [
+        {
+            "key": "4711",
+            "value": {"json": {"state": "sent", "n": [1]}},
+            "headers": {"by": "me", "raw": {"base64": "/w=="}},
+        },
+        {"value": {"base64": "gP8="}, "partition": 1, "timestamp": 1_700_000_000_123},
+        {"key": "4711", "value": None},
+    ]
+    written = http.good("POST", "/v1/topics/r/records", {"records": records})["records"]
+    home = written[0]["partition"]
+    assert written[2] == {"partition": home, "offset": written[0]["offset"] + 1 + (home == 1)}
+    assert {(one.partition, one.value) for one in stub.records("r")} == {
+        (home, b'{"state":"sent","n":[1]}'),
+        (1, b"\x80\xff"),
+        (home, None),
+    }
+    shown = read(http, "r", f"?partition={home}")
+    first = shown["records"][0]
+    assert (first["key"], first["value"]) == ("4711", '{"state":"sent","n":[1]}')
+    assert first["headers"] == [["by", "me"], ["raw", {"base64": "/w=="}]]
+    (raw,) = [one for one in read(http, "r", "?partition=1")["records"] if isinstance(one["value"], dict)]
+    assert (raw["value"], raw["timestamp"], raw["timestamp_ms"]) == (
+        {"base64": "gP8="},
+        "2023-11-14T22:13:20.123Z",
+        1_700_000_000_123,
+    )
+
+
+def test_a_partition_is_read_page_by_page(stub: KafkaStub, http: Http):
+    stub.create_topic("pages")
+    producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "compression.type": "lz4"})
+    for number in range(250):
+        producer.produce("pages", str(number))
+    producer.flush(SECONDS)
+    seen: list[str] = []
+    offset, end = 0, 1
+    while offset < end:
+        page = read(http, "pages", f"?offset={offset}&limit=100")
+        seen += [one["value"] for one in page["records"]]
+        offset, end = page["next"], page["end"]
+    assert seen == [str(number) for number in range(250)]
+    assert read(http, "pages", "?offset=1000") == {"records": [], "next": 1000, "end": 250}
+
+
+def test_committed_records_only(stub: KafkaStub, http: Http):
+    stub.create_topic("tx")
+    producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "transactional.id": "t"})
+    producer.init_transactions(SECONDS)
+    for value, end in (("gone", producer.abort_transaction), ("kept", producer.commit_transaction)):
+        producer.begin_transaction()
+        producer.produce("tx", value)
+        producer.flush(SECONDS)
+        end(SECONDS)
+    everything = [(one["value"], one["transaction"]) for one in read(http, "tx")["records"]]
+    assert everything == [("gone", "aborted"), ("kept", "committed")]
+    (kept,) = read(http, "tx", "?isolation=read_committed")["records"]
+    assert (kept["value"], kept["offset"]) == ("kept", 2)
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ({"records": []}, "records"),
+        ({"records": [{"value": {"base64": "%"}}]}, "is no base64"),
+        ({"records": [{"value": 5}]}, "records.0.value"),
+        ({"records": [{"partition": 9}]}, "partitions 0 to 0, not 9"),
+        ({"records": [{"value": "ok"}, {"partition": 9}]}, "record 1: .*; those before it are written"),
+        ({}, "records"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(stub: KafkaStub, http: Http, body: Any, why: str):
+    stub.create_topic("bad")
+    status, said = http.ask("POST", "/v1/topics/bad/records", body)
+    assert status in (400, 404)
+    assert re.search(why, said["error"]), said
+    assert http.ask("GET", "/v1/topics/none/records")[0] == 404
+    assert "limit" in http.refusal("GET", "/v1/topics/bad/records?limit=1001")
