@@ -245,9 +245,7 @@ class ProducerStates:
             self._entries[producer_id] = entry
         entry.in_epoch(header.producer_epoch)
         last_offset = first_offset + header.last_offset_delta
-        entry.appended(
-            AppendedBatch(header.base_sequence, header.last_sequence, first_offset, last_offset, timestamp)
-        )
+        entry.appended(AppendedBatch(header.base_sequence, header.last_sequence, first_offset, last_offset, timestamp))
         entry.last_timestamp = timestamp
         entry.appended_ms = now_ms
 
