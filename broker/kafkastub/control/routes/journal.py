@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections import deque
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, Limit, example
+from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.journal import DEFAULT_BYTES, Entry, Outcome, Raw, Ring
 from kafkastub.journal.export import row
 from kafkastub.journal.ring import reply_size
@@ -29,9 +30,6 @@ T = TypeVar("T")
 _PIECE: Final = 32 << 10
 """Bytes that are sent together."""
 
-LONGEST_WAIT: Final = 60
-"""Seconds."""
-MOST_WAITING: Final = 64
 MOST_FOLLOWING: Final = 16
 MOST_EXPORTS: Final = 4
 _MOST_BEHIND: Final = 10_000
@@ -162,7 +160,7 @@ def routes(hosted: Hosted) -> APIRouter:
     )
     async def wait(query: Annotated[WaitQuery, Query()], request: Request) -> Response:
         waiting.take(request.state.connection)
-        entry, raw = await _while_there(request, _wait(book, query.wanted(), query.timeout))
+        entry, raw = await while_there(request, _wait(book, query.wanted(), query.timeout))
         return _json(b'{"entry":' + await book.of_entry(raw, partial(shown, entry, query.shape)) + b"}")
 
     @router.get(
@@ -232,26 +230,6 @@ async def _together(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 def _json(content: bytes) -> Response:
     return Response(content, media_type="application/json")
-
-
-async def _while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """What comes of it, as long as the client is there to be told. Raises Problem."""
-    task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_gone(request))
-    try:
-        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise Problem(499, "the client has gone")
-        return task.result()
-    finally:
-        for each in (task, gone):
-            each.cancel()
-        await asyncio.gather(task, gone, return_exceptions=True)
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 async def _export(book: Book, wanted: dict[str, Any], shape: Shape) -> AsyncIterator[bytes]:
