@@ -28,7 +28,7 @@ TO-13  While offsets are pending they and their group do not expire; deleting th
 TO-14  Neither a member's session nor a retention time is concerned.
 TO-15  A request that names very many topics is served part by part, others between; each part is a batch of its own.
        An error is told of all of it.
-Not done: Kafka puts CONCURRENT_TRANSACTIONS to its coordinator again for some 100 ms before it tells.
+Not done: -
 """
 
 from __future__ import annotations
