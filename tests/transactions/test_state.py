@@ -12,7 +12,7 @@ from kafkawire.errors import ErrorCode
 from tests.handlers.desk import Desk
 from tests.transactions.desk import Writer, committed, log, stable_to
 
-BUSY, NOT_THERE = ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.NOT_ENOUGH_REPLICAS
+NOT_THERE = ErrorCode.NOT_ENOUGH_REPLICAS
 
 
 @pytest.fixture
