@@ -26,8 +26,15 @@ IGNORED_WARNINGS = (
 CONFIG: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
 """Kafka holds the first rebalance of a group back for 3 s by default: most of a test's time, and nothing to see."""
 
-APACHE_CONFIG: dict[str, object] = {**CONFIG, "log.retention.ms": -1}
-"""As the stub has it by itself: records of long ago stay."""
+APACHE_CONFIG: dict[str, object] = {
+    **CONFIG,
+    "log.retention.ms": -1,
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": 500,
+}
+"""As the stub has it by itself: records of long ago stay, and a transaction is aborted when its time is over.
+
+By default Kafka looks every ten seconds, which took a minute of each run of the slow cases.
+"""
 
 
 OF_A_USER = ("-p", "no:randomly", "-p", "no:hypothesispytest")

@@ -40,6 +40,7 @@ CAUSES = (
             "OffsetFetch/unknown-topic-id",
             "OffsetFetch/empty-group-id",
             "DeleteGroups/simple",
+            "TxnOffsetCommit/committed",
         ),
     ),
     Cause(
@@ -161,8 +162,12 @@ CAUSES = (
     Cause(
         "offset.metadata.max.bytes: OFFSET_METADATA_TOO_LARGE.",
         "No limit.",
-        "groups.go: fillOffsetCommitWithACL",
-        ("OffsetCommit/metadata-at-its-limit", "OffsetCommit/metadata-beyond-ascii"),
+        "groups.go: fillOffsetCommitWithACL; txns.go: doTxnOffsetCommit",
+        (
+            "OffsetCommit/metadata-at-its-limit",
+            "OffsetCommit/metadata-beyond-ascii",
+            "TxnOffsetCommit/metadata-too-large",
+        ),
     ),
     Cause(
         'An offset that is not there, and one committed with null metadata, has the metadata "".',
@@ -267,20 +272,166 @@ CAUSES = (
         "An error of InitProducerId comes with the epoch -1.",
         "0.",
         "txns.go: doInitProducerID",
-        ("InitProducerId/empty-transactional-id", "InitProducerId/bad-timeouts"),
+        ("InitProducerId/empty-transactional-id", "InitProducerId/empty-id", "InitProducerId/bad-timeouts"),
     ),
     Cause(
         "A producer id without its epoch is refused; the same id and epoch again are answered alike; an old epoch is "
         "fenced (KIP-360).",
         "One without the other is not looked at; an old epoch is taken, too, and the epoch rises each time.",
         "txns.go: doInitProducerID",
-        ("InitProducerId/half-known", "InitProducerId/bumped", "InitProducerId/fenced-producer"),
+        (
+            "InitProducerId/half-known",
+            "InitProducerId/half-an-identity",
+            "InitProducerId/bumped",
+            "InitProducerId/fenced-producer",
+        ),
     ),
     Cause(
         "DescribeProducers tells every idempotent producer.",
         "Only those in a transaction.",
         "txns.go: txnProducers",
         ("DescribeProducers/producers", "DescribeProducers/several-producers"),
+    ),
+    # Transactions
+    Cause(
+        "An open transaction is aborted behind the answer: CONCURRENT_TRANSACTIONS, then an epoch that is two higher.",
+        "It is aborted before the answer, which is NONE with the next epoch: nothing is ever under way.",
+        "txns.go: create, doInitProducerID",
+        ("InitProducerId/over-an-open-transaction",),
+    ),
+    Cause(
+        "AddPartitionsToTxn 4 and 5 name several transactions, and may ask only whether partitions are in them.",
+        "The topics of versions 0 to 3 alone are read, and there are none: the answer is empty.",
+        "24_add_partitions_to_txn.go, txns.go: doAddPartitions",
+        (
+            "AddPartitionsToTxn/adding",
+            "AddPartitionsToTxn/adding-unknown",
+            "AddPartitionsToTxn/adding-of-several",
+            "AddPartitionsToTxn/adding-one-by-one",
+            "AddPartitionsToTxn/verifying",
+        ),
+    ),
+    Cause(
+        "A stale epoch is PRODUCER_FENCED from EndTxn, AddPartitionsToTxn and AddOffsetsToTxn 2 on, and "
+        "INVALID_PRODUCER_EPOCH before them and in every TxnOffsetCommit (KIP-588).",
+        "PRODUCER_FENCED in every version. (AddPartitionsToTxn 4 and 5 have the cause above.)",
+        "txns.go: doAddPartitions, doAddOffsets, doTxnOffsetCommit, doEnd",
+        (
+            "AddPartitionsToTxn/adding-stale",
+            "AddOffsetsToTxn/adding-offsets-stale",
+            "TxnOffsetCommit/zombie",
+            "EndTxn/ending-stale",
+        ),
+    ),
+    Cause(
+        'The producer id is that of the transactional id, or INVALID_PRODUCER_ID_MAPPING; the transactional id "" is '
+        "INVALID_REQUEST.",
+        "The transactional id only finds the coordinator: who asks is known by the producer id alone.",
+        "txns.go: doAddPartitions, doAddOffsets, doEnd",
+        (
+            "AddPartitionsToTxn/adding-of-another",
+            "AddPartitionsToTxn/adding-of-nobody",
+            "AddOffsetsToTxn/adding-offsets-of-another",
+            "AddOffsetsToTxn/adding-offsets-of-nobody",
+            "EndTxn/ending-of-another",
+            "EndTxn/ending-of-nobody",
+        ),
+    ),
+    Cause(
+        "Records of a transaction come with its transactional id (TRANSACTIONAL_ID_AUTHORIZATION_FAILED without one), "
+        "which is that of their producer id.",
+        "The transactional id of the request is not looked at.",
+        "00_produce.go",
+        ("Produce/without-a-name", "Produce/of-another"),
+    ),
+    Cause(
+        "What is not in the transaction: TRANSACTION_ABORTABLE in Produce 11 and TxnOffsetCommit 4 (KIP-890).",
+        "INVALID_TXN_STATE there too.",
+        "00_produce.go, txns.go: doTxnOffsetCommit",
+        ("Produce/not-added", "TxnOffsetCommit/not-added"),
+    ),
+    Cause(
+        "A zombie is known by its epoch, also where nothing is in the transaction any more.",
+        "Whether the partition is in the transaction is asked first: INVALID_TXN_STATE.",
+        "00_produce.go, txns.go: get",
+        ("Produce/zombie",),
+    ),
+    Cause(
+        "DescribeTransactions and ListTransactions tell a transaction that has ended: CompleteCommit, CompleteAbort.",
+        "Open or not is all that is kept, told as Ongoing and Empty.",
+        "txns.go: pidinfo, doDescribeTransactions",
+        ("EndTxn/ending", "EndTxn/ending-otherwise"),
+    ),
+    Cause(
+        "EndTxn 0 to 4 with nothing to end: INVALID_TXN_STATE.",
+        "An abort is NONE, as if it were asked for again: whether a transaction was before is not kept.",
+        "txns.go: doEnd",
+        ("EndTxn/ending-nothing",),
+    ),
+    Cause(
+        "The group's partition of __consumer_offsets is in the transaction, for all to see.",
+        "Groups are kept apart, and are not told.",
+        "txns.go: doAddOffsets, doTxnOffsetCommit, doDescribeTransactions",
+        ("AddOffsetsToTxn/adding-offsets", "TxnOffsetCommit/joined"),
+    ),
+    Cause(
+        "A pending offset belongs to its group: deleted with it, or by OffsetDelete, it does not come back; what is "
+        "committed beside it stays.",
+        "It belongs to the producer, and is committed with the transaction whatever has happened to the group.",
+        "txns.go: doTxnOffsetCommit, endTx",
+        (
+            "OffsetCommit/beside-a-pending-one",
+            "DeleteGroups/with-pending-offsets",
+            "OffsetDelete/delete-pending",
+            "OffsetDelete/delete-only-pending",
+        ),
+    ),
+    Cause(
+        "A group that has pending offsets only is a group.",
+        "There is none before the commit: GROUP_ID_NOT_FOUND.",
+        "groups.go: handleDelete, txns.go: endTx",
+        ("DeleteGroups/with-only-pending-offsets",),
+    ),
+    Cause(
+        "UNSTABLE_OFFSET_COMMIT for the partitions of which an offset is pending.",
+        "For every partition of the group.",
+        "txns.go: hasUnstableOffsets, groups.go: fillOffsetFetch",
+        ("OffsetFetch/unstable",),
+    ),
+    Cause(
+        "The last stable offset is never below the log's start.",
+        "DeleteRecords leaves it where the transaction began.",
+        "21_delete_records.go: deleteRecords, data.go: recalculateLSO",
+        ("DeleteRecords/under-an-open-transaction",),
+    ),
+    Cause(
+        "WriteTxnMarkers looks at the epochs of producer and coordinator, and ends the transaction in that partition.",
+        "No epoch is looked at; what DescribeProducers tells is kept elsewhere, and stays.",
+        "27_write_txn_markers.go: writeTxnMarker, txns.go: txnProducers",
+        (
+            "WriteTxnMarkers/ending-by-hand",
+            "WriteTxnMarkers/marking-stale",
+            "WriteTxnMarkers/marking-by-an-old-coordinator",
+            "WriteTxnMarkers/marking-with-the-same-epoch",
+        ),
+    ),
+    Cause(
+        "The coordinator's epoch in DescribeProducers is that of the last marker, -1 before the first.",
+        "Always 0.",
+        "txns.go: txnProducers",
+        ("DescribeProducers/transaction-start",),
+    ),
+    Cause(
+        'DescribeTransactions of "": INVALID_REQUEST.',
+        "TRANSACTIONAL_ID_NOT_FOUND.",
+        "txns.go: doDescribeTransactions",
+        ("DescribeTransactions/nobody",),
+    ),
+    Cause(
+        "ListTransactions names the states that there are not, and its pattern fits whole ids.",
+        "It does not; any part of an id will do.",
+        "txns.go: doListTransactions",
+        ("ListTransactions/unknown-state", "ListTransactions/by-pattern"),
     ),
     # Topics and configuration
     Cause(
@@ -491,7 +642,7 @@ CAUSES = (
     ),
     Cause(
         "An API or a version that does not exist ends that connection.",
-        "The whole process dies: kmsg.RequestForKey has no such request, and its nil is used.",
+        "The whole process dies of a nil pointer: kmsg.RequestForKey has no such request, and its nil is used.",
         "client_conn.go: read",
         ("ApiVersions/unknown-api", "ApiVersions/unknown-version"),
     ),

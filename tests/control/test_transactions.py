@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from kafkastub import KafkaStub
 from tests.control.conftest import Http
 from tests.control.test_health_and_metrics import labels, scrape
 from tests.stub.test_transactions import producing
-from tests.waiting import SECONDS
+from tests.waiting import SECONDS, until
 
 ORDERS = [{"topic": "orders", "partition": 0}, {"topic": "orders", "partition": 1}]
 
@@ -61,6 +62,29 @@ def test_markers_are_held_and_released(stub: KafkaStub, http: Http) -> None:
     assert sorted(now["pending_markers"], key=lambda one: int(one["partition"])) == ORDERS
     assert http.good("POST", "/v1/transactions/shop/release") == {"held": []}
     assert http.good("GET", "/v1/transactions/shop")["state"] == "CompleteCommit"
+
+
+def test_an_end_is_waited_for(stub: KafkaStub, http: Http) -> None:
+    producer = producing(stub)
+    path = "/v1/transactions/shop"
+    assert http.good("GET", path, state="Ongoing", timeout=0)["state"] == "Ongoing"
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(http.good, "GET", path, state="CompleteCommit", timeout=SECONDS)
+        until(lambda: stub._call(lambda: stub._running().state.transactions.watchers), "somebody who waits")
+        assert not waiting.done()
+        producer.commit_transaction(SECONDS)
+        assert waiting.result(SECONDS)["state"] == "CompleteCommit"
+    assert stub._call(lambda: stub._running().state.transactions.watchers) == []
+
+
+def test_what_does_not_come_is_told(stub: KafkaStub, http: Http) -> None:
+    producing(stub)
+    status, said = http.get("/v1/transactions/shop", state="CompleteAbort", timeout=0.01)
+    assert status == 408
+    assert said["error"] == "transactional id 'shop' is Ongoing after 0.01 s, CompleteAbort was waited for"
+    assert http.refusal("GET", "/v1/transactions/shop", state="Gone").startswith("state='Gone' is refused: ")
+    gone = http.good("GET", "/v1/transactions/nobody", state="Dead")
+    assert (gone["state"], gone["producer_id"], gone["partitions"]) == ("Dead", -1, [])
 
 
 def test_an_abort_is_that_of_the_timeout(stub: KafkaStub, http: Http) -> None:

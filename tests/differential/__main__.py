@@ -25,7 +25,7 @@ from kafkastub.conformance.differential.transactions import transactions_script
 from tests.differential.access import access_script
 from tests.differential.fuzz import broken_bytes, odd_values
 from tests.differential.handmade import SCRIPTS
-from tests.differential.running import apache_kafka, started_once, stub
+from tests.differential.running import apache_kafka, stub
 from tests.oracle.apache_kafka import OracleError
 
 KINDS = ("groups", "data", "transactions", "admin", "odd", "broken", "access")
@@ -63,17 +63,14 @@ def _run(arguments: argparse.Namespace) -> int:
     done = Comparison(other, "Apache Kafka", time.strftime("%FT%T"))
     shrinking = 0.0 if arguments.no_shrink else SECONDS
     expected, other_one = (partial(one, release=arguments.release) for one in (apache_kafka, stub))
-    with started_once(expected) as kafka, started_once(expected if arguments.itself else other_one) as tested:
-        for config, scripts in groupby(_chosen(arguments), attrgetter("config")):
-            brokers = tested(config), kafka(config)
-            compare(
-                list(scripts),
-                *brokers,
-                timeout=arguments.timeout,
-                shrinking=shrinking,
-                progress=_told,
-                into=done,
-            )
+    scripts = sorted(_chosen(arguments), key=attrgetter("config"))  # one Apache Kafka runs at a time
+
+    def told(result: Result, _: int, __: int) -> None:
+        _told(result, len(done.results), len(scripts))
+
+    for config, some in groupby(scripts, attrgetter("config")):
+        with expected(config) as kafka, (expected if arguments.itself else other_one)(config) as tested:
+            compare(list(some), tested, kafka, timeout=arguments.timeout, shrinking=shrinking, progress=told, into=done)
     print(text.summary(done))
     return 1 if done.bad else 0
 
@@ -88,8 +85,7 @@ def _told(result: Result, done: int, all_of_them: int) -> None:
 def _chosen(arguments: argparse.Namespace) -> Iterator[Script]:
     if arguments.handmade is not None:
         starts = tuple(arguments.handmade) or ("",)
-        found = (script for name, script in SCRIPTS.items() if name.startswith(starts))
-        yield from sorted(found, key=lambda script: script.config)
+        yield from (script for name, script in SCRIPTS.items() if name.startswith(starts))
         return
     first, _, last = arguments.seeds.partition("-")
     for seed in range(int(first), int(last or first) + 1):

@@ -158,9 +158,8 @@ UNABLE = "Unable to verify the partition has been added to the transaction. Unde
         (12, ErrorCode.CONCURRENT_TRANSACTIONS, (51, None)),
     ],
 )
-def test_what_the_coordinator_refuses(
-    desk: TransactionalDesk, version: int, said: ErrorCode, told: tuple[int, str | None]
-):
+def test_what_the_coordinator_refuses(version: int, said: ErrorCode, told: tuple[int, str | None]):
+    desk = TransactionalDesk({"add.partitions.to.txn.retry.backoff.max.ms": 0})
     desk.coordinator.code = said
     assert desk.send(0, version) == refusal(ErrorCode(told[0]), told[1])
     desk.fill(batch())

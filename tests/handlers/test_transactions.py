@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from kafkastub.handlers.outcome import Deferred
+from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
 from kafkawire.messages.add_offsets_to_txn_response import AddOffsetsToTxnResponse
@@ -240,6 +242,56 @@ def test_what_does_not_exist_keeps_all_others_out(producer: Producer, version: i
         ("orders", 2, UNKNOWN),
     ]
     assert producer.add({"orders": [-1]}, version, id=99) == [("orders", -1, UNKNOWN)]
+    assert producer.told.transaction_state == "Empty"
+
+
+@pytest.mark.behaviour("AP-9")
+@pytest.mark.parametrize(("wrong", "version", "code"), [
+    ({}, 3, NONE), ({}, 5, NONE), ({"epoch": 7}, 3, FENCED), ({"epoch": 7}, 1, OLD_FENCED), ({"epoch": 7}, 5, FENCED),
+    ({"name": "other"}, 0, MAPPING), ({"name": ""}, 3, INVALID),
+])  # fmt: skip
+def test_what_names_very_much_is_answered_part_by_part(
+    producer: Producer, wrong: dict[str, Any], version: int, code: int
+):
+    topics = [AddPartitionsToTxnTopic("orders", [number % 2]) for number in range(3_000)]
+    who = {"name": "tx", "id": producer.id, "epoch": producer.epoch, **wrong}
+    request = AddPartitionsToTxnRequest((), *who.values(), topics)
+    if version >= 4:
+        request = AddPartitionsToTxnRequest([AddPartitionsToTxnTransaction(*who.values(), False, topics)])
+    desk = producer.desk
+    deferred = desk.outcome(ApiKey.ADD_PARTITIONS_TO_TXN, version, request)
+    assert isinstance(deferred, Deferred)
+    parts = 0
+    while deferred.reply is None:
+        desk.state.expire(desk.broker_ms, desk.timer_ms)
+        parts += 1
+    assert parts > 10
+    found: Any = deferred.reply
+    results = found.results_by_topic_v3_and_below if version < 4 else found.results_by_transaction[0].topic_results
+    told = [
+        (one.name, row.partition_index, row.partition_error_code) for one in results for row in one.results_by_partition
+    ]
+    assert told == [("orders", number % 2, code) for number in range(3_000)]
+    assert producer.told.transaction_state == ("Empty" if wrong else "Ongoing")
+
+
+@pytest.mark.behaviour("AP-9")
+def test_a_coordinator_that_is_refused_is_in_every_part(producer: Producer):
+    """A node that does not lead says so, however late it comes to it."""
+    desk = producer.desk
+    topics = [AddPartitionsToTxnTopic("orders", [0])] * 3_000
+    desk.state.refusal = ErrorCode.NOT_COORDINATOR
+    request = AddPartitionsToTxnRequest((), "tx", producer.id, producer.epoch, topics)
+    deferred = desk.outcome(ApiKey.ADD_PARTITIONS_TO_TXN, 3, request)
+    desk.state.refusal = None
+    assert isinstance(deferred, Deferred)
+    while deferred.reply is None:
+        desk.state.expire(desk.broker_ms, desk.timer_ms)
+    found: Any = deferred.reply
+    codes = {
+        row.partition_error_code for one in found.results_by_topic_v3_and_below for row in one.results_by_partition
+    }
+    assert codes == {ErrorCode.NOT_COORDINATOR}
     assert producer.told.transaction_state == "Empty"
 
 

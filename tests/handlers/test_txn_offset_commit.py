@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -344,3 +344,65 @@ def test_a_members_session_is_over_though_it_commits_in_transactions():
     assert desk.code(producer, generation=member.generation, member_id=member.member_id) is NONE
     desk.advance(1_001)
     assert desk.group_state() == "Empty"
+
+
+MENTIONS = 1000
+"""Of topics in a request that is served part by part."""
+
+
+def asked_part_by_part(
+    desk: Desk, producer: tuple[int, int], names: Sequence[str]
+) -> tuple[list[tuple[str, int]], int]:
+    """Topic and error code of each mention, offsets counting up; and how many parts it took."""
+    mentions = [
+        TxnOffsetCommitRequestTopic(names[number % len(names)], partitions=[TxnOffsetCommitRequestPartition(0, number)])
+        for number in range(MENTIONS)
+    ]
+    parked = desk.call(ApiKey.TXN_OFFSET_COMMIT, 5, TxnOffsetCommitRequest("t", "g", *producer, topics=mentions))
+    parts = 0
+    while not parked.answered:
+        desk.state.expire(desk.broker_ms, desk.timer_ms)
+        parts += 1
+    return [(one.name, row.error_code) for one in parked.answer.topics for row in one.partitions], parts
+
+
+@pytest.mark.behaviour("TO-15")
+def test_very_many_topics_are_committed_part_by_part():
+    desk = Desk(offsets_topic_num_partitions=1)
+    producer = desk.producer()
+    found, parts = asked_part_by_part(desk, producer, "ab")
+    assert parts > 2
+    assert found == [("ab"[number % 2], NONE) for number in range(MENTIONS)]
+    assert len([one for one in batches(desk) if one.header.transactional]) == 3
+    desk.decide(producer)
+    assert desk.fetch("g", {"a": [0], "b": [0]}) == {
+        ("a", 0): (MENTIONS - 2, -1, ""),
+        ("b", 0): (MENTIONS - 1, -1, ""),
+    }
+
+
+@pytest.mark.behaviour("TO-15")
+def test_what_is_missing_among_very_many_comes_first():
+    desk = Desk()
+    found, _ = asked_part_by_part(desk, desk.producer(), ["a", "nope"])
+    missing = [("nope", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)] * (MENTIONS // 2)
+    assert found == missing + [("a", NONE)] * (MENTIONS // 2)
+
+
+@pytest.mark.behaviour("TO-15")
+@pytest.mark.parametrize("refused", [False, True])
+def test_an_error_is_told_of_each_of_very_many(refused: bool):
+    desk = Desk()
+    producer_id, epoch = desk.producer()
+    if refused:  # as a node that is not the coordinator: when it is asked, not when it comes to it
+        desk.state.serving, desk.state.refusal = None, ErrorCode.NOT_COORDINATOR
+    mentions = [TxnOffsetCommitRequestTopic("a", partitions=[TxnOffsetCommitRequestPartition(0, 1)])] * MENTIONS
+    request = TxnOffsetCommitRequest("t", "g", producer_id, epoch if refused else epoch + 1, topics=mentions)
+    parked = desk.call(ApiKey.TXN_OFFSET_COMMIT, 5, request)
+    desk.state.refusal = None
+    while not parked.answered:
+        desk.state.expire(desk.broker_ms, desk.timer_ms)
+    codes = [row.error_code for topic in parked.answer.topics for row in topic.partitions]
+    code = ErrorCode.NOT_COORDINATOR if refused else ErrorCode.INVALID_PRODUCER_EPOCH
+    assert codes == [code] * MENTIONS
+    assert desk.state.coordinator.offsets.pending.groups == {}

@@ -96,6 +96,21 @@ def test_of_several_each_is_asked_for_at_its_own_node(cluster: Cluster):
     assert codes == {"tx": NOT_COORDINATOR, "other": 0}
 
 
+def test_of_very_many_each_is_asked_for_at_its_own_node(cluster: Cluster):
+    producers = {name: begun(cluster, name, node) for name, node in (("tx", 1), ("other", 2))}
+    topics = [AddPartitionsToTxnTopic("orders", [0])] * 300
+    several = [AddPartitionsToTxnTransaction(name, *one, False, topics) for name, one in producers.items()]
+    answer = cluster.ask(2, AddPartitionsToTxnRequest(several), 5)
+    codes = {
+        one.transactional_id: {
+            row.partition_error_code for topic in one.topic_results for row in topic.results_by_partition
+        }
+        for one in answer.results_by_transaction
+    }
+    assert codes == {"tx": {NOT_COORDINATOR}, "other": {0}}
+    assert (states(cluster, 1, "tx"), states(cluster, 2, "other")) == ([(0, "Empty")], [(0, "Ongoing")])
+
+
 def test_who_has_no_transactional_id_goes_anywhere(cluster: Cluster):
     assert [cluster.ask(node, InitProducerIdRequest(None, 0), 4).producer_id for node in (1, 2, 3)] == [0, 1, 2]
 

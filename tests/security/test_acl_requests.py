@@ -10,6 +10,7 @@ from kafkastub import KafkaStub
 from kafkastub.config import ConfigError
 from kafkastub.handlers.outcome import CLOSE
 from kafkawire.api import ApiKey
+from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafkawire.messages.create_acls_response import CreateAclsResponse
@@ -19,7 +20,20 @@ from kafkawire.messages.describe_acls_request import DescribeAclsRequest
 from kafkawire.messages.describe_acls_response import DescribeAclsResponse
 from kafkawire.messages.describe_topic_partitions_request import DescribeTopicPartitionsRequest, TopicRequest
 from kafkawire.messages.describe_topic_partitions_response import DescribeTopicPartitionsResponse
-from tests.handlers.desk import Desk
+from kafkawire.messages.end_txn_request import EndTxnRequest
+from kafkawire.messages.init_producer_id_request import InitProducerIdRequest
+from kafkawire.messages.init_producer_id_response import InitProducerIdResponse
+from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafkawire.messages.produce_response import ProduceResponse
+from kafkawire.messages.txn_offset_commit_request import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from kafkawire.messages.txn_offset_commit_response import TxnOffsetCommitResponse
+from tests.handlers.desk import Desk, batch
+from tests.rawclient import RawClient
+from tests.waiting import until
 
 CLASS = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}
 OPEN = {**CLASS, "super.users": "User:x;User:ANONYMOUS"}
@@ -157,3 +171,50 @@ def test_what_fails_as_a_whole_tells_no_operations():
     answer = Desk(OPEN).ask(0, request, DescribeTopicPartitionsResponse)
     told = [(one.name, one.error_code, one.topic_authorized_operations) for one in answer.topics]
     assert told == [(name, ErrorCode.UNKNOWN_SERVER_ERROR, -(2**31)) for name in ("t", "")]
+
+
+def test_offsets_of_very_many_topics_and_some_refused():
+    """The answer comes part by part, and what is refused stands in it all the same."""
+    config = {**CLASS, "allow.everyone.if.no.acl.found": True}
+    with KafkaStub(topics={"a": 1, "secret": 1}, config=config) as stub, RawClient(stub.bootstrap_servers) as client:
+        denied = AclCreation(2, "secret", 3, "User:ANONYMOUS", "*", 3, 2)
+        client.exchange(ApiKey.CREATE_ACLS, 3, encode(CreateAclsRequest([denied]), 3))
+        asked = encode(InitProducerIdRequest("tx", 60_000), 4)
+        producer = decode(InitProducerIdResponse, 4, client.exchange(ApiKey.INIT_PRODUCER_ID, 4, asked))
+        mentions = [
+            TxnOffsetCommitRequestTopic(name, partitions=[TxnOffsetCommitRequestPartition(0, 1)])
+            for name in ["a", "secret"] * 1000
+        ]
+        request = TxnOffsetCommitRequest("tx", "g", producer.producer_id, producer.producer_epoch, topics=mentions)
+        data = client.exchange(ApiKey.TXN_OFFSET_COMMIT, 5, encode(request, 5))
+        found = [(one.name, one.partitions[0].error_code) for one in decode(TxnOffsetCommitResponse, 5, data).topics]
+    refused = [("secret", ErrorCode.TOPIC_AUTHORIZATION_FAILED)] * 1000
+    assert found == [*refused, *[("a", ErrorCode.NONE)] * 1000]
+
+
+def test_a_batch_that_waits_beside_one_that_is_refused():
+    """The first batch of a transaction, while the one before it is being ended, and one for a topic that is denied."""
+    config = {**CLASS, "allow.everyone.if.no.acl.found": True, "add.partitions.to.txn.retry.backoff.max.ms": 60_000}
+    with KafkaStub(topics={"a": 1, "secret": 1}, config=config) as stub, RawClient(stub.bootstrap_servers) as client:
+        denied = AclCreation(2, "secret", 3, "User:ANONYMOUS", "*", 4, 2)
+        client.exchange(ApiKey.CREATE_ACLS, 3, encode(CreateAclsRequest([denied]), 3))
+        asked = encode(InitProducerIdRequest("tx", 60_000), 4)
+        producer = decode(InitProducerIdResponse, 4, client.exchange(ApiKey.INIT_PRODUCER_ID, 4, asked)).producer_id
+
+        def produce(epoch: int, *topics: str) -> bytes:
+            records = batch(producer_id=producer, producer_epoch=epoch, base_sequence=0, attributes=0x10)
+            data = [TopicProduceData(name=name, partition_data=[PartitionProduceData(0, records)]) for name in topics]
+            return encode(ProduceRequest("tx", -1, 10_000, data), 12)
+
+        client.exchange(ApiKey.PRODUCE, 12, produce(0, "a"))
+        stub.transactions.hold_markers("tx")
+        client.exchange(ApiKey.END_TXN, 5, encode(EndTxnRequest("tx", producer, 0, True), 5))
+        client.send(ApiKey.PRODUCE, 12, produce(1, "a", "secret"), True)
+        until(lambda: stub._call(lambda: stub._running().state.transactions.watchers), "a batch that waits")
+        stub.transactions.release_markers("tx")
+        data = client.receive()
+        assert data is not None
+        found = {
+            one.name: one.partition_responses[0].error_code for one in decode(ProduceResponse, 12, data[5:]).responses
+        }
+    assert found == {"a": ErrorCode.NONE, "secret": ErrorCode.TOPIC_AUTHORIZATION_FAILED}

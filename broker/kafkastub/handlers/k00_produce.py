@@ -36,6 +36,9 @@ PR-27  The first batch of a transaction in a partition asks the coordinator: up 
        it refuses is refused with its code: INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH, INVALID_TXN_STATE with
        a text (version 11: TRANSACTION_ABORTABLE). One that cannot answer: NOT_ENOUGH_REPLICAS with a text; and
        CONCURRENT_TRANSACTIONS, from version 12 on as it is.    KIP-890; ReplicaManager.handleProduceAppend
+PR-31  From version 12 on, while the transaction before it is being ended, a batch waits for its last marker, for as
+       long as add.partitions.to.txn.retry.backoff.max.ms; then it is CONCURRENT_TRANSACTIONS. With acks=0 it waits for
+       nothing.    ReplicaManager.handleProduceAppend, maybeRetryOnConcurrentTransactions
 PR-28  A transaction begins with its first batch and ends with its marker; until then its producer's other batches there
        must be transactional too: INVALID_TXN_STATE.    ProducerAppendInfo.appendDataBatch
 PR-29  A batch behind one that was not verified: OUT_OF_ORDER_SEQUENCE_NUMBER, until that one was written; and from
@@ -53,15 +56,15 @@ PR-24  Under a producer_byte_rate: throttle_time_ms by the sizes of requests, an
        acks=0, which is not answered, too.    ClientQuotaManager, KIP-219
 PR-25  Compressed batches of one request that have to be unpacked may hold 32 MB and 250,000 records together:
        MESSAGE_TOO_LARGE with a text, on which producers split a batch. Kafka has no such limit.
-Not done: Kafka puts CONCURRENT_TRANSACTIONS to its coordinator again for some 100 ms before it tells. Kafka unpacks
-every compressed batch; here one that nothing needs unpacked is taken as its header says: a payload that does not unpack
-(UNKNOWN_SERVER_ERROR there) or holds other records than declared (INVALID_RECORD) is accepted, and a wrong max
-timestamp is not put right, which ListOffsets by time then goes by.
+Not done: Kafka unpacks every compressed batch; here one that nothing needs unpacked is taken as its header says: a
+payload that does not unpack (UNKNOWN_SERVER_ERROR there) or holds other records than declared (INVALID_RECORD) is
+accepted, and a wrong max timestamp is not put right, which ListOffsets by time then goes by.
 Null records are taken for an empty field (Kafka never answers them).
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from kafkastub.handlers.context import RequestContext
@@ -71,6 +74,7 @@ from kafkastub.metadata import Topic
 from kafkastub.state.leadership import check_in_sync
 from kafkastub.state.partitions import leader_hint, led_log, partition_of
 from kafkastub.state.transactional_appends import Place, refused_appends
+from kafkastub.state.transactional_retries import StillEnding, may_wait, once_ended
 from kafkastub.storage import AppendError, PartitionLog, TooMuchToUnpack, Unpacking
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -117,17 +121,27 @@ def error_response(request: ProduceRequest, code: ErrorCode, version: int) -> Pr
 @handles(ApiKey.PRODUCE, 3, 13, error_response=error_response, advertised_first=0)
 def produce(ctx: RequestContext, request: ProduceRequest) -> Outcome:
     try:
-        response = _produce(ctx, request)
-    except KafkaError as refused:
-        response = _whole_error(request, refused.code, refused.message)
+        response = _tried(ctx, request, last=request.acks == 0)
+    except StillEnding:
+        assert request.transactional_id is not None
+        again = partial(_tried, ctx, request, last=True)
+        return once_ended(ctx.state, request.transactional_id, ctx.timer_ms, again)
     if request.acks != 0:
         return response
     failed = any(partition.error_code for topic in response.responses for partition in topic.partition_responses)
     return CLOSE if failed else NO_REPLY
 
 
-def _produce(ctx: RequestContext, request: ProduceRequest) -> ProduceResponse:
-    """Append partition by partition. KafkaError for what fails the request as a whole."""
+def _tried(ctx: RequestContext, request: ProduceRequest, *, last: bool) -> ProduceResponse:
+    """The answer; StillEnding where it is not the last try."""
+    try:
+        return _produce(ctx, request, last)
+    except KafkaError as refused:
+        return _whole_error(request, refused.code, refused.message)
+
+
+def _produce(ctx: RequestContext, request: ProduceRequest, last: bool) -> ProduceResponse:
+    """Append partition by partition. KafkaError for what fails the request as a whole; StillEnding."""
     judged: dict[tuple[str, bytes, int], tuple[_Asked | None, KafkaError | None]] = {}
     for one in _asked(ctx, request):
         place = one.name, one.topic_id, one.partition
@@ -139,6 +153,8 @@ def _produce(ctx: RequestContext, request: ProduceRequest) -> ProduceResponse:
     not_joined: dict[Place, KafkaError] = {}
     if request.transactional_id is not None:
         not_joined = _join(ctx, request.transactional_id, [one for one, _ in judged.values() if one is not None])
+        if not_joined and not last and _is_still_ending(ctx, not_joined):
+            raise StillEnding
     answers: list[TopicProduceResponse] = []
     endpoints: dict[int, NodeEndpoint] = {}
     whose: tuple[str, bytes] | None = None
@@ -277,6 +293,11 @@ def _join(ctx: RequestContext, transactional_id: str, accepted: list[_Asked]) ->
     return refused_appends(
         ctx.state, ctx.node_id, ctx.api_version, transactional_id, batches, ctx.broker_ms, ctx.timer_ms
     )
+
+
+def _is_still_ending(ctx: RequestContext, not_joined: dict[Place, KafkaError]) -> bool:
+    concurrent = any(error.code == ErrorCode.CONCURRENT_TRANSACTIONS for error in not_joined.values())
+    return concurrent and may_wait(ctx.state)
 
 
 def _error(index: int, error: KafkaError) -> PartitionProduceResponse:

@@ -19,14 +19,14 @@ UNSUPPORTED_FOR_MESSAGE_FORMAT. Kafka never answers a request that names a parti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Mapping
+from itertools import repeat
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.outcome import Deferred, Outcome
+from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.deferred import as_it_is
+from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.transactions.markers import TopicPartition, write_marker
 from kafkastub.storage import Marker
 from kafkawire.api import ApiKey
@@ -40,45 +40,58 @@ from kafkawire.messages.write_txn_markers_response import (
     WriteTxnMarkersResponse,
 )
 
-_Found = dict[int, dict[TopicPartition, ErrorCode]]
+_Answers = tuple[tuple[TopicPartition, ErrorCode], ...]
 _AT_ONCE: Final = 200
 """Partitions, each marker counting as one more, that are written to before others have their turn."""
 _MOST_ORDERED: Final = 1000
 """Nobody looks at the order of more, and their hashes take long."""
+_ANSWERS_FOR_ONE: Final = 10
+"""So many are told in the time that one takes to be written."""
+
+
+class _Found:
+    """What became of the partitions, by producer; of very many producers most are answered alike."""
+
+    def __init__(self) -> None:
+        self.producers: dict[int, _Answers | dict[TopicPartition, ErrorCode]] = {}
+        self._alike: dict[_Answers, _Answers] = {}
+
+    def add(self, producer_id: int, answers: _Answers) -> None:
+        """Behind those that are there; the last one counts."""
+        known = self.producers.get(producer_id)
+        if known is None:
+            self.producers[producer_id] = self._alike.setdefault(answers, answers) if len(answers) == 1 else answers
+            return
+        if isinstance(known, tuple):
+            known = self.producers[producer_id] = dict(known)
+        known.update(answers)
 
 
 def error_response(request: WriteTxnMarkersRequest, code: ErrorCode, version: int) -> WriteTxnMarkersResponse:
     """The code at every partition of every producer."""
-    found: _Found = {}
+    found = _Found()
     for marker in request.markers:
         if marker.topics:
-            found.setdefault(marker.producer_id, {}).update(dict.fromkeys(_partitions(marker), code))
-    return _answer(found)
+            found.add(marker.producer_id, tuple(zip(dict.fromkeys(_partitions(marker)), repeat(code))))
+    steps = _answer(found)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
 
 
 @handles(ApiKey.WRITE_TXN_MARKERS, 1, 2, error_response=error_response)
 def write_txn_markers(ctx: RequestContext, request: WriteTxnMarkersRequest) -> Outcome:
-    found: _Found = {}
-    steps = _written(ctx, request, found)
-    if sum(1 for _ in islice(steps, _AT_ONCE)) < _AT_ONCE:
-        return _answer(found)
-    deferred = Deferred(as_it_is)
+    def failed(code: ErrorCode) -> WriteTxnMarkersResponse:
+        return error_response(request, code, ctx.api_version)
 
-    def parts() -> Iterator[None]:
-        try:
-            while sum(1 for _ in islice(steps, _AT_ONCE)) == _AT_ONCE:
-                yield
-        except KafkaError as error:
-            deferred.complete(error_response(request, error.code, ctx.api_version))
-        else:
-            deferred.complete(_answer(found))
-
-    ctx.state.transactions.in_turns(parts())
-    return deferred
+    return in_parts(_written(ctx, request), _AT_ONCE, ctx.state.transactions.in_turns, failed)
 
 
-def _written(ctx: RequestContext, request: WriteTxnMarkersRequest, found: _Found) -> Iterator[None]:
-    """Write, partition by partition; what came of it is `found`. KafkaError."""
+def _written(ctx: RequestContext, request: WriteTxnMarkersRequest) -> Steps:
+    """Write, partition by partition. KafkaError."""
+    found = _Found()
     for one in request.markers:
         if one.topics and (one.producer_id < 0 or one.producer_epoch < 0):
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -93,10 +106,11 @@ def _written(ctx: RequestContext, request: WriteTxnMarkersRequest, found: _Found
         answers: list[tuple[TopicPartition, ErrorCode]] = []
         for answer in write_marker(ctx.state, marker, partitions, ctx.broker_ms, node_id=ctx.node_id):
             answers.append(answer)
-            yield
+            yield 1
         if answers:
-            found.setdefault(one.producer_id, {}).update(sorted(answers, key=_comes_late))
-        yield
+            found.add(one.producer_id, tuple(sorted(answers, key=_comes_late)))
+        yield 1
+    return (yield from _answer(found))
 
 
 def _partitions(marker: WritableTxnMarker) -> Iterable[TopicPartition]:
@@ -108,12 +122,25 @@ def _comes_late(answer: tuple[TopicPartition, ErrorCode]) -> bool:
     return answer[1] != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def _answer(found: _Found) -> WriteTxnMarkersResponse:
-    producers = hash_map_order(((one ^ one >> 32) & 0xFFFFFFFF, one) for one in found)
-    return WriteTxnMarkersResponse(markers=[WritableTxnMarkerResult(one, _topics(found[one])) for one in producers])
+def _answer(found: _Found) -> Steps:
+    producers: Iterable[int] = found.producers
+    if len(found.producers) <= _MOST_ORDERED:
+        producers = hash_map_order(((one ^ one >> 32) & 0xFFFFFFFF, one) for one in found.producers)
+    alike: dict[int, list[WritableTxnMarkerTopicResult]] = {}
+    markers = []
+    for one in producers:
+        answers = found.producers[one]
+        topics = alike.get(id(answers))
+        if topics is None:
+            topics = alike[id(answers)] = _topics(answers if isinstance(answers, dict) else dict(answers))
+            yield len(answers) // _ANSWERS_FOR_ONE
+        markers.append(WritableTxnMarkerResult(one, topics))
+        if len(markers) % _ANSWERS_FOR_ONE == 0:
+            yield 1
+    return WriteTxnMarkersResponse(markers=markers)
 
 
-def _topics(codes: dict[TopicPartition, ErrorCode]) -> list[WritableTxnMarkerTopicResult]:
+def _topics(codes: Mapping[TopicPartition, ErrorCode]) -> list[WritableTxnMarkerTopicResult]:
     ordered: Iterable[TopicPartition] = codes
     few = len(codes) <= _MOST_ORDERED
     if few:

@@ -26,18 +26,22 @@ TO-12  Of two commits the one whose record is behind the other's stands, whateve
 TO-13  While offsets are pending they and their group do not expire; deleting the offset, the group or the topic deletes
        them.    OffsetMetadataManager
 TO-14  Neither a member's session nor a retention time is concerned.
-Not done: Kafka puts CONCURRENT_TRANSACTIONS to its coordinator again for some 100 ms before it tells.
+TO-15  A request that names very many topics is served part by part, others between; each part is a batch of its own.
+       An error is told of all of it.
+Not done: -
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from kafkastub.coordinator import Refused, TopicCommit
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import CONSUMER_OFFSETS
+from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -54,6 +58,9 @@ from kafkawire.messages.txn_offset_commit_response import (
 
 TOPIC_IDS_FROM = 6
 _KNOWS_LOADING_FROM = 2
+_AT_ONCE: Final = 4_000
+"""Partitions that are committed before others have their turn; each topic counts as several."""
+_TOPIC: Final = 8
 
 _Answers = dict[str | bytes, TxnOffsetCommitResponseTopic]
 """By the topic's name or id, whichever the version has."""
@@ -75,24 +82,96 @@ def error_response(request: TxnOffsetCommitRequest, code: ErrorCode, version: in
 
 @handles(ApiKey.TXN_OFFSET_COMMIT, 0, 6, error_response=error_response)
 def txn_offset_commit(ctx: RequestContext, request: TxnOffsetCommitRequest) -> Outcome:
+    if _weight(request.topics) > _AT_ONCE:
+
+        def failed(code: ErrorCode) -> TxnOffsetCommitResponse:
+            return error_response(request, code, ctx.api_version)
+
+        return in_parts(_in_parts(ctx, request), _AT_ONCE, ctx.state.transactions.in_turns, failed)
     answers: _Answers = {}
-    known: list[TopicCommit] = []
-    for requested in request.topics:
-        taken = _sort_out(ctx, requested, answers)
-        if taken is not None:
-            known.append(taken)
-    if not known:
-        return TxnOffsetCommitResponse(topics=list(answers.values()))
-    topics = []
-    for (name, topic_id, partitions), codes in zip(known, _commit(ctx, request, known), strict=True):
-        rows = zip(partitions, codes, strict=True)
-        found = [TxnOffsetCommitResponsePartition(one.partition_index, code) for one, code in rows]
-        topics.append(TxnOffsetCommitResponseTopic(name, topic_id, found))
+    known = _sorted_out(ctx, request.topics, answers)
+    codes = _commit(ctx, request, known) if known else []
+    topics = [_told(topic, each) for topic, each in zip(known, codes, strict=True)]
+    return _merged(ctx.api_version >= TOPIC_IDS_FROM, answers, topics)
+
+
+def _sorted_out(
+    ctx: RequestContext, topics: Sequence[TxnOffsetCommitRequestTopic], answers: _Answers
+) -> list[TopicCommit]:
+    """What is there; the rest is answered."""
+    taken = (_sort_out(ctx, requested, answers) for requested in topics)
+    return [one for one in taken if one is not None]
+
+
+def _merged(by_id: bool, answers: _Answers, topics: list[TxnOffsetCommitResponseTopic]) -> TxnOffsetCommitResponse:
+    """What is not there, and what became of the rest."""
     if not answers:
         return TxnOffsetCommitResponse(topics=topics)
     for topic in topics:
-        _answer(answers, ctx.api_version >= TOPIC_IDS_FROM, topic.name, topic.topic_id, topic.partitions)
+        _answer(answers, by_id, topic.name, topic.topic_id, topic.partitions)
     return TxnOffsetCommitResponse(topics=list(answers.values()))
+
+
+def _told(topic: TopicCommit, codes: list[ErrorCode]) -> TxnOffsetCommitResponseTopic:
+    name, topic_id, partitions = topic
+    rows = zip(partitions, codes, strict=True)
+    found = [TxnOffsetCommitResponsePartition(one.partition_index, code) for one, code in rows]
+    return TxnOffsetCommitResponseTopic(name, topic_id, found)
+
+
+# What names very much.
+
+
+def _weight(topics: Sequence[TxnOffsetCommitRequestTopic]) -> int:
+    """How much a request names."""
+    weight = 0
+    for topic in topics:
+        weight += _TOPIC + len(topic.partitions)
+    return weight
+
+
+def _in_parts(ctx: RequestContext, request: TxnOffsetCommitRequest) -> Steps:
+    refusal = ctx.state.refusal  # that of this call
+    answers: _Answers = {}
+    known: list[TopicCommit] = []
+    for topic in request.topics:
+        known += _sorted_out(ctx, (topic,), answers)
+        yield _TOPIC // 2 + len(topic.partitions)
+    codes: list[list[ErrorCode]] = [[] for _ in known]
+    try:
+        for some in _runs(known):
+            commits = [commit for _, commit in some]
+            refused = _pend(ctx, request, commits, refusal)
+            for (position, _), found in zip(some, _codes(commits, refused), strict=True):
+                codes[position] += found
+            yield _AT_ONCE
+    except KafkaError as error:
+        code = _called(ctx, error.code)
+        for position, (_, _, partitions) in enumerate(known):
+            codes[position] = [code] * len(partitions)
+            yield 1
+    topics = []
+    for one, each in zip(known, codes, strict=True):
+        topics.append(_told(one, each))
+        yield _TOPIC + len(each)
+    return _merged(ctx.api_version >= TOPIC_IDS_FROM, answers, topics)
+
+
+def _runs(known: Iterable[TopicCommit]) -> Iterator[list[tuple[int, TopicCommit]]]:
+    """The same in parts, with the place that each had."""
+    run: list[tuple[int, TopicCommit]] = []
+    weight = 0
+    for position, (name, topic_id, partitions) in enumerate(known):
+        every = tuple(partitions)
+        for at in range(0, len(every), _AT_ONCE):
+            some = every[at : at + _AT_ONCE]
+            run.append((position, (name, topic_id, some)))
+            weight += _TOPIC + len(some)
+            if weight >= _AT_ONCE:
+                yield run
+                run, weight = [], 0
+    if run:
+        yield run
 
 
 def _answer(
@@ -125,12 +204,20 @@ def _sort_out(ctx: RequestContext, requested: TxnOffsetCommitRequestTopic, answe
 def _commit(ctx: RequestContext, request: TxnOffsetCommitRequest, known: list[TopicCommit]) -> list[list[ErrorCode]]:
     """Commit partitions that exist; an error code for each."""
     try:
-        refused = _pend(ctx, request, known)
+        return _codes(known, _pend(ctx, request, known, ctx.state.refusal))
     except KafkaError as error:
-        code = error.code
-        if code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS and ctx.api_version < _KNOWS_LOADING_FROM:
-            code = ErrorCode.COORDINATOR_NOT_AVAILABLE
+        code = _called(ctx, error.code)
         return [[code] * len(partitions) for _, _, partitions in known]
+
+
+def _called(ctx: RequestContext, code: ErrorCode) -> ErrorCode:
+    """An error as the version knows it."""
+    if code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS and ctx.api_version < _KNOWS_LOADING_FROM:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return code
+
+
+def _codes(known: Sequence[TopicCommit], refused: Refused) -> list[list[ErrorCode]]:
     large = ErrorCode.OFFSET_METADATA_TOO_LARGE
     return [
         [large if (position, i) in refused else ErrorCode.NONE for i in range(len(partitions))]
@@ -138,10 +225,14 @@ def _commit(ctx: RequestContext, request: TxnOffsetCommitRequest, known: list[To
     ]
 
 
-def _pend(ctx: RequestContext, request: TxnOffsetCommitRequest, known: list[TopicCommit]) -> Refused:
+def _pend(
+    ctx: RequestContext, request: TxnOffsetCommitRequest, known: list[TopicCommit], refusal: ErrorCode | None
+) -> Refused:
     """Make the offsets pending; those whose metadata is too large are given back. KafkaError."""
     if not request.group_id:
         raise KafkaError(ErrorCode.INVALID_GROUP_ID)
+    if refusal is not None:
+        raise KafkaError(refusal)
     state = ctx.state
     coordinator = coordinator_of(state)
     _join(ctx, request)

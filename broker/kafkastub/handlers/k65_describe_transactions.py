@@ -8,6 +8,8 @@ Not done: -
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
@@ -18,6 +20,9 @@ from kafkawire.messages.describe_transactions_request import DescribeTransaction
 from kafkawire.messages.describe_transactions_response import DescribeTransactionsResponse, TopicData, TransactionState
 from kafkawire.rows import Shared
 
+if TYPE_CHECKING:
+    from kafkastub.transactions import TransactionCoordinator
+
 
 def error_response(request: DescribeTransactionsRequest, code: ErrorCode, version: int) -> DescribeTransactionsResponse:
     """The code at every transactional id."""
@@ -27,7 +32,12 @@ def error_response(request: DescribeTransactionsRequest, code: ErrorCode, versio
 @handles(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0, error_response=error_response)
 def describe_transactions(ctx: RequestContext, request: DescribeTransactionsRequest) -> Outcome:
     asked = request.transactional_ids
-    known = {one: _described(ctx, one) for one in dict.fromkeys(asked)}  # a large one may be named many times
+    coordinator: TransactionCoordinator | ErrorCode
+    try:
+        coordinator = existing_coordinator(ctx.state)
+    except KafkaError as error:
+        coordinator = error.code
+    known = {one: _described(coordinator, one) for one in dict.fromkeys(asked)}  # a large one may be named many times
     states = [known[one] for one in asked]
     return DescribeTransactionsResponse(transaction_states=states if len(known) == len(asked) else Shared(states, {}))
 
@@ -36,13 +46,14 @@ def _refused(transactional_id: str, code: ErrorCode) -> TransactionState:
     return TransactionState(error_code=code, transactional_id=transactional_id)
 
 
-def _described(ctx: RequestContext, transactional_id: str) -> TransactionState:
+def _described(coordinator: TransactionCoordinator | ErrorCode, transactional_id: str) -> TransactionState:
     if not transactional_id:
         return _refused(transactional_id, ErrorCode.INVALID_REQUEST)
-    try:
-        found = existing_coordinator(ctx.state).describe(transactional_id)
-    except KafkaError as error:
-        return _refused(transactional_id, error.code)
+    if isinstance(coordinator, ErrorCode):
+        return _refused(transactional_id, coordinator)
+    if coordinator.metadata(transactional_id) is None:  # an error that is raised takes longer
+        return _refused(transactional_id, ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
+    found = coordinator.describe(transactional_id)
     topics: dict[str, list[int]] = {}
     for topic, index in found.partitions:
         topics.setdefault(topic, []).append(index)

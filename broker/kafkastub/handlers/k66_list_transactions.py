@@ -14,15 +14,15 @@ Transactional ids of more than 256 characters are meant by none. Kafka takes RE2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.config.patterns import NotServed, Pattern
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.outcome import Deferred, Outcome
+from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import TRANSACTION_STATE
+from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.transactional_ids import existing_coordinator
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -31,10 +31,15 @@ from kafkawire.messages.list_transactions_response import ListTransactionsRespon
 from kafkawire.rows import Rows
 
 if TYPE_CHECKING:
-    from kafkastub.transactions.records import TransactionMetadata
+    from kafkastub.transactions import TransactionCoordinator
+    from kafkastub.transactions import TransactionState as State
 
 _AT_ONCE: Final = 50_000
 """Characters of transactional ids, times places of the expression, that are looked at before others have their turn."""
+_ID: Final = 4
+"""What an id counts that no expression is held against."""
+_SOME: Final = 1_000
+"""Ids that are filtered together."""
 
 
 def error_response(request: ListTransactionsRequest, code: ErrorCode, version: int) -> ListTransactionsResponse:
@@ -52,54 +57,48 @@ def list_transactions(ctx: RequestContext, request: ListTransactionsRequest) -> 
     states = {by_name[name] for name in request.state_filters if name in by_name}
     if ctx.state.cluster.topic(TRANSACTION_STATE) is None or (request.state_filters and not states):
         return ListTransactionsResponse(unknown_state_filters=unknown)
-    found: Sequence[TransactionMetadata] = existing_coordinator(ctx.state).listing(
-        ctx.broker_ms,
-        states=states,
-        producer_ids=frozenset(request.producer_id_filters),
-        min_duration_ms=request.duration_filter,
-    )
-    if matches is None:
-        return _answer(unknown, found)
-    if sum(len(one.transactional_id) for one in found) * matches.places <= _AT_ONCE:
-        return _answer(unknown, [one for one in found if matches.fullmatch(one.transactional_id)])
-    return _in_turns(ctx, found, matches, partial(_answer, unknown))
+
+    def failed(code: ErrorCode) -> ListTransactionsResponse:
+        return error_response(request, code, ctx.api_version)
+
+    steps = _listed(ctx, existing_coordinator(ctx.state), request, states, unknown, matches)
+    return in_parts(steps, _AT_ONCE, ctx.state.transactions.in_turns, failed)
 
 
-def _in_turns(
+def _listed(
     ctx: RequestContext,
-    found: Sequence[TransactionMetadata],
-    matches: Pattern,
-    answer: Callable[[list[TransactionMetadata]], ListTransactionsResponse],
-) -> Deferred:
-    """Match very many, so that others are served meanwhile; what is listed is what there was."""
-    deferred = Deferred(answer)
-
-    def parts() -> Iterator[None]:
-        wanted, left = [], _AT_ONCE
-        for one in found:
-            if matches.fullmatch(one.transactional_id):
-                wanted.append(one)
-            left -= len(one.transactional_id) * matches.places
-            if left <= 0:
-                yield
-                if deferred.abandoned:
-                    return
-                left = _AT_ONCE
-        deferred.complete(wanted)
-
-    ctx.state.transactions.in_turns(parts())
-    return deferred
-
-
-def _answer(unknown: list[str], found: Sequence[TransactionMetadata]) -> ListTransactionsResponse:
-    columns: dict[str, Sequence[Any]] = {
-        "transactional_id": [one.transactional_id for one in found],
-        "producer_id": [one.producer_id for one in found],
-        "transaction_state": [one.state.camel for one in found],
-    }
-    return ListTransactionsResponse(
-        unknown_state_filters=unknown, transaction_states=Rows(TransactionState, len(found), columns, {})
-    )
+    coordinator: TransactionCoordinator,
+    request: ListTransactionsRequest,
+    states: Collection[State],
+    unknown: list[str],
+    matches: Pattern | None,
+) -> Steps:
+    """Those that there were; each as it is when it is looked at."""
+    every = list(coordinator.transactions.values())
+    producer_ids = frozenset(request.producer_id_filters)
+    ids, producers, told = list[str](), list[int](), list[str]()
+    for at in range(0, len(every), _SOME):
+        found = coordinator.listing(
+            ctx.broker_ms,
+            states=states,
+            producer_ids=producer_ids,
+            min_duration_ms=request.duration_filter,
+            among=every[at : at + _SOME],
+        )
+        yield _ID * _SOME
+        if matches is not None:
+            wanted = []
+            for one in found:
+                if matches.fullmatch(one.transactional_id):
+                    wanted.append(one)
+                yield len(one.transactional_id) * matches.places
+            found = wanted
+        ids += [one.transactional_id for one in found]
+        producers += [one.producer_id for one in found]
+        told += [one.state.camel for one in found]
+    columns: dict[str, Sequence[Any]] = {"transactional_id": ids, "producer_id": producers, "transaction_state": told}
+    rows: Rows[TransactionState] = Rows(TransactionState, len(ids), columns, {})
+    return ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=rows)
 
 
 def _matching(expression: str | None) -> Pattern | None:

@@ -16,6 +16,7 @@ from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.metadata import Topic
 from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.deferred import as_it_is
 from kafkastub.state.topics import ensure_offsets_topic
 from kafkastub.state.transactional_ids import coordinates as coordinates_transactions
 from kafkawire.api import ApiKey
@@ -179,21 +180,46 @@ def _add_partitions_to_txn(api: Registration) -> Handler:
     """Brokers ask for several transactions at once, each of which has its own coordinator."""
     handler = api.handler
 
-    def asked(ctx: RequestContext, transactional_id: str, request: Any) -> Any:
-        here = not transactional_id or coordinates_transactions(ctx.state, ctx.node_id, transactional_id)
-        return handler(ctx, request) if here else _refused(handler, ctx, request)
+    def is_here(ctx: RequestContext, transactional_id: str) -> bool:
+        return not transactional_id or coordinates_transactions(ctx.state, ctx.node_id, transactional_id)
 
     def routed(ctx: RequestContext, request: AddPartitionsToTxnRequest) -> Outcome:
         if ctx.api_version < _SEVERAL_TRANSACTIONS_FROM:
-            return cast(Outcome, asked(ctx, request.v3_and_below_transactional_id, request))
-        answers = [
-            asked(ctx, one.transactional_id, AddPartitionsToTxnRequest(transactions=[one]))
-            for one in request.transactions
-        ]
-        results = [result for answer in answers for result in answer.results_by_transaction]
-        return AddPartitionsToTxnResponse(results_by_transaction=results)
+            here = is_here(ctx, request.v3_and_below_transactional_id)
+            return handler(ctx, request) if here else _refused(handler, ctx, request)
+        elsewhere = {one.transactional_id for one in request.transactions if not is_here(ctx, one.transactional_id)}
+        if not elsewhere:
+            return handler(ctx, request)
+        mine = [one for one in request.transactions if one.transactional_id not in elsewhere]
+        others = [one for one in request.transactions if one.transactional_id in elsewhere]
+        refused = _refused(handler, ctx, AddPartitionsToTxnRequest(transactions=others))
+        return _both(handler(ctx, AddPartitionsToTxnRequest(transactions=mine)), refused, request) if mine else refused
 
     return routed
+
+
+def _both(mine: Outcome, others: Outcome, request: AddPartitionsToTxnRequest) -> Outcome:
+    """The answers about transactions of this node and of other ones, in the order of the request."""
+    both = Deferred(as_it_is)
+    found: dict[str, Any] = {}
+    left = 2
+
+    def has_come(answer: Any) -> None:
+        nonlocal left
+        for one in answer.results_by_transaction:
+            found.setdefault(one.transactional_id, []).append(one)
+        left -= 1
+        if not left:
+            in_order = {name: iter(results) for name, results in found.items()}
+            each = [next(in_order[one.transactional_id]) for one in request.transactions]
+            both.complete(AddPartitionsToTxnResponse(results_by_transaction=each))
+
+    for outcome in (mine, others):
+        if isinstance(outcome, Deferred):
+            outcome.when_done(has_come)
+        else:
+            has_come(outcome)
+    return both if both.reply is None else both.reply
 
 
 def _describe_transactions(api: Registration) -> Handler:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
+from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.schema import Message
 
 
@@ -66,3 +67,54 @@ class Deferred:
             wake(self.reply)
         else:
             self._wake = wake
+
+
+Steps = Generator[int, None, Message]
+"""Work that is done piece by piece: gives how much each piece was, in the end the reply."""
+
+
+def in_parts(
+    steps: Steps,
+    at_once: int,
+    in_turns: Callable[[Iterator[None]], None],
+    failed: Callable[[ErrorCode], Message],
+) -> Message | Deferred:
+    """Serve a request that may be a large one: after every `at_once` of its work the others have their turn.
+
+    Args:
+        in_turns: goes on with work, part by part.
+        failed: the reply to an error behind the first part; before, it is raised.
+    """
+    reply = _part(steps, at_once)
+    if reply is not None:
+        return reply
+    deferred = Deferred(as_it_is)
+
+    def parts() -> Iterator[None]:
+        code = ErrorCode.UNKNOWN_SERVER_ERROR
+        found: Message | None = None
+        try:
+            while found is None:
+                yield
+                found = _part(steps, at_once)
+        except KafkaError as error:
+            code = error.code
+        finally:  # whatever happens, somebody waits for an answer
+            if not deferred.done:
+                deferred.complete(failed(code) if found is None else found)
+
+    work = parts()
+    next(work)
+    in_turns(work)
+    return deferred
+
+
+def _part(steps: Steps, limit: int) -> Message | None:
+    """Work off so much; the reply, if that was all."""
+    try:
+        while limit > 0:
+            limit -= next(steps)
+    except StopIteration as end:
+        reply: Message = end.value
+        return reply
+    return None

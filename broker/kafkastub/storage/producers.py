@@ -7,7 +7,6 @@ A producer that the log does not know may begin with any sequence: its older rec
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -49,7 +48,8 @@ class ProducerEntry:
     def __init__(self, producer_id: int) -> None:
         self.producer_id = producer_id
         self.epoch = NO_PRODUCER_EPOCH
-        self.batches: deque[AppendedBatch] = deque(maxlen=BATCHES_TO_RETAIN)
+        self.batches: list[AppendedBatch] = []
+        """The last ones, for `appended` to add to. A list: a deque takes 700 bytes, and producers come in thousands."""
         self.last_timestamp = -1
         self.appended_ms = -1
         """Broker time of its last append."""
@@ -73,6 +73,13 @@ class ProducerEntry:
             return None
         wanted = (header.base_sequence, header.last_sequence)
         return next((batch for batch in self.batches if batch[:2] == wanted), None)
+
+    def appended(self, batch: AppendedBatch) -> None:
+        """This is its last batch now."""
+        batches = self.batches
+        batches.append(batch)
+        if len(batches) > BATCHES_TO_RETAIN:
+            del batches[0]
 
     def agrees_with(self, other: ProducerEntry) -> bool:
         """Whether both are where the producer ended."""
@@ -262,9 +269,7 @@ class ProducerStates:
             self._entries[producer_id] = entry
         entry.in_epoch(header.producer_epoch)
         last_offset = first_offset + header.last_offset_delta
-        entry.batches.append(
-            AppendedBatch(header.base_sequence, header.last_sequence, first_offset, last_offset, timestamp)
-        )
+        entry.appended(AppendedBatch(header.base_sequence, header.last_sequence, first_offset, last_offset, timestamp))
         entry.last_timestamp = timestamp
         entry.appended_ms = now_ms
 
@@ -285,7 +290,7 @@ class ProducerStates:
             entry.epoch = epoch
         entry.transaction_start = first_offset
         last = (first + count - 1) & _INT32_MAX
-        entry.batches.append(AppendedBatch(first, last, first_offset, last_offset, timestamp))
+        entry.appended(AppendedBatch(first, last, first_offset, last_offset, timestamp))
         entry.last_timestamp = timestamp
         entry.appended_ms = now_ms
 

@@ -257,12 +257,23 @@ class KafkaStub:
             self._call(broker.finish_loading)
 
     def metrics(self) -> dict[str, int]:
-        """The meters of KIP-496 since the start, counted per offset and not per request.
+        """What was counted since the start: the meters of KIP-496, per offset and not per request, and transactions.
 
-        Keys: offset-commits, offset-expirations, offset-deletions, group-completed-rebalances.
+        Keys: offset-commits, offset-expirations, offset-deletions, group-completed-rebalances; transactions-committed,
+        transactions-aborted, which has those that timed out, and transactions-timed-out.
         """
-        broker = self._running()
-        return self._call(broker.state.meters)
+        state = self._running().state
+
+        def counted() -> dict[str, int]:
+            ended = state.transactions.coordinator.meters if state.has_transactions else None
+            return {
+                **state.meters(),
+                "transactions-committed": 0 if ended is None else ended.committed,
+                "transactions-aborted": 0 if ended is None else ended.aborted,
+                "transactions-timed-out": 0 if ended is None else ended.timed_out,
+            }
+
+        return self._call(counted)
 
     def wait_group(self, group: str, *, state: str = "Stable", members: int | None = None, timeout: float = 5) -> None:
         """Wait until a group is in `state` and has so many `members` (any number where None).

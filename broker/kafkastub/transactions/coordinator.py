@@ -242,14 +242,15 @@ class TransactionCoordinator(TransactionStore):
         states: Collection[TransactionState] = (),
         producer_ids: Collection[int] = (),
         min_duration_ms: int = -1,
+        among: Iterable[Transaction] | None = None,
     ) -> list[TransactionMetadata]:
-        """ListTransactions: those that fulfil every filter; an empty filter lets all through.
+        """ListTransactions: those that fulfil every filter, of all or `among` some; an empty filter lets all through.
 
         `min_duration_ms`: only those that began longer ago; as in Kafka, those that have not begun any are among them.
         """
         return [
             one.metadata
-            for one in self.transactions.values()
+            for one in (self.transactions.values() if among is None else among)
             if (not producer_ids or one.metadata.producer_id in producer_ids)
             and (not states or one.metadata.state in states)
             and (min_duration_ms < 0 or broker_ms - one.metadata.start_timestamp > min_duration_ms)

@@ -211,7 +211,7 @@ def unstable(on: Broker) -> None:
 
 @case(
     "OffsetCommit",
-    "An offset committed beside a pending one counts at once; the pending one does with its end.",
+    "An offset committed beside a pending one counts at once, and stays when the transaction is committed.",
     source="Kafka: OffsetMetadataManager.replay",
     also=SEEN,
 )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeVar
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field, StrictInt
 
+from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Text, body_example, example, iso
+from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ _COORDINATOR: Final = "the transaction coordinator"
 _State = Literal[
     "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "PrepareEpochFence", "Dead"
 ]
+_DEAD: Final = "Dead"
 _PLACE = {"topic": "orders", "partition": 0}
 
 
@@ -43,7 +47,9 @@ class TransactionInfo(BaseModel):
     )  # fmt: skip
 
     transactional_id: str
-    state: str = Field(description="Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort")
+    state: str = Field(
+        description="Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort; waited for also Dead"
+    )
     producer_id: int
     producer_epoch: int
     timeout_ms: int
@@ -66,6 +72,15 @@ class TransactionsQuery(Body):
     state: list[_State] = Field([], description="only those in that state; may be given several times")
     producer_id: list[int] = Field([], description="only those of that producer; may be given several times")
     limit: Limit = 1000
+
+
+class ShowQuery(Body):
+    """What is waited for, and how long."""
+
+    state: _State | None = Field(
+        None, description="wait until it is in that state, Dead where there is no such id; 408 if it is not in time"
+    )
+    timeout: float = Field(5, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")
 
 
 class Held(BaseModel):
@@ -165,9 +180,41 @@ def _add_ids(router: APIRouter, hosted: Hosted) -> None:
         views = (view(transactions, transactional_id) for transactional_id in fitting[: query.limit])
         return TransactionList(transactions=[_info(one) for one in views if one is not None], total=len(fitting))
 
-    @router.get("/transactions/{transactional_id:path}", summary="One transactional id")
-    async def show(transactional_id: str) -> TransactionInfo:
-        return _show(hosted.running().state, transactional_id)
+    waiting = Places(MOST_WAITING, "requests are waiting")
+
+    @router.get("/transactions/{transactional_id:path}", summary="One transactional id; with `state`, once it is in it")
+    async def show(transactional_id: str, query: Annotated[ShowQuery, Query()], request: Request) -> TransactionInfo:
+        if query.state is None:
+            return _show(hosted.running().state, transactional_id)
+        waiting.take(request.state.connection)
+        return await while_there(request, _wait(hosted, transactional_id, query.state, query.timeout))
+
+
+async def _wait(hosted: Hosted, transactional_id: str, state: str, seconds: float) -> TransactionInfo:
+    """Raises Problem."""
+    from kafkastub.state.transactions.views import view
+
+    transactions = hosted.running().state.transactions
+    found: asyncio.Future[TransactionInfo] = asyncio.get_running_loop().create_future()
+
+    def look() -> None:
+        if found.done() or transactions.loading is not None:
+            return
+        now = view(transactions, transactional_id)
+        if (_DEAD if now is None else now.state) == state:
+            found.set_result(_nobody(transactional_id) if now is None else _info(now))
+
+    look()
+    transactions.watchers.append(look)
+    try:
+        return await hosted.wait(found, seconds)
+    except TimeoutError:
+        now = view(transactions, transactional_id)
+        said = _DEAD if now is None else now.state
+        why = f"transactional id {transactional_id!r} is {said} after {seconds:g} s, {state} was waited for"
+        raise Problem(408, why) from None
+    finally:
+        transactions.watchers.remove(look)
 
 
 def _add_ends(router: APIRouter, hosted: Hosted) -> None:
@@ -265,6 +312,21 @@ def _info(one: TransactionView) -> TransactionInfo:
         partitions=[Place(topic=topic, partition=index) for topic, index in one.partitions],
         pending_markers=[Place(topic=topic, partition=index) for topic, index in one.pending_markers],
         held=one.held,
+    )
+
+
+def _nobody(transactional_id: str) -> TransactionInfo:
+    """One that is not there."""
+    return TransactionInfo(
+        transactional_id=transactional_id,
+        state=_DEAD,
+        producer_id=-1,
+        producer_epoch=-1,
+        timeout_ms=0,
+        start=None,
+        partitions=[],
+        pending_markers=[],
+        held=False,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.layers.acls.split import split
 from kafkastub.security import Operation, ResourceType
@@ -88,12 +88,21 @@ def _topics_read(ctx: RequestContext, request: Any, api: Registration, handler: 
     early |= {_key(topic, by_id) for topic in refused}
     order = {_key(topic, by_id): place for place, topic in enumerate(request.topics)}
     request.topics = mine
-    found: Any = handler(ctx, request)
-    # what is refused or missing comes first, as it was asked for; then what the coordinator answers
-    topics = sorted(
-        [*answer.topics, *found.topics], key=lambda topic: (_key(topic, by_id) not in early, order[_key(topic, by_id)])
-    )
-    return type(found)(topics=topics)  # type: ignore[no-any-return]
+
+    def both(found: Any) -> Any:
+        # what is refused or missing comes first, as it was asked for; then what the coordinator answers
+        topics = sorted(
+            [*answer.topics, *found.topics],
+            key=lambda topic: (_key(topic, by_id) not in early, order[_key(topic, by_id)]),
+        )
+        return type(found)(topics=topics)
+
+    outcome = handler(ctx, request)
+    if isinstance(outcome, Deferred):
+        lower = outcome.lower
+        outcome.lower = lambda value: both(lower(value))
+        return outcome
+    return both(outcome)  # type: ignore[no-any-return]
 
 
 def _key(topic: Any, by_id: bool) -> str | bytes:

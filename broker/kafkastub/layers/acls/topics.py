@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Outcome
+from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.layers.acls.split import split
 from kafkastub.metadata import CLUSTER_METADATA, INTERNAL_TOPICS, Topic, invalid_topic_name
@@ -56,12 +56,20 @@ def _produce(api: Registration) -> Handler:
         if not refused:
             return handler(ctx, request)
         failed: Any = api.error_response(ProduceRequest(topic_data=refused), _REFUSED, ctx.api_version)
+
+        def both(answer: Any) -> Any:
+            answer.responses = [*answer.responses, *failed.responses]
+            return answer
+
         answer: Any = failed
         if mine:
             request.topic_data = mine
             answer = handler(ctx, request)
-            if answer is not CLOSE and answer is not NO_REPLY:
-                answer.responses = [*answer.responses, *failed.responses]
+            if isinstance(answer, Deferred):
+                lower = answer.lower
+                answer.lower = lambda value: both(lower(value))
+            elif answer is not CLOSE and answer is not NO_REPLY:
+                both(answer)
         return answer if request.acks else CLOSE
 
     return guard

@@ -31,6 +31,7 @@ from kafkastub.transactions import (
     TransactionSettings,
     Turn,
 )
+from kafkastub.transactions.transitions import PREPARED
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -202,6 +203,11 @@ class Transactions(Runtime[TransactionRecord]):
     def is_held(self, transactional_id: str) -> bool:
         """Whether its markers are held."""
         return transactional_id in self._markers.held
+
+    def is_ending(self, transactional_id: str) -> bool:
+        """Whether its transaction's end is decided, and markers are missing."""
+        found = self.coordinator.metadata(transactional_id)
+        return found is not None and found.state in PREPARED
 
     def under_way_of(self, transactional_id: str) -> list[TopicPartition]:
         """The partitions that its marker has yet to be written to."""

@@ -101,9 +101,7 @@ def _entry(
     entry.transaction_start = None if transaction_start == _NOWHERE else transaction_start
     if last_offset >= 0 and last_sequence != NO_SEQUENCE:
         first_sequence = last_sequence - offset_delta & _LAST_SEQUENCE  # the numbers begin anew behind the last
-        entry.batches.append(
-            AppendedBatch(first_sequence, last_sequence, last_offset - offset_delta, last_offset, timestamp)
-        )
+        entry.appended(AppendedBatch(first_sequence, last_sequence, last_offset - offset_delta, last_offset, timestamp))
     return entry
 
 
