@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkastub.handlers.context import ConnectionInfo
+from kafkastub.handlers.outcome import Deferred
 from kafkastub.metadata import TRANSACTION_STATE
 from kafkastub.server.dispatch import Dispatcher, Refused
 from kafkawire.codec import Parts, decode_from, encode
@@ -47,6 +48,8 @@ class Broker:
             self.desk.topic(name, 2, **configs)
         self.dispatcher = CarefulDispatcher(self.state) if careful else Dispatcher(self.state)
         self.info = ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:1")
+        self.put_off: list[tuple[Deferred, int]] = []
+        """Those who wait for a transaction to end."""
         self.say(asked(FindCoordinatorRequest(key_type=1, coordinator_keys=list(NAMES)), 4))
 
     def say(self, whole: bytes) -> tuple[bytes, Any]:
@@ -57,6 +60,9 @@ class Broker:
             left = self.dispatcher.serve(whole, 4, len(whole), self.info, *moment, out)
         except Refused as refused:
             return b"", str(refused)
+        if left is not None and isinstance(left[1], Deferred):
+            self.put_off.append((left[1], left[0].route.version))
+            return b"", "put off"
         return b"".join(out), None if left is None else left[1]
 
     def kept(self) -> Any:
@@ -82,9 +88,10 @@ class Broker:
             name: (one.metadata, list(one.partitions), one.deadline.at)
             for name, one in coordinator.transactions.items()
         }
+        later = [None if one.reply is None else encode(one.reply, version) for one, version in self.put_off]
         meters = coordinator.meters
         counted = meters.committed, meters.aborted, meters.timed_out
-        return logs, known, counted, list(coordinator.idle.items()), transactions.under_way, transactions.held
+        return logs, known, counted, later, list(coordinator.idle.items()), transactions.under_way, transactions.held
 
 
 def asked(request: Message, version: int) -> bytes:
