@@ -7,8 +7,7 @@ another order than they are written in, here the rest of the group stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from kafkastub.coordinator.consumer_records import (
     ConsumerGroupCurrentMemberAssignment,
@@ -56,97 +55,74 @@ class ConsumerGroupState:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing left of it."""
-        parts = (self.metadata, self.target_metadata, self.partition_metadata)
-        return not any((*parts, self.members, self.target, self.current, self.expressions))
+        return not any(getattr(self, name) for name in self.__slots__)
 
 
 ConsumerStates = dict[str, ConsumerGroupState]
 """The groups, by id."""
 
 
+class RecordKey(NamedTuple):
+    """What stands for a record's key: two records with the same are about the same thing.
+
+    Attributes:
+        part: the attribute of `ConsumerGroupState` that the record is in.
+        name: a member id, or a regular expression; "" for what a group has once.
+    """
+
+    part: str
+    group_id: str
+    name: str
+
+
+def key_of(record: ConsumerRecord) -> tuple[RecordKey, bool]:
+    """A record's key, and whether it has a value; else it is a tombstone."""
+    part, name, has_value = _PARTS[type(record)]
+    return RecordKey(part, record.group_id, getattr(record, name) if name else ""), has_value
+
+
+def held(groups: ConsumerStates, key: RecordKey) -> ConsumerRecord | None:
+    """The last record with that key, None where there is none or a tombstone."""
+    state = groups.get(key.group_id)
+    if state is None:
+        return None
+    found: ConsumerRecord | dict[str, ConsumerRecord] | None = getattr(state, key.part)
+    return found.get(key.name) if isinstance(found, dict) else found
+
+
 def apply(groups: ConsumerStates, record: ConsumerRecord) -> None:
     """Make a record true."""
-    change = _CHANGES.get(type(record))
-    state = groups.get(record.group_id)
-    if change is not None:
-        change(state if state is not None else groups.setdefault(record.group_id, ConsumerGroupState()), record)
-    elif state is not None:
-        _TOMBSTONES[type(record)](state, record)
-        if state.is_empty:
-            del groups[record.group_id]
+    part, name, has_value = _PARTS[type(record)]
+    group_id = record.group_id
+    state = groups.get(group_id)
+    if state is None:
+        if not has_value:
+            return
+        state = groups[group_id] = ConsumerGroupState()
+    if not name:
+        setattr(state, part, record if has_value else None)
+    elif has_value:
+        getattr(state, part)[getattr(record, name)] = record
+    else:
+        getattr(state, part).pop(getattr(record, name), None)
+    if not has_value and state.is_empty:
+        del groups[group_id]
 
 
-def _metadata(state: ConsumerGroupState, record: ConsumerGroupMetadata) -> None:
-    state.metadata = record
-
-
-def _partition_metadata(state: ConsumerGroupState, record: ConsumerGroupPartitionMetadata) -> None:
-    state.partition_metadata = record
-
-
-def _member(state: ConsumerGroupState, record: ConsumerGroupMemberMetadata) -> None:
-    state.members[record.member_id] = record
-
-
-def _target_metadata(state: ConsumerGroupState, record: ConsumerGroupTargetAssignmentMetadata) -> None:
-    state.target_metadata = record
-
-
-def _target(state: ConsumerGroupState, record: ConsumerGroupTargetAssignmentMember) -> None:
-    state.target[record.member_id] = record
-
-
-def _current(state: ConsumerGroupState, record: ConsumerGroupCurrentMemberAssignment) -> None:
-    state.current[record.member_id] = record
-
-
-def _expression(state: ConsumerGroupState, record: ConsumerGroupRegularExpression) -> None:
-    state.expressions[record.regular_expression] = record
-
-
-def _no_metadata(state: ConsumerGroupState, record: ConsumerGroupMetadataTombstone) -> None:
-    state.metadata = None
-
-
-def _no_partition_metadata(state: ConsumerGroupState, record: ConsumerGroupPartitionMetadataTombstone) -> None:
-    state.partition_metadata = None
-
-
-def _no_member(state: ConsumerGroupState, record: ConsumerGroupMemberMetadataTombstone) -> None:
-    state.members.pop(record.member_id, None)
-
-
-def _no_target_metadata(state: ConsumerGroupState, record: ConsumerGroupTargetAssignmentMetadataTombstone) -> None:
-    state.target_metadata = None
-
-
-def _no_target(state: ConsumerGroupState, record: ConsumerGroupTargetAssignmentMemberTombstone) -> None:
-    state.target.pop(record.member_id, None)
-
-
-def _no_current(state: ConsumerGroupState, record: ConsumerGroupCurrentMemberAssignmentTombstone) -> None:
-    state.current.pop(record.member_id, None)
-
-
-def _no_expression(state: ConsumerGroupState, record: ConsumerGroupRegularExpressionTombstone) -> None:
-    state.expressions.pop(record.regular_expression, None)
-
-
-_CHANGES: Final[dict[type[ConsumerRecord], Callable[[ConsumerGroupState, Any], None]]] = {
-    ConsumerGroupMetadata: _metadata,
-    ConsumerGroupPartitionMetadata: _partition_metadata,
-    ConsumerGroupMemberMetadata: _member,
-    ConsumerGroupTargetAssignmentMetadata: _target_metadata,
-    ConsumerGroupTargetAssignmentMember: _target,
-    ConsumerGroupCurrentMemberAssignment: _current,
-    ConsumerGroupRegularExpression: _expression,
+_PARTS: Final[dict[type[ConsumerRecord], tuple[str, str, bool]]] = {
+    ConsumerGroupMetadata: ("metadata", "", True),
+    ConsumerGroupMetadataTombstone: ("metadata", "", False),
+    ConsumerGroupPartitionMetadata: ("partition_metadata", "", True),
+    ConsumerGroupPartitionMetadataTombstone: ("partition_metadata", "", False),
+    ConsumerGroupMemberMetadata: ("members", "member_id", True),
+    ConsumerGroupMemberMetadataTombstone: ("members", "member_id", False),
+    ConsumerGroupTargetAssignmentMetadata: ("target_metadata", "", True),
+    ConsumerGroupTargetAssignmentMetadataTombstone: ("target_metadata", "", False),
+    ConsumerGroupTargetAssignmentMember: ("target", "member_id", True),
+    ConsumerGroupTargetAssignmentMemberTombstone: ("target", "member_id", False),
+    ConsumerGroupCurrentMemberAssignment: ("current", "member_id", True),
+    ConsumerGroupCurrentMemberAssignmentTombstone: ("current", "member_id", False),
+    ConsumerGroupRegularExpression: ("expressions", "regular_expression", True),
+    ConsumerGroupRegularExpressionTombstone: ("expressions", "regular_expression", False),
 }
-_TOMBSTONES: Final[dict[type[ConsumerRecord], Callable[[ConsumerGroupState, Any], None]]] = {
-    ConsumerGroupMetadataTombstone: _no_metadata,
-    ConsumerGroupPartitionMetadataTombstone: _no_partition_metadata,
-    ConsumerGroupMemberMetadataTombstone: _no_member,
-    ConsumerGroupTargetAssignmentMetadataTombstone: _no_target_metadata,
-    ConsumerGroupTargetAssignmentMemberTombstone: _no_target,
-    ConsumerGroupCurrentMemberAssignmentTombstone: _no_current,
-    ConsumerGroupRegularExpressionTombstone: _no_expression,
-}
+"""Where each is, under what, and whether it is there."""

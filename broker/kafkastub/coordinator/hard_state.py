@@ -7,7 +7,7 @@ in the group types' packages.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Union
 
 from kafkastub.coordinator.offsets import OffsetStore
 from kafkastub.coordinator.records import (
@@ -22,7 +22,19 @@ from kafkastub.coordinator.records import (
 )
 
 if TYPE_CHECKING:
-    from kafkastub.coordinator.consumer_state import ConsumerStates
+    from kafkastub.coordinator.consumer_state import ConsumerStates, RecordKey
+
+GroupKey = Union[str, "RecordKey"]
+"""What stands for the key of a record about a group: the id of a classic one, or what and which of another."""
+
+
+def key_of(record: GroupMetadata | GroupTombstone | ConsumerRecord) -> tuple[GroupKey, bool]:
+    """A record's key, and whether it has a value; else it is a tombstone."""
+    if not isinstance(record, ConsumerRecord):
+        return record.group_id, isinstance(record, GroupMetadata)
+    from kafkastub.coordinator import consumer_state  # most brokers have no such group
+
+    return consumer_state.key_of(record)
 
 
 class HardState:
@@ -53,13 +65,21 @@ class HardState:
         elif isinstance(record, PendingOffsets):
             self.offsets.apply_pending(record)
         elif isinstance(record, ConsumerRecord):
-            from kafkastub.coordinator import consumer_state  # most brokers have no such group
+            from kafkastub.coordinator import consumer_state
 
             consumer_state.apply(self.consumer, record)
 
     def complete(self, marker: TransactionMarker) -> None:
         """Make a marker true, in its groups."""
         self.offsets.apply_marker(marker)
+
+    def last(self, key: GroupKey) -> Record | None:
+        """The last record about a group with that key; None where there is none, or a tombstone."""
+        if isinstance(key, str):
+            return self.generations.get(key)
+        from kafkastub.coordinator import consumer_state
+
+        return consumer_state.held(self.consumer, key)
 
     def knows(self, group_id: str) -> bool:
         """Whether there is anything of the group."""
