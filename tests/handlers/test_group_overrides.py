@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from kafkastub.config import KAFKA, BrokerConfig
+from kafkastub.config import BrokerConfig, Profile
 from kafkastub.coordinator.modern.settings import ConsumerGroupConfig
 from kafkastub.metadata import Cluster, Node
 from kafkastub.state.configs.group_overrides import GroupOverrides
@@ -20,11 +20,11 @@ def cluster() -> Cluster:
 
 
 def test_a_group_without_configuration_has_none(cluster: Cluster):
-    assert GroupOverrides(BrokerConfig({}, KAFKA), cluster).of_consumer_group("g") is None
+    assert GroupOverrides(BrokerConfig({}, Profile.named("kafka")), cluster).of_consumer_group("g") is None
 
 
 def test_overrides_are_typed_and_followed_as_they_change(cluster: Cluster):
-    overrides = GroupOverrides(BrokerConfig({}, KAFKA), cluster)
+    overrides = GroupOverrides(BrokerConfig({}, Profile.named("kafka")), cluster)
     cluster.group_configs["g"] = {"consumer.session.timeout.ms": "46000", "consumer.assignor.offload.enable": "FALSE"}
     assert overrides.of_consumer_group("g") == ConsumerGroupConfig(46_000, None, None, assignor_offload=False)
     cluster.group_configs["g"] = {"consumer.assignment.interval.ms": "0", "share.session.timeout.ms": "46000"}
@@ -34,7 +34,7 @@ def test_overrides_are_typed_and_followed_as_they_change(cluster: Cluster):
 
 
 def test_what_was_set_under_wider_bounds_counts_as_the_bound(cluster: Cluster):
-    overrides = GroupOverrides(BrokerConfig({}, KAFKA), cluster)
+    overrides = GroupOverrides(BrokerConfig({}, Profile.named("kafka")), cluster)
     cluster.group_configs["g"] = {
         "consumer.session.timeout.ms": "6000",
         "consumer.heartbeat.interval.ms": "20000",
