@@ -51,8 +51,8 @@ class ConsumerMember:
     subscribed_topic_names: frozenset[str] = frozenset()
     subscribed_topic_regex: str | None = ""
     server_assignor: str | None = None
-    assigned: PartitionEpochs = {}
-    pending_revocation: PartitionEpochs = {}
+    assigned: PartitionEpochs = {}  # noqa: RUF009 - never changed
+    pending_revocation: PartitionEpochs = {}  # noqa: RUF009 - never changed
     classic: ClassicMemberMetadata | None = None
 
     def is_reconciled_to(self, epoch: int) -> bool:
