@@ -7,6 +7,7 @@ faults is told: all of it follows from `String.hashCode` and the iteration order
 from __future__ import annotations
 
 from collections.abc import Iterable
+from struct import unpack
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -25,9 +26,26 @@ def string_hash(text: str) -> int:
     return h
 
 
+def uuid_hash(uuid: bytes) -> int:
+    """`hashCode` of Kafka's `Uuid`, given as its 16 bytes: as an unsigned 32-bit number."""
+    a, b, c, d = unpack(">4I", uuid)
+    return int(a ^ b ^ c ^ d)
+
+
+def uuid_order(uuid: bytes) -> tuple[int, int]:
+    """Sorts as `Uuid.compareTo`: the halves are signed numbers."""
+    most, least = unpack(">2q", uuid)
+    return most, least
+
+
 def string_order(text: str) -> bytes:
     """Sorts as `String.compareTo`: by UTF-16 units."""
     return text.encode("utf-16-be", "surrogatepass")
+
+
+def spread(code: int) -> int:
+    """The bits of a hash code of which a `HashMap` takes the lowest for the bucket."""
+    return code ^ code >> 16
 
 
 def hash_map_order(keys: Iterable[tuple[int, T]], capacity: int = 16) -> list[T]:
@@ -43,7 +61,7 @@ def hash_map_order(keys: Iterable[tuple[int, T]], capacity: int = 16) -> list[T]
         size *= 2
     buckets: dict[int, list[T]] = {}
     for h, item in items:
-        buckets.setdefault((h ^ h >> 16) & (size - 1), []).append(item)
+        buckets.setdefault(spread(h) & (size - 1), []).append(item)
     return [item for index in sorted(buckets) for item in buckets[index]]
 
 
