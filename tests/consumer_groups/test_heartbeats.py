@@ -45,7 +45,9 @@ def test_a_second_member_gets_what_the_first_has_let_go_of(context: Context):
 
     first = context.heartbeat("m1", 2)
     keeps = context.told(first)
-    assert first.member_epoch == 2 and keeps is not None and len(keeps["t"]) == 2
+    assert first.member_epoch == 2
+    assert keeps is not None
+    assert len(keeps["t"]) == 2
     assert context.heartbeat("m1", 2).assignment is None
     assert context.told(context.heartbeat("m1", 2, owned={"t": {0, 1, 2, 3}})) is None
     assert context.told(context.heartbeat("m2", 3)) is None
@@ -121,7 +123,9 @@ def test_a_full_group_takes_nobody_in(context: Context):
 
 def test_the_broker_makes_an_id_for_a_member_of_version_0(context: Context):
     reply = context.join("", "t", version=0)
-    assert reply.member_id is not None and len(reply.member_id) == 22 and reply.member_id[0] != "-"
+    assert reply.member_id is not None
+    assert len(reply.member_id) == 22
+    assert reply.member_id[0] != "-"
     assert list(context.group().members) == [reply.member_id]
     other = context.join("", "t", version=0)
     assert other.member_id != reply.member_id
@@ -210,7 +214,8 @@ def test_a_member_that_joins_again_counts_as_having_let_go_of_everything(context
     assert context.heartbeat("m1", 2).member_epoch == 2
     again = context.join("m1", "t")
     keeps = context.told(again)
-    assert again.member_epoch == 3 and keeps is not None
+    assert again.member_epoch == 3
+    assert keeps is not None
     assert context.told(context.heartbeat("m2", 3)) == {"t": {0, 1, 2, 3} - keeps["t"]}
 
 
@@ -308,5 +313,6 @@ def test_what_a_first_join_writes(context: Context):
         "ConsumerGroupTargetAssignmentMetadata",
         "ConsumerGroupCurrentMemberAssignment",
     ]
-    assert isinstance(context.records[1], ConsumerGroupMetadata) and context.records[1].epoch == 2
+    assert isinstance(context.records[1], ConsumerGroupMetadata)
+    assert context.records[1].epoch == 2
     assert context.records[3] == ConsumerGroupTargetAssignmentMetadata("g", 2, context.broker_ms)
