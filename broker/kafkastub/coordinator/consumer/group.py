@@ -38,6 +38,7 @@ from kafkastub.coordinator.group import (
     PartitionCheck,
 )
 from kafkastub.coordinator.modern.assignment import Assignment
+from kafkastub.coordinator.modern.partition_sets import known_order, of_record
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
@@ -240,9 +241,12 @@ class ConsumerGroup:
         return check_commit(self.member(member_id), generation, version, transactional)
 
     def validate_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Raises UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION; who names no member may fetch."""
-        if member_id is not None or member_epoch >= 0:
-            check_fetch(self.member(member_id or ""), member_epoch)
+        """Raises UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION; who names neither may fetch."""
+        if member_id is None:
+            if member_epoch >= 0:
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka trips over the missing id
+            return
+        check_fetch(self.member(member_id), member_epoch)
 
     def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> int | None:
         """A commit keeps no session alive here, and each offset has its own age."""
@@ -360,7 +364,7 @@ class ConsumerGroup:
         self.target_epoch, self.target_timestamp = -1, 0
 
     def _apply_target(self, record: ConsumerGroupTargetAssignmentMember) -> None:
-        self.target[record.member_id] = record.partitions
+        self.target[record.member_id] = {t: of_record(known_order(some)) for t, some in record.partitions.items()}
 
     def _apply_no_target(self, record: ConsumerGroupTargetAssignmentMemberTombstone) -> None:
         self.target.pop(record.member_id, None)
