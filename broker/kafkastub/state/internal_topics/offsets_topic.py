@@ -157,9 +157,12 @@ class OffsetsTopic(InternalTopic[Record]):
         return offset
 
     def _pending_in(self, log: StateLog, producer_id: int) -> tuple[str, ...]:
-        """The groups of a log in which a producer has pending offsets."""
+        """The groups of a log in which a producer has pending offsets.
+
+        While loading also one whose owner was forgotten, as nothing was left of it: its records may still be there.
+        """
         groups = self._coordinator.offsets.pending.groups_of(producer_id)
-        return tuple(group_id for group_id in groups if self._owners.get(group_id) is log)
+        return tuple(group_id for group_id in groups if self.log_of(group_id) is log)
 
     def _complete(self, log: StateLog, marker: TransactionMarker, offset: int) -> None:
         """A marker stands there."""
@@ -254,6 +257,9 @@ class OffsetsTopic(InternalTopic[Record]):
         if entry is not None and entry.transaction_start is not None and entry.transaction_start <= offset:
             offsets.pending.placed(record, offset)
             return
+        of_batch = log.aborted_transactions(offset, offset + 1)
+        if any(one.producer_id == record.producer_id and one.first_offset <= offset for one in of_batch):
+            return  # it may say what was committed before it: that stays where it stood
         columns = offsets.topic(record.group_id, record.commit.topic)
         if columns is not None:
             columns.placed(record.commit, offset)
