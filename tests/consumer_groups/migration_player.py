@@ -325,9 +325,7 @@ class Player:
         """What the parked sync is answered."""
         answer = self._receive(name)
         share = self._name(told(bytes(answer.assignment)))
-        self.note(
-            f"{name} syncs: {_error(answer.error_code)} {answer.protocol_type}/{answer.protocol_name} {share}"
-        )
+        self.note(f"{name} syncs: {_error(answer.error_code)} {answer.protocol_type}/{answer.protocol_name} {share}")
         return answer
 
     def heartbeat(self, name: str, *, generation: int | None = None, instance: str | None = None) -> Any:

@@ -180,13 +180,13 @@ class ClassicGroups:
 
     # -- to another type and back --------------------------------------------------------------------------------
 
-    def give_up(self, group: ClassicGroup, turn: Turn) -> None:
-        """The group goes over to another type: it is gone, its offsets stay; who is parked shall join again.
+    def give_way(self, group: Group, turn: Turn) -> None:
+        """A group of another type takes the group's place: who is parked shall join again.
 
-        Kafka: GroupMetadataManager.convertToConsumerGroup, maybeDeleteEmptyClassicGroup.
+        Kafka: GroupMetadataManager.convertToConsumerGroup.
         """
+        assert isinstance(group, ClassicGroup)
         self._dismiss_all(group, ErrorCode.REBALANCE_IN_PROGRESS, turn)
-        self._groups.remove(group, turn)
 
     def prospect(self, group_id: str, generation: int, members: Iterable[Newcomer], turn: Turn) -> ClassicGroup:
         """A Stable group of members that are in a group of another type; for `take_over`, nothing has happened yet.

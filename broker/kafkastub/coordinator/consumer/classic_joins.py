@@ -48,9 +48,7 @@ class ClassicJoins:
         steps.check_room(group, member_id, instance_id)
         _check_protocols(group, join)
         if is_new and instance_id is None and join.requires_member_id:
-            return JoinGroupResponse(
-                error_code=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id, protocol_name=None
-            )
+            return JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id, protocol_name=None)
         records: list[Record] = []
         if instance_id is None:
             member = steps.dynamic_member(group, member_id, -1, (), True, classic=True)

@@ -62,7 +62,7 @@ class ClassicMembers:
         self, group: ConsumerGroup, member_id: str, group_instance_id: str | None, generation: int, timer_ms: int
     ) -> ErrorCode:
         """A member is alive. REBALANCE_IN_PROGRESS where there is something that it can only be told by joining."""
-        member, classic = _classic(group, member_id, group_instance_id)
+        member, _ = _classic(group, member_id, group_instance_id)
         _check_generation(member, generation)
         self._arm_session(group, member, timer_ms)
         state = member.state

@@ -1,7 +1,7 @@
-"""The consumer protocol inside the classic one: what its members' metadata and assignments say. Kafka: ConsumerProtocol.
+"""The consumer protocol inside the classic one: what members' metadata and assignments say. Kafka: ConsumerProtocol.
 
-Each begins with its version, a 16-bit number; a higher one than is known is read as the highest known, what is behind
-the message is ignored.
+Each begins with its version, a 16-bit number; one that is higher than the highest known is read as that, and what is
+behind the message is ignored.
 """
 
 from __future__ import annotations

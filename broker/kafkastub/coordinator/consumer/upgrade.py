@@ -65,7 +65,9 @@ def _upgraded(group: ClassicGroup, member: ClassicMember, cluster: ClusterImage)
         assignment = embedded.assignment(member.assignment)
         if assignment.user_data:
             why = "an unsupported custom assignor is in use."
-            advice = "Please refer to the documentation or switch to a default assignor before re-attempting the upgrade."
+            advice = (
+                "Please refer to the documentation or switch to a default assignor before re-attempting the upgrade."
+            )
             raise _refused(group, f"{why} {advice}")
         partitions = embedded.by_topic_id(assignment.assigned_partitions, cluster)
     metadata = dict(member.protocols).get(group.protocol or "")
@@ -83,7 +85,9 @@ def _upgraded(group: ClassicGroup, member: ClassicMember, cluster: ClusterImage)
         client_id=member.client_id,
         client_host=member.client_host,
         subscribed_topic_names=frozenset(subscription.topics),
-        assigned={topic_id: dict.fromkeys(sorted(of_topic), epoch) for topic_id, of_topic in partitions.items() if of_topic},
+        assigned={
+            topic_id: dict.fromkeys(sorted(of_topic), epoch) for topic_id, of_topic in partitions.items() if of_topic
+        },
         classic=ClassicMemberMetadata(
             member.session_timeout_ms, tuple(ClassicProtocol(*protocol) for protocol in member.protocols)
         ),
