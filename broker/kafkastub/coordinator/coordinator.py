@@ -52,11 +52,13 @@ class GroupCoordinator(Groups):
     def consumer(self) -> ConsumerGroups:
         """The requests of the consumer protocol; made when first asked for, as most brokers never need them."""
         if self._consumer is None:
+            from kafkastub.coordinator.consumer import migration
             from kafkastub.coordinator.consumer.groups import ConsumerGroups
             from kafkastub.coordinator.modern.settings import ConsumerSettings
 
             self._consumer = ConsumerGroups(self, ConsumerSettings.of(self._config), self._random)
             self.types = {**self.types, self._consumer.name: self._consumer}
+            migration.connect(self._consumer, self.classic)
         return self._consumer
 
     def metadata_changed(self, names: Iterable[str]) -> None:

@@ -194,6 +194,9 @@ class ConsumerGroups:
                 self.fencing.arm_rebalance(group, member, turn)
         self.heartbeats.expressions.revived(group, turn)
 
+    def give_way(self, group: Group, turn: Turn) -> None:
+        """Nobody is parked in it."""
+
     def unload(self, group: Group, turn: Turn) -> None:
         """The group is forgotten; nobody is parked in it."""
         group.end(turn.broker_ms)
