@@ -66,6 +66,16 @@ class GroupCoordinator(Groups):
         if self._consumer is not None:
             self._consumer.metadata_changed(names)
 
+    def reconfigured(self) -> None:
+        """The broker's configuration was changed while it runs: of these groups, how often they are assigned anew."""
+        if self._consumer is not None:
+            self._consumer.reconfigured(self._config)
+
+    @property
+    def consumer_rebalances(self) -> int:
+        """How often subscriptions or topics have raised a consumer group's epoch (consumer-group-rebalances)."""
+        return 0 if self._consumer is None else self._consumer.rebalances
+
     @property
     def completed_rebalances(self) -> int:
         """How many rebalances have ended with an assignment (KIP-496: group-completed-rebalances)."""
