@@ -103,7 +103,7 @@ class Consumers(Places):
         return self.pick(chosen) if chosen and self.chance(0.8) else self.somebody()
 
     def _is_up_to_date(self, member: Member) -> bool:
-        return member.epoch == self.play.state.get(f"consumer group {member.group}", {}).get("group_epoch")
+        return bool(member.epoch == self.play.state.get(f"consumer group {member.group}", {}).get("group_epoch"))
 
     def on(self, member: Member) -> str:
         """The connection of a member."""
@@ -175,14 +175,16 @@ class Consumers(Places):
 
     def err(self) -> None:
         """A member says what is not so: another epoch, partitions that it does not own, a wrong name, a bad request."""
-        member = self.somebody(joined=self.chance(0.9))
+        member = self.somebody()
+        if not member.epoch and self.chance(0.9):
+            return
         body = self._who(member)
         if self.chance(0.5):
             body["topic_partitions"] = self._partitions(member)
         epochs = (member.epoch + 1, max(0, member.epoch - 1), member.former, member.former, -3, -2, 2**31 - 1)
         changes: tuple[dict[str, Json], ...] = (
-            {"member_epoch": self.pick(epochs)},
-            {"member_epoch": self.pick(epochs)},
+            *({"member_epoch": self.pick(epochs)} for _ in range(4)),
+            *({"member_epoch": member.former, "topic_partitions": self._partitions(member)} for _ in range(2)),
             {"member_epoch": member.former, "topic_partitions": self._partitions(member)},
             {"topic_partitions": self._partitions(member)},
             {"member_id": self.pick(("nobody", "", *MEMBERS))},
