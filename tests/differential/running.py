@@ -65,7 +65,7 @@ def stub(config: str, release: str = "", like: ByConfig | None = None) -> Iterat
 
 def _give_ids(running: KafkaStub, ids: Mapping[str, bytes]) -> None:
     """Let topics of these names get these ids."""
-    cluster = running._runner.running().state.cluster
+    cluster = running._running().state.cluster
     create = cluster.create_topic
 
     def create_topic(name: str, *args: Any, **more: Any) -> Topic:

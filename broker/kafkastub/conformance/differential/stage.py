@@ -308,7 +308,7 @@ class Stage:
 
     def _learn_member(self, request: Mapping[str, Json], message: Message) -> None:
         """A member id of the newer protocol that the broker made up is a uuid alone."""
-        made = getattr(message, "member_id", None) if request.get("member_id") == "" else None
+        made = None if request.get("member_id") else getattr(message, "member_id", None)
         if made and UUID_TEXT.fullmatch(made):
             self.names.learn_uuid(made)
 
