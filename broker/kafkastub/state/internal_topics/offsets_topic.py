@@ -13,15 +13,14 @@ from typing import Any, Final
 from kafkastub.config import BrokerConfig
 from kafkastub.coordinator import (
     GroupCoordinator,
-    GroupMetadata,
-    GroupTombstone,
     OffsetCommit,
+    OffsetTombstone,
     PendingOffsets,
     Record,
     TransactionMarker,
     Turn,
 )
-from kafkastub.coordinator.hard_state import HardState
+from kafkastub.coordinator.hard_state import HardState, key_of
 from kafkastub.coordinator.topic_offsets import TopicOffsets
 from kafkastub.state.internal_topics import contract
 from kafkastub.state.internal_topics.contract import Loaded, Place
@@ -235,13 +234,17 @@ class OffsetsTopic(InternalTopic[Record]):
                 columns.placed(record, offset)
         elif isinstance(record, PendingOffsets):
             self._compact_pending(log, record, offset)
-        elif isinstance(record, GroupMetadata):
-            if hard.generations.get(group_id) == record:
-                self._places[log][group_id] = Place(offset, timestamp, record)
-        else:
+        elif isinstance(record, OffsetTombstone):
             log.forget_snapshot()
-            if isinstance(record, GroupTombstone) and group_id not in hard.generations:
-                self._places[log].pop(group_id, None)
+        else:
+            key, has_value = key_of(record)
+            if has_value:
+                if hard.last(key) == record:
+                    self._places[log][key] = Place(offset, timestamp, record)
+                return
+            log.forget_snapshot()
+            if hard.last(key) is None:
+                self._places[log].pop(key, None)
                 if not hard.knows(group_id):
                     self._owners.pop(group_id, None)
 
@@ -273,11 +276,15 @@ class OffsetsTopic(InternalTopic[Record]):
                 columns.placed(record, offset)
         elif isinstance(record, PendingOffsets):
             self._coordinator.hard.offsets.pending.placed(record, offset)
-        elif isinstance(record, GroupMetadata):
-            places[record.group_id] = Place(offset, timestamp, record)
-        elif isinstance(record, GroupTombstone):
-            places.pop(record.group_id, None)
-        return isinstance(record, OffsetCommit | PendingOffsets | GroupMetadata)
+        elif isinstance(record, OffsetTombstone):
+            return False
+        else:
+            key, has_value = key_of(record)
+            if not has_value:
+                places.pop(key, None)
+                return False
+            places[key] = Place(offset, timestamp, record)
+        return True
 
     # -- reading -------------------------------------------------------------------------------------------------
 
@@ -314,12 +321,12 @@ class OffsetsTopic(InternalTopic[Record]):
         key = offset_key(group_id, topic, partition)
         return NewRecord(key, self._codec.offset(committed), committed.commit_timestamp)
 
-    def live_generation(self, log: StateLog, group_id: str, offset: int) -> NewRecord | None:
-        """The compacted record behind a group's generation, if it stood at that log offset."""
-        place = self._places[log].get(group_id)
-        if place is None or self.hard.generations.get(group_id) != place.record:
+    def live_record(self, log: StateLog, key: Any, offset: int) -> NewRecord | None:
+        """The compacted record about a group of that key, if it stood at that log offset."""
+        place = self._places[log].get(key)
+        if place is None or self.hard.last(key) != place.record:
             return None
-        return self.last_record(log, group_id, offset)
+        return self.last_record(log, key, offset)
 
     def snapshot(self, log: StateLog, end: int) -> LiveRecords:
         groups = [group_id for group_id, of_group in self._owners.items() if of_group is log]
