@@ -34,13 +34,17 @@ class TopicsImage:
         return 0 if topic is None else len(topic.partitions)
 
     def racks(self, name: str, partition: int) -> frozenset[str]:
-        """The racks of the partition's replicas, as far as the cluster knows their nodes; those that are stopped too."""
+        """The racks of the partition's replicas, as far as the cluster knows their nodes; stopped ones too."""
+        return frozenset(self.replica_racks(name, partition))
+
+    def replica_racks(self, name: str, partition: int) -> list[str]:
+        """The same, a rack as often as it has a replica: so it goes into a topic's hash."""
         cluster = self._cluster
         topic = cluster.topics.get(name)
         if topic is None or not 0 <= partition < len(topic.partitions):
-            return frozenset()
+            return []
         nodes = (cluster.nodes.get(node_id) for node_id in topic.partitions[partition].replicas)
-        return frozenset(node.rack for node in nodes if node is not None and node.registered and node.rack is not None)
+        return [node.rack for node in nodes if node is not None and node.registered and node.rack is not None]
 
     def names(self) -> Collection[str]:
         """Those of all topics, internal ones too, in the order of their creation."""

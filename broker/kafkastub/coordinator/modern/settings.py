@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kafkastub.config import BrokerConfig
+from kafkastub.config.assignors import assignor_names
 
 
 class ConsumerGroupConfig(NamedTuple):
@@ -54,6 +55,6 @@ class ConsumerSettings:
             assignor_offload=values["group.consumer.assignor.offload.enable"],
             regex_refresh_interval_ms=values["group.consumer.regex.refresh.interval.ms"],
             max_size=values["group.consumer.max.size"],
-            assignors=tuple(values["group.consumer.assignors"]),
+            assignors=assignor_names(values["group.consumer.assignors"]),
             migration_policy=values["group.consumer.migration.policy"].lower(),
         )
