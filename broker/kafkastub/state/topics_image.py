@@ -33,16 +33,12 @@ class TopicsImage:
         topic = self._cluster.topics.get(name)
         return 0 if topic is None else len(topic.partitions)
 
-    def racks(self, name: str, partition: int) -> frozenset[str]:
-        """The racks of the partition's replicas, as far as the cluster knows their nodes; stopped ones too."""
-        return frozenset(self.replica_racks(name, partition))
-
-    def replica_racks(self, name: str, partition: int) -> list[str]:
-        """The same, a rack as often as it has a replica: so it goes into a topic's hash."""
+    def racks(self, name: str, partition: int) -> Collection[str]:
+        """The racks of the partition's replicas, one a replica, of nodes that the cluster knows; stopped ones too."""
         cluster = self._cluster
         topic = cluster.topics.get(name)
         if topic is None or not 0 <= partition < len(topic.partitions):
-            return []
+            return ()
         nodes = (cluster.nodes.get(node_id) for node_id in topic.partitions[partition].replicas)
         return [node.rack for node in nodes if node is not None and node.registered and node.rack is not None]
 
