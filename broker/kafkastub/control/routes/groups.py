@@ -33,8 +33,8 @@ class GroupInfo(BaseModel):
     group: str
     type: str = Field(description="classic, or consumer (KIP-848)")
     state: str = Field(
-        description="Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; in the consumer protocol Assigning "
-        "and Reconciling, too"
+        description="Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; in the consumer protocol "
+        "Assigning and Reconciling, too"
     )
     protocol_type: str | None = Field(description="null for a group that only ever committed offsets")
     members: int
