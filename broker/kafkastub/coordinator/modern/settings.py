@@ -32,8 +32,8 @@ class ConsumerSettings:
     Attributes:
         assignors: names, the default first.
         migration_policy: `disabled`, `upgrade`, `downgrade` or `bidirectional`.
-        assignor_offload: whether assignors run beside the coordinator; then a new target is there at the next
-            heartbeat and not in the answer to the one that made it necessary.
+        assignor_offload: whether assignors are to run beside the coordinator. Kafka 4.4.0 knows the name and does not
+            ask for it: a new target is in the answer to the heartbeat that made it necessary.
     """
 
     session_timeout_ms: int = 45_000

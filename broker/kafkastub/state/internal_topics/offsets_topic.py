@@ -157,9 +157,12 @@ class OffsetsTopic(InternalTopic[Record]):
         return offset
 
     def _pending_in(self, log: StateLog, producer_id: int) -> tuple[str, ...]:
-        """The groups of a log in which a producer has pending offsets."""
+        """The groups of a log in which a producer has pending offsets.
+
+        While loading also one whose owner was forgotten, as nothing was left of it: its records may still be there.
+        """
         groups = self._coordinator.offsets.pending.groups_of(producer_id)
-        return tuple(group_id for group_id in groups if self._owners.get(group_id) is log)
+        return tuple(group_id for group_id in groups if self.log_of(group_id) is log)
 
     def _complete(self, log: StateLog, marker: TransactionMarker, offset: int) -> None:
         """A marker stands there."""
