@@ -30,7 +30,9 @@ def described(group: ConsumerGroup, default_assignor: str, image: ClusterImage) 
 
 def _member(group: ConsumerGroup, member: ConsumerMember, image: ClusterImage) -> Member:
     names = member.subscribed_topic_names
-    target = {topic: partitions_in_order(some, copied(len(some))) for topic, some in group.target_of(member.member_id).items()}
+    target = {
+        topic: partitions_in_order(some, copied(len(some))) for topic, some in group.target_of(member.member_id).items()
+    }
     return Member(
         member_id=member.member_id,
         instance_id=member.instance_id,

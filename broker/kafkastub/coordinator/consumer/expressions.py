@@ -1,4 +1,6 @@
-"""Members that subscribe to topics by a regular expression. Kafka: maybeUpdateRegularExpressions, TopicRegexResolver.
+"""Members that subscribe to topics by a regular expression.
+
+Kafka: maybeUpdateRegularExpressions, handleRegularExpressionsResult, TopicRegexResolver.
 
 What an expression matches is found out after the answer to the heartbeat that asked for it, by a deadline that is due
 at once. Kafka does it on another thread. A group with many expressions in a cluster with many topics takes several
@@ -191,7 +193,7 @@ class Expressions:
                     yield True
 
     def _resolved(self, group: ConsumerGroup, found: dict[str, list[str]], version: int, turn: Turn) -> None:
-        """The topics are found: a new epoch where they are others than before. Kafka: handleRegularExpressionsResult."""
+        """The topics are found: a new epoch where they are others than before."""
         group_id, records, changed = group.group_id, list[Record](), False
         now = group.subscriptions.now
         counts = Counts(now.by_name, dict(now.by_regex), now.expressions)

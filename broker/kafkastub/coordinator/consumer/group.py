@@ -240,9 +240,12 @@ class ConsumerGroup:
         return check_commit(self.member(member_id), generation, version, transactional)
 
     def validate_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Raises UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION; who names no member may fetch."""
-        if member_id is not None or member_epoch >= 0:
-            check_fetch(self.member(member_id or ""), member_epoch)
+        """Raises UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION; who names neither may fetch."""
+        if member_id is None:
+            if member_epoch >= 0:
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka trips over the missing id
+            return
+        check_fetch(self.member(member_id), member_epoch)
 
     def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> int | None:
         """A commit keeps no session alive here, and each offset has its own age."""

@@ -63,6 +63,10 @@ class ConsumerGroups:
 
     # -- requests ------------------------------------------------------------------------------------------------
 
+    def check_heartbeat(self, request: ConsumerGroupHeartbeatRequest, version: int) -> None:
+        """Raises INVALID_REQUEST, UNSUPPORTED_ASSIGNOR for what can't be said in any group, with Kafka's message."""
+        validation.check(request, version, tuple(self.context.assignors))
+
     def heartbeat(
         self,
         request: ConsumerGroupHeartbeatRequest,
@@ -79,9 +83,8 @@ class ConsumerGroups:
             client_host: as Kafka shows it, with its slash: `/127.0.0.1`.
             may_describe: whether the client may know of a topic, for regular expressions; None where it may of all.
 
-        Raises: KafkaError with Kafka's message.
+        Raises: KafkaError with Kafka's message; what `check_heartbeat` raises is not looked for again.
         """
-        validation.check(request, version, tuple(self.context.assignors))
         turn = Turn(broker_ms, timer_ms)
         if request.member_epoch in (LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH):
             turn.reply = self.fencing.leave(request, turn)
@@ -98,7 +101,7 @@ class ConsumerGroups:
     def metadata_changed(self, names: Iterable[str]) -> None:
         """Topics were created, grown or deleted: groups that subscribe to them look again at their next heartbeat.
 
-        Where one was created, groups with regular expressions look too. Kafka: onMetadataUpdate, requestMetadataRefresh.
+        Where one was created, groups with regular expressions look too. Kafka: onMetadataUpdate.
         """
         names = list(names)
         image, known, created = self.context.image, self._topic_ids, False

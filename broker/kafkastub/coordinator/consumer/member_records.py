@@ -1,4 +1,7 @@
-"""Members out of records, and records out of members. Kafka: ConsumerGroupMember.Builder, GroupCoordinatorRecordHelpers."""
+"""Members out of records, and records out of members.
+
+Kafka: ConsumerGroupMember.Builder, GroupCoordinatorRecordHelpers.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +50,7 @@ def with_assignment(member: ConsumerMember, record: ConsumerGroupCurrentMemberAs
 
 def without_assignment(member: ConsumerMember) -> ConsumerMember:
     """The member with nothing, on its way out."""
-    return replace(
-        member, member_epoch=-1, previous_member_epoch=-1, assigned=NOTHING, pending_revocation=NOTHING
-    )
+    return replace(member, member_epoch=-1, previous_member_epoch=-1, assigned=NOTHING, pending_revocation=NOTHING)
 
 
 def metadata_record(group_id: str, member: ConsumerMember) -> ConsumerGroupMemberMetadata:

@@ -28,9 +28,8 @@ class Owners:
     def replace(self, old: ConsumerMember | None, new: ConsumerMember | None) -> None:
         """A member has changed, come (no `old`) or gone (no `new`)."""
         if old is not None:
-            if new is not None and old.member_epoch == new.member_epoch:
-                if old.assigned is new.assigned and old.pending_revocation is new.pending_revocation:
-                    return
+            if new is not None and _same(old, new):
+                return
             self._remove(old.assigned, old.member_epoch)
             self._remove(old.pending_revocation, old.member_epoch)
         if new is not None:
@@ -56,3 +55,9 @@ class Owners:
                 known = epochs.get(partition)
                 if known is None or known < epoch:
                     epochs[partition] = epoch
+
+
+def _same(old: ConsumerMember, new: ConsumerMember) -> bool:
+    """Whether the member has what it had, in the same epoch."""
+    same = old.assigned is new.assigned and old.pending_revocation is new.pending_revocation
+    return same and old.member_epoch == new.member_epoch

@@ -24,7 +24,6 @@ from kafkastub.coordinator.consumer_records import (
 )
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.modern.assignment import Assignment
-from kafkastub.coordinator.modern.assignors import AssignorError
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
@@ -182,7 +181,7 @@ class Steps:
     ) -> tuple[int, Assignment]:
         """The epoch of the target and the member's part of it, computed where the group's epoch asks for it.
 
-        Raises UNKNOWN_SERVER_ERROR where the assignor fails. Kafka: maybeUpdateTargetAssignment.
+        Kafka: maybeUpdateTargetAssignment.
         """
         context = self.context
         if group.target_epoch >= epoch or not may_compute(
@@ -191,17 +190,13 @@ class Steps:
             static = group.static_member(updated.instance_id)
             before = updated.member_id if updated.instance_id is None else None if static is None else static.member_id
             return group.target_epoch, NO_ASSIGNMENT if before is None else group.target_of(before)
-        name = group.preferred_assignor_after(member, updated)
-        assignor = context.assignors.get(name or context.default_assignor) or context.assignors[context.default_assignor]
+        preferred = group.preferred_assignor_after(member, updated)
+        assignor = context.assignors.get(preferred or "") or context.assignors[context.default_assignor]
         topic_ids = TopicIds(context.image, group.subscriptions.resolved)
         computation = Computation(
             group, epoch, updated, homogeneous, assignor, context.image, topic_ids, turn.broker_ms
         )
-        try:
-            return epoch, computation.run(records)
-        except AssignorError as error:
-            what = f"Failed to compute a new target assignment for epoch {epoch}: {error}"
-            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, what) from error
+        return epoch, computation.run(records)
 
     def reconciled(
         self,

@@ -24,9 +24,8 @@ def records(
     by_member: dict[str, Assignment] = {}
     for member_id, topics in target.items():
         group.member(member_id)
-        by_member[member_id] = {
-            _topic_id(image, topic, partitions): frozenset(partitions) for topic, partitions in topics.items() if partitions
-        }
+        some = {topic: frozenset(partitions) for topic, partitions in topics.items() if partitions}
+        by_member[member_id] = {_topic_id(image, topic, which): which for topic, which in some.items()}
         for topic, partitions in topics.items():
             for partition in partitions:
                 first = given.setdefault((topic, partition), member_id)
