@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from kafkastub.coordinator.consumer_records import EpochsOfPartitions
+from kafkastub.coordinator.modern.partition_sets import java_order, power_of_two
 from kafkawire.java_order import hash_map_order
 from kafkawire.messages.consumer_group_heartbeat_response import Assignment, TopicPartitions
 
@@ -16,10 +17,7 @@ def topics_in_order(topic_ids: Iterable[bytes]) -> list[bytes]:
 
 def partitions_in_order(partitions: Collection[int], capacity: int = 16) -> list[int]:
     """Partitions in the order of a `HashMap`, or `HashSet`, that was made for `capacity`."""
-    in_order = sorted(partitions)
-    if in_order and in_order[-1] >= max(capacity, len(in_order)):  # else each is in the bucket of its number
-        return hash_map_order(((partition, partition) for partition in partitions), capacity)
-    return in_order
+    return list(java_order(sorted(partitions), power_of_two(capacity)))
 
 
 def assignment_of(assigned: EpochsOfPartitions, before: EpochsOfPartitions) -> Assignment:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from kafkastub.coordinator.consumer.answer import merged, partitions_in_order, topics_in_order
+from kafkastub.coordinator.consumer.answer import merged, topics_in_order
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.modern.cluster import ClusterImage
+from kafkastub.coordinator.modern.partition_sets import known_order
 from kafkawire.java_order import copied, string_map_order
 from kafkawire.messages.consumer_group_describe_response import Assignment, DescribedGroup, Member, TopicPartitions
 
@@ -30,9 +31,7 @@ def described(group: ConsumerGroup, default_assignor: str, image: ClusterImage) 
 
 def _member(group: ConsumerGroup, member: ConsumerMember, image: ClusterImage) -> Member:
     names = member.subscribed_topic_names
-    target = {
-        topic: partitions_in_order(some, copied(len(some))) for topic, some in group.target_of(member.member_id).items()
-    }
+    target = {topic_id: known_order(some) for topic_id, some in group.target_of(member.member_id).items()}
     return Member(
         member_id=member.member_id,
         instance_id=member.instance_id,

@@ -24,6 +24,7 @@ from kafkastub.coordinator.consumer_records import (
 )
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.modern.assignment import Assignment
+from kafkastub.coordinator.modern.assignors.errors import AssignorError
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
@@ -181,7 +182,7 @@ class Steps:
     ) -> tuple[int, Assignment]:
         """The epoch of the target and the member's part of it, computed where the group's epoch asks for it.
 
-        Kafka: maybeUpdateTargetAssignment.
+        Raises UNKNOWN_SERVER_ERROR where the assignor fails. Kafka: maybeUpdateTargetAssignment.
         """
         context = self.context
         if group.target_epoch >= epoch or not may_compute(
@@ -196,7 +197,11 @@ class Steps:
         computation = Computation(
             group, epoch, updated, homogeneous, assignor, context.image, topic_ids, turn.broker_ms
         )
-        return epoch, computation.run(records)
+        try:
+            return epoch, computation.run(records)
+        except AssignorError as error:
+            what = f"Failed to compute a new target assignment for epoch {epoch}: {error}"
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, what) from error
 
     def reconciled(
         self,
