@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from types import MappingProxyType
 from typing import Final
@@ -49,8 +49,8 @@ class ConsumerMember:
     subscribed_topic_names: frozenset[str] = frozenset()
     subscribed_topic_regex: str | None = ""
     server_assignor: str | None = None
-    assigned: EpochsOfPartitions = NOTHING
-    pending_revocation: EpochsOfPartitions = NOTHING
+    assigned: EpochsOfPartitions = field(default_factory=lambda: NOTHING)
+    pending_revocation: EpochsOfPartitions = field(default_factory=lambda: NOTHING)
     classic: ClassicMemberMetadata | None = None
 
     def is_reconciled_to(self, epoch: int) -> bool:
