@@ -159,7 +159,7 @@ def entering_a_consumer_group(p: Player) -> None:
     p.join("c2", protocols={"range": b"\0\1"}, member_id="c2-x")
     p.join("c2", member_id="c2-x", session_ms=500)
     p.join("c2", member_id="c2-x", version=3)
-    p.join("c3", member_id="", version=3)
+    p.join("c3", member_id="c3-x", version=3)
     p.join("n1", member_id="n1-member")
     p.records()
     p.describe()
