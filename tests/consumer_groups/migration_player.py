@@ -117,13 +117,16 @@ class Player:
 
     def make_topics(self, topics: Mapping[str, int]) -> None:
         """Topics with so many partitions."""
+        if not topics:
+            return
         wanted = [CreatableTopic(self.topic(name), count, 1) for name, count in topics.items()]
         self.client("").ask(CreateTopicsRequest(wanted, 10_000))
         for name in topics:
             while not (found := self._topic_id(self.topic(name))):
                 time.sleep(0.05)
             self.topic_ids[name] = found
-        self._await_topics([self.topic(name) for name in topics])
+        if topics:
+            self._await_topics([self.topic(name) for name in topics])
 
     def _await_topics(self, names: Sequence[str]) -> None:
         """A coordinator hears of topics later than clients do: ask until it assigns all of them."""
@@ -322,9 +325,7 @@ class Player:
         """What the parked sync is answered."""
         answer = self._receive(name)
         share = self._name(told(bytes(answer.assignment)))
-        self.note(
-            f"{name} syncs: {_error(answer.error_code)} {answer.protocol_type}/{answer.protocol_name} {share}"
-        )
+        self.note(f"{name} syncs: {_error(answer.error_code)} {answer.protocol_type}/{answer.protocol_name} {share}")
         return answer
 
     def heartbeat(self, name: str, *, generation: int | None = None, instance: str | None = None) -> Any:

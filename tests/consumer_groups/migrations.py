@@ -396,7 +396,9 @@ def odd_subscriptions(p: Player) -> None:
     p.beat("n1", ["a"])
     for version in (0, 1, 2, 3):
         name = f"v{version}"
-        metadata = subscription([p.topic("a"), "nowhere"], {p.topic("a"): [version], "nowhere": [1]}, version=version, rack="r")
+        metadata = subscription(
+            [p.topic("a"), "nowhere"], {p.topic("a"): [version], "nowhere": [1]}, version=version, rack="r"
+        )
         p.join(name, protocols={"range": metadata, "roundrobin": b"?"}, member_id=f"{name}-x")
         p.sync(name)
     p.beat("n1", owned={})
@@ -408,7 +410,11 @@ def odd_subscriptions(p: Player) -> None:
         p.sync(name, protocol="roundrobin")
     p.records()
     p.describe()
-    p.join("v9", protocols={"roundrobin": (9).to_bytes(2, "big") + subscription([p.topic("a")])[2:] + b"more"}, member_id="v9-x")
+    p.join(
+        "v9",
+        protocols={"roundrobin": (9).to_bytes(2, "big") + subscription([p.topic("a")])[2:] + b"more"},
+        member_id="v9-x",
+    )
     p.sync("v9", protocol="roundrobin")
     p.beat("n1", epoch=-1)
     p.describe()

@@ -24,13 +24,14 @@ CONFIG: dict[str, object] = {
     "group.consumer.assignment.interval.ms": 0,
     "group.consumer.regex.refresh.interval.ms": 3_600_000,
 }
+TOPICS = {"orders": 3, "audit": 1, "other": 2}
 GROUPS = ("cg", "static", "regex", "gone", "empty")
 _HEARTBEATS = 50
 LEAVE, LEAVE_STATIC = -1, -2
 
 
 class Consumer:
-    """A member that does what it is told."""
+    """A member that does what it is told; with what `join` says it joins at once."""
 
     def __init__(self, on: Player, group: str, member_id: str, **join: Any) -> None:
         self.on = on
@@ -39,7 +40,8 @@ class Consumer:
         self.epoch = 0
         self.owned: dict[bytes, Sequence[int]] = {}
         self.instance = join.pop("instance_id", None)
-        self.beat(rebalance_timeout_ms=60_000, topic_partitions=[], **join)
+        if join:
+            self.beat(rebalance_timeout_ms=60_000, topic_partitions=[], **join)
 
     def beat(self, **fields: Any) -> bool:
         """A heartbeat; whether the answer has an assignment."""
@@ -75,10 +77,13 @@ def settle(*members: Consumer) -> None:
     raise AssertionError([(member.member_id, member.epoch, member.owned) for member in members])
 
 
-def play(servers: str) -> Player:
-    """The whole history. The caller closes the player."""
+def play(servers: str, topic_ids: Mapping[bytes, str] | None = None) -> Player:
+    """The whole history. The caller closes the player. `topic_ids`: the topics are there already."""
     on = Player(servers)
-    on.create(orders=3, audit=1, other=2)
+    if topic_ids is None:
+        on.create(**TOPICS)
+    else:
+        on.topic_ids.update(topic_ids)
     on.await_coordinator(*GROUPS)
     cooperative(on)
     static(on)

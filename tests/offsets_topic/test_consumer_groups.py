@@ -1,6 +1,6 @@
 """The records of consumer groups in `__consumer_offsets`: as Apache Kafka writes them, and what they say when loaded.
 
-golden/consumer-groups.json is what Apache Kafka has after `consumer_history` (`python -m tests.offsets_topic.record`).
+golden/consumer-groups.json is what Kafka has after `consumer_history` (`python -m tests.offsets_topic.record`).
 """
 
 from __future__ import annotations

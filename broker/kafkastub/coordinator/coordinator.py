@@ -52,17 +52,29 @@ class GroupCoordinator(Groups):
     def consumer(self) -> ConsumerGroups:
         """The requests of the consumer protocol; made when first asked for, as most brokers never need them."""
         if self._consumer is None:
+            from kafkastub.coordinator.consumer import migration
             from kafkastub.coordinator.consumer.groups import ConsumerGroups
             from kafkastub.coordinator.modern.settings import ConsumerSettings
 
             self._consumer = ConsumerGroups(self, ConsumerSettings.of(self._config), self._random)
             self.types = {**self.types, self._consumer.name: self._consumer}
+            migration.connect(self._consumer, self.classic)
         return self._consumer
 
     def metadata_changed(self, names: Iterable[str]) -> None:
         """Topics were created, grown or deleted, or their replicas moved: for the groups that go by them."""
         if self._consumer is not None:
             self._consumer.metadata_changed(names)
+
+    def reconfigured(self) -> None:
+        """The broker's configuration was changed while it runs: of these groups, how often they are assigned anew."""
+        if self._consumer is not None:
+            self._consumer.reconfigured(self._config)
+
+    @property
+    def consumer_rebalances(self) -> int:
+        """How often subscriptions or topics have raised a consumer group's epoch (consumer-group-rebalances)."""
+        return 0 if self._consumer is None else self._consumer.rebalances
 
     @property
     def completed_rebalances(self) -> int:

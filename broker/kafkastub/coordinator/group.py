@@ -164,5 +164,8 @@ class GroupType(Protocol):
     def revived(self, group: Group, turn: Turn) -> None:
         """All groups are there again: let the group's members' sessions begin."""
 
+    def give_way(self, group: Group, turn: Turn) -> None:
+        """A group of another type takes the group's place: answer everything that is parked; it ends next."""
+
     def unload(self, group: Group, turn: Turn) -> None:
         """Answer everything that is parked with NOT_COORDINATOR; the group is forgotten."""

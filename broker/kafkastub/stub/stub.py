@@ -249,9 +249,10 @@ class KafkaStub:
             self._call(broker.finish_loading)
 
     def metrics(self) -> dict[str, int]:
-        """The meters of KIP-496 since the start, counted per offset and not per request.
+        """The group coordinator's meters since the start; offsets are counted one by one, and not by request (KIP-496).
 
-        Keys: offset-commits, offset-expirations, offset-deletions, group-completed-rebalances.
+        Keys: offset-commits, offset-expirations, offset-deletions, group-completed-rebalances,
+        consumer-group-rebalances.
         """
         broker = self._running()
         return self._call(broker.state.meters)

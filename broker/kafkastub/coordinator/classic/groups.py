@@ -32,11 +32,7 @@ from kafkawire.messages.sync_group_response import SyncGroupResponse
 
 
 class Newcomer(NamedTuple):
-    """A member of a group that becomes classic. Timeouts are milliseconds.
-
-    Attributes:
-        assignment: what it has, as a classic leader would have sent it.
-    """
+    """A member of a group that becomes classic. Timeouts are milliseconds."""
 
     member_id: str
     group_instance_id: str | None
@@ -45,7 +41,6 @@ class Newcomer(NamedTuple):
     rebalance_timeout_ms: int
     session_timeout_ms: int
     protocols: Protocols
-    assignment: bytes
 
 
 class ClassicGroups:
@@ -185,41 +180,48 @@ class ClassicGroups:
 
     # -- to another type and back --------------------------------------------------------------------------------
 
-    def give_up(self, group: ClassicGroup, turn: Turn) -> None:
-        """The group goes over to another type: it is gone, its offsets stay; who is parked shall join again.
+    def give_way(self, group: Group, turn: Turn) -> None:
+        """A group of another type takes the group's place: who is parked shall join again.
 
-        Kafka: GroupMetadataManager.convertToConsumerGroup, maybeDeleteEmptyClassicGroup.
+        Kafka: GroupMetadataManager.convertToConsumerGroup.
         """
+        assert isinstance(group, ClassicGroup)
         self._dismiss_all(group, ErrorCode.REBALANCE_IN_PROGRESS, turn)
-        self._groups.remove(group, turn)
 
-    def take_over(
-        self, group_id: str, generation: int, members: Iterable[Newcomer], rebalance: bool, turn: Turn
-    ) -> ClassicGroup:
-        """A Stable group of members that were in a group of another type, which is gone; the first is the leader.
+    def prospect(self, group_id: str, generation: int, members: Iterable[Newcomer], turn: Turn) -> ClassicGroup:
+        """A Stable group of members that are in a group of another type; for `take_over`, nothing has happened yet.
+
+        Its protocol is selected, the first of the members leads.
 
         Args:
             members: at least one; they have a protocol in common.
-            rebalance: whether they are to agree on an assignment at once.
 
-        Kafka: ClassicGroup.fromConsumerGroup, GroupMetadataManager.convertToClassicGroup.
+        Kafka: ClassicGroup.fromConsumerGroup.
         """
         group = ClassicGroup(group_id, turn.broker_ms)
         group.generation, group.protocol_type = generation, CONSUMER_PROTOCOL_TYPE
         for newcomer in members:
-            session = self.rebalancer.session(group, newcomer.member_id)
-            group.add(ClassicMember(*newcomer[:7], session, newcomer.assignment))
+            group.add(ClassicMember(*newcomer, self.rebalancer.session(group, newcomer.member_id)))
         group.protocol = group.select_protocol()
         group.subscribed = group.compute_subscribed()
         group.state = State.STABLE
-        self._groups.groups[group_id] = group
+        return group
+
+    def take_over(self, group: ClassicGroup, rebalance: bool, turn: Turn) -> None:
+        """Let a prospect be the group, in the place of one that is removed.
+
+        Args:
+            rebalance: whether its members are to agree on an assignment at once.
+
+        Kafka: GroupMetadataManager.convertToClassicGroup.
+        """
+        self._groups.groups[group.group_id] = group
         self._groups.index.touch(group, turn.broker_ms)
         self._groups.log(turn, group.persisted({i: m.assignment for i, m in group.members.items()}))
         for member in group.members.values():
             self.rebalancer.arm_session(member, turn)
         if rebalance:
             self.rebalancer.prepare(group, turn)
-        return group
 
     # -- groups out of records, and away -------------------------------------------------------------------------
 

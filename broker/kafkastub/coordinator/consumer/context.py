@@ -113,6 +113,7 @@ class ConsumerContext:
         there = groups.groups.get(group.group_id)
         if there is not group:
             if there is not None:
+                groups.types[there.group_type].give_way(there, turn)
                 self._end(there, turn)
             groups.groups[group.group_id] = group
             groups.index.touch(group, turn.broker_ms)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from kafkastub.coordinator.consumer.context import ConsumerContext
@@ -28,12 +28,18 @@ from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHe
 
 
 class Fencing:
-    """Takes members out of groups, and watches over their deadlines."""
+    """Takes members out of groups, and watches over their deadlines.
 
-    __slots__ = ("context",)
+    Attributes:
+        downgrade: makes a classic group of one of which these members leave, where all others are classic; whether it
+            has. Raises what speaks against it.
+    """
+
+    __slots__ = ("context", "downgrade")
 
     def __init__(self, context: ConsumerContext) -> None:
         self.context = context
+        self.downgrade: Callable[[ConsumerGroup, Collection[str], Turn], bool] = lambda group, leaving, turn: False
 
     # -- leaving -------------------------------------------------------------------------------------------------
 
@@ -64,9 +70,14 @@ class Fencing:
         self.context.write(group, [assignment_record(group.group_id, left)], turn)
 
     def fence(self, group: ConsumerGroup, members: Sequence[ConsumerMember], turn: Turn) -> None:
-        """Take members out; the group's epoch is raised once for all of them."""
-        if not members:
-            return
+        """Take members out; the group's epoch is raised once for all of them, or the group becomes classic.
+
+        Raises what speaks against that; then nothing has happened.
+        """
+        if members and not self.downgrade(group, [member.member_id for member in members], turn):
+            self._remove(group, members, turn)
+
+    def _remove(self, group: ConsumerGroup, members: Sequence[ConsumerMember], turn: Turn) -> None:
         group_id = group.group_id
         records: list[Record] = [record for member in members for record in removal(group_id, member.member_id)]
         counts = group.subscriptions.after(members, None)
@@ -123,7 +134,10 @@ class Fencing:
         member = group.members.get(member_id)
         there = self.context.groups.groups.get(group.group_id) is group
         if there and member is not None and epoch in (None, member.member_epoch):
-            self.fence(group, [member], turn)
+            try:
+                self.fence(group, [member], turn)
+            except KafkaError:  # it cannot become classic: nobody is there to be told
+                self._remove(group, [member], turn)
 
 
 def unknown_instance(instance_id: str) -> KafkaError:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from random import Random
 from typing import Final
 
+from kafkastub.config import BrokerConfig
 from kafkastub.coordinator.consumer import targets_by_hand, validation
 from kafkastub.coordinator.consumer.context import ConsumerContext
 from kafkastub.coordinator.consumer.describe import described
@@ -51,6 +52,12 @@ class ConsumerGroups:
     def settings(self) -> ConsumerSettings:
         """The broker's part of the configuration; may be changed while it runs."""
         return self.context.settings
+
+    def reconfigured(self, config: BrokerConfig) -> None:
+        """What can be changed while the broker runs has changed. Kafka: GroupCoordinatorConfig's dynamic values."""
+        now, settings = ConsumerSettings.of(config), self.context.settings
+        settings.assignment_interval_ms = now.assignment_interval_ms
+        settings.assignor_offload = now.assignor_offload
 
     @property
     def rebalances(self) -> int:
@@ -186,6 +193,9 @@ class ConsumerGroups:
             if member.state is MemberState.UNREVOKED_PARTITIONS:
                 self.fencing.arm_rebalance(group, member, turn)
         self.heartbeats.expressions.revived(group, turn)
+
+    def give_way(self, group: Group, turn: Turn) -> None:
+        """Nobody is parked in it."""
 
     def unload(self, group: Group, turn: Turn) -> None:
         """The group is forgotten; nobody is parked in it."""

@@ -15,6 +15,7 @@ from kafkastub.coordinator.consumer.steps import Steps
 from kafkastub.coordinator.modern.member_ids import random_member_id
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
+from kafkawire.errors import KafkaError
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 
@@ -47,9 +48,27 @@ class Heartbeats:
         group = self.context.find(request.group_id)
         if group is not None and _says_nothing_new(group, request, client_id, client_host):
             return self._answer(group, request.member_id, request.member_epoch, turn)
-        steps, records, epoch, told = self.steps, list[Record](), request.member_epoch, request.topic_partitions
+        records = list[Record]()
+        group = self.steps.group(request.group_id, request.member_epoch == 0, records, turn)
+        try:
+            return self._beat_into(group, request, client_id, client_host, may_describe, records, turn)
+        except KafkaError:
+            if self.context.find(request.group_id) is not group:  # it was to become a consumer group
+                group.end(turn.broker_ms)
+            raise
+
+    def _beat_into(
+        self,
+        group: ConsumerGroup,
+        request: ConsumerGroupHeartbeatRequest,
+        client_id: str,
+        client_host: str,
+        may_describe: MayDescribe | None,
+        records: list[Record],
+        turn: Turn,
+    ) -> ConsumerGroupHeartbeatResponse:
+        steps, epoch, told = self.steps, request.member_epoch, request.topic_partitions
         create = epoch == 0
-        group = steps.group(request.group_id, create, records, turn)
         steps.check_room(group, request.member_id, request.instance_id)
         member_id = request.member_id or random_member_id(self.random)
         if request.instance_id is None:

@@ -49,8 +49,8 @@ class ConsumerMember:
     subscribed_topic_names: frozenset[str] = frozenset()
     subscribed_topic_regex: str | None = ""
     server_assignor: str | None = None
-    assigned: EpochsOfPartitions = field(default_factory=lambda: NOTHING)  # Python 3.11 takes no default here
-    pending_revocation: EpochsOfPartitions = field(default_factory=lambda: NOTHING)  # Python 3.11 takes no default here
+    assigned: EpochsOfPartitions = field(default_factory=lambda: NOTHING)
+    pending_revocation: EpochsOfPartitions = field(default_factory=lambda: NOTHING)
     classic: ClassicMemberMetadata | None = None
 
     def is_reconciled_to(self, epoch: int) -> bool:

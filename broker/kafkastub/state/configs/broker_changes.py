@@ -56,6 +56,7 @@ def change_broker(
         return
     for topic in state.cluster.topics.values():
         reconfigure_logs(state, topic)
+    state.coordinator.reconfigured()
     state.changed()
     state.broker_changed()
 

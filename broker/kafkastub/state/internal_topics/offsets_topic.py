@@ -257,6 +257,9 @@ class OffsetsTopic(InternalTopic[Record]):
         if entry is not None and entry.transaction_start is not None and entry.transaction_start <= offset:
             offsets.pending.placed(record, offset)
             return
+        of_batch = log.aborted_transactions(offset, offset + 1)
+        if any(one.producer_id == record.producer_id and one.first_offset <= offset for one in of_batch):
+            return  # it may say what was committed before it: that stays where it stood
         columns = offsets.topic(record.group_id, record.commit.topic)
         if columns is not None:
             columns.placed(record.commit, offset)
