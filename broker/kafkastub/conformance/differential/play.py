@@ -145,7 +145,7 @@ class Play:
         return looked
 
     def _resolved(self, step: Step) -> dict[str, Json] | None:
-        """What is seen once the regular expressions of a group have been resolved that a heartbeat may have asked for."""
+        """What is seen once regular expressions have been resolved, where a heartbeat may have asked for that."""
         if step.api != "ConsumerGroupHeartbeat":
             return None
         members = self.state.get(f"consumer group {step.body.get('group_id')}", {}).get("members", ())
