@@ -73,3 +73,29 @@ def string_map_order(texts: Iterable[str], capacity: int = 16) -> list[str]:
 def copied(count: int) -> int:
     """The capacity of a `HashSet` that was made from a collection of so many."""
     return max(int(count / 0.75) + 1, 16)
+
+
+def timeline_order(keys: Iterable[tuple[int, T]], peak: int) -> list[T]:
+    """Items in the iteration order of Kafka's `TimelineHashMap` into which they were put one after the other.
+
+    Args:
+        keys: distinct items, each with the unsigned hash code of its key.
+        peak: the largest number that the map has ever had; it never becomes smaller. (BaseHashTable)
+
+    Of items in one slot the last comes first. (SnapshottableHashTable.CurrentIterator)
+    """
+    items = list(keys)
+    bits = 1
+    while max(peak, len(items)) * 3 > 4 << bits:
+        bits += 1
+    slots: dict[int, list[T]] = {}
+    for h, item in items:
+        signed = h - ((h & 0x80000000) << 1)
+        slot = (signed * -7046029254386353131 & 0xFFFFFFFFFFFFFFFF) >> (64 - bits)
+        slots.setdefault(slot, []).append(item)
+    return [item for slot in sorted(slots) for item in reversed(slots[slot])]
+
+
+def string_timeline_order(texts: Iterable[str], peak: int = 0) -> list[str]:
+    """Texts in the order of such a map that has them as its keys."""
+    return timeline_order(((string_hash(text), text) for text in texts), peak)

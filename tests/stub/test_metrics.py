@@ -20,6 +20,7 @@ async def test_meters_count_offsets():
             "offset-expirations": 0,
             "offset-deletions": 0,
             "group-completed-rebalances": 1,
+            "consumer-group-rebalances": 0,
         }
         await in_thread(stub.clock.advance, days=7)
         assert stub.metrics()["offset-expirations"] == 2

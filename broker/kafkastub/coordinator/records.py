@@ -247,5 +247,13 @@ class GroupTombstone:
     group_id: str
 
 
-Record = OffsetCommit | OffsetTombstone | GroupMetadata | GroupTombstone | PendingOffsets
+class ConsumerRecord:
+    """What the records of consumer groups have in common (KIP-848); they are in `consumer_records`."""
+
+    __slots__ = ()
+
+    group_id: str
+
+
+Record = OffsetCommit | OffsetTombstone | GroupMetadata | GroupTombstone | PendingOffsets | ConsumerRecord
 """What the coordinator appends to `__consumer_offsets` and what it is restored from."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kafkastub.journal import Journal
     from kafkastub.security.tls import ClientCertificate
     from kafkastub.stub.faults import StubFaults
+    from kafkastub.stub.groups import StubGroups
     from kafkastub.stub.quotas import StubQuotas
     from kafkastub.stub.tls import StubTls
     from kafkastub.stub.transactions import StubTransactions
@@ -133,6 +134,13 @@ class KafkaStub:
         Raises RuntimeError where it is off.
         """
         return self._journal.reader
+
+    @cached_property
+    def groups(self) -> StubGroups:
+        """The groups: who has what and is to have it, targets that a test sets, revocations that it holds."""
+        from kafkastub.stub.groups import StubGroups
+
+        return StubGroups(self._thread)
 
     @cached_property
     def quotas(self) -> StubQuotas:
@@ -241,9 +249,10 @@ class KafkaStub:
             self._call(broker.finish_loading)
 
     def metrics(self) -> dict[str, int]:
-        """The meters of KIP-496 since the start, counted per offset and not per request.
+        """The group coordinator's meters since the start; offsets are counted one by one, and not by request (KIP-496).
 
-        Keys: offset-commits, offset-expirations, offset-deletions, group-completed-rebalances.
+        Keys: offset-commits, offset-expirations, offset-deletions, group-completed-rebalances,
+        consumer-group-rebalances.
         """
         broker = self._running()
         return self._call(broker.state.meters)
@@ -251,12 +260,25 @@ class KafkaStub:
     def wait_group(self, group: str, *, state: str = "Stable", members: int | None = None, timeout: float = 5) -> None:
         """Wait until a group is in `state` and has so many `members` (any number where None).
 
-        `state` is one of Empty, PreparingRebalance, CompletingRebalance, Stable and Dead; a group that does not exist
-        is Dead. Raises GroupTimeout after `timeout` seconds, ValueError for a state that there is not.
+        `state` is one of Empty, PreparingRebalance, CompletingRebalance, Assigning, Reconciling, Stable and Dead; a
+        group that does not exist is Dead. Raises GroupTimeout after `timeout` seconds, ValueError for a state that
+        there is not.
         """
         from kafkastub.stub.groups import wait_group
 
         wait_group(self._thread, group, state, members, timeout)
+
+    def wait_assigned(
+        self, group: str, assignment: Mapping[str, Iterable[tuple[str, int]]], timeout: float = 5
+    ) -> None:
+        """Wait until members of a group have exactly these partitions: `{"one": [("orders", 0)], "two": []}`.
+
+        A member is named by its member id, its group instance id or its client id; others may have what they have.
+        Raises GroupTimeout after `timeout` seconds, TypeError.
+        """
+        from kafkastub.stub.groups import wait_assigned
+
+        wait_assigned(self._thread, group, assignment, timeout)
 
     # -- what its parts have as well -------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from threading import Event
 
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.manners import impolite
@@ -35,6 +36,9 @@ RELEASING = (*PARKING, "LeaveGroup", "Produce", "DeleteTopics", "EndTxn", "InitP
 """The requests that may let others go."""
 
 SETTLING_SECONDS = 0.2
+
+RESOLVING_SECONDS = 0.04
+"""A regular expression is resolved on a thread of its own, behind the heartbeat's answer: so long that is given."""
 
 
 class NotThere(Exception):
@@ -92,7 +96,7 @@ class Play:
         first = api == "JoinGroup" and not was_alive and self.scenario.config != "delayed"
         if first and not queued and self.stage.waits(on):
             step.answers.append((on, self.stage.next_answer(on)))
-        looked = self._release(step) or looked
+        looked = self._resolved(step) or self._release(step) or looked
         self._record(step, looked)
         return next((answer for who, answer in step.answers if who == on), None)
 
@@ -139,6 +143,13 @@ class Play:
             looked = self.stage.look(2)
             step.answers += self.stage.answers_now(self.grace)
         return looked
+
+    def _resolved(self, step: Step) -> dict[str, Json] | None:
+        """What is seen once the regular expression that a heartbeat brought has been resolved."""
+        if step.api != "ConsumerGroupHeartbeat" or not step.body.get("subscribed_topic_regex"):
+            return None
+        Event().wait(RESOLVING_SECONDS)
+        return self.stage.look(2)
 
     def _settled(self, looked: dict[str, Json]) -> dict[str, Json]:
         """What is seen once a rebalance that has just lost its last member has ended.

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
+from types import MappingProxyType
+from typing import Final
 
-from kafkastub.coordinator.records import ClassicMemberMetadata
-
-PartitionEpochs = Mapping[bytes, Mapping[int, int]]
-"""Topic id to partition to its assignment epoch: the member's epoch when it was given the partition (KIP-1251).
-
-Never changed once made; a topic in it has at least one partition.
-"""
+from kafkastub.coordinator.consumer_records import ClassicMemberMetadata, EpochsOfPartitions
 
 LEAVE_GROUP_MEMBER_EPOCH = -1
 LEAVE_GROUP_STATIC_MEMBER_EPOCH = -2
+
+
+NOTHING: Final[EpochsOfPartitions] = MappingProxyType({})
 
 
 class MemberState(IntEnum):
@@ -51,8 +49,8 @@ class ConsumerMember:
     subscribed_topic_names: frozenset[str] = frozenset()
     subscribed_topic_regex: str | None = ""
     server_assignor: str | None = None
-    assigned: PartitionEpochs = {}  # noqa: RUF009 - never changed
-    pending_revocation: PartitionEpochs = {}  # noqa: RUF009 - never changed
+    assigned: EpochsOfPartitions = field(default_factory=lambda: NOTHING)
+    pending_revocation: EpochsOfPartitions = field(default_factory=lambda: NOTHING)
     classic: ClassicMemberMetadata | None = None
 
     def is_reconciled_to(self, epoch: int) -> bool:

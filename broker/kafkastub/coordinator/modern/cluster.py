@@ -18,8 +18,8 @@ class ClusterImage(Protocol):
     def partition_count(self, name: str) -> int:
         """0 where there is no such topic."""
 
-    def racks(self, name: str, partition: int) -> frozenset[str]:
-        """The racks of the nodes that have a replica of the partition; empty where none has a rack."""
+    def racks(self, name: str, partition: int) -> Collection[str]:
+        """The racks of the nodes that have a replica of the partition, one a replica; empty where none has a rack."""
 
     def names(self) -> Collection[str]:
         """All topics, internal ones too, as a regular expression is matched with all."""
@@ -40,9 +40,9 @@ class NoTopics:
         """0."""
         return 0
 
-    def racks(self, name: str, partition: int) -> frozenset[str]:
+    def racks(self, name: str, partition: int) -> Collection[str]:
         """None."""
-        return frozenset()
+        return ()
 
     def names(self) -> Collection[str]:
         """None."""

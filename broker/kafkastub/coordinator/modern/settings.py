@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kafkastub.config import BrokerConfig
+from kafkastub.config.assignors import assignor_names
 
 
 class ConsumerGroupConfig(NamedTuple):
@@ -31,8 +32,8 @@ class ConsumerSettings:
     Attributes:
         assignors: names, the default first.
         migration_policy: `disabled`, `upgrade`, `downgrade` or `bidirectional`.
-        assignor_offload: whether assignors run beside the coordinator; then a new target is there at the next
-            heartbeat and not in the answer to the one that made it necessary.
+        assignor_offload: whether assignors are to run beside the coordinator. Kafka 4.4.0 knows the name and does not
+            ask for it: a new target is in the answer to the heartbeat that made it necessary.
     """
 
     session_timeout_ms: int = 45_000
@@ -54,6 +55,6 @@ class ConsumerSettings:
             assignor_offload=values["group.consumer.assignor.offload.enable"],
             regex_refresh_interval_ms=values["group.consumer.regex.refresh.interval.ms"],
             max_size=values["group.consumer.max.size"],
-            assignors=tuple(values["group.consumer.assignors"]),
+            assignors=assignor_names(values["group.consumer.assignors"]),
             migration_policy=values["group.consumer.migration.policy"].lower(),
         )
