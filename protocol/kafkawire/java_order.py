@@ -81,6 +81,8 @@ def timeline_order(keys: Iterable[tuple[int, T]], peak: int) -> list[T]:
     Args:
         keys: distinct items, each with the unsigned hash code of its key.
         peak: the largest number that the map has ever had; it never becomes smaller. (BaseHashTable)
+
+    Of items in one slot the last comes first. (SnapshottableHashTable.CurrentIterator)
     """
     items = list(keys)
     bits = 1
@@ -91,7 +93,7 @@ def timeline_order(keys: Iterable[tuple[int, T]], peak: int) -> list[T]:
         signed = h - ((h & 0x80000000) << 1)
         slot = (signed * -7046029254386353131 & 0xFFFFFFFFFFFFFFFF) >> (64 - bits)
         slots.setdefault(slot, []).append(item)
-    return [item for slot in sorted(slots) for item in slots[slot]]
+    return [item for slot in sorted(slots) for item in reversed(slots[slot])]
 
 
 def string_timeline_order(texts: Iterable[str], peak: int = 0) -> list[str]:
