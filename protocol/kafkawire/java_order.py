@@ -81,6 +81,8 @@ def timeline_order(keys: Iterable[tuple[int, T]], peak: int) -> list[T]:
     Args:
         keys: distinct items, each with the unsigned hash code of its key.
         peak: the largest number that the map has ever had; it never becomes smaller. (BaseHashTable)
+
+    Of items in one slot the last comes first. (SnapshottableHashTable.CurrentIterator)
     """
     items = list(keys)
     bits = 1

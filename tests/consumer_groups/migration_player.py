@@ -6,6 +6,7 @@ back: ids of members and topics by their names, the records of the group in `__c
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -95,6 +96,7 @@ class Player:
         lines: what has happened.
         generation: of each member as it was last told.
         owns: what each member of the new protocol was assigned last, by topic id.
+        shows_leader: whether the leader is told; not where it follows from the order of random ids.
     """
 
     def __init__(self, port: int, group: str, topics: Mapping[str, int]) -> None:
@@ -109,6 +111,7 @@ class Player:
         self._clients: dict[str, Connection] = {}
         self._next_offset = 0
         self.topic_ids: dict[str, bytes] = {}
+        self.shows_leader = True
         self.make_topics(topics)
         self.client("").ask(FindCoordinatorRequest(key_type=0, coordinator_keys=[group]))
         self._await_coordinator()
@@ -191,6 +194,7 @@ class Player:
     def _name(self, text: str) -> str:
         for real, name in sorted(self.names.items(), key=lambda item: -len(item[0])):
             text = text.replace(real, f"<{name}>")
+        text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<uuid>", text)
         return text.replace(f"{self.group}-", "").replace(self.group, "<group>")
 
     def _topic(self, topic_id: bytes) -> str:
@@ -286,11 +290,16 @@ class Player:
         if not answer.error_code:
             self.generation[name] = answer.generation_id
         members = sorted(self._name(m.member_id) for m in answer.members)
+        if not self.shows_leader:
+            members = ["?"]
         self.note(
             f"{line} generation {answer.generation_id} {answer.protocol_type}/{answer.protocol_name}"
-            f" leader {self._name(answer.leader) or '-'} members {members} skip {answer.skip_assignment}"
+            f" leader {self._leader(answer.leader)} members {members} skip {answer.skip_assignment}"
         )
         return answer
+
+    def _leader(self, member_id: str) -> str:
+        return self._name(member_id) or "-" if self.shows_leader else "?"
 
     def enter(self, name: str, topics: Sequence[str] = ("a",), *, wait: bool = True, **join: Any) -> Any:
         """JoinGroup twice: for the id, and with it."""
@@ -451,8 +460,10 @@ class Player:
             return "T" if value > 0 else str(value)
         if name == "metadata_hash":
             return "H" if value else "0"
-        if name in ("client_host",):
+        if name == "client_host":
             return "host"
+        if name == "leader" and value is not None:
+            return self._leader(value)
         if name == "topic_id":
             return self._topic(value)
         if name == "assignment" and isinstance(value, bytes | bytearray | memoryview):
@@ -461,7 +472,7 @@ class Player:
             return f"{len(value)} bytes"
         if isinstance(value, list | tuple):
             items = [self._value("", v) for v in value]
-            return f"[{', '.join(sorted(items) if name in _UNORDERED else items)}]"
+            return f"[{', '.join(sorted(map(self._name, items)) if name in _UNORDERED else items)}]"
         if hasattr(value, "__slots__"):
             return f"({self._fields(value, ())})"
         return repr(value)

@@ -11,9 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.owners import Owners
-from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.errors import ErrorCode
 from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
-from tests.consumer_groups.context import GROUP, Context
+from tests.consumer_groups.context import GROUP, Context, refused
 
 TOPICS = ("a", "b", "c")
 MEMBERS = ("m1", "m2", "m3", "m4")
@@ -59,16 +59,17 @@ class Histories(RuleBasedStateMachine):
         if known is not None and instance not in (None, known.instance):
             return  # one that becomes static gets nothing before the next epoch: Kafka looks for another's target
         client = Client(0, instance)
-        try:
-            reply = self.context.join(member, *topics, instance=instance, assignor=assignor)
-        except KafkaError as error:
-            assert error.code is ErrorCode.UNRELEASED_INSTANCE_ID
+        group = self.group()
+        if group is not None and instance in group.static_members:
+            with refused(ErrorCode.UNRELEASED_INSTANCE_ID):
+                self.context.join(member, *topics, instance=instance)
             return
+        reply = self.context.join(member, *topics, instance=instance, assignor=assignor)
         client.instance = instance or (known.instance if known else None)
         self.clients[member] = client
         self.take(client, reply)
 
-    @rule(member=members, returns=st.sampled_from(MEMBERS + ("m5",)))
+    @rule(member=members, returns=st.sampled_from((*MEMBERS, "m5")))
     def leave_for_a_while_and_return(self, member: str, returns: str) -> None:
         client = self.clients.get(member)
         if client is None or client.instance is None or (returns != member and returns in self.clients):

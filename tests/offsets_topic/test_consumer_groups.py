@@ -14,11 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafkastub.coordinator import Turn
 from kafkastub.coordinator import consumer_records as records
 from kafkastub.coordinator.hard_state import HardState
 from kafkastub.coordinator.records import ConsumerRecord
 from kafkastub.state.internal_topics.consumer_codec import encode
 from kafkastub.state.internal_topics.offsets_codec import coordinator_record
+from kafkastub.state.topics import ensure_offsets_topic
 from kafkawire.messages.consumer_group_current_member_assignment_key import ConsumerGroupCurrentMemberAssignmentKey
 from kafkawire.messages.consumer_group_current_member_assignment_value import (
     ConsumerGroupCurrentMemberAssignmentValue,
@@ -31,6 +33,7 @@ from kafkawire.messages.consumer_group_partition_metadata_value import (
     TopicMetadata,
 )
 from kafkawire.offsets_topic import decode_record, encode_key, encode_value
+from tests.coordinator.context import CoordinatorTestContext
 from tests.offsets_topic.consumer_records import IDS, random_record
 from tests.offsets_topic.record import GOLDEN
 
@@ -156,3 +159,20 @@ def shown(hard: HardState) -> dict[str, Any]:
         group_id: {part: getattr(state, part) for part in state.__slots__}
         for group_id, state in hard.consumer.items()
     }  # fmt: skip
+
+
+def test_long_records_are_not_remembered_by_the_hundred_thousand():
+    """A member of a large group whose assignment changes with every heartbeat."""
+    context = CoordinatorTestContext(offsets_topic_num_partitions=1)
+    ensure_offsets_topic(context.state)
+    for epoch in range(600):
+        turn = Turn(context.broker_ms, context.timer_ms)
+        assigned = {IDS[0]: dict.fromkeys(range(10_000), epoch)}
+        record = records.ConsumerGroupCurrentMemberAssignment("g", "m", epoch, epoch - 1, 0, assigned, {})
+        context.coordinator.log(turn, record)
+        context.state.settle(turn)
+    log = context.state.offsets_topic.logs[0]
+    assert log.log_end_offset == 600
+    left = [one.offset for one in log.records()]
+    assert left[-1] == 599
+    assert len(left) < 500

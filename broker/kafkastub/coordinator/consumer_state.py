@@ -7,6 +7,7 @@ another order than they are written in, here the rest of the group stays.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 from kafkastub.coordinator.consumer_records import (
@@ -109,6 +110,30 @@ def apply(groups: ConsumerStates, record: ConsumerRecord) -> None:
         del groups[group_id]
 
 
+def weight(record: ConsumerRecord) -> int:
+    """Bytes that a record takes in memory, roughly."""
+    if isinstance(record, ConsumerGroupCurrentMemberAssignment):
+        return _A_RECORD + sum(map(_weight_of, (record.assigned, record.pending_revocation)))
+    if isinstance(record, ConsumerGroupTargetAssignmentMember):
+        return _A_RECORD + _weight_of(record.partitions)
+    if isinstance(record, ConsumerGroupMemberMetadata):
+        protocols = record.classic.supported_protocols if record.classic is not None else ()
+        texts = (*record.subscribed_topic_names, record.subscribed_topic_regex or "", record.client_id)
+        return _A_RECORD + sum(_A_TEXT + len(one) for one in texts) + sum(len(one.metadata) for one in protocols)
+    if isinstance(record, ConsumerGroupRegularExpression):
+        return _A_RECORD + len(record.regular_expression) + sum(_A_TEXT + len(one) for one in record.topics)
+    return _A_RECORD
+
+
+def _weight_of(partitions: Mapping[bytes, Collection[int]]) -> int:
+    return sum(_A_TOPIC + _A_PARTITION * len(some) for some in partitions.values())
+
+
+_A_RECORD: Final = 300
+_A_TOPIC: Final = 200
+_A_PARTITION: Final = 60
+_A_TEXT: Final = 60
+"""Bytes of each, measured on 64 bits."""
 _PARTS: Final[dict[type[ConsumerRecord], tuple[str, str, bool]]] = {
     ConsumerGroupMetadata: ("metadata", "", True),
     ConsumerGroupMetadataTombstone: ("metadata", "", False),

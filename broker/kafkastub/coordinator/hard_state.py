@@ -7,7 +7,7 @@ in the group types' packages.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Final, Union
 
 from kafkastub.coordinator.offsets import OffsetStore
 from kafkastub.coordinator.records import (
@@ -24,6 +24,8 @@ from kafkastub.coordinator.records import (
 if TYPE_CHECKING:
     from kafkastub.coordinator.consumer_state import ConsumerStates, RecordKey
 
+_A_MEMBER: Final = 500
+"""Bytes of a member of a generation, beside its subscription and its assignment."""
 GroupKey = Union[str, "RecordKey"]
 """What stands for the key of a record about a group: the id of a classic one, or what and which of another."""
 
@@ -35,6 +37,17 @@ def key_of(record: GroupMetadata | GroupTombstone | ConsumerRecord) -> tuple[Gro
     from kafkastub.coordinator import consumer_state  # most brokers have no such group
 
     return consumer_state.key_of(record)
+
+
+def weight_of_group(record: Record) -> int:
+    """Bytes that a record about a group takes in memory, roughly; 0 of any other, whose size has a limit."""
+    if isinstance(record, GroupMetadata):
+        return sum(_A_MEMBER + len(one.subscription) + len(one.assignment) for one in record.members)
+    if isinstance(record, ConsumerRecord):
+        from kafkastub.coordinator import consumer_state
+
+        return consumer_state.weight(record)
+    return 0
 
 
 class HardState:

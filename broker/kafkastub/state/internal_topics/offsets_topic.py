@@ -20,7 +20,7 @@ from kafkastub.coordinator import (
     TransactionMarker,
     Turn,
 )
-from kafkastub.coordinator.hard_state import HardState, key_of
+from kafkastub.coordinator.hard_state import HardState, key_of, weight_of_group
 from kafkastub.coordinator.topic_offsets import TopicOffsets
 from kafkastub.state.internal_topics import contract
 from kafkastub.state.internal_topics.contract import Loaded, Place
@@ -41,6 +41,8 @@ from kafkawire.records import NewRecord
 
 _FEW_ABORTED: Final = 1000
 """Aborted transactions of a partition that are remembered without looking whether anything is left of them."""
+_HEAVIEST: Final = 1 << 28
+"""Bytes that remembered records about groups take, at most and roughly: subscriptions and assignments may be long."""
 
 
 class OffsetsTopic(InternalTopic[Record]):
@@ -68,6 +70,8 @@ class OffsetsTopic(InternalTopic[Record]):
             compression=config["offsets.topic.compression.codec"],
             log=log,
             partitions=partitions,
+            weigh=weight_of_group,
+            heaviest=_HEAVIEST,
         )
 
     def clear(self) -> None:
@@ -192,7 +196,7 @@ class OffsetsTopic(InternalTopic[Record]):
     def _trim_fresh(self) -> None:
         fresh, limit, count = self._fresh, self._limit, self._count
         topic_of, owners = self.hard.offsets.topic, self._owners
-        while count > limit and fresh:
+        while (count > limit or self._weight > self._heaviest) and fresh:
             written = fresh.popleft()
             if isinstance(written, OffsetCommit):
                 group_id, partitions = written.group_id, written.partitions
@@ -219,6 +223,7 @@ class OffsetsTopic(InternalTopic[Record]):
                     columns.placed(record, log.end)
             else:
                 size = 1
+                self._weight -= weight_of_group(record)
                 self._compact(log, record, log.end, timestamp)
             log.passed = record, size, timestamp
             log.end += size
