@@ -1,4 +1,4 @@
-"""Members of the consumer protocol (KIP-848) that do what they are told, heartbeat by heartbeat, when a test says so."""
+"""Members of the consumer protocol (KIP-848) that do as they are told, heartbeat by heartbeat, when a test says so."""
 
 from __future__ import annotations
 
