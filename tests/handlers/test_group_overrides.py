@@ -9,7 +9,7 @@ import pytest
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.coordinator.modern.settings import ConsumerGroupConfig
 from kafkastub.metadata import Cluster, Node
-from kafkastub.state.configs.group_overrides import GroupOverrides
+from kafkastub.state.group_overrides import GroupOverrides
 from kafkastub.state.topics_image import TopicsImage
 
 

@@ -27,7 +27,9 @@ JG-21  Without a protocol, its name is "" below version 7 and null from there on
 JG-22  The first join writes the new group down, empty; a generation is written when its assignment comes, and when
        a rebalance leaves the group empty.
 JG-23  When only static members are left and none of them joined, the rebalance waits on.
-Not done: a group that is full of KIP-848 members.
+JG-24  Into a group of the consumer protocol: the member is told at once its epoch as the generation, and nobody
+       leads; an Empty one becomes a classic group.                                                   KIP-848
+Not done: -
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ class BrokerState:
 
     def _group_config(self, group_id: str) -> ConsumerGroupConfig | None:
         """What the group is configured for itself; asked for groups with epochs alone."""
-        from kafkastub.state.configs.group_overrides import GroupOverrides
+        from kafkastub.state.group_overrides import GroupOverrides
 
         overrides = GroupOverrides(self.config, self.cluster)
         self.coordinator.group_configs = overrides.of_consumer_group

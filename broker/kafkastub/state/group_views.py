@@ -36,7 +36,8 @@ class MemberView(NamedTuple):
         subscribed: the names of its topics, sorted; None where they cannot be read.
         expression: the regular expression that it subscribes to.
         assigned: what is the member's now, as the broker has told it, or tells it with its next answer.
-        pending_revocation: what the member is told to let go of, and has not.
+        pending_revocation: what the member is told to let go of, and has not. ConsumerGroupDescribe has these among
+            its assignment.
         target: what it is to have in the end.
         upgraded: False of a member that uses the classic protocol in a group of the consumer protocol.
     """
@@ -150,7 +151,7 @@ def _consumer_member(state: BrokerState, group_id: str, row: consumer_described.
         None if current is None else _MEMBER_STATES.get(current.state),
         tuple(sorted(row.subscribed_topic_names)),
         row.subscribed_topic_regex or None,
-        _named(row.assignment.topic_partitions),
+        () if current is None else _by_name(state, current.assigned),
         () if current is None else _by_name(state, current.pending_revocation),
         _named(row.target_assignment.topic_partitions),
         row.member_type != 0,

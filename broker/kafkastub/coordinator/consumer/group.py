@@ -44,7 +44,7 @@ from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadlines
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.java_order import string_map_order, string_timeline_order
+from kafkawire.java_order import string_timeline_order
 
 FIRST_EPOCH: Final = 1
 NO_ASSIGNMENT: Final[Assignment] = {}
@@ -164,18 +164,30 @@ class ConsumerGroup:
             self._homogeneous = self.subscriptions.now.homogeneous(len(self.members))
         return self._homogeneous
 
+    @property
+    def assignors_compete(self) -> bool:
+        """Whether members ask for different ones."""
+        return len(self._assignors) > 1
+
     def preferred_assignor(self) -> str | None:
         """The assignor that most members ask for; None where none asks for any."""
         return most(self._assignors, string_timeline_order(self._assignors))
 
     def preferred_assignor_after(self, old: ConsumerMember, new: ConsumerMember) -> str | None:
-        """The same once a member is another. Kafka: computePreferredServerAssignor."""
-        counts = dict(self._assignors)
+        """The same once a member is another. Kafka: computePreferredServerAssignor.
+
+        Of two that equally many ask for it may be another one than `preferred_assignor`: Kafka counts in a HashMap in
+        which both names share a bucket, and one that comes in by `compute` goes before those that are there, even if
+        it was taken out only just before.
+        """
+        counts = {name: self._assignors[name] for name in string_timeline_order(self._assignors)}
         if old.server_assignor is not None:
             decrease(counts, old.server_assignor)
-        if new.server_assignor is not None:
+        if new.server_assignor in counts:
             increase(counts, new.server_assignor)
-        return most(counts, string_map_order(counts))
+        elif new.server_assignor is not None:
+            counts = {new.server_assignor: 1, **counts}
+        return most(counts, counts)
 
     def static_member(self, instance_id: str | None) -> ConsumerMember | None:
         """The member that has the instance id."""
