@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from kafkastub.client import Connection
 from kafkawire.api import ApiKey
@@ -184,8 +184,15 @@ class Player:
         return self._clients[name]
 
     def close(self) -> None:
+        """End all connections."""
         for one in self._clients.values():
             one.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def note(self, text: str) -> None:
         """A line of its own."""
@@ -430,8 +437,11 @@ class Player:
 
     # -- records -------------------------------------------------------------------------------------------------
 
-    def records(self) -> None:
-        """What was written about the group since it was asked last; members of neighbouring records by their names."""
+    def records(self, *, in_any_order: bool = False) -> None:
+        """What was written about the group since it was asked last; members of neighbouring records by their names.
+
+        `in_any_order` where Kafka goes through members by a hash that is another in every run.
+        """
         found: list[tuple[str, str]] = []
         for key, value in self._new_records():
             try:
@@ -440,6 +450,9 @@ class Player:
                 continue
             if self.group in (getattr(record.key, "group_id", None), getattr(record.key, "group", None)):
                 found.append((record.type.name, self._record(record)))
+        if in_any_order:
+            self.lines += [f"  record {line}" for line in sorted(line for _, line in found)]
+            return
         start = 0
         for end in range(1, len(found) + 1):
             if end == len(found) or found[end][0] != found[start][0]:

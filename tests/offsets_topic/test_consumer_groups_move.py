@@ -4,6 +4,7 @@ their members go on."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,50 +22,52 @@ IDS = {bytes.fromhex(topic_id): name for topic_id, name in KAFKAS["topic_ids"].i
 
 
 def new_data_dir(folder: Path, logs: Mapping[int, bytes], topic_ids: Mapping[bytes, str]) -> None:
-    with KafkaStub(topics=TOPICS, config=CONFIG, profile="kafka", data_dir=folder) as stub:
-        on = Player(stub.bootstrap_servers)
+    stub = KafkaStub(topics=TOPICS, config=CONFIG, profile="kafka", data_dir=folder)
+    with stub, closing(Player(stub.bootstrap_servers)) as on:
         on.await_coordinator(*GROUPS)
-        on.close()
     put_into_data_dir(folder, logs, topic_ids)
 
 
-def go_on(servers: str, topic_ids: Mapping[bytes, str]) -> list[str]:
-    """The members of one of the groups, whom the broker knows from its log alone, go on where they were; what it
-    then tells."""
-    on = Player(servers)
-    on.topic_ids.update(topic_ids)
-    on.await_coordinator(*GROUPS)
-    one, three = Consumer(on, "cg", "one"), Consumer(on, "cg", "three")
-    one.epoch, three.epoch = 4, 6
-    (orders,) = [topic_id for topic_id, name in topic_ids.items() if name == "orders"]
-    (audit,) = [topic_id for topic_id, name in topic_ids.items() if name == "audit"]
-    one.owned, three.owned = {orders: [0, 1], audit: [0]}, {orders: [2]}
-    settle(one, three)
-    told = described(on)
-    on.close()
-    return told
+def played(servers: str, topic_ids: Mapping[bytes, str] | None = None) -> tuple[list[str], dict[bytes, str]]:
+    """What is told behind the history, and the topics."""
+    with closing(play(servers, topic_ids)) as on:
+        return described(on), on.topic_ids
 
 
 def told_by(servers: str) -> list[str]:
-    on = Player(servers)
-    on.await_coordinator(*GROUPS)
-    told = described(on)
-    on.close()
-    return told
+    with closing(Player(servers)) as on:
+        on.await_coordinator(*GROUPS)
+        return described(on)
+
+
+def go_on(servers: str, topic_ids: Mapping[bytes, str]) -> list[str]:
+    """Members whom the broker knows from its log alone go on where they were; what it tells then."""
+    id_of = {name: topic_id for topic_id, name in topic_ids.items()}
+    with closing(Player(servers)) as on:
+        on.topic_ids.update(topic_ids)
+        on.await_coordinator(*GROUPS)
+        one, three = Consumer(on, "cg", "one"), Consumer(on, "cg", "three")
+        one.epoch, one.owned = 4, {id_of["orders"]: [0], id_of["audit"]: [0]}
+        three.epoch, three.owned = 6, {id_of["orders"]: [2]}
+        settle(one, three)
+        on.commit("cg", {"orders": {0: 6}}, member=("one", one.epoch))
+        again = Consumer(on, "static", "yet again", instance_id="i2", subscribed_topic_names=["orders"])
+        settle(again)
+        return described(on)
 
 
 def test_what_apache_kafka_wrote_is_told_here_as_kafka_told_it(tmp_path: Path) -> None:
     new_data_dir(tmp_path, logs_from(KAFKAS["partitions"]), IDS)
     with KafkaStub(config=CONFIG, profile="kafka", data_dir=tmp_path) as stub:
         assert told_by(stub.bootstrap_servers) == KAFKAS["described"]
-        assert go_on(stub.bootstrap_servers, IDS)[0] == "cg (0, 'Stable', 6, 6, 'range')"
+        told = go_on(stub.bootstrap_servers, IDS)
+        assert told[0] == "cg (0, 'Stable', 6, 6, 'range')"
+        assert "static (0, 'Stable', 3, 3, 'uniform')" in told
 
 
 def test_what_was_written_here_is_the_same_after_a_start(tmp_path: Path) -> None:
     with KafkaStub(config=CONFIG, profile="kafka", data_dir=tmp_path) as stub:
-        player = play(stub.bootstrap_servers)
-        before = described(player)
-        player.close()
+        before, _ = played(stub.bootstrap_servers)
     with KafkaStub(config=CONFIG, profile="kafka", data_dir=tmp_path) as stub:
         assert told_by(stub.bootstrap_servers) == before
 
@@ -72,34 +75,29 @@ def test_what_was_written_here_is_the_same_after_a_start(tmp_path: Path) -> None
 @pytest.mark.oracle
 def test_segments_of_apache_kafka_are_loaded_here(tmp_path: Path) -> None:
     with ApacheKafka(config=RESTARTED) as kafka:
-        player = play(kafka.bootstrap_servers)
-        before = described(player)
-        player.close()
+        before, topic_ids = played(kafka.bootstrap_servers)
         kafka.pause()
         assert kafka.folder is not None
-        new_data_dir(tmp_path, logs_of(kafka.folder / "logs"), player.topic_ids)
+        new_data_dir(tmp_path, logs_of(kafka.folder / "logs"), topic_ids)
         with KafkaStub(config=CONFIG, profile="kafka", data_dir=tmp_path) as stub:
             assert told_by(stub.bootstrap_servers) == before
-            here = go_on(stub.bootstrap_servers, player.topic_ids)
+            here = go_on(stub.bootstrap_servers, topic_ids)
         kafka.resume()
         assert told_by(kafka.bootstrap_servers) == before
-        assert go_on(kafka.bootstrap_servers, player.topic_ids) == here
+        assert go_on(kafka.bootstrap_servers, topic_ids) == here
 
 
 @pytest.mark.oracle
 def test_segments_that_were_written_here_are_loaded_by_apache_kafka(tmp_path: Path) -> None:
     with ApacheKafka(config=RESTARTED) as kafka:
-        on = Player(kafka.bootstrap_servers)
-        on.create(**TOPICS)
-        on.await_coordinator(*GROUPS)
-        topic_ids = on.topic_ids
-        on.close()
+        with closing(Player(kafka.bootstrap_servers)) as on:
+            on.create(**TOPICS)
+            on.await_coordinator(*GROUPS)
+            topic_ids = on.topic_ids
         kafka.pause()
         new_data_dir(tmp_path, {}, topic_ids)
         with KafkaStub(config=CONFIG, profile="kafka", data_dir=tmp_path) as stub:
-            player = play(stub.bootstrap_servers, topic_ids)
-            before = described(player)
-            player.close()
+            before, _ = played(stub.bootstrap_servers, topic_ids)
         put_into_kafka(kafka, logs_of(tmp_path))
         kafka.resume()
         assert told_by(kafka.bootstrap_servers) == before
