@@ -74,18 +74,26 @@ def assignment(partitions: Owned, *, version: int = 3, user_data: bytes | None =
     return version.to_bytes(2, "big") + encode(ConsumerProtocolAssignment(assigned, user_data), version)
 
 
+def read_assignment(data: bytes) -> dict[str, list[int]]:
+    """The partitions of a classic assignment. Raises MalformedMessage."""
+    if not data:
+        return {}
+    version = int.from_bytes(data[:2], "big")
+    message = decode(ConsumerProtocolAssignment, min(version, 3), data[2:])
+    return {p.topic: sorted(p.partitions) for p in message.assigned_partitions}
+
+
 def told(data: bytes) -> str:
     """A classic assignment, for people."""
     if not data:
         return "nothing"
     version = int.from_bytes(data[:2], "big")
     try:
-        message = decode(ConsumerProtocolAssignment, min(version, 3), bytes(data[2:]))
+        message = decode(ConsumerProtocolAssignment, min(version, 3), data[2:])
     except MalformedMessage:
         return repr(data)
-    found = {p.topic: sorted(p.partitions) for p in message.assigned_partitions}
     rest = "" if message.user_data is None else f" user_data={bytes(message.user_data)!r}"
-    return f"v{version} {_shown(found)}{rest}"
+    return f"v{version} {_shown(read_assignment(data))}{rest}"
 
 
 def _shown(partitions: Mapping[str, Iterable[int]]) -> str:
