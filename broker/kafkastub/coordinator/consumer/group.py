@@ -359,6 +359,9 @@ class ConsumerGroup:
         if old is not None:
             self._replace(old, None)
             self.held.discard(record.member_id)
+            timers = self.timers.pop(record.member_id, None)
+            if timers is not None:
+                timers.cancel()
 
     def _apply_current(self, record: ConsumerGroupCurrentMemberAssignment) -> None:
         self.update(member_records.with_assignment(self._known(record.member_id), record))
