@@ -15,6 +15,8 @@ from tests.offsets_topic.moving import logs_from, logs_of, put_into_data_dir, pu
 from tests.offsets_topic.test_consumer_groups import KAFKAS
 from tests.oracle.apache_kafka import ApacheKafka
 
+RESTARTED = {**CONFIG, "broker.session.timeout.ms": 9000, "controlled.shutdown.enable": "true"}
+"""For a Kafka that comes back: its controller lets no broker in whom it takes for running."""
 IDS = {bytes.fromhex(topic_id): name for topic_id, name in KAFKAS["topic_ids"].items()}
 
 
@@ -69,11 +71,11 @@ def test_what_was_written_here_is_the_same_after_a_start(tmp_path: Path) -> None
 
 @pytest.mark.oracle
 def test_segments_of_apache_kafka_are_loaded_here(tmp_path: Path) -> None:
-    with ApacheKafka(config=CONFIG) as kafka:
+    with ApacheKafka(config=RESTARTED) as kafka:
         player = play(kafka.bootstrap_servers)
         before = described(player)
         player.close()
-        kafka.crash()
+        kafka.pause()
         assert kafka.folder is not None
         new_data_dir(tmp_path, logs_of(kafka.folder / "logs"), player.topic_ids)
         with KafkaStub(config=CONFIG, profile="kafka", data_dir=tmp_path) as stub:
@@ -86,7 +88,7 @@ def test_segments_of_apache_kafka_are_loaded_here(tmp_path: Path) -> None:
 
 @pytest.mark.oracle
 def test_segments_that_were_written_here_are_loaded_by_apache_kafka(tmp_path: Path) -> None:
-    with ApacheKafka(config=CONFIG) as kafka:
+    with ApacheKafka(config=RESTARTED) as kafka:
         on = Player(kafka.bootstrap_servers)
         on.create(**TOPICS)
         on.await_coordinator(*GROUPS)

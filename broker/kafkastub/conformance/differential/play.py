@@ -37,7 +37,7 @@ RELEASING = (*PARKING, "LeaveGroup", "Produce", "DeleteTopics", "EndTxn", "InitP
 
 SETTLING_SECONDS = 0.2
 
-RESOLVING_SECONDS = 0.04
+RESOLVING_SECONDS = 0.1
 """A regular expression is resolved on a thread of its own, behind the heartbeat's answer: so long that is given."""
 
 

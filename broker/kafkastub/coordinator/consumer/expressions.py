@@ -192,6 +192,7 @@ class Expressions:
                     work += 1
                     if may_describe is None or may_describe(name):
                         matched.append(name)
+                        self.context.topics.hash_of(name)  # which is asked for in the end, of all at once
                 if work >= _AT_ONCE:
                     work = 0
                     yield True

@@ -164,6 +164,11 @@ class ConsumerGroup:
             self._homogeneous = self.subscriptions.now.homogeneous(len(self.members))
         return self._homogeneous
 
+    @property
+    def assignors_compete(self) -> bool:
+        """Whether members ask for different ones."""
+        return len(self._assignors) > 1
+
     def preferred_assignor(self) -> str | None:
         """The assignor that most members ask for; None where none asks for any."""
         return most(self._assignors, string_timeline_order(self._assignors))
