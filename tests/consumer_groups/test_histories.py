@@ -52,7 +52,7 @@ class Histories(RuleBasedStateMachine):
 
     # -- what clients do -----------------------------------------------------------------------------------------
 
-    @rule(member=members, topics=names, static=st.booleans(), assignor=st.sampled_from((None, "range", "uniform")))
+    @rule(member=members, topics=names, static=st.booleans(), assignor=st.sampled_from((None, "range")))
     def join(self, member: str, topics: list[str], static: bool, assignor: str | None) -> None:
         """A join: whoever had the id before has let go of everything."""
         instance, known = f"i-{member[1]}" if static else None, self.clients.get(member)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafkastub import KafkaStub
 from kafkastub.coordinator import Turn
 from kafkastub.coordinator import consumer_records as records
 from kafkastub.coordinator.hard_state import HardState
@@ -34,8 +35,10 @@ from kafkawire.messages.consumer_group_partition_metadata_value import (
 )
 from kafkawire.offsets_topic import decode_record, encode_key, encode_value
 from tests.coordinator.context import CoordinatorTestContext
+from tests.offsets_topic import consumer_history
 from tests.offsets_topic.consumer_records import IDS, random_record
 from tests.offsets_topic.record import GOLDEN
+from tests.oracle.apache_kafka import ApacheKafka
 
 KAFKAS: dict[str, Any] = json.loads((GOLDEN / "consumer-groups.json").read_text())
 
@@ -176,3 +179,26 @@ def test_long_records_are_not_remembered_by_the_hundred_thousand():
     left = [one.offset for one in log.records()]
     assert left[-1] == 599
     assert len(left) < 500
+
+
+def test_the_history_leaves_here_what_it_leaves_in_apache_kafka():
+    names = {bytes.fromhex(topic_id): name for topic_id, name in KAFKAS["topic_ids"].items()}
+    with KafkaStub(config=consumer_history.CONFIG, profile="kafka") as stub:
+        player = consumer_history.play(stub.bootstrap_servers)
+        written, told_here = consumer_history.raw(player), consumer_history.described(player)
+        topic_ids = player.topic_ids
+        player.close()
+    assert consumer_history.normalised(topic_ids, written) == consumer_history.normalised(names, KAFKAS["partitions"])
+    assert told_here == KAFKAS["described"]
+
+
+@pytest.mark.oracle
+def test_the_recorded_groups_are_apache_kafkas():
+    names = {bytes.fromhex(topic_id): name for topic_id, name in KAFKAS["topic_ids"].items()}
+    with ApacheKafka(config=consumer_history.CONFIG) as kafka:
+        player = consumer_history.play(kafka.bootstrap_servers)
+        written, told_there = consumer_history.raw(player), consumer_history.described(player)
+        topic_ids = player.topic_ids
+        player.close()
+    assert consumer_history.normalised(topic_ids, written) == consumer_history.normalised(names, KAFKAS["partitions"])
+    assert told_there == KAFKAS["described"]

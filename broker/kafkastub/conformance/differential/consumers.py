@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import Json
-from kafkastub.conformance.differential.consuming import MEMBERS, Consumers, Member
+from kafkastub.conformance.differential.consuming import MEMBERS, Member
+from kafkastub.conformance.differential.mixing import Mixing
 from kafkastub.conformance.differential.play import NotThere, Play
 from kafkastub.conformance.differential.script import G1, G2, G3, Script
 
@@ -48,13 +49,14 @@ def _transacts(seed: int) -> bool:
     return seed % 4 == 0
 
 
-class ConsumersGenerator(Consumers):
+class ConsumersGenerator(Mixing):
     """One scenario in the making."""
 
     def __init__(self, play: Play, seed: int) -> None:
         super().__init__(play, random.Random(f"consumer-{seed}"))
         self.transacts = _transacts(seed)
-        self.made = 0
+        self.mixes = seed % 3 == 0
+        """Whether members of the classic protocol are there, too."""
         self.altered: set[str] = set()
         """Groups that have a configuration of their own."""
 
@@ -70,6 +72,9 @@ class ConsumersGenerator(Consumers):
             self.commit: 8,
             self.fetch: 5,
             self.transact: 8 * self.transacts,
+            self.classic: 30 * self.mixes,
+            self.classic_leave: 2 * self.mixes,
+            self.classic_commit: 3 * self.mixes,
             self.offset_delete: 2,
             self.delete_groups: 1,
             self.list_groups: 2,
@@ -86,8 +91,11 @@ class ConsumersGenerator(Consumers):
         for _ in range(steps * TRIES_A_STEP):
             if len(self.play.scenario.steps) >= steps:
                 break
+            before = len(self.play.scenario.steps)
             with contextlib.suppress(NotThere):
                 self.random.choices(list(weights), list(weights.values()))[0]()
+            if self.mixes and len(self.play.scenario.steps) > before:
+                self.learn()
         for group in sorted(self.altered):
             with contextlib.suppress(NotThere):
                 self._configure(group, "consumer.assignment.interval.ms", None)

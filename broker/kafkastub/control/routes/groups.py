@@ -260,7 +260,7 @@ def _detail(state: BrokerState, group: Group, limit: int) -> GroupDetail:
         **_info(state, group).model_dump(),
         generation=described.generation,
         target_epoch=None if found is None else found.target_epoch,
-        protocol=described.protocol,
+        protocol=described.protocol if found is None else found.assignor,
         leader=described.leader,
         state_since=None if since is None else iso(since),
         member_list=_members(described, {} if found is None else found.members),

@@ -3,7 +3,7 @@
 Kafka: maybeUpdateRegularExpressions, handleRegularExpressionsResult, TopicRegexResolver.
 
 What an expression matches is found out after the answer to the heartbeat that asked for it, by a deadline that is due
-at once. Kafka does it on another thread. A group with many expressions in a cluster with many topics takes several
+at once. Kafka does it on another thread. Many expressions, or costly ones, in a cluster with many topics take several
 rounds, so that nobody else is held up.
 """
 
@@ -34,8 +34,8 @@ MayDescribe = Callable[[str], bool]
 
 REFRESH_NOT_BEFORE_MS: Final = 10_000
 """Between two looks at the topics of one group. Kafka: REGEX_BATCH_REFRESH_MIN_INTERVAL_MS."""
-_AT_ONCE: Final = 2_000
-"""How many names are matched before others have their turn."""
+_AT_ONCE: Final = 1_000
+"""Topics that match, each of which may have to be looked up among ACLs, before others have their turn."""
 
 
 class Change(Enum):
@@ -177,19 +177,24 @@ class Expressions:
     ) -> Iterator[bool]:
         """Fill `found`, a bit at a time."""
         names = list(self.context.image.names())
-        at_once = 0
+        work = 0
         for regex in regexes:
             matched = found[regex] = []
             try:
                 expression = Expression(regex)
             except KafkaError:
                 continue  # one that came with the records; it matches nothing
-            for start in range(0, len(names), _AT_ONCE):
-                some = names[start : start + _AT_ONCE]
-                matched += [one for one in expression.matches(some) if may_describe is None or may_describe(one)]
-                at_once += len(some)
-                if at_once >= _AT_ONCE:
-                    at_once = 0
+            work += _AT_ONCE // 20 + len(names) // 10
+            for name in expression.matching(names):
+                if name is None:
+                    work = _AT_ONCE
+                else:
+                    work += 1
+                    if may_describe is None or may_describe(name):
+                        matched.append(name)
+                        self.context.topics.hash_of(name)  # which is asked for in the end, of all at once
+                if work >= _AT_ONCE:
+                    work = 0
                     yield True
 
     def _resolved(self, group: ConsumerGroup, found: dict[str, list[str]], version: int, turn: Turn) -> None:

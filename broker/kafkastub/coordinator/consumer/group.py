@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from kafkastub.coordinator.consumer import member_records
 from kafkastub.coordinator.consumer.commits import check_commit, check_fetch
+from kafkastub.coordinator.consumer.held import HeldRevocations
 from kafkastub.coordinator.consumer.member import ConsumerMember, MemberState
 from kafkastub.coordinator.consumer.owners import Owners
 from kafkastub.coordinator.consumer.subscriptions import Subscriptions, decrease, increase, most
@@ -70,7 +71,7 @@ class ConsumerGroup:
         timers: by member id.
         metadata_stale: the topics may be others than those that the epoch was made for.
         assigned_at: when the target was computed, timer milliseconds; None where nothing keeps from a new one.
-        held: members whose word that they have let go of partitions does not count.
+        held: members whose word that they have let go of partitions does not count; None where there never were any.
         expressions: the resolution of regular expressions; belongs to `expressions`.
     """
 
@@ -121,7 +122,7 @@ class ConsumerGroup:
         self.timers: dict[str, MemberTimers] = {}
         self.metadata_stale = True
         self.assigned_at: int | None = None
-        self.held: set[str] = set()
+        self.held: HeldRevocations | None = None
         self.expressions: Any = None
         self.check_at = NOT_DUE
         self._assignors: dict[str, int] = {}
@@ -163,6 +164,11 @@ class ConsumerGroup:
         if self._homogeneous is None:
             self._homogeneous = self.subscriptions.now.homogeneous(len(self.members))
         return self._homogeneous
+
+    @property
+    def assignors_compete(self) -> bool:
+        """Whether members ask for different ones."""
+        return len(self._assignors) > 1
 
     def preferred_assignor(self) -> str | None:
         """The assignor that most members ask for; None where none asks for any."""
@@ -353,7 +359,11 @@ class ConsumerGroup:
         old = self.members.pop(record.member_id, None)
         if old is not None:
             self._replace(old, None)
-            self.held.discard(record.member_id)
+            if self.held is not None:
+                self.held.forget(record.member_id)
+            timers = self.timers.pop(record.member_id, None)
+            if timers is not None:
+                timers.cancel()
 
     def _apply_current(self, record: ConsumerGroupCurrentMemberAssignment) -> None:
         self.update(member_records.with_assignment(self._known(record.member_id), record))

@@ -128,6 +128,7 @@ def _says_nothing_new(
         and request.rebalance_timeout_ms in (-1, member.rebalance_timeout_ms)
         and request.subscribed_topic_regex is None
         and request.server_assignor is None
+        and (member.server_assignor is None or not group.assignors_compete)  # else it may raise the epoch
         and request.rack_id is None
         and (request.instance_id is None or request.instance_id == member.instance_id)
         and member.classic is None

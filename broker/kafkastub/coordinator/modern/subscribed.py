@@ -48,18 +48,19 @@ class SubscribedTopics:
 
     def metadata_hash(self, names: Collection[str]) -> int:
         """What a group with this subscription knows its topics by; signed, of 64 bits, 0 without a topic."""
-        image, hashes = self._image(), self._hashes
-        found: dict[str, int] = {}
-        for name in names:
-            known = hashes.get(name)
-            if known is None:
-                topic_id = image.topic_id(name)
-                if topic_id is None:
-                    continue
+        found = ((name, self.hash_of(name)) for name in names)
+        return group_hash({name: known for name, known in found if known is not None})
+
+    def hash_of(self, name: str) -> int | None:
+        """The hash of one topic, which is kept until the topic changes; None where there is no such topic."""
+        known = self._hashes.get(name)
+        if known is None:
+            image = self._image()
+            topic_id = image.topic_id(name)
+            if topic_id is not None:
                 racks = [image.racks(name, partition) for partition in range(image.partition_count(name))]
-                known = hashes[name] = topic_hash(name, topic_id, racks)
-            found[name] = known
-        return group_hash(found)
+                known = self._hashes[name] = topic_hash(name, topic_id, racks)
+        return known
 
 
 class Describer:
