@@ -1,4 +1,4 @@
-"""Record what Apache Kafka does in the scenarios of `migrations`: `python -m tests.consumer_groups.record_migrations`."""
+"""Record what Apache Kafka does in these scenarios: `python -m tests.consumer_groups.record_migrations`."""
 
 from __future__ import annotations
 
