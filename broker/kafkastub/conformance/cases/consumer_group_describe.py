@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from kafkastub.conformance.broker import Broker
 from kafkastub.conformance.cluster import Topic
 from kafkastub.conformance.epochs import Consumer, described, partitions, settle
 from kafkastub.conformance.expecting import expect, expect_that
-from kafkastub.conformance.registry import case
+from kafkastub.conformance.registry import case as any_case
 from kafkawire.errors import ErrorCode as E
+
+case = partial(any_case, since="4.0", before="UNSUPPORTED_VERSION, unless the early access is let in")
 
 API = "ConsumerGroupDescribe"
 SOURCE = "KIP-848; Kafka: ConsumerGroup.asDescribedGroup"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from kafkastub.conformance.broker import Broker, group_error
 from kafkastub.conformance.cases.offset_delete import delete, told
 from kafkastub.conformance.cluster import Topic
 from kafkastub.conformance.epochs import Consumer, settle
 from kafkastub.conformance.expecting import Answer, expect, expect_that
-from kafkastub.conformance.registry import case
+from kafkastub.conformance.registry import case as any_case
 from kafkastub.conformance.transacting import Producer
 from kafkawire.errors import ErrorCode as E
+
+case = partial(any_case, since="4.0", before="UNSUPPORTED_VERSION, unless the early access is let in")
 
 COMMITS = "KIP-848; Kafka: ConsumerGroup.validateOffsetCommit"
 ASSIGNED = "KIP-1251; Kafka: ConsumerGroup.createAssignmentEpochValidator"
