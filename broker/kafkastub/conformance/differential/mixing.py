@@ -79,7 +79,8 @@ class Mixing(Consumers):
         return bool(self.play.state.get(f"consumer group {G2}", {}).get("members"))
 
     def _is_empty_consumer_group(self) -> bool:
-        return self.play.state.get(f"consumer group {G2}", {}).get("group_state") == "Empty"
+        told = self.play.state.get(f"consumer group {G2}", {})
+        return bool(told.get("group_state") == "Empty")
 
     def _classic_join(self, on: str, member: Member | None) -> None:
         modern = self._is_consumer_group()
