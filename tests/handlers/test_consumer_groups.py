@@ -296,6 +296,17 @@ def test_what_is_no_consumer_group_is_said_and_the_nameless_come_first(club: Clu
     assert [one.group_id for one in answer].count("g") == 2
 
 
+@pytest.mark.behaviour("CD-2")
+@pytest.mark.parametrize("count", [3, 300])
+def test_many_unknown_groups_are_told_like_few(club: Club, count: int):
+    club.beat(topics=["t"])
+    names = [f"none-{number}" for number in range(count)]
+    told = {
+        one.group_id: (one.error_code, one.error_message, one.authorized_operations) for one in club.describe(*names)
+    }
+    assert told == {name: (ErrorCode.GROUP_ID_NOT_FOUND, f"Group {name} not found.", -(2**31)) for name in names}
+
+
 @pytest.mark.behaviour("CD-5")
 def test_operations_are_told_where_asked_for(club: Club):
     club.beat(topics=["t"])
