@@ -39,8 +39,8 @@ SETTLING_SECONDS = 0.2
 
 RESOLVING_SECONDS = 0.06
 RESOLVED_FIRST_SECONDS = 0.15
-"""A regular expression is resolved on a thread of its own, behind the heartbeat's answer: so long that is given, a new one
-longer."""
+"""A regular expression is resolved on a thread of its own, behind the heartbeat's answer: so long that is given, a
+new one longer."""
 
 
 class NotThere(Exception):
