@@ -288,7 +288,6 @@ MUTANTS = (
     Mutant(_RECONCILIATION, "return self._within_subscription(member) if self.subscription_changed else member", "return member", "ConsumerGroupHeartbeat"),
     Mutant(_STEPS, "elif epoch == member.previous_member_epoch and _within(told, member.assigned):", "elif epoch == member.previous_member_epoch:", "ConsumerGroupHeartbeat"),
     Mutant(_STEPS, "elif epoch == member.previous_member_epoch and _within(told, member.assigned):", "elif False:", "ConsumerGroupHeartbeat"),
-    Mutant(_STEPS, "    if epoch > member.member_epoch:", "    if epoch > member.member_epoch + 1:", "ConsumerGroupHeartbeat"),
     Mutant(_STEPS, "and known.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "and False:", "ConsumerGroupHeartbeat"),
     Mutant(_FENCING, "        epoch = group.epoch + 1", "        epoch = group.epoch", "ConsumerGroupHeartbeat"),
     Mutant(_FENCING, "check_instance(member, request.member_id, request.instance_id)", "pass", "ConsumerGroupHeartbeat"),
