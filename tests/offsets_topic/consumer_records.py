@@ -86,7 +86,7 @@ def _current(random: Random, group_id: str) -> ConsumerRecord:
         _name(random),
         random.choice([-2, 0, 3]),
         random.choice([-1, 2]),
-        random.choice([0, 1, 2, 127]),
+        random.choice([0, 1, 2, 127, 77]),
         _epochs(random),
         _epochs(random),
     )
