@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from frames import BadAnswer, Client
+from frames import NOT_YET, BadAnswer, Client
 from kafkawire.codec import encode
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest, TopicPartitions
@@ -50,7 +50,7 @@ SESSION_MS = 300_000
 """Members outlive any round without being heard of meanwhile."""
 
 SETTLE_SECONDS = 10
-"""Within so many a group of the consumer protocol has assigned its partitions."""
+"""Within so many a coordinator is there, and a group of the consumer protocol has assigned its partitions."""
 
 COMMIT, FETCH_OFFSETS, FETCH_OFFSETS_ONE_GROUP, HEARTBEAT, JOIN, SYNC = 8, 8, 7, 4, 5, 3
 CONSUMER_HEARTBEAT = 0
@@ -186,7 +186,11 @@ def _heartbeat(client: Client) -> Message:
         protocol_type="consumer",
         protocols=[JoinGroupRequestProtocol(name="range", metadata=subscription)],
     )
+    until = time.monotonic() + SETTLE_SECONDS
     answer = client.ask(join, JOIN)
+    while answer.error_code in NOT_YET and time.monotonic() < until:
+        time.sleep(0.02)
+        answer = client.ask(join, JOIN)
     if answer.error_code == ErrorCode.MEMBER_ID_REQUIRED:
         join.member_id = answer.member_id
         answer = client.succeed(join, JOIN)

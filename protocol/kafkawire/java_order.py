@@ -14,7 +14,6 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-
 _POWERS = 300
 """Of texts that are not longer; names, ids and addresses are not."""
 
@@ -29,7 +28,8 @@ def string_hash(text: str) -> int:
     """`String.hashCode`, as an unsigned 32-bit number."""
     length = len(text)
     if length < _POWERS and text.isascii():
-        return sum(map(mul, text.encode("ascii"), _powers(length))) & 0xFFFFFFFF
+        total: int = sum(map(mul, text.encode("ascii"), _powers(length)))
+        return total & 0xFFFFFFFF
     h = 0
     units = string_order(text)
     for i in range(0, len(units), 2):

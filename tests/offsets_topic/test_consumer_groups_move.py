@@ -3,15 +3,17 @@ their members go on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import closing
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kafkastub import KafkaStub
 from tests.offsets_topic.consumer_history import CONFIG, GROUPS, TOPICS, Consumer, described, play, settle
-from tests.offsets_topic.history import Player
+from tests.offsets_topic.history import READY_SECONDS, Player
 from tests.offsets_topic.moving import logs_from, logs_of, put_into_data_dir, put_into_kafka
 from tests.offsets_topic.test_consumer_groups import KAFKAS
 from tests.oracle.apache_kafka import ApacheKafka
@@ -104,3 +106,52 @@ def test_segments_that_were_written_here_are_loaded_by_apache_kafka(tmp_path: Pa
         there = go_on(kafka.bootstrap_servers, topic_ids)
     with KafkaStub(config=CONFIG, profile="kafka", data_dir=tmp_path) as stub:
         assert go_on(stub.bootstrap_servers, topic_ids) == there
+
+
+@pytest.mark.oracle
+def test_what_real_consumers_left_in_apache_kafka_is_told_here(tmp_path: Path) -> None:
+    from confluent_kafka import Consumer as RealConsumer
+
+    with ApacheKafka(config=RESTARTED) as kafka, ExitStack() as consumers:
+        with closing(Player(kafka.bootstrap_servers)) as on:
+            on.create(**TOPICS)
+            on.await_coordinator("real", "patterns")
+            topic_ids = on.topic_ids
+        members = []
+        for group, topics, instance in (
+            ("real", ["orders", "audit"], None),
+            ("real", ["orders"], "i1"),
+            ("real", ["orders", "other"], None),
+            ("patterns", ["^or.*"], None),
+            ("patterns", ["^o.*er$", "audit"], "i2"),
+        ):
+            settings = {"bootstrap.servers": kafka.bootstrap_servers, "group.id": group, "group.protocol": "consumer"}
+            member = RealConsumer({**settings, **({} if instance is None else {"group.instance.id": instance})})
+            consumers.callback(member.close)
+            member.subscribe(topics)
+            members.append(member)
+        with closing(Player(kafka.bootstrap_servers)) as on:
+            _until_stable(on, members, ("real", 3), ("patterns", 2))
+            members[2].close()
+            _until_stable(on, members[:2], ("real", 2))
+            before = described(on, ("real", "patterns"))
+        kafka.pause()
+        assert kafka.folder is not None
+        new_data_dir(tmp_path, logs_of(kafka.folder / "logs"), topic_ids)
+        stub = KafkaStub(config=CONFIG, profile="kafka", data_dir=tmp_path)
+        with stub, closing(Player(stub.bootstrap_servers)) as on:
+            assert described(on, ("real", "patterns")) == before
+        kafka.resume()  # for the consumers, which say farewell
+
+
+def _until_stable(on: Player, members: Sequence[Any], *groups: tuple[str, int]) -> None:
+    """Let the members poll until each group is stable, with so many members."""
+    deadline = time.monotonic() + READY_SECONDS
+    for group, count in groups:
+        while True:
+            for member in members:
+                member.poll(0.05)
+            told = described(on, (group,))
+            if "'Stable'" in told[0] and len(told) == count + 1:
+                break
+            assert time.monotonic() < deadline, told
