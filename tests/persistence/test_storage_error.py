@@ -127,6 +127,30 @@ def test_a_full_disk_under_a_consumer_group(tmp_path: Path):
         assert _beat(speaker, "two", 0, **join).error_code == 0
 
 
+def test_a_full_disk_under_a_group_of_the_consumer_protocol(tmp_path: Path):
+    options = ["--data-dir", str(tmp_path), "--topic", "orders:2"]
+
+    def beat(speaker: Speaker, member: str, epoch: int = 0, **more: Any) -> Any:
+        joining = {"rebalance_timeout_ms": 60_000, "subscribed_topic_names": ["orders"], "topic_partitions": []}
+        request = ConsumerGroupHeartbeatRequest("group", member, epoch, **({} if epoch else joining), **more)
+        return speaker.ask_loaded(request, 1)
+
+    def members(speaker: Speaker) -> dict[str, int]:
+        (group,) = speaker.ask(ConsumerGroupDescribeRequest(["group"]), 1).groups
+        return {member.member_id: member.member_epoch for member in group.members}
+
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        assert beat(speaker, "one").member_epoch == 2
+        (segment,) = tmp_path.glob("__consumer_offsets-*/*.log")
+        _limit_files(process, segment.stat().st_size + 10)
+        assert beat(speaker, "two").error_code == ERROR
+        assert beat(speaker, "one", 2).error_code == ERROR
+        assert members(speaker) == {"one": 2}
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        assert beat(speaker, "one", 2).member_epoch == 2
+        assert members(speaker) == {"one": 2}
+
+
 def _commit_in_transaction(speaker: Speaker, producer: tuple[int, int], offset: int) -> int:
     asked = TxnOffsetCommitRequestTopic("orders", partitions=[TxnOffsetCommitRequestPartition(0, offset)])
     request = TxnOffsetCommitRequest("t", "group", *producer, topics=[asked])

@@ -17,6 +17,9 @@ Not done: -
 
 from __future__ import annotations
 
+from itertools import chain
+from typing import Final
+
 from kafkastub.coordinator import GroupCoordinator, batch_order
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
@@ -28,7 +31,10 @@ from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
 from kafkawire.messages.consumer_group_describe_response import ConsumerGroupDescribeResponse, DescribedGroup
-from kafkawire.rows import Shared
+from kafkawire.rows import Rows, Shared
+
+_MANY: Final = 100
+"""Groups in a request from which columns are worth while."""
 
 
 def error_response(
@@ -50,8 +56,11 @@ def consumer_group_describe(ctx: RequestContext, request: ConsumerGroupDescribeR
     if not named:
         return ConsumerGroupDescribeResponse(groups=groups)
     coordinator = coordinator_of(state)
+    in_order = batch_order(named, group_partitions(state))
+    if not groups and len(named) > _MANY and coordinator.groups.keys().isdisjoint(named):
+        return ConsumerGroupDescribeResponse(groups=_unknown([*chain(*in_order)]))
     known: dict[str, DescribedGroup] = {}  # a large group may be named many times
-    for of_partition in batch_order(named, group_partitions(state)):
+    for of_partition in in_order:
         for group_id in of_partition:
             described = known.get(group_id)
             if described is None:
@@ -62,10 +71,20 @@ def consumer_group_describe(ctx: RequestContext, request: ConsumerGroupDescribeR
     return ConsumerGroupDescribeResponse(groups=groups if len(known) == len(named) else Shared(groups, {}))
 
 
+def _unknown(group_ids: list[str]) -> Rows[DescribedGroup]:
+    """Groups of which there is none, as columns: somebody may name very many (see DescribeGroups)."""
+    columns = {"group_id": group_ids, "error_message": [_not_found(group_id) for group_id in group_ids]}
+    return Rows(DescribedGroup, len(group_ids), columns, {"error_code": ErrorCode.GROUP_ID_NOT_FOUND})
+
+
+def _not_found(group_id: str) -> str:
+    return f"Group {group_id} not found."
+
+
 def _describe(coordinator: GroupCoordinator, group_id: str) -> DescribedGroup:
     group = coordinator.readable(group_id)
     described = None if group is None else coordinator.consumer.describe(group)
     if described is not None:
         return described
-    why = f"Group {group_id} not found." if group is None else f"Group {group_id} is not a consumer group."
+    why = _not_found(group_id) if group is None else f"Group {group_id} is not a consumer group."
     return DescribedGroup(ErrorCode.GROUP_ID_NOT_FOUND, why, group_id)

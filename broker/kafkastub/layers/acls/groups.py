@@ -259,12 +259,13 @@ def _consumer_describe(api: Registration) -> Handler:
         access, with_operations = ctx.access, request.include_authorized_operations
         mine, refused = split(request.group_ids, lambda group: access.to_group(Operation.DESCRIBE, group))
         answer: Any = handler(ctx, ConsumerGroupDescribeRequest(mine, with_operations))
+        described: list[DescribedGroup] = [*answer.groups]
         shown: dict[int, DescribedGroup] = {}  # one named twice is answered twice
-        for group in answer.groups:
+        for group in described:
             if id(group) not in shown:
                 shown[id(group)] = _describable(access, group, with_operations)
         failed: Any = api.error_response(ConsumerGroupDescribeRequest(refused), _GROUP_REFUSED, ctx.api_version)
-        groups = [*failed.groups, *(shown[id(group)] for group in answer.groups)]
+        groups = [*failed.groups, *(shown[id(group)] for group in described)]
         return ConsumerGroupDescribeResponse(groups=Shared(groups, {}))
 
     return guard
