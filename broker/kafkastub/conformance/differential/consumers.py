@@ -16,11 +16,11 @@ from kafkastub.conformance.differential.consuming import MEMBERS, Member
 from kafkastub.conformance.differential.mixing import Mixing
 from kafkastub.conformance.differential.play import NotThere, Play
 from kafkastub.conformance.differential.script import G1, G2, G3, Script
+from kafkastub.conformance.differential.stage import GROUP
 
 STEPS = 40
 TRIES_A_STEP = 20
 GROUPS = (G1, G2, G3)
-GROUP_RESOURCE = 32
 TRANSACTIONAL_ID = "<p>tx1"
 SET, DELETE = 0, 1
 
@@ -57,11 +57,9 @@ class ConsumersGenerator(Mixing):
         self.transacts = _transacts(seed)
         self.mixes = seed % 3 == 0
         """Whether members of the classic protocol are there, too."""
-        self.altered: set[str] = set()
-        """Groups that have a configuration of their own."""
 
     def run(self, steps: int) -> None:
-        """Play until there are so many steps; take back the configurations of groups."""
+        """Play until there are so many steps."""
         weights: dict[Callable[[], object], int] = {
             self.obey: 50,
             self.join: 16,
@@ -96,9 +94,6 @@ class ConsumersGenerator(Mixing):
                 self.random.choices(list(weights), list(weights.values()))[0]()
             if self.mixes and len(self.play.scenario.steps) > before:
                 self.learn()
-        for group in sorted(self.altered):
-            with contextlib.suppress(NotThere):
-                self._configure(group, "consumer.assignment.interval.ms", None)
 
     # Offsets.
 
@@ -254,12 +249,11 @@ class ConsumersGenerator(Mixing):
         key = self.pick(("consumer.assignment.interval.ms", *CONFIGS))
         self._configure(self.pick((G1, G2)), key, self.pick((*CONFIGS[key], None)))
         if self.chance(0.5):
-            asked = [{"resource_type": GROUP_RESOURCE, "resource_name": self.pick(GROUPS), "configuration_keys": None}]
+            asked = [{"resource_type": GROUP, "resource_name": self.pick(GROUPS), "configuration_keys": None}]
             self.play.ask("a1", "DescribeConfigs", self.version("DescribeConfigs", 1), {"resources": asked})
 
     def _configure(self, group: str, key: str, value: str | None) -> None:
         config = {"name": key, "config_operation": DELETE if value is None else SET, "value": value}
-        resource = {"resource_type": GROUP_RESOURCE, "resource_name": group, "configs": [config]}
-        self.altered.add(group)
+        resource = {"resource_type": GROUP, "resource_name": group, "configs": [config]}
         version = self.version("IncrementalAlterConfigs")
         self.play.ask("a1", "IncrementalAlterConfigs", version, {"resources": [resource]}, settle=True)

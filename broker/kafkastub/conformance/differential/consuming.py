@@ -234,7 +234,7 @@ class Consumers(Places):
         body: dict[str, Json] = {"rebalance_timeout_ms": REBALANCE_MS, "subscribed_topic_names": member.names}
         if member.regex is not None:
             body["subscribed_topic_regex"] = member.regex
-        if member.group == G2 or self.chance(0.3):
+        if member.group == G2 or not self.known or self.chance(0.3):
             body["server_assignor"] = self._assignor(member.group)
         return body
 

@@ -5,7 +5,7 @@ The table stands in docs/differential.md, too.
 | what                                       | stands as                     | how it is recognised                    |
 |--------------------------------------------|-------------------------------|-----------------------------------------|
 | member id (client or instance id, uuid)    | `<c1#1>`, `<c1#2>`: in order  | text that ends in `-` and a uuid        |
-| member id that is a uuid alone (KIP-848)   | `<member 1>`: in order        | given to who joins with the id ""       |
+| member id that is a uuid alone (KIP-848)   | `<member 1>`: in order        | given to who joins with an empty id     |
 | prefix of this play's groups and topics    | `<p>`                         | the prefix, which nothing else has      |
 |                                            | `…<p, 5 characters>`          | at a text's end, where it was cut off   |
 | topics that the scenarios of a run share   | `t1`, `t2`, `t3`              | the whole name; in bytes (subscriptions)|
@@ -81,7 +81,7 @@ UNORDERED = {
 }
 """Arrays that Kafka fills from a hash map, and what we sort them by."""
 
-BY_PARTITION = {("DescribeGroups", "groups"): "group_id"}
+BY_PARTITION = {("DescribeGroups", "groups"): "group_id", ("ConsumerGroupDescribe", "groups"): "group_id"}
 """Arrays in the order of the partitions of __consumer_offsets: in the request's where there is only one."""
 
 

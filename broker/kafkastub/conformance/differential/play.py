@@ -38,7 +38,9 @@ RELEASING = (*PARKING, "LeaveGroup", "Produce", "DeleteTopics", "EndTxn", "InitP
 SETTLING_SECONDS = 0.2
 
 RESOLVING_SECONDS = 0.06
-"""A regular expression is resolved on a thread of its own, behind the heartbeat's answer: so long that is given."""
+RESOLVED_FIRST_SECONDS = 0.15
+"""A regular expression is resolved on a thread of its own, behind the heartbeat's answer: so long that is given, a
+new one longer."""
 
 
 class NotThere(Exception):
@@ -151,7 +153,7 @@ class Play:
         members = self.state.get(f"consumer group {step.body.get('group_id')}", {}).get("members", ())
         if not (step.body.get("subscribed_topic_regex") or any(one.get("subscribed_topic_regex") for one in members)):
             return None
-        Event().wait(RESOLVING_SECONDS)
+        Event().wait(RESOLVED_FIRST_SECONDS if step.body.get("subscribed_topic_regex") else RESOLVING_SECONDS)
         return self.stage.look(2)
 
     def _settled(self, looked: dict[str, Json]) -> dict[str, Json]:

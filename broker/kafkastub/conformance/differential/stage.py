@@ -32,8 +32,8 @@ from kafkawire.schema import ZERO_UUID, Message
 INSTANCES = 4
 """So many telemetry instance ids a play has, `<instance 1>` and so on."""
 
-TOPIC = 2
-"""The type of a topic as a resource that has a configuration."""
+TOPIC, GROUP = 2, 32
+"""The types of a topic and of a group as resources that have a configuration."""
 
 GROUPS_USED = ("g1", "g2", "g3", "none", "none2", "simple")
 """How the names of groups end that scenarios use; where it matters that they have one coordinator."""
@@ -112,6 +112,12 @@ class Stage:
         connection = self._connections[step.on]
         if step.api == "CreateTopics" and step.raw is None:
             self._topics |= {topic["name"] for topic in step.body.get("topics", ()) if topic["name"].startswith("<p>")}
+        if step.api == "IncrementalAlterConfigs" and step.raw is None and self.broker.cluster is not None:
+            self.broker.cluster.resources |= {
+                (GROUP, self.names.real(one["resource_name"]))
+                for one in step.body.get("resources", ())
+                if one.get("resource_type") == GROUP
+            }
         try:
             connection.raw(step.api, step.version, body + bytes.fromhex(step.after))
         except (ConnectionClosed, TimedOut):
