@@ -7,19 +7,31 @@ faults is told: all of it follows from `String.hashCode` and the iteration order
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
+from operator import mul
 from struct import unpack
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
+_POWERS = 300
+"""Of texts that are not longer; names, ids and addresses are not."""
+
+
+@cache
+def _powers(length: int) -> tuple[int, ...]:
+    """What the characters of a text of this length count."""
+    return tuple(pow(31, length - 1 - i, 1 << 32) for i in range(length))
+
+
 def string_hash(text: str) -> int:
     """`String.hashCode`, as an unsigned 32-bit number."""
+    length = len(text)
+    if length < _POWERS and text.isascii():
+        total: int = sum(map(mul, text.encode("ascii"), _powers(length)))
+        return total & 0xFFFFFFFF
     h = 0
-    if text.isascii():
-        for byte in text.encode("ascii"):
-            h = (31 * h + byte) & 0xFFFFFFFF
-        return h
     units = string_order(text)
     for i in range(0, len(units), 2):
         h = (31 * h + (units[i] << 8 | units[i + 1])) & 0xFFFFFFFF

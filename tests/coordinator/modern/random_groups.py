@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from kafkastub.coordinator.modern.assignment import Assignment, GroupSpec, MemberSubscription
 from kafkastub.coordinator.modern.partition_sets import of_record
 from kafkastub.metadata.ids import random_uuid
-from kafkawire.java_order import hash_map_order, string_map_order, uuid_hash
+from kafkawire.java_order import string_map_order
 
 _FEW = (0, 1, 1, 2, 3, 5, 8, 12, 17, 40)
 _NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
@@ -99,11 +99,11 @@ class Group:
         return GroupSpec(members, self.same)
 
     def apply(self, target: dict[str, Assignment]) -> None:
-        """The target is what the members have now, written and read again."""
+        """The target is what the members have now: as it was made, or as it comes out of a record."""
         for member_id, member in self.members.items():
-            found = target.get(member_id, {})
-            in_order = hash_map_order((uuid_hash(topic), topic) for topic in found)
-            member.assigned = {topic: of_record(list(found[topic])) for topic in in_order}
+            member.assigned = target.get(member_id, {})
+            if self.chance.random() < 0.3:
+                member.assigned = {topic: of_record(list(found)) for topic, found in member.assigned.items()}
 
     def _new_topic(self) -> None:
         count = self.chance.choice(_FEW) if self.chance.random() < 0.9 else self.chance.randint(0, 300)

@@ -21,7 +21,6 @@ from kafkastub.coordinator.consumer_records import (
     ConsumerGroupMemberMetadata,
     ConsumerGroupMemberMetadataTombstone,
     ConsumerGroupMetadata,
-    ConsumerGroupMetadataTombstone,
     ConsumerGroupPartitionMetadata,
     ConsumerGroupPartitionMetadataTombstone,
     ConsumerGroupRegularExpression,
@@ -277,17 +276,8 @@ class ConsumerGroup:
 
     def tombstones(self) -> list[Record]:
         """The records that end it, but for those of its offsets. Kafka: createGroupTombstoneRecords."""
-        group_id = self.group_id
         members = [member.member_id for member in self.in_order()]
-        return [
-            *(ConsumerGroupCurrentMemberAssignmentTombstone(group_id, one) for one in members),
-            *(ConsumerGroupTargetAssignmentMemberTombstone(group_id, one) for one in members),
-            ConsumerGroupTargetAssignmentMetadataTombstone(group_id),
-            *(ConsumerGroupMemberMetadataTombstone(group_id, one) for one in members),
-            *(ConsumerGroupRegularExpressionTombstone(group_id, one) for one in self.subscriptions.resolved),
-            ConsumerGroupPartitionMetadataTombstone(group_id),
-            ConsumerGroupMetadataTombstone(group_id),
-        ]
+        return member_records.ending(self.group_id, members, self.subscriptions.resolved)
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""
@@ -361,6 +351,9 @@ class ConsumerGroup:
             self._replace(old, None)
             if self.held is not None:
                 self.held.forget(record.member_id)
+            timers = self.timers.pop(record.member_id, None)
+            if timers is not None:
+                timers.cancel()
 
     def _apply_current(self, record: ConsumerGroupCurrentMemberAssignment) -> None:
         self.update(member_records.with_assignment(self._known(record.member_id), record))

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from kafkastub.coordinator import consumer_records as records
 from kafkastub.coordinator.consumer_records import EpochsOfPartitions, Partitions
+from kafkastub.coordinator.modern.partition_sets import of_record
 from kafkastub.coordinator.records import ConsumerRecord
 from kafkawire.messages.consumer_group_current_member_assignment_key import ConsumerGroupCurrentMemberAssignmentKey
 from kafkawire.messages.consumer_group_current_member_assignment_value import (
@@ -202,7 +203,7 @@ def _target_metadata_of(key: Any, value: Any) -> ConsumerRecord:
 
 
 def _target_of(key: Any, value: Any) -> ConsumerRecord:
-    partitions: Partitions = {bytes(one.topic_id): frozenset(one.partitions) for one in value.topic_partitions}
+    partitions: Partitions = {bytes(one.topic_id): of_record(one.partitions) for one in value.topic_partitions}
     return records.ConsumerGroupTargetAssignmentMember(key.group_id, key.member_id, partitions)
 
 

@@ -6,7 +6,7 @@ needs), and a static member gets the same ones again after a restart, as its ins
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from kafkastub.coordinator.modern.assignment import Assignment, GroupSpec, MemberSubscription, TopicDescriber
@@ -31,7 +31,7 @@ class RangeAssignor:
         if spec.homogeneous:
             subscription = members[0][1].topic_ids
             parts = {topic: _Parts(topic, topics, len(members)) for topic in subscription}
-            in_order = _in_map_order(subscription, len(parts))
+            in_order = _in_map_order(subscription, len(parts), parts)
             return {member: _next(in_order, parts) for member, _ in members}
         subscribers: dict[bytes, int] = {}
         for _, member in members:
@@ -40,7 +40,7 @@ class RangeAssignor:
         parts = {topic: _Parts(topic, topics, count) for topic, count in subscribers.items()}
         target = {}
         for member_id, member in members:
-            in_order = _in_map_order(member.topic_ids, len(member.topic_ids))
+            in_order = _in_map_order(member.topic_ids, len(member.topic_ids), parts)
             target[member_id] = _next(in_order, parts)
         return target
 
@@ -48,7 +48,7 @@ class RangeAssignor:
 class _Parts:
     """What is left of one topic while its subscribers get theirs."""
 
-    __slots__ = ("count", "larger", "next", "quota")
+    __slots__ = ("count", "hash", "larger", "next", "quota")
 
     def __init__(self, topic_id: bytes, topics: TopicDescriber, subscribers: int) -> None:
         self.count = topics.partition_count(topic_id)
@@ -56,6 +56,7 @@ class _Parts:
             raise AssignorError("Member is subscribed to a non-existent topic")
         self.quota, self.larger = divmod(self.count, subscribers)
         self.next = 0
+        self.hash = uuid_hash(topic_id)
 
 
 def _next(topic_ids: list[bytes], parts: dict[bytes, _Parts]) -> Assignment:
@@ -83,6 +84,6 @@ def _place(item: tuple[str, MemberSubscription]) -> tuple[bool, bytes]:
     return True, string_order(member_id)
 
 
-def _in_map_order(topic_ids: Collection[bytes], size: int) -> list[bytes]:
+def _in_map_order(topic_ids: Iterable[bytes], size: int, parts: Mapping[bytes, _Parts]) -> list[bytes]:
     """The topics in the order of the map that a member's assignment is, which is made for so many."""
-    return hash_map_order(((uuid_hash(topic), topic) for topic in topic_ids), int(size / 0.75 + 1))
+    return hash_map_order([(parts[topic].hash, topic) for topic in topic_ids], int(size / 0.75 + 1))

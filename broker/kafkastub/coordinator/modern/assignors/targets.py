@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from kafkastub.coordinator.modern.assignment import Assignment
-from kafkastub.coordinator.modern.partition_sets import Growing, copy_of, power_of_two
-from kafkawire.java_order import spread, uuid_hash
+from kafkastub.coordinator.modern.partition_sets import Growing, copy_of, known_order, of_record, power_of_two
+from kafkawire.java_order import hash_map_order, spread, uuid_hash
 
 
 class Target:
@@ -64,7 +64,10 @@ class Target:
         result = {}
         for topic in self._in_order(new) if len(new) > 1 else new:
             partitions = new[topic]
-            result[topic] = partitions.frozen() if isinstance(partitions, Growing) else partitions
+            if isinstance(partitions, Growing):
+                result[topic] = partitions.frozen()
+            else:
+                result[topic] = of_record(known_order(partitions)) if len(partitions) > 1 else partitions
         return result
 
     def _in_order(self, new: Collection[bytes]) -> list[bytes]:
@@ -80,7 +83,9 @@ class Target:
 
     def _copy(self) -> dict[bytes, frozenset[int] | Growing]:
         if self._new is None:
-            self._new = dict(self.old)
+            old = self.old
+            in_order = hash_map_order((uuid_hash(topic), topic) for topic in old) if len(old) > 1 else old
+            self._new = {topic: old[topic] for topic in in_order}
             self._table = power_of_two(len(self._new))
             while len(self._new) > self._table * 3 // 4:
                 self._table *= 2
