@@ -1,4 +1,4 @@
-"""What regular expressions see: what the member may describe that brought them. As with Apache Kafka."""
+"""What expressions of members see: as much as the member may describe that brought them. As Apache Kafka does."""
 
 from __future__ import annotations
 
