@@ -19,6 +19,7 @@ from kafkastub.control.guard import LARGEST_BODY
 from kafkastub.server.node_listener import ListenError
 from tests.control.conftest import Http
 from tests.ports import reserved_port
+from tests.stub.consumers import Player, rounds
 from tests.waiting import until
 
 
@@ -202,6 +203,9 @@ def test_the_description_is_valid_and_complete(http: Http):
 def test_every_example_of_the_description_is_accepted(stub: KafkaStub, http: Http):
     """Bodies only; what they are about is made first."""
     stub.create_topic("unused")
+    member = Player(stub, "one", group="{group}")
+    rounds(member)
+    member.close()
     schema = http.good("GET", "/openapi.json")
     seen = 0
     for path, operations in schema["paths"].items():

@@ -209,7 +209,11 @@ from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHea
 
 def told(stub):
     request = ConsumerGroupHeartbeatRequest(
-        group_id="g", member_id="one", rebalance_timeout_ms=60_000, subscribed_topic_names=["orders"], topic_partitions=[]
+        group_id="g",
+        member_id="one",
+        rebalance_timeout_ms=60_000,
+        subscribed_topic_names=["orders"],
+        topic_partitions=[],
     )
     with Client(stub.bootstrap_servers) as client:
         answer = client.ask_coordinator("g", request)
