@@ -14,7 +14,6 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-
 _POWERS = 300
 """Of texts that are not longer; names, ids and addresses are not."""
 
