@@ -8,6 +8,7 @@ import pytest
 
 from kafkastub.security import Acl, Operation, PatternType, Permission, ResourceType
 from kafkastub.security.operations import GROUP_OPERATIONS
+from kafkastub.state.configs.broker_changes import change_broker
 from kafkastub.state.features import update_features
 from kafkastub.state.leadership import move_leader
 from kafkastub.state.topics import add_partitions
@@ -302,3 +303,36 @@ def test_operations_are_told_where_asked_for(club: Club):
     assert club.describe()[0].authorized_operations == lowest
     asked = {one.group_id: one.authorized_operations for one in club.describe("g", "none", operations=True)}
     assert asked == {"g": GROUP_OPERATIONS, "none": lowest}
+
+
+def configured(club: Club, **changes: str) -> None:
+    """The configuration of all brokers changes while they run."""
+    wanted = [(f"group.consumer.{name.replace('_', '.')}", 0, text) for name, text in changes.items()]
+    change_broker(club.desk.state, 1, "", wanted, replace=False, validate_only=False)
+
+
+@pytest.mark.behaviour("CG-9")
+def test_how_often_groups_are_assigned_changes_while_the_broker_runs():
+    club = Club(t=2)
+    club.beat("one", topics=["t"])
+    configured(club, assignment_interval_ms="1000")
+    assert club.beat("two", topics=["t"]).member_epoch == 2  # that of the last assignment: the next is a second away
+    assert club.describe()[0].group_state == "Assigning"
+    configured(club, assignment_interval_ms="0")
+    assert club.beat("two", 2).member_epoch == 3
+
+
+def test_a_coordinator_made_later_goes_by_what_was_changed_before():
+    club = Club(t=2)
+    configured(club, assignment_interval_ms="1000")
+    club.beat("one", topics=["t"])
+    assert club.beat("two", topics=["t"]).member_epoch == 2
+
+
+def test_the_rebalances_of_groups_are_counted(club: Club):
+    state = club.desk.state
+    assert state.meters()["consumer-group-rebalances"] == 0
+    club.beat("one", topics=["t"])
+    club.beat("two", topics=["t"])
+    club.beat("two", 3)
+    assert state.meters()["consumer-group-rebalances"] == 2
