@@ -203,9 +203,6 @@ def test_the_description_is_valid_and_complete(http: Http):
 def test_every_example_of_the_description_is_accepted(stub: KafkaStub, http: Http):
     """Bodies only; what they are about is made first."""
     stub.create_topic("unused")
-    member = Player(stub, "one", group="{group}")
-    rounds(member)
-    member.close()
     schema = http.good("GET", "/openapi.json")
     seen = 0
     for path, operations in schema["paths"].items():
@@ -215,6 +212,10 @@ def test_every_example_of_the_description_is_accepted(stub: KafkaStub, http: Htt
             reference = content.get("schema", {}).get("$ref")
             if reference is not None:
                 examples += schema["components"]["schemas"][reference.rpartition("/")[2]].get("examples", [])
+            if examples and "{group}" in path:
+                member = Player(stub, "one", group="{group}")
+                rounds(member)
+                member.close()
             for example in examples:
                 status, said = http.ask(method.upper(), path, example)
                 known = status < 300 or "already exists" in said["error"] or "node 2" in said["error"]
