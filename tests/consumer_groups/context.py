@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from random import Random
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -177,9 +177,9 @@ class Context:
                 return
         raise AssertionError(f"the group does not settle: {self.shown(group)}")
 
-    def restart(self) -> Context:
+    def restart(self) -> Self:
         """Another coordinator, which knows what was written."""
-        other = Context(**self._given)
+        other = type(self)(**self._given)
         other.topics = other.coordinator.image = self.topics
         other.timer_ms, other.broker_ms = 5, self.broker_ms
         for record in self.records:

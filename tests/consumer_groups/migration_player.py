@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from itertools import count
+from typing import Any, Self
 
 from kafkastub.client import Connection
 from kafkawire.api import ApiKey
@@ -46,6 +48,7 @@ from kafkawire.messages.sync_group_request import SyncGroupRequest, SyncGroupReq
 from kafkawire.offsets_topic import UnknownRecordType, decode_record
 from kafkawire.records import parse_header, read_batch, split_batches
 from kafkawire.schema import ZERO_UUID, Message
+from tests.waiting import until
 
 OFFSETS = "__consumer_offsets"
 Owned = Mapping[str, Sequence[int]]
@@ -71,18 +74,26 @@ def assignment(partitions: Owned, *, version: int = 3, user_data: bytes | None =
     return version.to_bytes(2, "big") + encode(ConsumerProtocolAssignment(assigned, user_data), version)
 
 
+def read_assignment(data: bytes) -> dict[str, list[int]]:
+    """The partitions of a classic assignment. Raises MalformedMessage."""
+    if not data:
+        return {}
+    version = int.from_bytes(data[:2], "big")
+    message = decode(ConsumerProtocolAssignment, min(version, 3), data[2:])
+    return {p.topic: sorted(p.partitions) for p in message.assigned_partitions}
+
+
 def told(data: bytes) -> str:
     """A classic assignment, for people."""
     if not data:
         return "nothing"
     version = int.from_bytes(data[:2], "big")
     try:
-        message = decode(ConsumerProtocolAssignment, min(version, 3), bytes(data[2:]))
+        message = decode(ConsumerProtocolAssignment, min(version, 3), data[2:])
     except MalformedMessage:
         return repr(data)
-    found = {p.topic: sorted(p.partitions) for p in message.assigned_partitions}
     rest = "" if message.user_data is None else f" user_data={bytes(message.user_data)!r}"
-    return f"v{version} {_shown(found)}{rest}"
+    return f"v{version} {_shown(read_assignment(data))}{rest}"
 
 
 def _shown(partitions: Mapping[str, Iterable[int]]) -> str:
@@ -125,35 +136,36 @@ class Player:
         wanted = [CreatableTopic(self.topic(name), count, 1) for name, count in topics.items()]
         self.client("").ask(CreateTopicsRequest(wanted, 10_000))
         for name in topics:
-            while not (found := self._topic_id(self.topic(name))):
-                time.sleep(0.05)
-            self.topic_ids[name] = found
+            self.topic_ids[name] = until(partial(self._topic_id, self.topic(name)), f"{name} is there")
         if topics:
             self._await_topics([self.topic(name) for name in topics])
 
     def _await_topics(self, names: Sequence[str]) -> None:
         """A coordinator hears of topics later than clients do: ask until it assigns all of them."""
-        group, tries = f"{self.group}-probe-{len(self.topic_ids)}", 0
+        group = f"{self.group}-probe-{len(self.topic_ids)}"
         self.client("").ask(FindCoordinatorRequest(key_type=0, coordinator_keys=[group]))
-        while True:
-            tries += 1
-            member = f"probe-{tries}"
+        tries = count()
+
+        def all_assigned() -> bool:
+            member = f"probe-{next(tries)}"
             join = ConsumerGroupHeartbeatRequest(group, member, 0, None, None, 60_000, names, None, None, [])
             answer = self.client("").ask(join, 1)
-            if answer.error_code == 0:
-                self.client("").ask(ConsumerGroupHeartbeatRequest(group, member, -1), 1)
-                if answer.assignment is not None and len(answer.assignment.topic_partitions) == len(names):
-                    self.client("").ask(DeleteGroupsRequest([group]), 2)
-                    return
-            time.sleep(0.05)
+            if answer.error_code:
+                return False
+            self.client("").ask(ConsumerGroupHeartbeatRequest(group, member, -1), 1)
+            return answer.assignment is not None and len(answer.assignment.topic_partitions) == len(names)
+
+        until(all_assigned, "the coordinator knows the topics")
+        self.client("").ask(DeleteGroupsRequest([group]), 2)
 
     def until(self, state: str, size: int | None = None) -> None:
         """Wait until the classic group is in this state, with so many members."""
-        while True:
+
+        def is_there() -> bool:
             group = self.client("").ask(DescribeGroupsRequest([self.group]), 5).groups[0]
-            if group.group_state == state and size in (None, len(group.members)):
-                return
-            time.sleep(0.02)
+            return group.group_state == state and size in (None, len(group.members))
+
+        until(is_there, f"the group is {state}")
 
     def let_arrive(self) -> None:
         """A request on another connection has come, as far as one can tell: a parked sync shows nowhere."""
@@ -163,19 +175,19 @@ class Player:
         """A topic's real name: each group has its own."""
         return f"{self.group}-{name}"
 
-    def _topic_id(self, name: str) -> bytes | None:
+    def _topic_id(self, name: str) -> bytes:
         answer = self.client("").ask(MetadataRequest(topics=None))
         for one in answer.topics:
             if one.name == name and one.partitions and not one.error_code:
                 return bytes(one.topic_id)
-        return None
+        return b""
 
     def _await_coordinator(self) -> None:
-        while True:
-            answer = self.client("").ask(DescribeGroupsRequest([self.group]), 5)
-            if answer.groups[0].error_code not in (14, 15, 16):
-                return
-            time.sleep(0.05)
+        def is_there() -> bool:
+            group = self.client("").ask(DescribeGroupsRequest([self.group]), 5).groups[0]
+            return group.error_code not in (14, 15, 16)
+
+        until(is_there, "the group has a coordinator")
 
     def client(self, name: str) -> Connection:
         """The connection of a member."""
@@ -184,8 +196,15 @@ class Player:
         return self._clients[name]
 
     def close(self) -> None:
+        """End all connections."""
         for one in self._clients.values():
             one.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def note(self, text: str) -> None:
         """A line of its own."""
@@ -430,8 +449,11 @@ class Player:
 
     # -- records -------------------------------------------------------------------------------------------------
 
-    def records(self) -> None:
-        """What was written about the group since it was asked last; members of neighbouring records by their names."""
+    def records(self, *, in_any_order: bool = False) -> None:
+        """What was written about the group since it was asked last; members of neighbouring records by their names.
+
+        `in_any_order` where Kafka goes through members by a hash that is another in every run.
+        """
         found: list[tuple[str, str]] = []
         for key, value in self._new_records():
             try:
@@ -440,6 +462,9 @@ class Player:
                 continue
             if self.group in (getattr(record.key, "group_id", None), getattr(record.key, "group", None)):
                 found.append((record.type.name, self._record(record)))
+        if in_any_order:
+            self.lines += [f"  record {line}" for line in sorted(line for _, line in found)]
+            return
         start = 0
         for end in range(1, len(found) + 1):
             if end == len(found) or found[end][0] != found[start][0]:

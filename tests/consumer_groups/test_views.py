@@ -151,7 +151,9 @@ class TestHolds:
         context.join("m1", "t")
         context.coordinator.consumer.hold_revocation(GROUP, "m1")
         context.leave("m1")
-        assert context.group().held == set()
+        context.join("m1", "t")
+        context.join("m2", "t")
+        context.follow("m1", "m2")
 
 
 class TestLoading:

@@ -1,4 +1,4 @@
-"""What regular expressions of members see: as much as the member may describe that brought them. As Apache Kafka does."""
+"""What expressions of members see: as much as the member may describe that brought them. As Apache Kafka does."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Player:
     """One member. `owned` is what it says that it has: it changes by what it is told, and when it lets go.
 
     Attributes:
-        slow: it goes on to own what it is told to let go of.
+        terse: it says what it owns only where that has changed, as clients do.
     """
 
     def __init__(
@@ -44,10 +44,11 @@ class Player:
         self.rebalance_timeout_ms = rebalance_timeout_ms
         self.epoch = 0
         self.owned: set[tuple[str, int]] = set()
-        self.slow = False
+        self.terse = False
+        self._said: set[tuple[str, int]] | None = None
 
     def beat(self, epoch: int | None = None) -> ConsumerGroupHeartbeatResponse:
-        """One heartbeat, with the whole of what it has to say."""
+        """One heartbeat, with the whole of what it has to say unless it is terse."""
         by_topic: dict[str, list[int]] = {}
         for topic, index in sorted(self.owned):
             by_topic.setdefault(topic, []).append(index)
@@ -61,10 +62,13 @@ class Player:
             subscribed_topic_names=list(self.topics),
             topic_partitions=[TopicPartitions(ids[name], rows) for name, rows in by_topic.items()],
         )
+        if self.terse and self.epoch and self._said == self.owned:
+            request.topic_partitions = None
+        self._said = set(self.owned)
         answer: ConsumerGroupHeartbeatResponse = self._client.ask_coordinator(self.group, request, version=1)
         if not answer.error_code:
             self.epoch = answer.member_epoch
-            if answer.assignment is not None and not self.slow:
+            if answer.assignment is not None:
                 told = answer.assignment.topic_partitions
                 self.owned = {(self._names[row.topic_id], index) for row in told for index in row.partitions}
         return answer

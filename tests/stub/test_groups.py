@@ -137,8 +137,10 @@ def test_a_target_that_cannot_be(
     assert group.view() == before
 
 
-def test_what_is_held_stays_with_its_member(stub: KafkaStub, player: Callable[..., Player]) -> None:
+@pytest.mark.parametrize("terse", [False, True])
+def test_what_is_held_stays_with_its_member(stub: KafkaStub, player: Callable[..., Player], terse: bool) -> None:
     one, two = player("one"), player("two")
+    one.terse = two.terse = terse
     rounds(one)
     group = stub.groups["g"]
     with group.hold_revocation("client-one") as hold:

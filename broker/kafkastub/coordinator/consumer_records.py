@@ -1,8 +1,8 @@
 """The records of consumer groups (KIP-848), named as Kafka's schemas without Key and Value.
 
 Beside `records`, and loaded with the first of them: a broker without such groups pays for none of it. They are never
-changed once made, their mappings neither: the hard state, a live group and a log may share them. Kafka:
-GroupCoordinatorRecordHelpers.
+changed once made, their mappings neither: the hard state, a live group and a log may share them. (Python could forbid
+it, in four times the time that it takes to load this.) Kafka: GroupCoordinatorRecordHelpers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,28 @@ class ClassicMemberMetadata(NamedTuple):
     supported_protocols: tuple[ClassicProtocol, ...]
 
 
-@dataclass(frozen=True, slots=True)
+class _OfGroup(ConsumerRecord):
+    """A tombstone of what a group has once."""
+
+    __slots__ = ("group_id",)
+    __match_args__ = ("group_id",)
+
+    def __init__(self, group_id: str) -> None:
+        self.group_id = group_id
+
+
+class _OfMember(ConsumerRecord):
+    """A tombstone of what each member has."""
+
+    __slots__ = ("group_id", "member_id")
+    __match_args__ = ("group_id", "member_id")
+
+    def __init__(self, group_id: str, member_id: str) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+
+
+@dataclass(slots=True, repr=False, eq=False)
 class ConsumerGroupMetadata(ConsumerRecord):
     """A group's epoch.
 
@@ -46,14 +67,13 @@ class ConsumerGroupMetadata(ConsumerRecord):
     metadata_hash: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ConsumerGroupMetadataTombstone(ConsumerRecord):
+class ConsumerGroupMetadataTombstone(_OfGroup):
     """The group is gone; the tombstones of everything else in it come before."""
 
-    group_id: str
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class ConsumerGroupPartitionMetadata(ConsumerRecord):
     """The subscribed topics' partitions, as Kafka before 4.1 wrote them; what they are is of no use any more.
 
@@ -65,14 +85,13 @@ class ConsumerGroupPartitionMetadata(ConsumerRecord):
     topics: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ConsumerGroupPartitionMetadataTombstone(ConsumerRecord):
+class ConsumerGroupPartitionMetadataTombstone(_OfGroup):
     """Written with the first epoch after such a record was found."""
 
-    group_id: str
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class ConsumerGroupMemberMetadata(ConsumerRecord):
     """What a member has said of itself.
 
@@ -96,15 +115,13 @@ class ConsumerGroupMemberMetadata(ConsumerRecord):
     classic: ClassicMemberMetadata | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ConsumerGroupMemberMetadataTombstone(ConsumerRecord):
+class ConsumerGroupMemberMetadataTombstone(_OfMember):
     """A member is gone; the tombstones of its assignments come before."""
 
-    group_id: str
-    member_id: str
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class ConsumerGroupTargetAssignmentMetadata(ConsumerRecord):
     """The epoch of the group's target assignment.
 
@@ -117,14 +134,13 @@ class ConsumerGroupTargetAssignmentMetadata(ConsumerRecord):
     assignment_timestamp: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ConsumerGroupTargetAssignmentMetadataTombstone(ConsumerRecord):
+class ConsumerGroupTargetAssignmentMetadataTombstone(_OfGroup):
     """There is no target assignment any more."""
 
-    group_id: str
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class ConsumerGroupTargetAssignmentMember(ConsumerRecord):
     """What a member is to have."""
 
@@ -133,15 +149,13 @@ class ConsumerGroupTargetAssignmentMember(ConsumerRecord):
     partitions: Partitions
 
 
-@dataclass(frozen=True, slots=True)
-class ConsumerGroupTargetAssignmentMemberTombstone(ConsumerRecord):
+class ConsumerGroupTargetAssignmentMemberTombstone(_OfMember):
     """A member is to have nothing: it is on its way out."""
 
-    group_id: str
-    member_id: str
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class ConsumerGroupCurrentMemberAssignment(ConsumerRecord):
     """What a member has, and where it stands.
 
@@ -158,15 +172,13 @@ class ConsumerGroupCurrentMemberAssignment(ConsumerRecord):
     pending_revocation: EpochsOfPartitions
 
 
-@dataclass(frozen=True, slots=True)
-class ConsumerGroupCurrentMemberAssignmentTombstone(ConsumerRecord):
+class ConsumerGroupCurrentMemberAssignmentTombstone(_OfMember):
     """A member has nothing: it is on its way out, or a static one is replaced."""
 
-    group_id: str
-    member_id: str
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class ConsumerGroupRegularExpression(ConsumerRecord):
     """The topics that a regular expression of the group has matched.
 
@@ -183,7 +195,7 @@ class ConsumerGroupRegularExpression(ConsumerRecord):
     timestamp: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class ConsumerGroupRegularExpressionTombstone(ConsumerRecord):
     """Nobody in the group uses the regular expression any more."""
 

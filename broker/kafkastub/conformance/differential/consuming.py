@@ -165,7 +165,7 @@ class Consumers(Places):
         else:
             changes: tuple[dict[str, Json], ...] = (
                 {"rack_id": self.pick(("r1", "r2"))},
-                {"rebalance_timeout_ms": self.pick((REBALANCE_MS, 2 * REBALANCE_MS, 0))},
+                {"rebalance_timeout_ms": self.pick((REBALANCE_MS, 2 * REBALANCE_MS))},
                 {"server_assignor": self._assignor(member.group)},
             )
             body |= self.pick(changes)

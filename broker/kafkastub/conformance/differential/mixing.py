@@ -71,11 +71,22 @@ class Mixing(Consumers):
         return next((one for one in self.crowd.members.values() if one.client == on), None)
 
     def _is_consumer_group(self) -> bool:
-        return "group_state" in self.play.state.get(f"consumer group {G2}", {})
+        """Whether it has members.
+
+        A named one that joins an empty consumer group is refused, but Kafka has forgotten the group by then, without
+        a record of that.
+        """
+        return bool(self.play.state.get(f"consumer group {G2}", {}).get("members"))
+
+    def _is_empty_consumer_group(self) -> bool:
+        told = self.play.state.get(f"consumer group {G2}", {})
+        return bool(told.get("group_state") == "Empty")
 
     def _classic_join(self, on: str, member: Member | None) -> None:
         modern = self._is_consumer_group()
         others = [one for one in self.crowd.members.values() if one.client != on]
+        if member is not None and self._is_empty_consumer_group():
+            return
         if member is None:
             if others and not (modern and all(one.member_id in CLASSIC for one in others)):
                 return

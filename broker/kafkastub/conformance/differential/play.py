@@ -37,7 +37,7 @@ RELEASING = (*PARKING, "LeaveGroup", "Produce", "DeleteTopics", "EndTxn", "InitP
 
 SETTLING_SECONDS = 0.2
 
-RESOLVING_SECONDS = 0.1
+RESOLVING_SECONDS = 0.06
 """A regular expression is resolved on a thread of its own, behind the heartbeat's answer: so long that is given."""
 
 
@@ -145,8 +145,11 @@ class Play:
         return looked
 
     def _resolved(self, step: Step) -> dict[str, Json] | None:
-        """What is seen once the regular expression that a heartbeat brought has been resolved."""
-        if step.api != "ConsumerGroupHeartbeat" or not step.body.get("subscribed_topic_regex"):
+        """What is seen once regular expressions have been resolved, where a heartbeat may have asked for that."""
+        if step.api != "ConsumerGroupHeartbeat":
+            return None
+        members = self.state.get(f"consumer group {step.body.get('group_id')}", {}).get("members", ())
+        if not (step.body.get("subscribed_topic_regex") or any(one.get("subscribed_topic_regex") for one in members)):
             return None
         Event().wait(RESOLVING_SECONDS)
         return self.stage.look(2)

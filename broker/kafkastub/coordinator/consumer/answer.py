@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Mapping
 
 from kafkastub.coordinator.consumer_records import EpochsOfPartitions
 from kafkastub.coordinator.modern.partition_sets import java_order, power_of_two
-from kafkawire.java_order import hash_map_order
+from kafkawire.java_order import hash_map_order, uuid_hash
 from kafkawire.messages.consumer_group_heartbeat_response import Assignment, TopicPartitions
 
 
 def topics_in_order(topic_ids: Iterable[bytes]) -> list[bytes]:
     """Topic ids in the order of a `HashMap` by `Uuid`."""
-    return hash_map_order((_uuid_hash(topic_id), topic_id) for topic_id in topic_ids)
+    return hash_map_order((uuid_hash(topic_id), topic_id) for topic_id in topic_ids)
 
 
 def partitions_in_order(partitions: Collection[int], capacity: int = 16) -> list[int]:
@@ -41,9 +41,3 @@ def merged(*parts: Mapping[bytes, Collection[int]]) -> dict[bytes, list[int]]:
         for topic_id, partitions in part.items():
             found.setdefault(topic_id, []).extend(partitions_in_order(partitions))
     return found
-
-
-def _uuid_hash(uuid: bytes) -> int:
-    """`Uuid.hashCode`, as an unsigned 32-bit number."""
-    mixed = int.from_bytes(uuid[:8]) ^ int.from_bytes(uuid[8:])
-    return (mixed >> 32 ^ mixed) & 0xFFFFFFFF

@@ -7,9 +7,10 @@ behind the message is ignored.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, Protocol, TypeVar
 
+from kafkastub.coordinator.consumer.answer import partitions_in_order, topics_in_order
 from kafkastub.coordinator.modern.cluster import ClusterImage
 from kafkawire.codec import decode_from, encode
 from kafkawire.errors import MalformedMessage
@@ -69,11 +70,11 @@ def by_topic_id(topics: Iterable[TopicPartitions], cluster: ClusterImage) -> dic
     return found
 
 
-def assignment_bytes(partitions: Mapping[bytes, Iterable[int]], cluster: ClusterImage, version: int) -> bytes:
-    """An assignment for a classic member; topics that are gone are left out."""
+def assignment_bytes(partitions: Mapping[bytes, Collection[int]], cluster: ClusterImage, version: int) -> bytes:
+    """An assignment for a classic member, in the order of Kafka's maps; topics that are gone are left out."""
     topics = [
-        TopicPartition(name, sorted(of_topic))
-        for topic_id, of_topic in partitions.items()
+        TopicPartition(name, partitions_in_order(partitions[topic_id]))
+        for topic_id in topics_in_order(partitions)
         if (name := cluster.topic_name(topic_id)) is not None
     ]
     return _int16.pack(version) + encode(ConsumerProtocolAssignment(topics, None), version)

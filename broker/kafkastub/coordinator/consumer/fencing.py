@@ -92,10 +92,6 @@ class Fencing:
         if len(members) == len(group.members):
             records.append(ConsumerGroupTargetAssignmentMetadata(group_id, epoch, 0))
         self.context.write(group, records, turn)
-        for member in members:
-            timers = group.timers.pop(member.member_id, None)
-            if timers is not None:
-                timers.cancel()
 
     # -- deadlines -----------------------------------------------------------------------------------------------
 

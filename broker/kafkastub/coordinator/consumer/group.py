@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from kafkastub.coordinator.consumer import member_records
 from kafkastub.coordinator.consumer.commits import check_commit, check_fetch
+from kafkastub.coordinator.consumer.held import HeldRevocations
 from kafkastub.coordinator.consumer.member import ConsumerMember, MemberState
 from kafkastub.coordinator.consumer.owners import Owners
 from kafkastub.coordinator.consumer.subscriptions import Subscriptions, decrease, increase, most
@@ -20,7 +21,6 @@ from kafkastub.coordinator.consumer_records import (
     ConsumerGroupMemberMetadata,
     ConsumerGroupMemberMetadataTombstone,
     ConsumerGroupMetadata,
-    ConsumerGroupMetadataTombstone,
     ConsumerGroupPartitionMetadata,
     ConsumerGroupPartitionMetadataTombstone,
     ConsumerGroupRegularExpression,
@@ -70,7 +70,7 @@ class ConsumerGroup:
         timers: by member id.
         metadata_stale: the topics may be others than those that the epoch was made for.
         assigned_at: when the target was computed, timer milliseconds; None where nothing keeps from a new one.
-        held: members whose word that they have let go of partitions does not count.
+        held: members whose word that they have let go of partitions does not count; None where there never were any.
         expressions: the resolution of regular expressions; belongs to `expressions`.
     """
 
@@ -121,7 +121,7 @@ class ConsumerGroup:
         self.timers: dict[str, MemberTimers] = {}
         self.metadata_stale = True
         self.assigned_at: int | None = None
-        self.held: set[str] = set()
+        self.held: HeldRevocations | None = None
         self.expressions: Any = None
         self.check_at = NOT_DUE
         self._assignors: dict[str, int] = {}
@@ -276,17 +276,8 @@ class ConsumerGroup:
 
     def tombstones(self) -> list[Record]:
         """The records that end it, but for those of its offsets. Kafka: createGroupTombstoneRecords."""
-        group_id = self.group_id
         members = [member.member_id for member in self.in_order()]
-        return [
-            *(ConsumerGroupCurrentMemberAssignmentTombstone(group_id, one) for one in members),
-            *(ConsumerGroupTargetAssignmentMemberTombstone(group_id, one) for one in members),
-            ConsumerGroupTargetAssignmentMetadataTombstone(group_id),
-            *(ConsumerGroupMemberMetadataTombstone(group_id, one) for one in members),
-            *(ConsumerGroupRegularExpressionTombstone(group_id, one) for one in self.subscriptions.resolved),
-            ConsumerGroupPartitionMetadataTombstone(group_id),
-            ConsumerGroupMetadataTombstone(group_id),
-        ]
+        return member_records.ending(self.group_id, members, self.subscriptions.resolved)
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""
@@ -358,7 +349,11 @@ class ConsumerGroup:
         old = self.members.pop(record.member_id, None)
         if old is not None:
             self._replace(old, None)
-            self.held.discard(record.member_id)
+            if self.held is not None:
+                self.held.forget(record.member_id)
+            timers = self.timers.pop(record.member_id, None)
+            if timers is not None:
+                timers.cancel()
 
     def _apply_current(self, record: ConsumerGroupCurrentMemberAssignment) -> None:
         self.update(member_records.with_assignment(self._known(record.member_id), record))

@@ -17,6 +17,7 @@ from kafkastub.coordinator.consumer.expressions import MayDescribe
 from kafkastub.coordinator.consumer.fencing import Fencing
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.heartbeat import Heartbeats
+from kafkastub.coordinator.consumer.held import HeldRevocations
 from kafkastub.coordinator.consumer.member import (
     LEAVE_GROUP_MEMBER_EPOCH,
     LEAVE_GROUP_STATIC_MEMBER_EPOCH,
@@ -151,13 +152,16 @@ class ConsumerGroups:
         Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID.
         """
         group = self.context.known(group_id)
-        group.held.add(group.member(member_id).member_id)
+        member = group.member(member_id)
+        if group.held is None:
+            group.held = HeldRevocations()
+        group.held.hold(member.member_id)
 
     def release_revocation(self, group_id: str, member_id: str) -> None:
-        """End a hold; the member's next heartbeat counts again. One that is not held is no error."""
+        """End a hold: what the member has said meanwhile counts with its next heartbeat. One not held is no error."""
         group = self.find(group_id)
-        if group is not None:
-            group.held.discard(member_id)
+        if group is not None and group.held is not None:
+            group.held.release(member_id)
 
     # -- a group type --------------------------------------------------------------------------------------------
 

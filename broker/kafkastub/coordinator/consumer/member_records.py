@@ -5,6 +5,7 @@ Kafka: ConsumerGroupMember.Builder, GroupCoordinatorRecordHelpers.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kafkastub.coordinator.consumer.member import NOTHING, ConsumerMember, MemberState
@@ -13,7 +14,11 @@ from kafkastub.coordinator.consumer_records import (
     ConsumerGroupCurrentMemberAssignmentTombstone,
     ConsumerGroupMemberMetadata,
     ConsumerGroupMemberMetadataTombstone,
+    ConsumerGroupMetadataTombstone,
+    ConsumerGroupPartitionMetadataTombstone,
+    ConsumerGroupRegularExpressionTombstone,
     ConsumerGroupTargetAssignmentMemberTombstone,
+    ConsumerGroupTargetAssignmentMetadataTombstone,
 )
 from kafkastub.coordinator.records import Record
 
@@ -89,4 +94,17 @@ def removal(group_id: str, member_id: str) -> list[Record]:
         ConsumerGroupCurrentMemberAssignmentTombstone(group_id, member_id),
         ConsumerGroupTargetAssignmentMemberTombstone(group_id, member_id),
         ConsumerGroupMemberMetadataTombstone(group_id, member_id),
+    ]
+
+
+def ending(group_id: str, members: Sequence[str], expressions: Iterable[str]) -> list[Record]:
+    """The tombstones that end a group with these members. Kafka: ConsumerGroup.createGroupTombstoneRecords."""
+    return [
+        *(ConsumerGroupCurrentMemberAssignmentTombstone(group_id, one) for one in members),
+        *(ConsumerGroupTargetAssignmentMemberTombstone(group_id, one) for one in members),
+        ConsumerGroupTargetAssignmentMetadataTombstone(group_id),
+        *(ConsumerGroupMemberMetadataTombstone(group_id, one) for one in members),
+        *(ConsumerGroupRegularExpressionTombstone(group_id, one) for one in expressions),
+        ConsumerGroupPartitionMetadataTombstone(group_id),
+        ConsumerGroupMetadataTombstone(group_id),
     ]

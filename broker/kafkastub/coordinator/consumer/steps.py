@@ -219,8 +219,8 @@ class Steps:
         if not subscription_changed and updated.is_reconciled_to(target[0]):
             return updated
         topics = TopicIds(self.context.image, group.subscriptions.resolved)
-        if updated.member_id in group.held:
-            told = None
+        if group.held is not None:
+            told = group.held.heard(updated.member_id, told)
         reconciliation = Reconciliation(
             *target, topics.of(updated), bool(topics.names(updated)), group.owners, subscription_changed, told
         )

@@ -31,7 +31,10 @@ class Counts(NamedTuple):
     def homogeneous(self, members: int) -> bool:
         """Whether so many members all subscribe to the same. Kafka: ConsumerGroup.subscriptionType."""
         if not self.expressions:
-            return not self.by_regex and all(count == members for count in self.by_name.values())
+            # What an expression matched that nobody has any more counts for nothing, as it has not gone yet.
+            return self.by_regex.keys() <= self.by_name.keys() and all(
+                count == members for count in self.by_name.values()
+            )
         one_for_all = max(self.expressions.values()) == members
         return one_for_all and not self.by_name and all(count == 1 for count in self.by_regex.values())
 
