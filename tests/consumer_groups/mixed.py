@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from random import Random
+from typing import Any, Self
 
 from kafkastub.coordinator.classic.group import ClassicGroup
 from kafkastub.coordinator.turn import Turn
@@ -25,16 +26,25 @@ class MixedContext(Context):
 
     Attributes:
         answers: what parked requests were answered, by their tokens.
+        restarts: how many coordinators there were before.
     """
 
     def __init__(self, **configs: Any) -> None:
         configs.setdefault("group_initial_rebalance_delay_ms", 0)
         super().__init__(**configs)
         self.answers: dict[object, Any] = {}
+        self.restarts = 0
 
     def took(self, turn: Turn) -> Turn:
         self.answers.update(turn.completions)
         return super().took(turn)
+
+    def restart(self) -> Self:
+        other = super().restart()
+        other.restarts = self.restarts + 1
+        coordinator, random = other.coordinator, Random(1 + other.restarts)  # no id twice
+        coordinator.classic.joins.random = coordinator.consumer.heartbeats.random = random
+        return other
 
     def start_join(
         self,

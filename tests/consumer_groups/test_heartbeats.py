@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from kafkastub.coordinator.consumer.member import MemberState
-from kafkastub.coordinator.consumer_records import ConsumerGroupMetadata, ConsumerGroupTargetAssignmentMetadata
+from kafkastub.coordinator.consumer_records import (
+    ConsumerGroupMetadata,
+    ConsumerGroupTargetAssignmentMember,
+    ConsumerGroupTargetAssignmentMetadata,
+)
+from kafkastub.coordinator.modern.assignment import Assignment, GroupSpec, TopicDescriber
 from kafkastub.coordinator.modern.settings import ConsumerGroupConfig
 from kafkawire.errors import ErrorCode
 from tests.consumer_groups.context import Context, refused
@@ -316,3 +321,82 @@ def test_what_a_first_join_writes(context: Context):
     assert isinstance(context.records[1], ConsumerGroupMetadata)
     assert context.records[1].epoch == 2
     assert context.records[3] == ConsumerGroupTargetAssignmentMetadata("g", 2, context.broker_ms)
+
+
+def test_what_it_has_let_go_of_and_is_to_have_again_a_member_gets_at_once(context: Context):
+    context.join("m1", "t")
+    context.join("m2", "t")
+    keeps = context.told(context.heartbeat("m1", 2))
+    context.leave("m2")
+    again = context.heartbeat("m1", 2, owned=keeps)
+    assert (again.member_epoch, context.told(again)) == (4, {"t": {0, 1, 2, 3}})
+
+
+def test_a_member_that_is_to_have_nothing_has_a_target_too(context: Context):
+    context.topic("one", 1)
+    context.join("m1", "one")
+    context.join("m2", "one")
+    targets = [one for one in context.records if isinstance(one, ConsumerGroupTargetAssignmentMember)]
+    assert {one.member_id: bool(one.partitions) for one in targets} == {"m1": True, "m2": False}
+
+
+def test_a_member_without_partitions_that_subscribes_to_nothing_any_more_is_past_its_last_epoch():
+    context = Context(group_consumer_assignment_interval_ms=1_000)
+    context.join("m1", "nope")
+    assert context.member("m1").previous_member_epoch == 0
+    context.heartbeat("m1", 2, topics=[])
+    assert context.member("m1").previous_member_epoch == 2
+
+
+def test_a_static_member_finds_its_place_in_a_full_group():
+    context = Context(group_consumer_max_size=1)
+    context.join("m1", "t", instance="i1")
+    context.leave("m1", -2, instance="i1")
+    assert context.join("m2", "t", instance="i1").member_epoch == 2
+
+
+class TestWhatAnAssignorIsTold:
+    @pytest.fixture
+    def told(self, context: Context) -> list[GroupSpec]:
+        """What the assignor was given, each time."""
+        given: list[GroupSpec] = []
+        uniform = context.coordinator.consumer.context.assignors["uniform"]
+
+        class Listening:
+            name = "uniform"
+
+            def assign(self, spec: GroupSpec, topics: TopicDescriber) -> dict[str, Assignment]:
+                given.append(spec)
+                return uniform.assign(spec, topics)
+
+        context.coordinator.consumer.context.assignors["uniform"] = Listening()
+        return given
+
+    def test_whether_all_subscribe_to_the_same(self, context: Context, told: list[GroupSpec]):
+        context.topic("u", 1)
+        for member, topics in (("m1", "t"), ("m2", "t"), ("m3", "u")):
+            context.join(member, topics)
+        context.leave("m3")
+        context.heartbeat("m1", context.member("m1").member_epoch)
+        assert [spec.homogeneous for spec in told] == [True, True, False, True]
+
+    def test_the_members_with_what_they_were_to_have(self, context: Context, told: list[GroupSpec]):
+        context.topic("u", 1)
+        context.join("m1", "t", "u", "nope", rack="r")
+        context.join("m2", "t", instance="i2")
+        assert set(told[1].members) == {"m1", "m2"}
+        first, second = told[1].members["m1"], told[1].members["m2"]
+        assert (first.rack_id, first.instance_id, second.rack_id, second.instance_id) == ("r", None, None, "i2")
+        assert set(first.topic_ids) == {context.id_of("t"), context.id_of("u")}
+        assert context.partitions(first.assigned) == {"t": {0, 1, 2, 3}, "u": {0}}
+        assert second.assigned == {}
+
+    def test_a_static_member_that_returns_with_what_its_instance_was_to_have(
+        self, context: Context, told: list[GroupSpec]
+    ):
+        context.topic("u", 1)
+        context.join("m1", "t", instance="i1")
+        context.leave("m1", -2, instance="i1")
+        context.join("m2", "t", "u", instance="i1")
+        assert set(told[1].members) == {"m2"}
+        assert context.partitions(told[1].members["m2"].assigned) == {"t": {0, 1, 2, 3}}

@@ -154,6 +154,18 @@ class TestHolds:
         context.join("m1", "t")
         context.join("m2", "t")
         context.follow("m1", "m2")
+        assert context.state()[0] == "Stable"
+
+    def test_what_was_said_while_held_counts_afterwards(self, context: Context):
+        context.join("m1", "t", rebalance_ms=600_000)
+        context.join("m2", "t")
+        context.coordinator.consumer.hold_revocation(GROUP, "m1")
+        context.heartbeat("m1", 2)
+        context.heartbeat("m1", 2, owned=context.has("m1"))
+        context.coordinator.consumer.release_revocation(GROUP, "m1")
+        context.heartbeat("m1", 2)  # it has said so, and says it no more
+        context.follow("m2")
+        assert len(context.has("m2")["t"]) == 2
 
 
 class TestLoading:

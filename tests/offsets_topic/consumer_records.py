@@ -37,7 +37,7 @@ def _partition_metadata(random: Random, group_id: str) -> ConsumerRecord:
 def _member(random: Random, group_id: str) -> ConsumerRecord:
     if random.random() < 0.3:
         return records.ConsumerGroupMemberMetadataTombstone(group_id, _name(random))
-    protocols = tuple(records.ClassicProtocol(name, b"\0\1") for name in random.sample(["range", "sticky"], 1))
+    protocols = (records.ClassicProtocol("range", b"\0\1"),)
     return records.ConsumerGroupMemberMetadata(
         group_id,
         _name(random),
@@ -86,7 +86,7 @@ def _current(random: Random, group_id: str) -> ConsumerRecord:
         _name(random),
         random.choice([-2, 0, 3]),
         random.choice([-1, 2]),
-        random.choice([0, 1, 2, 127]),
+        random.choice([0, 1, 2, 127, 77]),
         _epochs(random),
         _epochs(random),
     )

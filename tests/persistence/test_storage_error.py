@@ -90,6 +90,43 @@ def test_a_full_disk_under_a_group(tmp_path: Path):
         assert len(speaker.records("__consumer_offsets", _partition(segment))) == 40
 
 
+def _beat(speaker: Speaker, member_id: str, epoch: int, **fields: Any) -> Any:
+    request = ConsumerGroupHeartbeatRequest("group", member_id, epoch, rebalance_timeout_ms=60_000, **fields)
+    return speaker.ask(request, 1)
+
+
+def _members(speaker: Speaker) -> list[tuple[str, int, list[int]]]:
+    """Of the consumer group: member id, epoch and partitions."""
+    (group,) = speaker.ask(ConsumerGroupDescribeRequest(["group"]), 1).groups
+    return [
+        (one.member_id, one.member_epoch, [p for topic in one.assignment.topic_partitions for p in topic.partitions])
+        for one in group.members
+    ]
+
+
+def test_a_full_disk_under_a_consumer_group(tmp_path: Path):
+    options = ["--data-dir", str(tmp_path), "--topic", "orders:2"]
+    join: dict[str, Any] = {"subscribed_topic_names": ["orders"], "topic_partitions": []}
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        for offset in range(40):
+            assert speaker.commit("group", "orders", {0: offset}) == [0]
+        assert _beat(speaker, "one", 0, **join).error_code == 0
+        before = _members(speaker)
+        assert [(member_id, partitions) for member_id, _, partitions in before] == [("one", [0, 1])]
+        (segment,) = tmp_path.glob("__consumer_offsets-*/*.log")
+        _limit_files(process, segment.stat().st_size + 10)
+        assert _beat(speaker, "two", 0, **join).error_code == ERROR
+        assert _members(speaker) == before
+        assert _beat(speaker, "one", -1).error_code == ERROR
+        assert _members(speaker) == before
+        assert "Traceback" not in process.stderr
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        assert _members(speaker) == before
+        ((_, epoch, _),) = before
+        assert _beat(speaker, "one", epoch).member_epoch == epoch
+        assert _beat(speaker, "two", 0, **join).error_code == 0
+
+
 def test_a_full_disk_under_a_group_of_the_consumer_protocol(tmp_path: Path):
     options = ["--data-dir", str(tmp_path), "--topic", "orders:2"]
 

@@ -97,3 +97,36 @@ def test_what_is_not_subscribed_to_expires(records: DataFrame) -> None:
     }
     (empty,) = [row for row in current if row.group_id == "empty"]
     assert empty.expires_ms == empty.commit_ms + 10080 * 60_000
+
+
+def test_the_timeline_is_the_history(records: DataFrame) -> None:
+    from kafkastub_pipeline.tables.timeline import group_timeline
+
+    told: dict[str, list[tuple[str, str, int]]] = {}
+    for row in sorted(group_timeline(records).collect(), key=lambda row: (row.group_id, row.log_offset)):
+        told.setdefault(row.group_id, []).append((row.state, row.cause, row.members))
+    joined, changed = ("Stable", "members joined"), ("Stable", "subscription changed", 1)
+    assert told == {
+        "cg": [
+            (*joined, 1),
+            (*joined, 2),
+            ("Stable", "subscription changed", 2),
+            (*joined, 3),
+            ("Stable", "members left", 2),
+        ],
+        "empty": [(*joined, 1), ("Empty", "emptied", 0)],
+        "gone": [(*joined, 1), ("Empty", "emptied", 0), ("Dead", "removed", 0)],
+        "regex": [(*joined, 1), changed, changed, changed],
+        "static": [(*joined, 1), (*joined, 2), ("Stable", "members replaced", 2)],
+    }
+
+
+def test_a_deleted_group_is_not_taken_for_an_expired_one(records: DataFrame) -> None:
+    from kafkastub_pipeline.tables.audit import deletion_audit
+    from kafkastub_pipeline.tables.history import findings
+
+    rows = deletion_audit(findings(records, None, (10080,), "kafka"), None).collect()
+    assert sorted((row.group_id, row.what, row.reason) for row in rows) == [
+        ("gone", "group", "DeleteGroups"),
+        ("gone", "offset", "DeleteGroups"),
+    ]

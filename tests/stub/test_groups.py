@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -333,3 +334,22 @@ def test_a_stub_in_a_process_of_its_own() -> None:
         assert "g" in stub.groups
         for each in (one, two):
             each.close()
+
+
+def test_a_target_is_there_again_after_a_restart(tmp_path: Path) -> None:
+    with KafkaStub(topics={"orders": 4}, config=AT_ONCE, data_dir=tmp_path) as stub:
+        one, two = Player(stub, "one"), Player(stub, "two")
+        rounds(one, two)
+        stub.groups["g"].target = {"one": FOUR[3:], "two": FOUR[:3]}
+        before = stub.groups["g"].view()
+        one.close()
+        two.close()
+    with KafkaStub(config=AT_ONCE, data_dir=tmp_path) as stub:
+        assert stub.groups["g"].view() == before
+        again = [Player(stub, "one"), Player(stub, "two")]
+        for player, left in zip(again, (one, two), strict=True):
+            player.epoch, player.owned = left.epoch, left.owned
+        rounds(*again)
+        stub.wait_assigned("g", {"one": FOUR[3:], "two": FOUR[:3]})
+        for player in again:
+            player.close()
