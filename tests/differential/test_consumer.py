@@ -48,7 +48,7 @@ def test_groups_become_stable_between_much_that_is_refused(scenarios: list[Scena
     assert min(states[state] for state in ("Empty", "Assigning", "Reconciling", "Stable")) >= 5
     assert sum(codes.values()) * 0.6 < codes[0] < sum(codes.values()) * 0.95
     assert {0, 25, 42, 81, 110, 112} <= set(codes)
-    assert {"JoinGroup", "SyncGroup", "LeaveGroup", "TxnOffsetCommit", "CreatePartitions"} <= set(asked)
+    assert {"JoinGroup", "SyncGroup", "LeaveGroup", "TxnOffsetCommit", "CreateTopics", "OffsetDelete"} <= set(asked)
 
 
 def test_what_brokers_with_other_topic_ids_are_asked_does_not_depend_on_them() -> None:

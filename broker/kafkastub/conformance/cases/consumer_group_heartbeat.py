@@ -51,8 +51,8 @@ def topic_to_come(on: Broker) -> None:
     member = Consumer(on, group)
     member.join(subscribed_topic_names=[name])
     expect_that("its partitions", member.owned, {})
-    body = {"topics": [{"name": name, "num_partitions": 1, "replication_factor": 1}], "timeout_ms": 10_000}
-    on.ask("CreateTopics", **body)
+    row = {"name": name, "num_partitions": 1, "replication_factor": 1}
+    on.ask("CreateTopics", topics=[row], timeout_ms=10_000)
     expect_that("whether it is told", on.in_time(lambda: bool(member.beat() and member.owned)), True)
 
 
