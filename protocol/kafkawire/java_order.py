@@ -7,7 +7,7 @@ faults is told: all of it follows from `String.hashCode` and the iteration order
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from operator import mul
 from struct import unpack
 from typing import TypeVar
@@ -24,8 +24,9 @@ def _powers(length: int) -> tuple[int, ...]:
     return tuple(pow(31, length - 1 - i, 1 << 32) for i in range(length))
 
 
+@lru_cache(16_384)
 def string_hash(text: str) -> int:
-    """`String.hashCode`, as an unsigned 32-bit number."""
+    """`String.hashCode`, as an unsigned 32-bit number. Kept for a while: the members of a large group come again."""
     length = len(text)
     if length < _POWERS and text.isascii():
         total: int = sum(map(mul, text.encode("ascii"), _powers(length)))
@@ -70,10 +71,9 @@ def hash_map_order(keys: Iterable[tuple[int, T]], capacity: int = 16) -> list[T]
     size = 1
     while size < capacity or len(items) > size * 3 // 4:
         size *= 2
-    buckets: dict[int, list[T]] = {}
-    for h, item in items:
-        buckets.setdefault(spread(h) & (size - 1), []).append(item)
-    return [item for index in sorted(buckets) for item in buckets[index]]
+    mask = size - 1
+    items.sort(key=lambda pair: (pair[0] ^ pair[0] >> 16) & mask)
+    return [item for _, item in items]
 
 
 def string_map_order(texts: Iterable[str], capacity: int = 16) -> list[str]:

@@ -91,6 +91,8 @@ public final class Assignors {
                     } catch (PartitionAssignorException e) {
                         out.append("X ").append(e.getMessage()).append('\n');
                     }
+                    System.out.print(out);
+                    out.setLength(0);
                 }
             }
         }
