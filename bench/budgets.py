@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import observed
+import settling
 from cases import CASES
 from results import Results
 from startup import FIXTURE_DOWN, FIXTURE_UP, NEW_STUB, SERVE
@@ -19,6 +20,7 @@ from wire import ECHO, ratio
 
 STUB, KFAKE, KAFKA = "kafkastub", "kfake", "kafka"
 
+CONSUMER_HEARTBEAT = "consumer-heartbeat"
 GROUP_APIS = ("offset-commit/", "offset-fetch/", "heartbeat")
 TRANSACTIONS = (*(case.name for case in REPEATED), *(step for steps in STEPS.values() for step in steps))
 BULK = ("produce/1x100B", "produce/100x1KB", "produce/1000x1KB", "fetch/1MB")
@@ -54,19 +56,38 @@ def _round_trips(results: Results) -> Iterator[Verdict]:
     for name in (*BULK, *TRANSACTIONS):
         yield _at_most(results, name, KFAKE, 1.0)
     yield _aborted(results)
+    yield from _consumer_groups(results)
+
+
+def _consumer_groups(results: Results) -> Iterator[Verdict]:
+    """The consumer protocol (KIP-848): a heartbeat that changes nothing, and a large group."""
+    yield _by(results, CONSUMER_HEARTBEAT, "heartbeat", 1.5)
+    yield _at_most(results, CONSUMER_HEARTBEAT, KFAKE, 1.0)
+    seconds = {one.name: statistics.median(one.seconds) for one in results.settled if one.seconds}
+    what, budget = settling.NAME, f"≤ 1 × {KAFKA}"
+    if STUB not in seconds or KAFKA not in seconds:
+        yield Verdict(what, budget, "not measured", None)
+    else:
+        found = seconds[STUB] / seconds[KAFKA]
+        yield Verdict(what, budget, f"{found:.2f} ×", found <= 1)
 
 
 def _aborted(results: Results) -> Verdict:
     """A reader of committed records, where everything was aborted, by one where nothing was."""
-    what, budget = f"p50 {FETCH_ABORTED}", f"≤ 2 × {FETCH_PLAIN}"
-    plain, aborted = (
+    return _by(results, FETCH_ABORTED, FETCH_PLAIN, 2)
+
+
+def _by(results: Results, case: str, other: str, most: float) -> Verdict:
+    """One of the stub's round trips by another one of its."""
+    what, budget = f"p50 {case}", f"≤ {most:g} × {other}"
+    one, two = (
         series.p50_us if series is not None and not series.failure else []
-        for series in (results.wire.get(name, {}).get(STUB) for name in (FETCH_PLAIN, FETCH_ABORTED))
+        for series in (results.wire.get(name, {}).get(STUB) for name in (case, other))
     )
-    if not plain or not aborted:
+    if not one or not two:
         return Verdict(what, budget, "not measured", None)
-    found = statistics.median(aborted) / statistics.median(plain)
-    return Verdict(what, budget, f"{found:.2f} ×", found <= 2)
+    found = statistics.median(one) / statistics.median(two)
+    return Verdict(what, budget, f"{found:.2f} ×", found <= most)
 
 
 def _rates(results: Results) -> Iterator[Verdict]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import random
 import time
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from frames import BadAnswer, Client
+from frames import NOT_YET, BadAnswer, Client
 from kafkawire.codec import encode
 from kafkawire.errors import ErrorCode
+from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest, TopicPartitions
 from kafkawire.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 from kafkawire.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafkawire.messages.delete_topics_request import DeleteTopicsRequest
@@ -47,7 +49,11 @@ TIMESTAMP = int(time.time() * 1000)
 SESSION_MS = 300_000
 """Members outlive any round without being heard of meanwhile."""
 
+SETTLE_SECONDS = 10
+"""Within so many a coordinator is there, and a group of the consumer protocol has assigned its partitions."""
+
 COMMIT, FETCH_OFFSETS, FETCH_OFFSETS_ONE_GROUP, HEARTBEAT, JOIN, SYNC = 8, 8, 7, 4, 5, 3
+CONSUMER_HEARTBEAT = 0
 """The versions of the group requests. Version 7 of OffsetFetch is the last one for a single group."""
 PRODUCE, FETCH, METADATA, FIND_COORDINATOR, CREATE_TOPICS, DELETE_TOPICS = 9, 12, 4, 4, 4, 4
 
@@ -180,7 +186,11 @@ def _heartbeat(client: Client) -> Message:
         protocol_type="consumer",
         protocols=[JoinGroupRequestProtocol(name="range", metadata=subscription)],
     )
+    until = time.monotonic() + SETTLE_SECONDS
     answer = client.ask(join, JOIN)
+    while answer.error_code in NOT_YET and time.monotonic() < until:
+        time.sleep(0.02)
+        answer = client.ask(join, JOIN)
     if answer.error_code == ErrorCode.MEMBER_ID_REQUIRED:
         join.member_id = answer.member_id
         answer = client.succeed(join, JOIN)
@@ -195,6 +205,35 @@ def _heartbeat(client: Client) -> Message:
     )
     client.succeed(sync, SYNC)
     return HeartbeatRequest(group_id=group, generation_id=generation, member_id=member)
+
+
+def _consumer_heartbeat(client: Client) -> Message:
+    """Join a new group of the consumer protocol (KIP-848) as its only member, and take what it assigns."""
+    group, member = f"bench-consumers-{next(_number)}", str(uuid.uuid4())
+    join = ConsumerGroupHeartbeatRequest(
+        group_id=group,
+        member_id=member,
+        rebalance_timeout_ms=SESSION_MS,
+        subscribed_topic_names=[TOPIC],
+        topic_partitions=[],
+    )
+    answer = client.succeed(join, CONSUMER_HEARTBEAT)
+    until = time.monotonic() + SETTLE_SECONDS
+    while answer.assignment is None or not answer.assignment.topic_partitions:
+        if time.monotonic() > until:
+            raise BadAnswer(f"nothing was assigned within {SETTLE_SECONDS} s")
+        time.sleep(0.02)  # a server may assign behind its answer
+        request = ConsumerGroupHeartbeatRequest(group_id=group, member_id=member, member_epoch=answer.member_epoch)
+        answer = client.succeed(request, CONSUMER_HEARTBEAT)
+    owned = [
+        TopicPartitions(topic_id=one.topic_id, partitions=one.partitions) for one in answer.assignment.topic_partitions
+    ]
+    if sum(len(one.partitions) for one in owned) != PARTITIONS:
+        raise BadAnswer(f"not all of {PARTITIONS} partitions were assigned to the only member")
+    request = ConsumerGroupHeartbeatRequest(group_id=group, member_id=member, member_epoch=answer.member_epoch)
+    request.topic_partitions = owned
+    answer = client.succeed(request, CONSUMER_HEARTBEAT)
+    return ConsumerGroupHeartbeatRequest(group_id=group, member_id=member, member_epoch=answer.member_epoch)
 
 
 def _produce(count: int, size: int, make: Callable[[int, int], bytes] = batch) -> Callable[[Client], Message]:
@@ -236,6 +275,7 @@ CASES = (
     Case("offset-fetch/100", FETCH_OFFSETS, _fetch_offsets(100, FETCH_OFFSETS)),
     Case("offset-fetch-v7/10", FETCH_OFFSETS_ONE_GROUP, _fetch_offsets(10, FETCH_OFFSETS_ONE_GROUP)),
     Case("heartbeat", HEARTBEAT, _heartbeat, compared_with_echo=True),
+    Case("consumer-heartbeat", CONSUMER_HEARTBEAT, _consumer_heartbeat),
     Case("produce/1x100B", PRODUCE, _produce(1, 100), limit=20_000, done=_delete_produced),
     Case("produce/100x1KB", PRODUCE, _produce(100, 1024), limit=500, done=_delete_produced),
     Case("produce/100xmixed", PRODUCE, _produce(100, 1024, mixed_batch), limit=500, done=_delete_produced),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from budgets import STUB, Verdict
 from codec import Timing
 from results import Results
+from settling import MEMBERS, PARTITIONS, Settled
 from sustained import Throughput
 from upkeep import Upkeep
 from volume import Volume
@@ -87,6 +88,20 @@ def upkeep_line(found: Upkeep) -> str:
         f"{found.offsets:,} offsets: a sweep that expires {found.due:,} of them takes {found.due_ms:.1f} ms, "
         f"a restart from the data directory {found.restart_ms:,.0f} ms.\n"
     )
+
+
+def settled_table(found: Sequence[Settled]) -> str:
+    """A large group of the consumer protocol, from its first heartbeat on."""
+    rows = [
+        [
+            one.name,
+            f"{statistics.median(one.seconds):.2f}" if one.seconds else "failed",
+            f"{one.heartbeats:,}" if one.failure is None else one.failure,
+        ]
+        for one in found
+    ]
+    title = f"A consumer group of {MEMBERS:,} members and {PARTITIONS:,} partitions settles"
+    return table(title, ["server", "s", "heartbeats"], rows)
 
 
 def volume_table(volumes: Sequence[Volume]) -> str:

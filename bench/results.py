@@ -10,6 +10,7 @@ from typing import Any
 
 from codec import Timing
 from observed import Watching
+from settling import Settled
 from sustained import Throughput
 from upkeep import Upkeep
 from volume import Volume
@@ -26,6 +27,7 @@ class Results:
     codec: list[Timing] = field(default_factory=list)
     startup: dict[str, float] = field(default_factory=dict)
     """Milliseconds."""
+    settled: list[Settled] = field(default_factory=list)
     volumes: list[Volume] = field(default_factory=list)
     sustained: dict[str, dict[str, Throughput]] = field(default_factory=dict)
     """By load, then contestant."""

@@ -28,6 +28,7 @@ import codec
 import contestants
 import observed
 import report
+import settling
 import startup
 import sustained
 import transactions
@@ -120,7 +121,8 @@ def run(plan: Plan, selected: Selection, starters: dict[str, Starter]) -> Result
 
 def _wire(plan: Plan, selected: Selection, starters: dict[str, Starter], results: Results) -> None:
     chosen = [case for case in (*cases.CASES, *transactions.CASES) if case.name in selected]
-    if not chosen and not any(step in selected for steps in transactions.STEPS.values() for step in steps):
+    with_transactions = any(step in selected for steps in transactions.STEPS.values() for step in steps)
+    if not chosen and not with_transactions and settling.NAME not in selected:
         return
     with ExitStack() as stack:
         running: list[Contestant] = []
@@ -139,6 +141,10 @@ def _wire(plan: Plan, selected: Selection, starters: dict[str, Starter], results
             results.wire[case.name] = wire.measure(case, running, plan.effort)
         _say("transactions")
         results.wire |= transactions.measure(running, plan.effort, lambda step: step in selected)
+        if settling.NAME in selected:
+            _say(settling.NAME)
+            servers = [one for one in running if one.name != wire.ECHO]
+            results.settled = settling.measure(servers, plan.sustained_rounds)
 
 
 def _volumes(plan: Plan, starters: dict[str, Starter], results: Results) -> None:
@@ -190,6 +196,8 @@ def _print(results: Results, verdicts: list[budgets.Verdict]) -> None:
         parts.append(report.startup_table(results.startup))
     if results.wire:
         parts.append(report.wire_tables(results.wire))
+    if results.settled:
+        parts.append(report.settled_table(results.settled))
     if results.volumes:
         parts.append(report.volume_table(results.volumes))
     if results.sustained:

@@ -7,27 +7,57 @@ faults is told: all of it follows from `String.hashCode` and the iteration order
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache, lru_cache
+from operator import mul
+from struct import unpack
 from typing import TypeVar
 
 T = TypeVar("T")
 
+_POWERS = 300
+"""Of texts that are not longer; names, ids and addresses are not."""
 
+
+@cache
+def _powers(length: int) -> tuple[int, ...]:
+    """What the characters of a text of this length count."""
+    return tuple(pow(31, length - 1 - i, 1 << 32) for i in range(length))
+
+
+@lru_cache(16_384)
 def string_hash(text: str) -> int:
-    """`String.hashCode`, as an unsigned 32-bit number."""
+    """`String.hashCode`, as an unsigned 32-bit number. Kept for a while: the members of a large group come again."""
+    length = len(text)
+    if length < _POWERS and text.isascii():
+        total: int = sum(map(mul, text.encode("ascii"), _powers(length)))
+        return total & 0xFFFFFFFF
     h = 0
-    if text.isascii():
-        for byte in text.encode("ascii"):
-            h = (31 * h + byte) & 0xFFFFFFFF
-        return h
     units = string_order(text)
     for i in range(0, len(units), 2):
         h = (31 * h + (units[i] << 8 | units[i + 1])) & 0xFFFFFFFF
     return h
 
 
+def uuid_hash(uuid: bytes) -> int:
+    """`hashCode` of Kafka's `Uuid`, given as its 16 bytes: as an unsigned 32-bit number."""
+    a, b, c, d = unpack(">4I", uuid)
+    return int(a ^ b ^ c ^ d)
+
+
+def uuid_order(uuid: bytes) -> tuple[int, int]:
+    """Sorts as `Uuid.compareTo`: the halves are signed numbers."""
+    most, least = unpack(">2q", uuid)
+    return most, least
+
+
 def string_order(text: str) -> bytes:
     """Sorts as `String.compareTo`: by UTF-16 units."""
     return text.encode("utf-16-be", "surrogatepass")
+
+
+def spread(code: int) -> int:
+    """The bits of a hash code of which a `HashMap` takes the lowest for the bucket."""
+    return code ^ code >> 16
 
 
 def hash_map_order(keys: Iterable[tuple[int, T]], capacity: int = 16) -> list[T]:
@@ -41,10 +71,9 @@ def hash_map_order(keys: Iterable[tuple[int, T]], capacity: int = 16) -> list[T]
     size = 1
     while size < capacity or len(items) > size * 3 // 4:
         size *= 2
-    buckets: dict[int, list[T]] = {}
-    for h, item in items:
-        buckets.setdefault((h ^ h >> 16) & (size - 1), []).append(item)
-    return [item for index in sorted(buckets) for item in buckets[index]]
+    mask = size - 1
+    items.sort(key=lambda pair: (pair[0] ^ pair[0] >> 16) & mask)
+    return [item for _, item in items]
 
 
 def string_map_order(texts: Iterable[str], capacity: int = 16) -> list[str]:
@@ -55,3 +84,29 @@ def string_map_order(texts: Iterable[str], capacity: int = 16) -> list[str]:
 def copied(count: int) -> int:
     """The capacity of a `HashSet` that was made from a collection of so many."""
     return max(int(count / 0.75) + 1, 16)
+
+
+def timeline_order(keys: Iterable[tuple[int, T]], peak: int) -> list[T]:
+    """Items in the iteration order of Kafka's `TimelineHashMap` into which they were put one after the other.
+
+    Args:
+        keys: distinct items, each with the unsigned hash code of its key.
+        peak: the largest number that the map has ever had; it never becomes smaller. (BaseHashTable)
+
+    Of items in one slot the last comes first. (SnapshottableHashTable.CurrentIterator)
+    """
+    items = list(keys)
+    bits = 1
+    while max(peak, len(items)) * 3 > 4 << bits:
+        bits += 1
+    slots: dict[int, list[T]] = {}
+    for h, item in items:
+        signed = h - ((h & 0x80000000) << 1)
+        slot = (signed * -7046029254386353131 & 0xFFFFFFFFFFFFFFFF) >> (64 - bits)
+        slots.setdefault(slot, []).append(item)
+    return [item for slot in sorted(slots) for item in reversed(slots[slot])]
+
+
+def string_timeline_order(texts: Iterable[str], peak: int = 0) -> list[str]:
+    """Texts in the order of such a map that has them as its keys."""
+    return timeline_order(((string_hash(text), text) for text in texts), peak)

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kafkastub.client import Client
 from kafkastub.client.transactions import describe
 from kafkawire.errors import ErrorCode
+from tests.clients import histories_consumer
 from tests.clients.client import until
-from tests.clients.tools import LONG_AGO, History, Members, Terminal
+from tests.clients.tools import LONG_AGO, History, Members, Terminal, filled
 from tests.clients.transactional import RawProducer
-
-
-def filled(terminal: Terminal, topic: str, partitions: int, each: int) -> None:
-    """A topic with so many records in each partition, a second apart from 2023-11-14T22:13:20Z on."""
-    jvm, servers = terminal.jvm, terminal.servers
-    jvm.ask("admin", servers=servers, what="create_topic", name=topic, partitions=partitions, configs={})
-    records = [
-        (partition, None, f"{topic} {number}", LONG_AGO + 1000 * number)
-        for partition in range(partitions)
-        for number in range(each)
-    ]
-    jvm.ask("produce", config={"bootstrap.servers": servers}, topic=topic, records=records)
-    terminal.say(f"{topic}: {partitions} partitions, {each} records in each")
 
 
 def console(terminal: Terminal) -> None:
@@ -303,5 +293,11 @@ def quorum(terminal: Terminal) -> None:
     terminal.run("kafka-cluster unregister --id 1")  # there is nobody left to ask
 
 
-_HISTORIES = (console, features, groups, nobody, quorum, quotas, reset, transactions)
+_OF_CONSUMERS = (histories_consumer.consumer, histories_consumer.static, histories_consumer.mixed)
+_HISTORIES = (console, features, groups, nobody, quorum, quotas, reset, transactions, *_OF_CONSUMERS)
 HISTORIES: dict[str, History] = {history.__name__: history for history in _HISTORIES}
+
+
+def settings_of(name: str) -> Mapping[str, object]:
+    """What the broker of a history is configured with, beside what all are."""
+    return histories_consumer.SETTINGS if HISTORIES[name] in _OF_CONSUMERS else {}

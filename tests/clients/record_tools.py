@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.clients.histories import HISTORIES
+from tests.clients.histories import HISTORIES, settings_of
 from tests.clients.jvm import Jvm
 from tests.clients.tools import GOLDEN, Terminal
 from tests.conftest import APACHE_CONFIG
@@ -20,7 +20,10 @@ def main(names: list[str]) -> None:
     GOLDEN.mkdir(exist_ok=True)
     with Jvm() as jvm:
         for name in names or HISTORIES:
-            with ApacheKafka(config=APACHE_CONFIG) as kafka, tempfile.TemporaryDirectory() as folder:
+            with (
+                ApacheKafka(config={**APACHE_CONFIG, **settings_of(name)}) as kafka,
+                tempfile.TemporaryDirectory() as folder,
+            ):
                 terminal = Terminal(jvm, kafka.bootstrap_servers, Path(folder))
                 HISTORIES[name](terminal)
             (GOLDEN / f"{name}.txt").write_text(terminal.transcript)

@@ -28,6 +28,7 @@ MAIN_CLASSES = {
     "kafka-consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
     "kafka-features": "org.apache.kafka.tools.FeatureCommand",
     "kafka-get-offsets": "org.apache.kafka.tools.GetOffsetShell",
+    "kafka-groups": "org.apache.kafka.tools.GroupsCommand",
     "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
     "kafka-topics": "org.apache.kafka.tools.TopicCommand",
     "kafka-transactions": "org.apache.kafka.tools.TransactionsCommand",
@@ -37,6 +38,8 @@ PATIENCE_MS = "60000"
 """By default kafka-consumer-groups gives up after 5 s: a busy machine needs longer."""
 
 MEMBER_ID = re.compile(r"\b(one|two|console-consumer)-[0-9a-f-]{36}\b")
+CHOSEN_MEMBER_ID = re.compile(r"(?<= )[A-Za-z0-9_-]{22}(?= +(\S+ +)?/127\.0\.0\.1)")
+"""A member of the consumer protocol chooses its id itself."""
 QUOTAS = "Quota configs for "
 TOPIC_ID = re.compile(r"(TopicId: )\S{22}")
 
@@ -123,6 +126,7 @@ class Terminal:
             output = "\n".join(sorted(output.splitlines()))
         port = self.servers.rpartition(":")[2]
         output = MEMBER_ID.sub(rf"\1-{'id':.^36}", output)
+        output = CHOSEN_MEMBER_ID.sub(f"{'id':.^22}", output)
         output = TOPIC_ID.sub(rf"\1{'id':.^22}", output)
         for pattern, place in (*_OF_THE_QUORUM, *_OF_TRANSACTIONS):
             output = pattern.sub(place, output)
@@ -155,24 +159,53 @@ def _until_known(servers: str, args: Sequence[str]) -> None:
             until(lambda: len(topics.describe(client, [topic])[topic].partitions) == count, f"{topic} with {count}")
 
 
+def filled(terminal: Terminal, topic: str, partitions: int, each: int) -> None:
+    """A topic with so many records in each partition, a second apart from 2023-11-14T22:13:20Z on."""
+    jvm, servers = terminal.jvm, terminal.servers
+    jvm.ask("admin", servers=servers, what="create_topic", name=topic, partitions=partitions, configs={})
+    records = [
+        (partition, None, f"{topic} {number}", LONG_AGO + 1000 * number)
+        for partition in range(partitions)
+        for number in range(each)
+    ]
+    jvm.ask("produce", config={"bootstrap.servers": servers}, topic=topic, records=records)
+    terminal.say(f"{topic}: {partitions} partitions, {each} records in each")
+
+
 class Members:
-    """Java consumers that stay in their group while tools look at it."""
+    """Java consumers that stay in their group while tools look at it; `protocol` is classic or consumer."""
 
-    def __init__(self, terminal: Terminal) -> None:
+    def __init__(self, terminal: Terminal, protocol: str = "classic") -> None:
         self.terminal = terminal
+        self._protocol = protocol
 
-    def join(self, group: str, client_id: str, topics: list[str]) -> None:
-        self.terminal.say(f"{client_id} joins {group}, subscribing {', '.join(topics)}")
+    def join(
+        self,
+        group: str,
+        client_id: str,
+        topics: list[str],
+        *,
+        instance: str = "",
+        pattern: str = "",
+        known_as: str = "",
+    ) -> None:
+        """Subscribe to topics, or to what the pattern matches; others call it by its client id, or as `known_as`."""
+        which = f" as {instance}" if instance else ""
+        self.terminal.say(f"{client_id} joins {group}{which}, subscribing {', '.join(topics) or pattern}")
         config = {
             "bootstrap.servers": self.terminal.servers,
             "group.id": group,
-            "group.protocol": "classic",
+            "group.protocol": self._protocol,
             "client.id": client_id,
             "enable.auto.commit": "false",
             "auto.offset.reset": "earliest",
-            "heartbeat.interval.ms": 100,
         }
-        self.terminal.jvm.ask("subscribe", consumer=client_id, config=config, topics=topics)
+        if self._protocol == "classic":
+            config["heartbeat.interval.ms"] = 100
+        if instance:
+            config["group.instance.id"] = instance
+        name = known_as or client_id
+        self.terminal.jvm.ask("subscribe", consumer=name, config=config, topics=topics, pattern=pattern)
 
     def poll_until(self, shares: dict[str, int]) -> None:
         """Poll all members until each has so many partitions."""

@@ -76,6 +76,16 @@ def test_values_are_read_as_kafka_reads_them(name: str, given: object, value: ob
         ("max.connections.per.ip", 0),
         ("group.coordinator.rebalance.protocols", "consumer"),
         ("group.consumer.heartbeat.interval.ms", 60000),
+        ("group.consumer.session.timeout.ms", 44999),
+        ("group.consumer.session.timeout.ms", 60001),
+        ("group.consumer.heartbeat.interval.ms", 4999),
+        ("group.consumer.assignment.interval.ms", 15001),
+        ("group.share.assignment.interval.ms", -1),
+        ("group.consumer.assignors", "uniform,org.example.MyAssignor"),
+        ("group.consumer.assignors", "range,org.apache.kafka.coordinator.group.assignor.RangeAssignor"),
+        ("group.consumer.assignors", ""),
+        ("group.consumer.migration.policy", "sometimes"),
+        ("group.consumer.max.size", 0),
         ("ssl.client.auth", "x"),
         ("broker.id", "7x"),
     ],
@@ -93,6 +103,8 @@ def test_what_kafka_refuses_is_refused_in_one_sentence(name: str, value: object,
 @pytest.mark.parametrize(
     "given",
     [
+        {"group.consumer.assignors": "org.apache.kafka.coordinator.group.assignor.RangeAssignor,uniform"},
+        {"group.consumer.min.session.timeout.ms": 6000, "group.consumer.session.timeout.ms": 6000},
         {"log.retention.ms": "-2"},
         {"connections.max.idle.ms": -5},
         {"offset.metadata.max.bytes": -4},
@@ -233,3 +245,10 @@ def test_an_unknown_topic_configuration():
 )
 def test_doubles_are_printed_as_java_prints_them(value: float, text: str):
     assert java_double(value) == text
+
+
+def test_an_assignment_interval_set_while_bounds_were_wider_counts_as_the_bound():
+    config = BrokerConfig({"group.consumer.max.assignment.interval.ms": 2000}, KAFKA)
+    config.set_dynamic({"group.consumer.assignment.interval.ms": "9000"}, per_broker=False)
+    assert config["group.consumer.assignment.interval.ms"] == 2000
+    assert config.dynamic_default["group.consumer.assignment.interval.ms"] == "9000"

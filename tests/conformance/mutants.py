@@ -74,6 +74,9 @@ _TRANSITIONS = "transactions/transitions.py"
 _JUDGING = "transactions/judging.py"
 _PRODUCERS = "storage/producers.py"
 _MARKERS = "state/transactions/markers.py"
+_RECONCILIATION = "coordinator/consumer/reconciliation.py"
+_STEPS = "coordinator/consumer/steps.py"
+_FENCING = "coordinator/consumer/fencing.py"
 
 MUTANTS = (
     Mutant(_GROUP, "raise KafkaError(ErrorCode.FENCED_INSTANCE_ID)", "pass", "Heartbeat"),
@@ -136,7 +139,7 @@ MUTANTS = (
     Mutant("handlers/k42_delete_groups.py", "                code = error.code", "                code = ErrorCode.NONE", "DeleteGroups"),
     Mutant("coordinator/classic/describe.py", "m.metadata(group.protocol) if stable else", "m.metadata(group.protocol) if True else", "DescribeGroups"),
     Mutant("handlers/k15_describe_groups.py", "    if version >= 6:\n        columns", "    if version >= 5:\n        columns", "DescribeGroups"),
-    Mutant("handlers/k15_describe_groups.py", "    if version >= 6:\n        return", "    if version >= 5:\n        return", "DescribeGroups"),
+    Mutant("handlers/k15_describe_groups.py", "    if version >= 6:\n        why", "    if version >= 5:\n        why", "DescribeGroups"),
     Mutant("coordinator/classic/describe.py", "group_instance_id=m.group_instance_id,", "group_instance_id=None,", "DescribeGroups"),
     Mutant("handlers/k16_list_groups.py", "state.lower().strip()", "state.strip()", "ListGroups"),
     Mutant("handlers/k16_list_groups.py", 'group.protocol_type or ""', '""', "ListGroups"),
@@ -276,6 +279,27 @@ MUTANTS = (
     Mutant("handlers/k02_list_offsets.py", "request.isolation_level == READ_COMMITTED)", "False)", "ListOffsets"),
     Mutant("state/transactions/under_way.py", "                del ending.left[partition]\n                done.append(partition)", "                del ending.left[partition]", "EndTxn"),
     Mutant("state/transactions/under_way.py", "            done = self._try(ending, some, broker_ms)", "            done = list(some)", "EndTxn"),
+    Mutant(_RECONCILIATION, "            if self._has_any(member.pending_revocation):", "            if False:", "ConsumerGroupHeartbeat"),
+    Mutant(_RECONCILIATION, "if loses and self._has_any(loses):", "if False:", "ConsumerGroupHeartbeat"),
+    Mutant(_RECONCILIATION, "return self._within_subscription(member) if self.subscription_changed else member", "return member", "ConsumerGroupHeartbeat"),
+    Mutant(_STEPS, "elif epoch == member.previous_member_epoch and _within(told, member.assigned):", "elif epoch == member.previous_member_epoch:", "ConsumerGroupHeartbeat"),
+    Mutant(_STEPS, "elif epoch == member.previous_member_epoch and _within(told, member.assigned):", "elif False:", "ConsumerGroupHeartbeat"),
+    Mutant(_STEPS, "and known.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "and False:", "ConsumerGroupHeartbeat"),
+    Mutant(_FENCING, "        epoch = group.epoch + 1", "        epoch = group.epoch", "ConsumerGroupHeartbeat"),
+    Mutant(_FENCING, "check_instance(member, request.member_id, request.instance_id)", "pass", "ConsumerGroupHeartbeat"),
+    Mutant(_FENCING, "if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "if False:", "ConsumerGroupHeartbeat"),
+    Mutant("coordinator/consumer/validation.py", "if version >= 1 or epoch > 0", "if epoch > 0", "ConsumerGroupHeartbeat"),
+    Mutant("coordinator/consumer/validation.py", "if request.rebalance_timeout_ms == -1:", "if False:", "ConsumerGroupHeartbeat"),
+    Mutant("coordinator/consumer/heartbeat.py", "if create or _is_full(request) or", "if create or", "ConsumerGroupHeartbeat"),
+    Mutant("coordinator/consumer/heartbeat.py", "if create or _is_full(request) or", "if True or", "ConsumerGroupHeartbeat"),
+    Mutant("coordinator/consumer/describe.py", "merged(member.assigned, member.pending_revocation)", "merged(member.assigned)", "ConsumerGroupDescribe"),
+    Mutant("coordinator/consumer/describe.py", "member_type=CONSUMER_MEMBER", "member_type=CLASSIC_MEMBER", "ConsumerGroupDescribe"),
+    Mutant("coordinator/consumer/describe.py", "rack_id=member.rack_id", "rack_id=None", "ConsumerGroupDescribe"),
+    Mutant("coordinator/consumer/commits.py", "and version < _EPOCHS_FROM:", "and False:", "OffsetCommit"),
+    Mutant("coordinator/consumer/commits.py", "    if epoch > member.member_epoch:", "    if False:", "OffsetCommit"),
+    Mutant("coordinator/consumer/commits.py", "if since is None or epoch < since:", "if since is not None and epoch < since:", "OffsetCommit"),
+    Mutant("coordinator/consumer/commits.py", "if since is None or epoch < since:", "if True:", "OffsetCommit"),
+    Mutant("coordinator/consumer/commits.py", "if epoch != member.member_epoch:", "if epoch > member.member_epoch:", "OffsetFetch"),
 )  # fmt: skip
 
 

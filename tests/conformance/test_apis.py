@@ -32,7 +32,7 @@ EXPECTED = {
     "GetTelemetrySubscriptions": ("not played", {}),  # which is answered, and not advertised
     "OffsetDelete": ("no case", {}),
     f"API {STRANGE}": ("no case", {}),
-    "ConsumerGroupDescribe": ("not served", {}),
+    "ShareGroupDescribe": ("not served", {}),
     "ShareFetch": ("not served", {}),
 }
 
@@ -86,7 +86,7 @@ def test_the_document_for_programs_has_them(reports: Reports):
     told = {name: (one["shown"], {kind: n for kind, n in one["runs"].items() if n}) for name, one in listed.items()}
     assert told == reports.shown
     assert (listed["Heartbeat"]["release"], listed["Heartbeat"]["served"]) == ([0, 4], [0, 4])
-    assert (listed["ConsumerGroupDescribe"]["release"], listed["ConsumerGroupDescribe"]["served"]) == ([0, 1], None)
+    assert (listed["ShareGroupDescribe"]["release"], listed["ShareGroupDescribe"]["served"]) == ([1, 1], None)
     assert (listed[f"API {STRANGE}"]["release"], listed[f"API {STRANGE}"]["served"]) == (None, [0, 3])
     assert (listed["Heartbeat"]["cases"] > 2, listed["OffsetDelete"]["cases"]) == (True, 0)
 
@@ -99,7 +99,7 @@ def test_the_page_has_them(reports: Reports):
     assert found.keys() == reports.shown.keys()
     assert found["Heartbeat"].startswith("Heartbeat|12|v0–4|v0–4|")
     assert found["Heartbeat"].endswith("|5 passed, 5 failed")
-    assert found["ConsumerGroupDescribe"] == "ConsumerGroupDescribe|69|v0–1|–|0|not advertised"
+    assert found["ShareGroupDescribe"] == "ShareGroupDescribe|77|v1|–|0|not advertised"
     assert found["OffsetDelete"] == "OffsetDelete|47|v0|v0|0|advertised, without a case in the suite"
     assert 'href="#every-api-of-the-release"' in reports.html
 

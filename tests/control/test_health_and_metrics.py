@@ -114,7 +114,7 @@ def test_connections_and_groups_are_gauges(stub: KafkaStub, http: Http):
         client.exchange(18, 0, b"")
         assert scrape(http)["kafkastub_connections"][()] == before + 1
     commit_for(stub, "shipping")
-    assert scrape(http)["kafkastub_groups"] == {labels(state="Empty"): 1}
+    assert scrape(http)["kafkastub_groups"] == {labels(protocol="classic", state="Empty"): 1}
     assert scrape(http)["kafkastub_offsets"][()] == 1
 
 

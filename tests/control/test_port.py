@@ -19,6 +19,7 @@ from kafkastub.control.guard import LARGEST_BODY
 from kafkastub.server.node_listener import ListenError
 from tests.control.conftest import Http
 from tests.ports import reserved_port
+from tests.stub.consumers import Player, rounds
 from tests.waiting import until
 
 
@@ -211,6 +212,10 @@ def test_every_example_of_the_description_is_accepted(stub: KafkaStub, http: Htt
             reference = content.get("schema", {}).get("$ref")
             if reference is not None:
                 examples += schema["components"]["schemas"][reference.rpartition("/")[2]].get("examples", [])
+            if examples and "{group}" in path:
+                member = Player(stub, "one", group="{group}")
+                rounds(member)
+                member.close()
             for example in examples:
                 status, said = http.ask(
                     method.upper(), path.replace("{fault_id}", "fault-1").replace("{name}", "unused"), example

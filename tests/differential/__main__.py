@@ -15,6 +15,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from kafkastub.conformance.differential.admin import admin_script
+from kafkastub.conformance.differential.consumers import consumer_script
 from kafkastub.conformance.differential.data import data_script
 from kafkastub.conformance.differential.groups import groups_script
 from kafkastub.conformance.differential.report import text
@@ -25,11 +26,12 @@ from kafkastub.conformance.differential.transactions import transactions_script
 from tests.differential.access import access_script
 from tests.differential.fuzz import broken_bytes, odd_values
 from tests.differential.handmade import SCRIPTS
-from tests.differential.running import apache_kafka, stub
+from tests.differential.running import SAME_IDS, ByConfig, apache_kafka, started_once, stub
 from tests.oracle.apache_kafka import OracleError
 
-KINDS = ("groups", "data", "transactions", "admin", "odd", "broken", "access")
+KINDS = ("groups", "consumer", "data", "transactions", "admin", "odd", "broken", "access")
 MANY_STEPS: dict[str, Callable[..., Script]] = {
+    "consumer": consumer_script,
     "data": data_script,
     "transactions": transactions_script,
     "admin": admin_script,
@@ -61,18 +63,34 @@ def main() -> int:
 def _run(arguments: argparse.Namespace) -> int:
     other = "Apache Kafka" if arguments.itself else "the stub"
     done = Comparison(other, "Apache Kafka", time.strftime("%FT%T"))
-    shrinking = 0.0 if arguments.no_shrink else SECONDS
-    expected, other_one = (partial(one, release=arguments.release) for one in (apache_kafka, stub))
-    scripts = sorted(_chosen(arguments), key=attrgetter("config"))  # one Apache Kafka runs at a time
-
-    def told(result: Result, _: int, __: int) -> None:
-        _told(result, len(done.results), len(scripts))
-
-    for config, some in groupby(scripts, attrgetter("config")):
-        with expected(config) as kafka, (expected if arguments.itself else other_one)(config) as tested:
-            compare(list(some), tested, kafka, timeout=arguments.timeout, shrinking=shrinking, progress=told, into=done)
+    expected = partial(apache_kafka, release=arguments.release)
+    with started_once(expected) as kafka:
+        other_one = expected if arguments.itself else partial(stub, release=arguments.release, like=kafka)
+        with started_once(other_one) as tested:
+            _compare(arguments, kafka, tested, done)
     print(text.summary(done))
     return 1 if done.bad else 0
+
+
+def _compare(arguments: argparse.Namespace, kafka: ByConfig, tested: ByConfig, done: Comparison) -> None:
+    shrinking = 0.0 if arguments.no_shrink else SECONDS
+    chosen = sorted(_chosen(arguments), key=attrgetter("config"))
+
+    def told(result: Result, _: int, __: int) -> None:
+        _told(result, len(done.results), len(chosen))
+
+    for config, scripts in groupby(chosen, attrgetter("config")):
+        # Where the ids of topics decide who is assigned what, Kafka is asked twice in place of another one.
+        same = arguments.itself and config in SAME_IDS
+        brokers = kafka(config) if same else tested(config), kafka(config)
+        compare(
+            list(scripts),
+            *brokers,
+            timeout=arguments.timeout,
+            shrinking=shrinking,
+            progress=told,
+            into=done,
+        )
 
 
 def _told(result: Result, done: int, all_of_them: int) -> None:

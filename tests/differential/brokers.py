@@ -13,6 +13,9 @@ COMMON: dict[str, object] = {
     "log.retention.ms": -1,  # the stub's own default
 }
 
+CONSUMER: dict[str, object] = {"group.consumer.assignment.interval.ms": 0, "group.consumer.max.size": 3}
+"""What consumer groups of the newer protocol need: members that are assigned at once, and a limit to their number."""
+
 LEVELS = {"transactions": 2, "transactions-1": 1, "transactions-0": 0}
 """The level of the feature transaction.version where settings are named so."""
 
@@ -37,6 +40,7 @@ CONFIGS: dict[str, dict[str, object]] = {
         name: {**COMMON, "log.retention.check.interval.ms": 3600000, "transaction.state.log.num.partitions": 1}
         for name in LEVELS
     },
+    "consumer": {**COMMON, **CONSUMER},
     "access": {
         **COMMON,
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",

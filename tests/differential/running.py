@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from tempfile import TemporaryDirectory
 from threading import Event
+from typing import TYPE_CHECKING, Any
 
 from kafkastub.conformance.differential.broker import Broker, Door, prepared
 from kafkastub.conformance.link import Link, remembered
@@ -19,10 +20,17 @@ from tests.differential.restoring import Restored
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.security.brokers import SaslKafka
 
+if TYPE_CHECKING:
+    from kafkastub import KafkaStub
+    from kafkastub.metadata import Topic
+
 NEWEST_LEVEL = 2
 """Of transaction.version: what a fresh broker has."""
 
 SECONDS = 30.0
+
+SAME_IDS = ("consumer",)
+"""Settings under which the ids of topics decide who is assigned what: both brokers need to have the same ones."""
 
 ByConfig = Callable[[str], Broker]
 """From a key of brokers.CONFIGS to a running broker with those settings."""
@@ -39,8 +47,8 @@ def apache_kafka(config: str, release: str = "") -> Iterator[Broker]:
 
 
 @contextmanager
-def stub(config: str, release: str = "") -> Iterator[Broker]:
-    """The stub in profile `kafka`, with the same, as that release."""
+def stub(config: str, release: str = "", like: ByConfig | None = None) -> Iterator[Broker]:
+    """The stub in profile `kafka`, with the same, as that release; its topics have the ids of those `like` has."""
     from kafkastub import KafkaStub  # here: the oracle is of use without it
 
     listeners = {"listeners": "PLAINTEXT://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0"} if config == "admin" else {}
@@ -48,9 +56,22 @@ def stub(config: str, release: str = "") -> Iterator[Broker]:
         _settings(config) as settings,
         KafkaStub(profile="kafka", config={**settings, **listeners}, as_version=release or None) as running,
     ):
+        if like is not None and config in SAME_IDS:
+            _give_ids(running, like(config).topic_ids)
         sasl = running.bootstrap_servers_of("SASL_PLAINTEXT") if listeners else "0"
         broker = _of(release, prepared(running.bootstrap_servers_of("PLAINTEXT")))
         yield _fitted(broker, config, int(sasl.rpartition(":")[2]))
+
+
+def _give_ids(running: KafkaStub, ids: Mapping[str, bytes]) -> None:
+    """Let topics of these names get these ids."""
+    cluster = running._running().state.cluster
+    create = cluster.create_topic
+
+    def create_topic(name: str, *args: Any, **more: Any) -> Topic:
+        return create(name, *args, **{**more, "topic_id": more.get("topic_id") or ids.get(name)})
+
+    cluster.create_topic = create_topic  # type: ignore[method-assign]
 
 
 @contextmanager

@@ -170,6 +170,17 @@ def test_groups_and_client_metrics(broker: InProcess):
     assert broker.state.cluster.client_metrics_configs == {"m": {"match": "client_id=a.*"}}
 
 
+@pytest.mark.behaviour("IA-13")
+@pytest.mark.parametrize("kind", ["consumer", "share", "streams"])
+def test_assignment_intervals_of_the_broker_stay_within_its_bounds(kind: str):
+    interval = f"group.{kind}.assignment.interval.ms"
+    bounds = {f"group.{kind}.min.assignment.interval.ms": 100, f"group.{kind}.max.assignment.interval.ms": 2000}
+    broker = InProcess(bounds)
+    told = [alter(broker, BROKER, "", (interval, SET, value)) for value in ("99", "2001", "100")]
+    assert told == [ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_REQUEST, ErrorCode.NONE]
+    assert broker.state.config[interval] == 100
+
+
 @pytest.mark.behaviour("IA-10")
 def test_the_root_logger(broker: InProcess):
     assert alter(broker, LOGGER, "1", ("root", SET, "DEBUG")) == ErrorCode.NONE

@@ -168,3 +168,13 @@ def test_what_clients_are_told_is_static_though_nobody_configured_it():
     assert [(one.name, one.value, one.source) for one in told.synonyms] == [
         ("advertised.listeners", "PLAINTEXT://node-1:9001", 4)
     ]
+
+
+@pytest.mark.behaviour("DC-15")
+def test_what_is_internal_is_shown_once_somebody_has_set_it():
+    offload = "consumer.assignor.offload.enable"
+    assert offload not in entries(InProcess(), GROUP, "g")
+    assert entries(InProcess({"group." + offload: False}), GROUP, "g")[offload].value == "false"
+    broker = InProcess()
+    broker.state.cluster.group_configs["g"] = {offload: "False"}
+    assert (entries(broker, GROUP, "g")[offload].value, offload in entries(broker, GROUP, "other")) == ("False", False)

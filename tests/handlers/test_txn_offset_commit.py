@@ -366,7 +366,7 @@ def asked_part_by_part(
     return [(one.name, row.error_code) for one in parked.answer.topics for row in one.partitions], parts
 
 
-@pytest.mark.behaviour("TO-15")
+@pytest.mark.behaviour("TO-16")
 def test_very_many_topics_are_committed_part_by_part():
     desk = Desk(offsets_topic_num_partitions=1)
     producer = desk.producer()
@@ -381,7 +381,7 @@ def test_very_many_topics_are_committed_part_by_part():
     }
 
 
-@pytest.mark.behaviour("TO-15")
+@pytest.mark.behaviour("TO-16")
 def test_what_is_missing_among_very_many_comes_first():
     desk = Desk()
     found, _ = asked_part_by_part(desk, desk.producer(), ["a", "nope"])
@@ -389,7 +389,7 @@ def test_what_is_missing_among_very_many_comes_first():
     assert found == missing + [("a", NONE)] * (MENTIONS // 2)
 
 
-@pytest.mark.behaviour("TO-15")
+@pytest.mark.behaviour("TO-16")
 @pytest.mark.parametrize("refused", [False, True])
 def test_an_error_is_told_of_each_of_very_many(refused: bool):
     desk = Desk()

@@ -1,19 +1,22 @@
 """`make clients`: every client of the matrix plays the scenario on the stub and on Apache Kafka.
 
-A run of all of them on both writes docs/clients.md and results.json; `--only` and `--broker` run a part and write
-nothing. The exit status is 1 where a step failed. What this machine cannot run is told; in CI that is a failure too.
+Who speaks the consumer protocol (KIP-848) plays it once more with that. A run of all of them on both writes
+docs/clients.md and results.json; `--only`, `--broker` and `--protocol` run a part and write nothing. The
+exit status is 1 where a step failed. What this machine cannot run is told; in CI that is a failure too.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import os
 import sys
 import time
 import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Final
 
 from kafkastub import KafkaStub
 from kafkastub.client.errors import ClientError
@@ -22,16 +25,19 @@ from tests.matrix import document
 from tests.matrix.clients import CLIENTS, Client, build
 from tests.matrix.document import KAFKA, STUB, Run
 from tests.matrix.playing import FAILED, PASSED, WITNESS, play
-from tests.matrix.scenario import STEPS
+from tests.matrix.scenario import CLASSIC, CONSUMER, CONSUMER_STEPS
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.oracle.jars import OracleError
 from tests.toolchains import Unavailable
 
+HEARTBEATS: Final = {"group.consumer.min.heartbeat.interval.ms": 200, "group.consumer.heartbeat.interval.ms": 200}
+"""In the consumer protocol the broker tells how often a member speaks: every five seconds by default."""
 
-def on_stub(client: Client) -> Run:
+
+def on_stub(client: Client, protocol: str) -> Run:
     """A stub of its own, whose journal tells what the client speaks."""
-    run = Run(client.name, client.version(), STUB)
-    with KafkaStub(config=CONFIG) as stub:
+    run = Run(client.name, client.version(), STUB, protocol)
+    with KafkaStub(config={**CONFIG, **HEARTBEATS}) as stub:
         _play(run, client, stub.bootstrap_servers)
         entries = stub.journal.requests(where=lambda entry: entry.client_id != WITNESS)
         for entry in entries:
@@ -42,9 +48,9 @@ def on_stub(client: Client) -> Run:
     return run
 
 
-def on_kafka(client: Client, bootstrap_servers: str) -> Run:
+def on_kafka(client: Client, protocol: str, bootstrap_servers: str) -> Run:
     """One Apache Kafka for all."""
-    run = Run(client.name, client.version(), KAFKA)
+    run = Run(client.name, client.version(), KAFKA, protocol)
     _play(run, client, bootstrap_servers)
     return run
 
@@ -53,13 +59,15 @@ def _play(run: Run, client: Client, bootstrap_servers: str) -> None:
     started = time.monotonic()
     suffix = uuid.uuid4().hex[:8]
     try:
-        run.steps = play(client.command(), bootstrap_servers, f"matrix-{suffix}", f"matrix-{suffix}")
+        run.steps = play(client.command(), bootstrap_servers, f"matrix-{suffix}", f"matrix-{suffix}", run.protocol)
     except (ClientError, OSError) as error:
         run.missing = f"{type(error).__name__}: {error}"
     run.seconds = time.monotonic() - started
 
 
-def runs(clients: Sequence[Client], brokers: Sequence[str], jobs: int, kafka: str) -> Iterator[Run]:
+def runs(
+    clients: Sequence[Client], protocols: Sequence[str], brokers: Sequence[str], jobs: int, kafka: str
+) -> Iterator[Run]:
     """Build what is needed, then play every client on every broker, `jobs` at the same time, as they end.
 
     `kafka` is the address of an Apache Kafka; "" starts one.
@@ -77,20 +85,22 @@ def runs(clients: Sequence[Client], brokers: Sequence[str], jobs: int, kafka: st
         why = ""
         if KAFKA in brokers and not kafka:
             try:
-                kafka = stack.enter_context(ApacheKafka(config=APACHE_CONFIG)).bootstrap_servers
+                kafka = stack.enter_context(ApacheKafka(config={**APACHE_CONFIG, **HEARTBEATS})).bootstrap_servers
             except OracleError as error:
                 why = str(error).splitlines()[0]
         pool = stack.enter_context(ThreadPoolExecutor(jobs))
         waiting = []
-        for client in clients:
-            for broker in brokers:
-                missing = kits[client.kit] or (why if broker == KAFKA else "")
-                if missing:
-                    yield Run(client.name, client.version(), broker, missing=missing)
-                elif broker == KAFKA:
-                    waiting.append(pool.submit(on_kafka, client, kafka))
-                else:
-                    waiting.append(pool.submit(on_stub, client))
+        all_of_them = itertools.product(protocols, clients, brokers)
+        for protocol, client, broker in all_of_them:
+            if protocol not in client.protocols:
+                continue
+            missing = kits[client.kit] or (why if broker == KAFKA else "")
+            if missing:
+                yield Run(client.name, client.version(), broker, protocol, missing=missing)
+            elif broker == KAFKA:
+                waiting.append(pool.submit(on_kafka, client, protocol, kafka))
+            else:
+                waiting.append(pool.submit(on_stub, client, protocol))
         for done in as_completed(waiting):
             yield done.result()
 
@@ -98,9 +108,9 @@ def runs(clients: Sequence[Client], brokers: Sequence[str], jobs: int, kafka: st
 def told(run: Run) -> str:
     """What is printed of a run."""
     if run.missing:
-        return f"{run.client} on {run.broker}: not run: {run.missing}"
+        return f"{run.client} on {run.broker}, {run.protocol}: not run: {run.missing}"
     counts = ", ".join(f"{count} {verdict}" for verdict, count in run.counts().items())
-    lines = [f"{run.client} {run.version} on {run.broker}: {counts} in {run.seconds:.1f} s"]
+    lines = [f"{run.client} {run.version} on {run.broker}, {run.protocol}: {counts} in {run.seconds:.1f} s"]
     lines += [f"    {one.step}: {one.why}" for one in run.steps if one.verdict == FAILED]
     return "\n".join(lines)
 
@@ -111,24 +121,25 @@ def main() -> int:
     names = [client.name for client in CLIENTS]
     parser.add_argument("--only", action="append", metavar="CLIENT", choices=names, help=", ".join(names))
     parser.add_argument("--broker", choices=(STUB, KAFKA), help="one of the two")
+    parser.add_argument("--protocol", choices=(CLASSIC, CONSUMER), help="one of the two")
     parser.add_argument("--jobs", type=int, default=2, help="how many programs at the same time (2)")
     parser.add_argument("--kafka", default="", metavar="HOST:PORT", help="an Apache Kafka 4.4.0 that runs already")
     given = parser.parse_args()
     clients = [client for client in CLIENTS if given.only is None or client.name in given.only]
+    protocols = [given.protocol] if given.protocol else [CLASSIC, CONSUMER]
     brokers = [given.broker] if given.broker else [STUB, KAFKA]
     started = time.monotonic()
     found = []
-    for run in runs(clients, brokers, given.jobs, given.kafka):
+    for run in runs(clients, protocols, brokers, given.jobs, given.kafka):
         print(told(run), flush=True)
         found.append(run)
     seconds = time.monotonic() - started
     missing = [run for run in found if run.missing]
     failed = [run for run in found if not run.missing and run.bad()]
+    kinds = len(CONSUMER_STEPS)
     passed = sum(one.verdict == PASSED for run in found for one in run.steps)
-    print(
-        f"{len(found)} runs in {seconds:.0f} s, {passed} steps of {len(STEPS)} kinds passed, {len(failed)} runs failed"
-    )
-    if given.only is None and given.broker is None and not missing:
+    print(f"{len(found)} runs in {seconds:.0f} s, {passed} steps of {kinds} kinds passed, {len(failed)} runs failed")
+    if given.only is given.broker is given.protocol is None and not missing:
         document.write(found, seconds)
     return int(bool(failed) or bool(missing and os.environ.get("CI") == "true"))
 

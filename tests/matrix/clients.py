@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.matrix.scenario import CLASSIC, CONSUMER
 from tests.toolchains import (
     CACHE,
     Unavailable,
@@ -47,6 +48,7 @@ class Client:
         kit: the toolchain that builds its program, a key of KITS.
         version: reads the pinned version.
         command: gives the program's command line once it is built.
+        protocols: of groups, that it speaks.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Client:
     kit: str
     version: Callable[[], str]
     command: Callable[[], list[str]]
+    protocols: tuple[str, ...] = (CLASSIC,)
 
 
 def build(kit: str) -> None:
@@ -139,19 +142,36 @@ def _node(program: str) -> Callable[[], list[str]]:
 APACHE: Final = "Apache-2.0"
 C_PYTHON: Final = "Python, on librdkafka"
 RELEASE: Final = ("rust", "release")
+BOTH: Final = (CLASSIC, CONSUMER)
 CLIENTS: Final = (
     Client("aiokafka", "Python", APACHE, "python", locked_python("aiokafka"), _python("aiokafka")),
-    Client("confluent-kafka", C_PYTHON, APACHE, "python", locked_python("confluent-kafka"), _python("confluent")),
+    Client("confluent-kafka", C_PYTHON, APACHE, "python", locked_python("confluent-kafka"), _python("confluent"), BOTH),
     Client("kafka-python", "Python", APACHE, "python", locked_python("kafka-python"), _python("kafka_python")),
-    Client("kafka-clients", "Java", APACHE, "java", locked_java(PROGRAMS / "java", "kafka-clients"), _java),
+    Client("kafka-clients", "Java", APACHE, "java", locked_java(PROGRAMS / "java", "kafka-clients"), _java, BOTH),
     Client("kcat", "program, on librdkafka", "BSD-2-Clause", "kcat", lambda: KCAT_VERSION, _python("kcat")),
-    Client("franz-go", "Go", "BSD-3-Clause", "go", locked_go(GO, "github.com/twmb/franz-go"), _built("go", "franz-go")),
+    Client(
+        "franz-go",
+        "Go",
+        "BSD-3-Clause",
+        "go",
+        locked_go(GO, "github.com/twmb/franz-go"),
+        _built("go", "franz-go"),
+        BOTH,
+    ),
     Client("sarama", "Go", "MIT", "go", locked_go(GO, "github.com/IBM/sarama"), _built("go", "sarama")),
     Client("kafka-go", "Go", "MIT", "go", locked_go(GO, "github.com/segmentio/kafka-go"), _built("go", "kafka-go")),
     Client("kafkajs", "JavaScript", "MIT", "node", _locked_node("kafkajs"), _node("kafkajs")),
     Client(
-        "@platformatic/kafka", "JavaScript", APACHE, "node", _locked_node("@platformatic/kafka"), _node("platformatic")
+        "@platformatic/kafka",
+        "JavaScript",
+        APACHE,
+        "node",
+        _locked_node("@platformatic/kafka"),
+        _node("platformatic"),
+        BOTH,
     ),
     Client("rskafka", "Rust", "MIT or Apache-2.0", "rust", _locked_rust("rskafka"), _built(*RELEASE, "rskafka")),
-    Client("rust-rdkafka", "Rust, on librdkafka", "MIT", "rust", _locked_rust("rdkafka"), _built(*RELEASE, "rdkafka")),
+    Client(
+        "rust-rdkafka", "Rust, on librdkafka", "MIT", "rust", _locked_rust("rdkafka"), _built(*RELEASE, "rdkafka"), BOTH
+    ),
 )

@@ -16,7 +16,7 @@ from typing import Any, Final
 from kafkastub import __version__
 from tests.matrix.clients import CLIENTS
 from tests.matrix.playing import CANNOT, FAILED, MISSED, PASSED, Result
-from tests.matrix.scenario import STEPS
+from tests.matrix.scenario import CLASSIC, CONSUMER, CONSUMER_STEPS, STEPS, Step, steps_of
 from tests.oracle.jars import REFERENCE
 
 HERE: Final = Path(__file__).resolve().parent
@@ -46,12 +46,23 @@ After each step the runner looks at the broker with a client of its own: log end
 state and members. A record's value is its partition and offset.
 """
 
+CONSUMER_HEAD = """
+## The consumer protocol
+
+Who speaks the protocol of KIP-848, where the broker assigns, plays the scenario with that too. `rebalance` waits until
+the broker shows the group as Stable: each member has said what it owns. Three steps are added:
+
+| step | what is checked |
+|---|---|
+"""
+
 CONTRACT = """
 ## How it is run
 
 ```console
 make clients                                        # builds all, runs all on both, writes this document
 make clients ARGS="--only kafkajs --broker stub"    # a part of it: writes nothing
+make clients ARGS="--protocol consumer"             # so does one protocol
 ```
 
 The versions are those of the lock files: `requirements/dev.lock`, and `go.mod` with `go.sum`, `package-lock.json`,
@@ -61,14 +72,15 @@ Node.js too, which runs the programs: the newest clients want a newer one than d
 goes to `.cache/matrix`: the first build of all takes some nine minutes of one core, nearly all of them for librdkafka
 in the Rust crate, later ones a second or two.
 
-A program is started as `program BOOTSTRAP TOPIC GROUP`. After each step it prints one line of JSON (`step` names it)
-and waits for a line on its standard input, while the runner looks at the broker:
+A program is started as `program BOOTSTRAP TOPIC GROUP`, with `consumer` behind them for that protocol. After each step
+it prints one line of JSON (`step` names it) and waits for a line on its standard input, while the runner looks at the
+broker:
 
 | step | the line has |
 |---|---|
 | produce | `offsets`: the acknowledged offsets by partition, where the client tells them |
-| consume, resume | `records`: rows of partition, offset and value, in the order in which they came |
-| rebalance | `members`: the partitions of each member, as the client tells them |
+| consume, resume, expression | `records`: rows of partition, offset and value, in the order in which they came |
+| rebalance, static, return | `members`: the partitions of each member, as the client tells them; the named one first |
 | share | `records`: such rows of each member |
 | commit | `committed`: the offset by partition |
 | any | `cannot`: why the client has no such thing; `note`: a remark for the table |
@@ -77,11 +89,12 @@ and waits for a line on its standard input, while the runner looks at the broker
 
 @dataclass
 class Run:
-    """One client on one broker; `missing` tells why there are no steps."""
+    """One client on one broker with one protocol; `missing` tells why there are no steps."""
 
     client: str
     version: str
     broker: str
+    protocol: str = CLASSIC
     steps: list[Result] = field(default_factory=list)
     seconds: float = 0.0
     missing: str = ""
@@ -103,7 +116,7 @@ class Run:
 def write(runs: Sequence[Run], seconds: float) -> None:
     """Write both files, and the section of docs/conformance.md."""
     order = [client.name for client in CLIENTS]
-    ordered = sorted(runs, key=lambda run: (order.index(run.client), run.broker != STUB))
+    ordered = sorted(runs, key=lambda run: (run.protocol, order.index(run.client), run.broker != STUB))
     data: dict[str, Any] = {
         "date": datetime.now(UTC).date().isoformat(),
         "seconds": round(seconds),
@@ -133,7 +146,9 @@ def section() -> list[str]:
         return []
     data = json.loads(RESULTS.read_text())
     lines = ["", SECTION, "", f"Written by `make clients` on {data['date']}; [clients.md](clients.md) tells the steps."]
-    return [*lines, "", *_table(_read(data))]
+    runs = _read(data)
+    lines += ["", *_table(_of(CLASSIC, runs), STEPS)]
+    return [*lines, "", "With the consumer protocol (KIP-848):", "", *_table(_of(CONSUMER, runs), CONSUMER_STEPS)]
 
 
 def text(data: dict[str, Any]) -> str:
@@ -146,12 +161,23 @@ def text(data: dict[str, Any]) -> str:
     )
     lines = [head.rstrip("\n"), *(f"| {_title(step.name)} | {step.shows} |" for step in STEPS)]
     lines += ["", *CHECKED.strip().splitlines()]
-    lines += ["", "## Who passes what", "", *_table(runs), *_remarks(runs), *_failures(runs), *_spoken(runs)]
+    for protocol, title in ((CLASSIC, "\n## Who passes what"), (CONSUMER, CONSUMER_HEAD.rstrip("\n"))):
+        lines += title.splitlines()
+        if protocol == CONSUMER:
+            added = [step for step in CONSUMER_STEPS if step not in STEPS]
+            lines += [f"| {_title(step.name)} | {step.shows} |" for step in added]
+        of_it = _of(protocol, runs)
+        lines += ["", *_table(of_it, steps_of(protocol)), *_remarks(of_it), *_failures(of_it)]
+    lines += _spoken(runs)
     return "\n".join(lines) + "\n" + CONTRACT
 
 
 def _read(data: dict[str, Any]) -> list[Run]:
     return [Run(**(run | {"steps": [Result(**one) for one in run["steps"]]})) for run in data["runs"]]
+
+
+def _of(protocol: str, runs: Iterable[Run]) -> list[Run]:
+    return [run for run in runs if run.protocol == protocol]
 
 
 def _pairs(runs: Iterable[Run]) -> dict[str, dict[str, Run]]:
@@ -161,13 +187,13 @@ def _pairs(runs: Iterable[Run]) -> dict[str, dict[str, Run]]:
     return pairs
 
 
-def _table(runs: Sequence[Run]) -> Iterator[str]:
-    titles = [_title(step.name) for step in STEPS]
+def _table(runs: Sequence[Run], steps: Sequence[Step]) -> Iterator[str]:
+    titles = [_title(step.name) for step in steps]
     yield "| client | language | version | " + " | ".join(titles) + " | stub, s | Kafka, s |"
-    yield "|---|---|---|" + ":-:|" * len(STEPS) + "--:|--:|"
+    yield "|---|---|---|" + ":-:|" * len(steps) + "--:|--:|"
     languages = {client.name: client.language for client in CLIENTS}
     for name, pair in _pairs(runs).items():
-        cells = " | ".join(_cell(pair, step.name) for step in STEPS)
+        cells = " | ".join(_cell(pair, step.name) for step in steps)
         seconds = " | ".join(f"{pair[broker].seconds:.1f}" if broker in pair else "" for broker in (STUB, KAFKA))
         yield f"| {name} | {languages[name]} | {pair[STUB].version} | {cells} | {seconds} |"
     yield from ("", "✓ passed on both brokers; – the client has no such thing; where the two differ, both are named.")
@@ -213,8 +239,8 @@ def _failures(runs: Sequence[Run]) -> Iterator[str]:
 def _spoken(runs: Sequence[Run]) -> Iterator[str]:
     yield from ("", "## What they speak", "")
     yield "From the stub's journal: the versions of each API that the clients chose, the witness's requests left out."
-    yield from ("", "| client | announces itself as | APIs and versions |", "|---|---|---|")
+    yield from ("", "| client | protocol | announces itself as | APIs and versions |", "|---|---|---|---|")
     for run in runs:
         if run.broker == STUB:
             spoken = ", ".join(f"{api} {', '.join(map(str, versions))}" for api, versions in run.spoke.items())
-            yield f"| {run.client} | {run.software or '–'} | {spoken} |"
+            yield f"| {run.client} | {run.protocol} | {run.software or '–'} | {spoken} |"

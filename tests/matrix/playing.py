@@ -19,7 +19,7 @@ from typing import IO, Any, Final
 from kafkastub.client import groups, topics
 from kafkastub.client.errors import BrokerError
 from kafkastub.client.routing import Client
-from tests.matrix.scenario import PARTITIONS, STEPS, Seen, Step
+from tests.matrix.scenario import CLASSIC, PARTITIONS, Seen, Step, of_wrong_type, steps_of
 
 STEP_SECONDS: Final = 180.0
 """How long a program may take for a step, on a busy machine."""
@@ -48,7 +48,7 @@ class Result:
 
 
 class Witness:
-    """Looks at a topic and a group of a broker."""
+    """Looks at a topic and a group of a broker, and at groups whose names begin like that one's."""
 
     def __init__(self, bootstrap_servers: str, topic: str, group: str) -> None:
         self._client = Client(bootstrap_servers, timeout=ANSWER_SECONDS, client_id=WITNESS)
@@ -67,18 +67,25 @@ class Witness:
                 if time.monotonic() > deadline:
                     raise
 
-    def look(self) -> Seen:
-        state, members = self._described()
+    def look(self, suffix: str = "") -> Seen:
+        group = self._group + suffix
+        found = self._described(group)
+        members = [] if found is None else found.members
+        owned = {one.id: tuple(sorted(index for _, index in one.assignment)) for one in members}
+        types = {one.group_id: one.type for one in groups.list_groups(self._client)}
         return Seen(
             ends=self._ends(),
             committed={
-                partition: found.offset
-                for (_, partition), found in groups.offsets(self._client, self._group).items()
-                if found.offset >= 0
+                partition: told.offset
+                for (_, partition), told in groups.offsets(self._client, group).items()
+                if told.offset >= 0
             },
-            state=state,
-            members=members,
-            listed=self._group in {one.group_id for one in groups.list_groups(self._client)},
+            state="" if found is None else found.state,
+            members=tuple(owned.values()),
+            instances={one.instance_id: (one.epoch, owned[one.id]) for one in members if one.instance_id},
+            listed=group in types,
+            epoch=None if found is None else found.epoch,
+            type=types.get(group, ""),
         )
 
     def close(self) -> None:
@@ -88,28 +95,30 @@ class Witness:
         asked = {(self._topic, partition): LATEST for partition in range(PARTITIONS)}
         return {partition: offset for (_, partition), offset in topics.list_offsets(self._client, asked).items()}
 
-    def _described(self) -> tuple[str, tuple[tuple[int, ...], ...]]:
+    def _described(self, group: str) -> groups.Group | None:
         try:
-            found = groups.describe(self._client, self._group)
+            return groups.describe(self._client, group)
         except BrokerError:
-            return "", ()
-        return found.state, tuple(tuple(sorted(index for _, index in one.assignment)) for one in found.members)
+            return None
 
 
-def play(command: Sequence[str], bootstrap_servers: str, topic: str, group: str) -> list[Result]:
-    """Run a client's program to its end and judge every step. The topic and the group stay."""
+def play(
+    command: Sequence[str], bootstrap_servers: str, topic: str, group: str, protocol: str = CLASSIC
+) -> list[Result]:
+    """Run a client's program to its end and judge every step. The topic and the groups stay."""
     witness = Witness(bootstrap_servers, topic, group)
+    told = [] if protocol == CLASSIC else [protocol]
     try:
         witness.create_topic()
-        with _program([*command, bootstrap_servers, topic, group]) as program:
-            return list(_judged(program, witness))
+        with _program([*command, bootstrap_servers, topic, group, *told]) as program:
+            return list(_judged(program, witness, protocol))
     finally:
         witness.close()
 
 
-def _judged(program: _Program, witness: Witness) -> Iterator[Result]:
+def _judged(program: _Program, witness: Witness, protocol: str) -> Iterator[Result]:
     before = witness.look()
-    steps = iter(STEPS)
+    steps = iter(steps_of(protocol))
     for step in steps:
         started = time.monotonic()
         told = program.next_line()
@@ -120,7 +129,7 @@ def _judged(program: _Program, witness: Witness) -> Iterator[Result]:
         if "cannot" in told:
             yield Result(step.name, CANNOT, told["cannot"])
         else:
-            seen, complaint = _look(step, told, before, witness)
+            seen, complaint = _look(step, told, before, witness, protocol)
             seconds = time.monotonic() - started
             yield Result(step.name, FAILED if complaint else PASSED, complaint, seconds, told.get("note", ""))
             before = seen
@@ -138,12 +147,12 @@ def _contract(told: Mapping[str, Any], step: Step, program: _Program) -> str:
     return ""
 
 
-def _look(step: Step, told: Mapping[str, Any], before: Seen, witness: Witness) -> tuple[Seen, str]:
+def _look(step: Step, told: Mapping[str, Any], before: Seen, witness: Witness, protocol: str) -> tuple[Seen, str]:
     """Look until all is as it should be, or the patience ends; gives the last complaints."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
-        seen = witness.look()
-        complaint = "; ".join(step.judge(told, seen, before))
+        seen = witness.look(step.group)
+        complaint = "; ".join([*of_wrong_type(protocol, seen), *step.judge(told, seen, before)])
         if not complaint or time.monotonic() > deadline:
             return seen, complaint
         threading.Event().wait(0.02)

@@ -23,14 +23,20 @@ class Seen:
         committed: the group's committed offsets.
         state: of the group, by Kafka's name; "" where the broker does not know it.
         members: the partitions of each member, in any order.
+        instances: the epoch of each member that has a group instance id, and its partitions.
         listed: whether ListGroups names the group.
+        epoch: of a group of the consumer protocol.
+        type: of the group, as ListGroups tells it.
     """
 
     ends: Mapping[int, int] = field(default_factory=dict)
     committed: Mapping[int, int] = field(default_factory=dict)
     state: str = ""
     members: tuple[tuple[int, ...], ...] = ()
+    instances: Mapping[str, tuple[int | None, tuple[int, ...]]] = field(default_factory=dict)
     listed: bool = False
+    epoch: int | None = None
+    type: str = ""
 
 
 Judge = Callable[[Told, Seen, Seen], Iterator[str]]
@@ -39,11 +45,16 @@ Judge = Callable[[Told, Seen, Seen], Iterator[str]]
 
 @dataclass(frozen=True)
 class Step:
-    """One step: its name in what programs print, what it is in the document, and its judge."""
+    """One step: its name in what programs print, what it is in the document, and its judge.
+
+    Attributes:
+        group: what the name of its group has behind that of the scenario's.
+    """
 
     name: str
     shows: str
     judge: Judge
+    group: str = ""
 
 
 def _produce(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
@@ -131,6 +142,61 @@ STEPS: Final = (
     Step("delete_offsets", "the committed offset of one partition is deleted, the others stay", _delete_offsets),
     Step("delete_group", "the group is deleted: neither listed nor described, no offsets", _delete_group),
 )
+
+
+def _expression(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
+    yield from wrong_records(told["records"], before.committed, seen.ends)
+    if seen.ends == before.ends:
+        yield "nothing new was written"
+    if seen.members != (tuple(range(PARTITIONS)),):
+        yield f"the broker shows the members with {list(seen.members)} instead of one with all partitions"
+    if seen.committed != seen.ends:
+        yield f"committed is {_shown(seen.committed)} instead of everything, {_shown(seen.ends)}"
+
+
+def _static(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
+    named, other = (tuple(part) for part in told["members"])
+    if seen.instances != {NAMED: (AWAY, named)}:
+        yield f"the broker shows {dict(seen.instances)} instead of {NAMED!r} in epoch {AWAY} with {list(named)}"
+    if sorted(seen.members) != sorted((named, other)):
+        yield f"the broker shows the members with {list(seen.members)}, they themselves say {told['members']}"
+
+
+def _return(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
+    named, other = (tuple(part) for part in told["members"])
+    if seen.instances != {NAMED: (seen.epoch, named)}:
+        yield f"the broker shows {dict(seen.instances)} instead of {NAMED!r} in epoch {seen.epoch} with {list(named)}"
+    if sorted(seen.members) != sorted((named, other)):
+        yield f"the broker shows the members with {list(seen.members)}, they themselves say {told['members']}"
+    if seen.epoch != before.epoch:
+        yield f"the group's epoch was {before.epoch} and is now {seen.epoch}"
+
+
+CLASSIC: Final = "classic"
+CONSUMER: Final = "consumer"
+"""The protocols of a group."""
+NAMED: Final = "named"
+"""The group instance id of the static member."""
+AWAY: Final = -2
+"""The member epoch of a static member that left for a while."""
+CONSUMER_STEPS: Final = (
+    *STEPS[:-2],
+    Step("expression", "a member subscribes by a regular expression, reads what is new, and commits", _expression),
+    *STEPS[-2:],
+    Step("static", "of two members one has an instance id and closes: its partitions wait for it", _static, "-static"),
+    Step("return", "it comes back: it has them again, the group's epoch stays", _return, "-static"),
+)
+
+
+def steps_of(protocol: str) -> tuple[Step, ...]:
+    """The scenario of the classic protocol, or of the consumer protocol."""
+    return CONSUMER_STEPS if protocol == CONSUMER else STEPS
+
+
+def of_wrong_type(protocol: str, seen: Seen) -> Iterator[str]:
+    """A client that fell back to the other protocol has not shown what it is asked to show."""
+    if seen.listed and seen.type.lower() != protocol:
+        yield f"the group is one of the {seen.type.lower()} protocol"
 
 
 def wrong_records(records: Iterable[Any], starts: Mapping[int, int], ends: Mapping[int, int]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from tests.conftest import CONFIG
 from tests.matrix import document
 from tests.matrix.clients import CLIENTS, Unavailable, build
 from tests.matrix.playing import CANNOT, FAILED, MISSED, PASSED, Result, play
-from tests.matrix.scenario import STEPS
+from tests.matrix.scenario import CLASSIC, CONSUMER, CONSUMER_STEPS, STEPS
 
 NAMES = [step.name for step in STEPS]
 
@@ -70,18 +70,24 @@ def test_the_documents_are_written_from_the_results(tmp_path: Path, monkeypatch:
     document.CONFORMANCE.write_text(f"# Conformance\n\ntext\n\n{document.SECTION}\n\nold\n")
     steps = [Result(name, PASSED, seconds=0.5) for name in NAMES]
     no_groups = [*steps[:-1], Result(NAMES[-1], CANNOT, "it has no groups")]
+    consumer = [Result(step.name, PASSED, seconds=0.5) for step in CONSUMER_STEPS]
     broken = [*no_groups[:-2], Result(NAMES[-2], FAILED, "committed is nothing"), no_groups[-1]]
     runs = [
-        document.Run("kcat", "1.7.1", document.KAFKA, no_groups, 2.0),
-        document.Run("kcat", "1.7.1", document.STUB, broken, 1.0, software="librdkafka 2.0.2", spoke={"Fetch": [11]}),
-        document.Run("sarama", "1.0.0", document.STUB, steps, 1.0),
-        document.Run("sarama", "1.0.0", document.KAFKA, steps, 1.25),
+        document.Run("kcat", "1.7.1", document.KAFKA, steps=no_groups, seconds=2.0),
+        document.Run(
+            "kcat", "1.7.1", document.STUB, CLASSIC, broken, 1.0, software="librdkafka 2.0.2", spoke={"Fetch": [11]}
+        ),
+        document.Run("sarama", "1.0.0", document.STUB, steps=steps, seconds=1.0),
+        document.Run("sarama", "1.0.0", document.KAFKA, steps=steps, seconds=1.25),
+        document.Run("kcat", "1.7.1", document.STUB, CONSUMER, consumer, 3.0, spoke={"ConsumerGroupHeartbeat": [1]}),
+        document.Run("kcat", "1.7.1", document.KAFKA, CONSUMER, consumer, 4.0),
     ]
     document.write(runs, 65)
     ticks = " | ".join("✓" * 7)
     wanted = [
         f"| kcat | program, on librdkafka | 1.7.1 | {ticks} | ✗ on the stub, ✓ on Apache Kafka | – | 1.0 | 2.0 |",
         f"| sarama | Go | 1.0.0 | {ticks} | ✓ | ✓ | 1.0 | 1.2 |",
+        f"| kcat | program, on librdkafka | 1.7.1 | {' | '.join('✓' * 12)} | 3.0 | 4.0 |",
     ]
     for path in (document.DOCUMENT, document.CONFORMANCE):
         lines = path.read_text().splitlines()
@@ -89,7 +95,9 @@ def test_the_documents_are_written_from_the_results(tmp_path: Path, monkeypatch:
     clients = document.DOCUMENT.read_text()
     assert "- kcat, delete group: it has no groups." in clients
     assert "- kcat on the stub, delete offsets: committed is nothing" in clients
-    assert "| kcat | librdkafka 2.0.2 | Fetch 11 |" in clients
+    assert "| kcat | classic | librdkafka 2.0.2 | Fetch 11 |" in clients
+    assert "| kcat | consumer | – | ConsumerGroupHeartbeat 1 |" in clients
+    assert "| return | it comes back" in clients
     conformance = document.CONFORMANCE.read_text()
     assert conformance.startswith(f"# Conformance\n\ntext\n\n{document.SECTION}\n\nWritten by")
     assert "old" not in conformance

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.matrix.scenario import STEPS, Seen, wrong_records
+from tests.matrix.scenario import CONSUMER_STEPS, Seen, of_wrong_type, steps_of, wrong_records
 
-JUDGES = {step.name: step.judge for step in STEPS}
+JUDGES = {step.name: step.judge for step in CONSUMER_STEPS}
 
 
 def everywhere(offset: int) -> dict[int, int]:
@@ -24,6 +24,7 @@ def text_keys(numbers: dict[int, Any]) -> dict[str, Any]:
     return {str(key): value for key, value in numbers.items()}
 
 
+ADDED = ("expression", "static", "return")
 NONE = Seen()
 PRODUCED = Seen(everywhere(10))
 CONSUMED = replace(PRODUCED, committed=everywhere(10), state="Stable", members=((0, 1, 2, 3),), listed=True)
@@ -32,8 +33,11 @@ SHARED = replace(REBALANCED, ends=everywhere(20))
 COMMITTED = replace(SHARED, committed=everywhere(15))
 LEFT = replace(COMMITTED, state="Empty", members=())
 RESUMED = replace(LEFT, committed=everywhere(20))
+EXPRESSED = replace(RESUMED, ends=everywhere(30), committed=everywhere(30), members=((0, 1, 2, 3),))
 OFFSETS_DELETED = replace(RESUMED, committed={1: 20, 2: 20, 3: 20})
 GROUP_DELETED = Seen(everywhere(20), state="Dead")
+AWAY = Seen(everywhere(20), members=((2, 3), (0, 1)), instances={"named": (-2, (0, 1))}, listed=True, epoch=4)
+BACK = replace(AWAY, instances={"named": (4, (0, 1))}, state="Stable")
 
 TWO_PARTS = [rows(10, 20, range(2)), rows(10, 20, range(2, 4))]
 RIGHT: dict[str, tuple[dict[str, Any], Seen, Seen]] = {
@@ -44,13 +48,23 @@ RIGHT: dict[str, tuple[dict[str, Any], Seen, Seen]] = {
     "commit": ({"committed": text_keys(everywhere(15))}, COMMITTED, SHARED),
     "leave": ({}, LEFT, COMMITTED),
     "resume": ({"records": rows(15, 20)}, RESUMED, LEFT),
+    "expression": ({"records": rows(20, 30)}, EXPRESSED, RESUMED),
     "delete_offsets": ({}, OFFSETS_DELETED, RESUMED),
     "delete_group": ({}, GROUP_DELETED, OFFSETS_DELETED),
+    "static": ({"members": [[0, 1], [2, 3]]}, AWAY, GROUP_DELETED),
+    "return": ({"members": [[0, 1], [2, 3]]}, BACK, AWAY),
 }
 
 
 def test_every_step_is_judged() -> None:
-    assert list(RIGHT) == [step.name for step in STEPS]
+    assert list(RIGHT) == [step.name for step in CONSUMER_STEPS]
+    assert list(steps_of("classic")) == [step for step in CONSUMER_STEPS if step.name not in ADDED]
+
+
+def test_a_group_of_another_protocol_than_was_asked_for_is_told() -> None:
+    listed = replace(NONE, listed=True, type="Classic")
+    assert list(of_wrong_type("consumer", listed)) == ["the group is one of the classic protocol"]
+    assert list(of_wrong_type("classic", listed)) == list(of_wrong_type("consumer", NONE)) == []
 
 
 @pytest.mark.parametrize("step", RIGHT)
@@ -76,6 +90,16 @@ WRONG: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("leave", {}, {"committed": everywhere(20)}, "committed was 0:15"),
     ("resume", {"records": rows(16, 20)}, {}, "of partition 0 came 16-19 instead of 15-19"),
     ("resume", {"records": []}, {"ends": everywhere(15)}, "nothing is left to resume"),
+    ("expression", {"records": rows(21, 30)}, {}, "of partition 0 came 21-29 instead of 20-29"),
+    ("expression", {"records": []}, {"ends": everywhere(20)}, "nothing new was written"),
+    ("expression", {}, {"members": ((0, 1), (2, 3))}, "instead of one with all partitions"),
+    ("expression", {}, {"committed": everywhere(20)}, "committed is 0:20"),
+    ("static", {}, {"instances": {"named": (3, (0, 1))}}, "instead of 'named' in epoch -2"),
+    ("static", {}, {"instances": {}}, "the broker shows {}"),
+    ("static", {}, {"members": ((0, 1, 2, 3),)}, "they themselves say"),
+    ("return", {}, {"instances": {"named": (-2, (0, 1))}}, "instead of 'named' in epoch 4"),
+    ("return", {}, {"members": ((0,), (1, 2, 3))}, "they themselves say"),
+    ("return", {}, {"epoch": 5, "instances": {"named": (5, (0, 1))}}, "the group's epoch was 4 and is now 5"),
     ("delete_offsets", {}, {"committed": everywhere(20)}, "committed is 0:20"),
     ("delete_offsets", {}, {"committed": {}}, "committed is nothing"),
     ("delete_group", {}, {"listed": True}, "still listed"),

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 from tests.clients.jvm import Jvm
+from tests.offsets_topic import consumer_history
 from tests.offsets_topic.formatters import printed
 from tests.offsets_topic.history import CONFIG, normalised, play, shown
 from tests.oracle.apache_kafka import ApacheKafka
@@ -17,8 +18,22 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 CODECS = {"none": 0, "gzip": 1}
 
 
+def consumer_groups() -> None:
+    """What the history of consumer groups leaves, as it is on the wire."""
+    with ApacheKafka(config=consumer_history.CONFIG) as kafka:
+        player = consumer_history.play(kafka.bootstrap_servers)
+        told = {
+            "topic_ids": {topic_id.hex(): name for topic_id, name in player.topic_ids.items()},
+            "partitions": consumer_history.raw(player),
+            "described": consumer_history.described(player),
+        }
+        player.close()
+    (GOLDEN / "consumer-groups.json").write_text(json.dumps(told, indent=1) + "\n")
+
+
 def main() -> None:
     GOLDEN.mkdir(exist_ok=True)
+    consumer_groups()
     for name, codec in CODECS.items():
         with ApacheKafka(config={**CONFIG, "offsets.topic.compression.codec": codec}) as kafka:
             player = play(kafka.bootstrap_servers)

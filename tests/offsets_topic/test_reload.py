@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkastub.coordinator import GroupMetadata
-from kafkastub.coordinator.hard_state import HardState
-from kafkastub.state.topics import delete_topics
+from kafkastub.coordinator import GroupMetadata, Turn
+from kafkastub.coordinator.hard_state import HardState, key_of
+from kafkastub.state.topics import delete_topics, ensure_offsets_topic
 from kafkawire.errors import ErrorCode
 from tests.coordinator.context import DAY_MS, RETENTION_MS, CoordinatorTestContext, Member, subscription
+from tests.offsets_topic.consumer_records import random_record
 from tests.offsets_topic.reading import TOPIC, records
+from tests.offsets_topic.test_consumer_groups import shown
 from tests.offsets_topic.test_log import _produced, one_partition
 
 
@@ -51,12 +53,12 @@ def last_records(context: CoordinatorTestContext) -> dict[Any, tuple[int, Any]]:
     last = {}
     for partition in range(3) if TOPIC in context.state.cluster.topics else ():
         for at, short in records(context, partition):
-            last[short[:3] if isinstance(short, tuple) else short.group_id] = at, short
-    return {key: found for key, found in last.items() if isinstance(found[1], GroupMetadata) or _is_offset(found[1])}
+            last[short[:3] if isinstance(short, tuple) else key_of(short)[0]] = at, short
+    return {key: found for key, found in last.items() if _has_value(found[1])}
 
 
-def _is_offset(short: Any) -> bool:
-    return isinstance(short, tuple) and short[3] is not None
+def _has_value(short: Any) -> bool:
+    return short[3] is not None if isinstance(short, tuple) else key_of(short)[1]
 
 
 class History:
@@ -85,8 +87,9 @@ class History:
                 self.topic,
                 self.pend,
                 self.end,
+                self.consumer_group,
             ],
-            [12, 3, 2, 2, 1, 2, 1, 0.3, 6, 3],
+            [12, 3, 2, 2, 1, 2, 1, 0.3, 6, 3, 6],
         )
         chosen[0]()
 
@@ -122,6 +125,15 @@ class History:
     def end(self) -> None:
         if TOPIC in self.context.state.cluster.topics:
             self.context.end(self.random.random() < 0.6, producer=self.random.randrange(3))
+
+    def consumer_group(self) -> None:
+        """Records as they never come together: the log does not know what they mean."""
+        context, group = self.context, self.random.choice(["c1", "c2", "g"])
+        turn = Turn(context.broker_ms, context.timer_ms)
+        for _ in range(self.random.randint(1, 4)):
+            context.coordinator.log(turn, random_record(self.random, group))
+        ensure_offsets_topic(context.state)
+        context.state.settle(turn)
 
     def join(self) -> None:
         group = self.group()
@@ -171,6 +183,7 @@ def test_a_random_history_comes_back(seed: int, steps: int, history: int):
     assert offsets(context.coordinator.hard) == offsets(old)
     assert pending(context.coordinator.hard) == pending(old)
     assert context.coordinator.hard.generations == old.generations
+    assert shown(context.coordinator.hard) == shown(old)
     assert last_records(context) == topic, "and is on the log as before"
     for _ in range(20):
         story.step()
@@ -179,6 +192,7 @@ def test_a_random_history_comes_back(seed: int, steps: int, history: int):
     assert offsets(context.coordinator.hard) == offsets(newer)
     assert pending(context.coordinator.hard) == pending(newer)
     assert context.coordinator.hard.generations == newer.generations
+    assert shown(context.coordinator.hard) == shown(newer)
 
 
 def test_who_is_parked_is_sent_away_and_the_group_lives_on():

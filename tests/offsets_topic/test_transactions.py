@@ -92,6 +92,47 @@ def test_who_reads_committed_records_is_not_shown_an_aborted_commit(history: int
     assert not [one for _, one in shown if one == ("g", "a", 0, 1)]
 
 
+@pytest.mark.parametrize("history", range(8))
+def test_who_reads_committed_records_is_shown_what_was_committed_after_an_abort_that_is_compacted(history: int):
+    context = one_partition(history=history)
+    context.pend("g", {"a": {0: 1}})
+    context.end(commit=False)
+    for offset in range(12):
+        context.commit("h", {"a": {offset % 3: offset}})
+        batches(context)
+    context.pend("g", {"a": {0: 2}})
+    context.end()
+    assert [one for _, one in committed(context) if one[0] == "g"] == [("g", "a", 0, 2)]
+
+
+@pytest.mark.parametrize("history", range(8))
+def test_a_marker_counts_on_reload_though_nothing_is_left_of_its_group(history: int):
+    context = one_partition(history=history)
+    context.commit("g", {"a": {1: 9}})
+    context.delete_groups("g")
+    context.pend("g", {"a": {0: 5}})
+    context.end(commit=False)
+    for number in range(4):
+        context.commit(f"h{number}")
+        reload(context)
+        assert not context.coordinator.offsets.has_pending("g")
+
+
+@pytest.mark.parametrize("history", range(8))
+def test_what_was_committed_stays_where_it_stood_though_an_aborted_commit_said_the_same(history: int):
+    context = one_partition(history=history)
+    context.pend("g", {"a": {0: 5}}, producer=1)
+    context.end(producer=1)
+    context.pend("g", {"a": {0: 6}}, producer=2)
+    context.pend("g", {"a": {0: 5}}, producer=3)
+    context.end(commit=False, producer=3)
+    for offset in range(6):
+        context.commit("h", {"a": {offset % 2: offset}})
+    reload(context)
+    context.end(producer=2)
+    assert context.fetch("g", {"a": [0]}) == {("a", 0): (6, -1, "")}
+
+
 def test_what_is_pending_stays_pending_however_much_is_compacted():
     context = one_partition(history=0)
     context.pend("g", {"a": {0: 5, 1: 6}})

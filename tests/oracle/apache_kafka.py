@@ -81,6 +81,11 @@ class ApacheKafka:
         self.stop()
 
     @property
+    def folder(self) -> Path | None:
+        """Where the node's files are, its log directory as `logs`; None before it starts."""
+        return self._folder
+
+    @property
     def running(self) -> bool:
         """Whether the node's process lives."""
         return self._process is not None and self._process.poll() is None

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from kafkastub import KafkaStub
-from kafkawire.records import NewRecord, build_batch
+from kafkawire.records import NewRecord, build_batch, read_batch, split_batches
 from tests.clients.jvm import Jvm
+from tests.offsets_topic import consumer_history
+from tests.offsets_topic.moving import logs_of
 from tests.persistence.speaker import Speaker
 
 TOOL = "org.apache.kafka.tools.DumpLogSegments"
@@ -56,3 +60,39 @@ def test_offsets_are_decoded(directory: Path, jvm: Jvm):
     assert '"group":"group","topic":"orders","partition":0' in line
     assert '"offset":3' in line
     assert '"metadata":"halfway"' in line
+
+
+def test_records_of_consumer_groups_are_decoded(tmp_path: Path, jvm: Jvm):
+    """Every one of them, to what a client can read in the topic."""
+    with KafkaStub(config=consumer_history.CONFIG, profile="kafka", data_dir=tmp_path) as stub:
+        player = consumer_history.play(stub.bootstrap_servers)
+        player.close()
+    told: list[tuple[str, str]] = []
+    for segment in sorted(tmp_path.glob("__consumer_offsets-*/*.log")):
+        if segment.stat().st_size:
+            lines = _dump(jvm, "--offsets-decoder", "--files", str(segment))
+            assert not [line for line in lines if "isvalid: false" in line]
+            told += [re.findall(r"key: (.*) payload: (.*)", line)[0] for line in lines if line.startswith("|")]
+    written = logs_of(tmp_path).values()
+    assert len(told) == sum(len(list(read_batch(bytes(batch)))) for log in written for _, batch in split_batches(log))
+    keys = [json.loads(key) for key, _ in told]
+    assert {key["type"] for key in keys} == {"1", "3", "4", "5", "6", "7", "8", "16"}
+    ended = [
+        key["data"] for key, (_, value) in zip(keys, told, strict=True) if value == "<DELETE>" and key["type"] == "3"
+    ]
+    assert ended == [{"groupId": "gone"}]
+    topic = next(name for name, id_ in player.topic_ids.items() if id_ == "orders")
+    assigned = next(json.loads(value)["data"] for key, value in told if json.loads(key)["type"] == "8")
+    assert assigned == {
+        "memberEpoch": 2,
+        "previousMemberEpoch": 0,
+        "state": 0,
+        "assignedPartitions": [
+            {
+                "topicId": base64.urlsafe_b64encode(topic).decode().rstrip("="),
+                "partitions": [0, 1, 2],
+                "assignmentEpochs": [2, 2, 2],
+            }
+        ],
+        "partitionsPendingRevocation": [],
+    }

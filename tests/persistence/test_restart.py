@@ -18,6 +18,7 @@ from kafkawire.messages.alter_replica_log_dirs_request import (
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
 )
+from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.create_partitions_request import CreatePartitionsRequest, CreatePartitionsTopic
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.delete_records_request import (
@@ -38,7 +39,7 @@ from tests.conftest import CONFIG
 from tests.persistence.speaker import EARLIEST, LATEST, Speaker
 
 Start = Callable[..., KafkaStub]
-TOPIC, BROKER = 2, 4
+TOPIC, BROKER, GROUP = 2, 4, 32
 
 
 @pytest.fixture
@@ -364,3 +365,21 @@ def test_log_directories_of_replicas_come_back(start: Start):
         assert places(stub) == {"/two": [0, 1, 2, 3], "/three": [0, 1]}, "a directory is no more"
     with start() as stub:
         assert places(stub) == {"/tmp/kafka-logs": [0, 1, 2, 3, 0, 1]}
+
+
+def test_a_groups_configuration_comes_back_and_its_members_go_by_it(start: Start):
+    interval = "consumer.heartbeat.interval.ms"
+    joining = ConsumerGroupHeartbeatRequest(
+        "g", "m", 0, rebalance_timeout_ms=1000, subscribed_topic_names=[], topic_partitions=[]
+    )
+    with start() as stub, Speaker(stub.bootstrap_servers) as speaker:
+        resource = AlterConfigsResource(GROUP, "g", [AlterableConfig(interval, "7000")])
+        assert speaker.ask(AlterConfigsRequest([resource]), 2).responses[0].error_code == ErrorCode.NONE
+    with start() as stub, Speaker(stub.bootstrap_servers) as speaker:
+        assert _config(speaker, GROUP, "g", interval) == "7000"
+        assert speaker.ask_loaded(joining, 1).heartbeat_interval_ms == 7000
+    bounds: dict[str, object] = {"group.consumer.max.heartbeat.interval.ms": 6000}
+    with start(bounds) as stub, Speaker(stub.bootstrap_servers) as speaker:
+        assert _config(speaker, GROUP, "g", interval) == "7000"
+        heartbeat = ConsumerGroupHeartbeatRequest("g", "m", 1)
+        assert speaker.ask_loaded(heartbeat, 1).heartbeat_interval_ms == 6000  # what its brokers allow now

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import resource
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kafkawire.errors import ErrorCode
+from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
+from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.end_txn_request import EndTxnRequest
 from kafkawire.messages.heartbeat_request import HeartbeatRequest
 from kafkawire.messages.init_producer_id_request import InitProducerIdRequest
@@ -85,6 +88,67 @@ def test_a_full_disk_under_a_group(tmp_path: Path):
         assert speaker.committed("group", "orders", [0]) == [39]
         assert [one.value for one in speaker.records("__consumer_offsets", _partition(segment))][-1] is not None
         assert len(speaker.records("__consumer_offsets", _partition(segment))) == 40
+
+
+def _beat(speaker: Speaker, member_id: str, epoch: int, **fields: Any) -> Any:
+    request = ConsumerGroupHeartbeatRequest("group", member_id, epoch, rebalance_timeout_ms=60_000, **fields)
+    return speaker.ask(request, 1)
+
+
+def _members(speaker: Speaker) -> list[tuple[str, int, list[int]]]:
+    """Of the consumer group: member id, epoch and partitions."""
+    (group,) = speaker.ask(ConsumerGroupDescribeRequest(["group"]), 1).groups
+    return [
+        (one.member_id, one.member_epoch, [p for topic in one.assignment.topic_partitions for p in topic.partitions])
+        for one in group.members
+    ]
+
+
+def test_a_full_disk_under_a_consumer_group(tmp_path: Path):
+    options = ["--data-dir", str(tmp_path), "--topic", "orders:2"]
+    join: dict[str, Any] = {"subscribed_topic_names": ["orders"], "topic_partitions": []}
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        for offset in range(40):
+            assert speaker.commit("group", "orders", {0: offset}) == [0]
+        assert _beat(speaker, "one", 0, **join).error_code == 0
+        before = _members(speaker)
+        assert [(member_id, partitions) for member_id, _, partitions in before] == [("one", [0, 1])]
+        (segment,) = tmp_path.glob("__consumer_offsets-*/*.log")
+        _limit_files(process, segment.stat().st_size + 10)
+        assert _beat(speaker, "two", 0, **join).error_code == ERROR
+        assert _members(speaker) == before
+        assert _beat(speaker, "one", -1).error_code == ERROR
+        assert _members(speaker) == before
+        assert "Traceback" not in process.stderr
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        assert _members(speaker) == before
+        ((_, epoch, _),) = before
+        assert _beat(speaker, "one", epoch).member_epoch == epoch
+        assert _beat(speaker, "two", 0, **join).error_code == 0
+
+
+def test_a_full_disk_under_a_group_of_the_consumer_protocol(tmp_path: Path):
+    options = ["--data-dir", str(tmp_path), "--topic", "orders:2"]
+
+    def beat(speaker: Speaker, member: str, epoch: int = 0, **more: Any) -> Any:
+        joining = {"rebalance_timeout_ms": 60_000, "subscribed_topic_names": ["orders"], "topic_partitions": []}
+        request = ConsumerGroupHeartbeatRequest("group", member, epoch, **({} if epoch else joining), **more)
+        return speaker.ask_loaded(request, 1)
+
+    def members(speaker: Speaker) -> dict[str, int]:
+        (group,) = speaker.ask(ConsumerGroupDescribeRequest(["group"]), 1).groups
+        return {member.member_id: member.member_epoch for member in group.members}
+
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        assert beat(speaker, "one").member_epoch == 2
+        (segment,) = tmp_path.glob("__consumer_offsets-*/*.log")
+        _limit_files(process, segment.stat().st_size + 10)
+        assert beat(speaker, "two").error_code == ERROR
+        assert beat(speaker, "one", 2).error_code == ERROR
+        assert members(speaker) == {"one": 2}
+    with Serving(*options) as process, Speaker(process.servers) as speaker:
+        assert beat(speaker, "one", 2).member_epoch == 2
+        assert members(speaker) == {"one": 2}
 
 
 def _commit_in_transaction(speaker: Speaker, producer: tuple[int, int], offset: int) -> int:

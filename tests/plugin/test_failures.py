@@ -88,27 +88,31 @@ def test_it():
 """).assert_outcomes(passed=1)
 
 
-CONSUMER = """
-from confluent_kafka import Consumer
+SHARING = """
+import socket
+from kafkawire.codec import encode
+from kafkawire.header import request_header
+from kafkawire.messages.api_versions_request import ApiVersionsRequest
+from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 
 def test_it(kafka_stub):
-    config = {"bootstrap.servers": kafka_stub.bootstrap_servers, "group.id": "g", "client.id": "billing"}
-    consumer = Consumer({**config, "group.protocol": "consumer", "log_level": 0})
-    consumer.subscribe(["orders"])
-    message = consumer.poll(60)
-    consumer.close()
-    assert message is not None
-    assert message.error() is None
+    hello = ApiVersionsRequest(client_software_name="apache-kafka-java", client_software_version="4.4.0")
+    with socket.create_connection(("127.0.0.1", kafka_stub.port)) as client:
+        for request, version in ((hello, 3), (ShareGroupHeartbeatRequest("g"), 1)):
+            sent = request_header(request.API_KEY, version, 1, "billing", True) + encode(request, version)
+            client.sendall(len(sent).to_bytes(4, "big") + sent)
+            assert client.recv(1 << 16)
+    assert not "served"
 """
 
 
 def test_it_names_who_asked_for_what_is_not_served(run):
-    result = run(CONSUMER)
+    result = run(SHARING)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
             "*requests that kafkastub does not serve*",
-            "client billing (*rdkafka*) asked for ConsumerGroupHeartbeat, which kafkastub does not serve yet: "
+            "client billing (*java*) asked for ShareGroupHeartbeat, which kafkastub does not serve yet: "
             "answered UNSUPPORTED_VERSION",
             "*last requests of kafka_stub*",
         ]
@@ -122,12 +126,12 @@ from kafkawire.header import request_header
 
 def test_it(kafka_stub):
     with socket.create_connection(("127.0.0.1", kafka_stub.port)) as client:
-        sent = request_header(69, 0, 1, "mine", True)
+        sent = request_header(77, 1, 1, "mine", True)
         client.sendall(len(sent).to_bytes(4, "big") + sent)
         assert client.recv(1) != b""
 """)
     result.assert_outcomes(failed=1)
-    line = "client mine asked for ConsumerGroupDescribe v0, which kafkastub does not serve: the connection was closed"
+    line = "client mine asked for ShareGroupDescribe v1, which kafkastub does not serve: the connection was closed"
     result.stdout.fnmatch_lines([line])
 
 

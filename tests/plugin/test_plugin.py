@@ -201,3 +201,35 @@ def test_it(kafka_stub):
 
 def test_a_stub_that_was_closed_before_still_lets_its_test_report(run):
     run("def test_it(kafka_stub):\n    kafka_stub.close()\n    assert topics is None").assert_outcomes(failed=1)
+
+
+HEARTBEATS = """
+from kafkastub.client import Client
+from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
+
+def told(stub):
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="g",
+        member_id="one",
+        rebalance_timeout_ms=60_000,
+        subscribed_topic_names=["orders"],
+        topic_partitions=[],
+    )
+    with Client(stub.bootstrap_servers) as client:
+        answer = client.ask_coordinator("g", request)
+    return answer.error_code, answer.heartbeat_interval_ms
+
+def test_quick(kafka_stub):
+    assert told(kafka_stub) == (0, 100)
+
+@pytest.mark.kafka_stub(config={"group.consumer.min.heartbeat.interval.ms": 3000})
+def test_of_its_own(kafka_stub):
+    assert told(kafka_stub) == (0, 5000)
+
+def test_of_an_argument_s_own(kafka_stub_factory):
+    assert told(kafka_stub_factory(config={"group.consumer.heartbeat.interval.ms": 7000})) == (0, 7000)
+"""
+
+
+def test_members_of_the_consumer_protocol_speak_often_unless_the_test_says_how_often(run):
+    run(HEARTBEATS).assert_outcomes(passed=3)

@@ -165,6 +165,18 @@ def test_an_answer_that_is_given_again_and_again_keeps_its_throttle_time_to_itse
             assert asker.ask(ApiKey.HEARTBEAT, 4, beat).throttle_ms == 1000
 
 
+@pytest.mark.parametrize("version", [0, 1])
+def test_members_of_the_consumer_protocol_are_told_to_wait(stub: KafkaStub, version: int):
+    from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
+
+    stub.set_quota(client_id="asker", request_percentage=1e-6)
+    beat = ConsumerGroupHeartbeatRequest("group", "nobody", 1)
+    with Client(stub.bootstrap_servers, "asker") as asker, Client(stub.bootstrap_servers, "other") as other:
+        key = ApiKey.CONSUMER_GROUP_HEARTBEAT
+        assert asker.ask(key, version, beat).throttle_ms == 1000
+        assert other.ask(key, version, beat).throttle_ms == 0
+
+
 def test_each_node_counts_for_itself():
     with KafkaStub(nodes=2, topics={"one": 1, "two": 1}) as stub:
         first, second = stub.nodes.values()

@@ -36,6 +36,8 @@ from kafkawire.messages.alter_user_scram_credentials_request import (
     ScramCredentialDeletion,
 )
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
+from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
+from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafkawire.messages.create_partitions_request import CreatePartitionsRequest, CreatePartitionsTopic
 from kafkawire.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -118,6 +120,8 @@ SEEN, OTHER, GONE = "seen", "other", "gone"
 """Two topics that exist, and one that does not. Entries that deny are about the first."""
 TEAM, TX, OPEN_TX = "team", "tx", "open-tx"
 """The last one has an open transaction over the two topics that exist."""
+CREW = "crew"
+"""A group of the consumer protocol with a member, which has both of these topics."""
 NAMES = {
     ResourceType.TOPIC: SEEN,
     ResourceType.GROUP: TEAM,
@@ -264,6 +268,18 @@ def _groups(ids: dict[str, bytes]) -> Iterator[Cell]:
     yield Cell("heartbeat", ApiKey.HEARTBEAT, 4, HeartbeatRequest(TEAM, 1, "nobody"))
     yield Cell("leave 2", ApiKey.LEAVE_GROUP, 2, LeaveGroupRequest(TEAM, "nobody"))
     yield Cell("leave 5", ApiKey.LEAVE_GROUP, 5, LeaveGroupRequest(TEAM, members=[MemberIdentity("nobody")]))
+    for title, group, topics in (
+        ("of nobody", "none", None),
+        ("of another type", TEAM, None),
+        ("of nobody, with topics", "none", [SEEN, GONE]),
+        ("of another type, with topics", TEAM, [OTHER, SEEN]),
+        ("with an empty list", TEAM, []),
+    ):
+        beat = ConsumerGroupHeartbeatRequest(group, "nobody", 5, subscribed_topic_names=topics)
+        yield Cell(f"consumer heartbeat {title}", ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, beat)
+    for version in (0, 1):
+        told = ConsumerGroupDescribeRequest([CREW, "none", "", TEAM, CREW], include_authorized_operations=version > 0)
+        yield Cell(f"consumer describe {version}", ApiKey.CONSUMER_GROUP_DESCRIBE, version, told)
     for version in (0, 5, 6):
         describe = DescribeGroupsRequest(["others", TEAM, "none"], include_authorized_operations=version >= 3)
         yield Cell(f"describe groups {version}", ApiKey.DESCRIBE_GROUPS, version, describe)

@@ -19,6 +19,7 @@ from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode
 from kafkawire.messages import RESPONSES
 from kafkawire.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
+from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafkawire.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafkawire.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
@@ -35,7 +36,7 @@ from kafkawire.messages.offset_commit_request import (
 from kafkawire.schema import Message, Struct
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.rawclient import RawClient
-from tests.security.matrix import ADMIN, OPEN_TX, OTHER, SEEN, SUBJECT, TEAM, TX, acl_sets, admin_acls, cells
+from tests.security.matrix import ADMIN, CREW, OPEN_TX, OTHER, SEEN, SUBJECT, TEAM, TX, acl_sets, admin_acls, cells
 from tests.waiting import until
 
 RECORDED = Path(__file__).with_name("acl_matrix.json")
@@ -43,6 +44,8 @@ CONFIG: dict[str, object] = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "allow.everyone.if.no.acl.found": "true",
     "group.initial.rebalance.delay.ms": 0,
+    "group.consumer.max.session.timeout.ms": 3_600_000,
+    "group.consumer.session.timeout.ms": 3_600_000,  # a member that is silent for as long as the matrix takes
     "log.retention.ms": -1,
     "share.coordinator.state.topic.num.partitions": 1,
 }
@@ -118,6 +121,10 @@ class Player:
                     ),
                     f"a commit of {group} to {topic}",
                 )
+        joining = ConsumerGroupHeartbeatRequest(
+            CREW, "steady", 0, None, None, 60_000, [SEEN, OTHER], topic_partitions=[]
+        )
+        until(lambda: not self._admin_ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, joining).error_code, "a member of it")
         started = InitProducerIdRequest(TX, 1000)
         until(lambda: not self._admin_ask(ApiKey.INIT_PRODUCER_ID, 5, started).error_code, f"transactional id {TX}")
         self._open_transaction()
@@ -243,6 +250,8 @@ def _without(value: Any, ids: dict[str, str], key: ApiKey) -> Any:
                 kept[name] = one if one is None else bool(one)
             elif name in _LISTS:
                 continue
+            elif name == "topic_partitions" and one:  # by the topics' ids, which are others in each run
+                kept[name] = sorted(_without(one, ids, key), key=lambda topic: str(topic["topic_name"]))
             else:
                 kept[name] = _without(one, ids, key)
         if key in _OWN_WORDS and kept.get("error_code") == ErrorCode.CLUSTER_AUTHORIZATION_FAILED:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kafkawire.java_order import copied, hash_map_order, string_hash, string_map_order, string_order
+from kafkawire.java_order import (
+    copied,
+    hash_map_order,
+    string_hash,
+    string_map_order,
+    string_order,
+    string_timeline_order,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,3 +63,16 @@ def test_texts_are_in_the_order_of_a_map_with_these_keys_each_once():
         ((string_hash(n), n) for n in ("user", "client-id")), 3
     )
     assert sorted(("\uff5e", "\U0001f600", "a"), key=string_order) == ["a", "\U0001f600", "\uff5e"]
+
+
+def test_kafka_s_own_map_has_another_order_and_never_shrinks():
+    members = [f"member-{i}" for i in range(14)]
+
+    def numbers(*args: int) -> list[str]:
+        return [f"member-{i}" for i in args]
+
+    assert string_timeline_order(members[:3]) == numbers(0, 2, 1)
+    assert string_timeline_order(members[:5]) == numbers(3, 0, 2, 4, 1)
+    assert string_timeline_order(members) == numbers(13, 3, 10, 8, 0, 5, 12, 2, 7, 4, 11, 9, 1, 6)
+    assert string_timeline_order(members[:4], peak=14) == numbers(3, 0, 2, 1)
+    assert string_timeline_order(("größe", "\U0001f600", "", "BB", "Aa")) == ["", "Aa", "BB", "größe", "\U0001f600"]

@@ -6,7 +6,6 @@ what is done where a broker is too old, follows Kafka's `KafkaAdminClient`.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,10 +14,9 @@ from kafkastub.client.errors import BrokerError, Unsupported
 from kafkastub.client.routing import Client, Node
 from kafkastub.client.topics import TopicPartition
 from kafkawire.api import ApiKey
-from kafkawire.codec import decode
-from kafkawire.errors import ErrorCode, MalformedMessage
+from kafkawire.assigned import assigned_partitions
+from kafkawire.errors import ErrorCode
 from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
-from kafkawire.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.list_groups_request import ListGroupsRequest
@@ -148,7 +146,7 @@ def _classic(client: Client, group_id: str, coordinator: Node) -> Group:
         reason = f"GroupId {group_id} is not a consumer group ({row.protocol_type})."
         raise BrokerError(ErrorCode.INVALID_GROUP_ID, reason)
     members = [
-        Member(m.member_id, m.group_instance_id, m.client_id, m.client_host, _assigned(m.member_assignment))
+        Member(m.member_id, m.group_instance_id, m.client_id, m.client_host, assigned_partitions(m.member_assignment))
         for m in row.members
     ]
     return Group(group_id, coordinator, row.group_state, row.protocol_data, members)
@@ -224,15 +222,3 @@ def _common(client: Client, key: ApiKey) -> int:
 
 def _partitions(rows: Iterable[Any]) -> list[TopicPartition]:
     return [(row.topic_name, index) for row in rows for index in row.partitions]
-
-
-def _assigned(data: bytes) -> list[TopicPartition]:
-    """The partitions in a classic member's assignment; none where it cannot be read."""
-    if len(data) < 2:
-        return []
-    version = min(max(struct.unpack_from(">h", data)[0], 0), ConsumerProtocolAssignment.VERSIONS[1])
-    try:
-        assignment = decode(ConsumerProtocolAssignment, version, bytes(data[2:]))
-    except MalformedMessage:
-        return []
-    return [(row.topic, index) for row in assignment.assigned_partitions for index in row.partitions]

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from . import definition
+from .assignors import NAME as ASSIGNORS
+from .assignors import assignor_names
 from .connection_limits import check_connection_limits
 from .errors import ConfigError, InvalidValue
 from .kafka_table import BROKER, TOPIC, TOPIC_SYNONYMS, Row
@@ -36,6 +38,8 @@ _OF_THE_AUTHORIZER: Final = ("super.users", "allow.everyone.if.no.acl.found")
 """Read by the StandardAuthorizer itself, not by Kafka's broker."""
 _KNOWN_PREFIXES = ("listener.name.", "config.providers.", "rsm.config.", "rlmm.config.")
 _INFINITE_RETENTION = "offsets.retention.minutes"
+_WITH_EPOCHS: Final = ("consumer", "share", "streams")
+"""The group types that have a heartbeat of their own."""
 
 
 def synonyms(name: str) -> tuple[str, ...]:
@@ -136,6 +140,7 @@ class BrokerConfig:
                 if not self._may_be_infinite(name, typed):
                     definition.check(name, row, typed)
         values["broker.id"] = values["node.id"]
+        _clamp_assignment_intervals(values)
         _check_together(values, merged)
         self.dynamic_broker, self.dynamic_default, self._values = broker, default, values
         self.log_defaults = _log_defaults(values, set(merged))
@@ -247,14 +252,29 @@ def _check_together(values: Mapping[str, Any], given: Mapping[str, str]) -> None
         refuse("group.coordinator.rebalance.protocols", "the protocol classic can't be disabled")
     if problem := wrongly_cordoned(values):
         refuse(CORDONED, problem[0].lower() + problem[1:])
-    for kind in ("consumer", "share", "streams"):
+    assignor_names(values[ASSIGNORS])
+    for kind in _WITH_EPOCHS:
         _check_group_timeouts(values, kind, refuse)
 
 
+def _clamp_assignment_intervals(values: dict[str, Any]) -> None:
+    """One that was set while the broker ran counts as the bound where it is past it: the bounds are of this start.
+
+    Kafka: GroupCoordinatorConfig.clampDynamicConfigs.
+    """
+    for kind in _WITH_EPOCHS:
+        name, low, high = _bounded(kind, "assignment.interval")
+        values[name] = min(max(values[name], values[low]), values[high])
+
+
+def _bounded(kind: str, what: str) -> tuple[str, str, str]:
+    """The name, and the names of its bounds."""
+    return f"group.{kind}.{what}.ms", f"group.{kind}.min.{what}.ms", f"group.{kind}.max.{what}.ms"
+
+
 def _check_group_timeouts(values: Mapping[str, Any], kind: str, refuse: Any) -> None:
-    for timeout in ("heartbeat.interval", "session.timeout"):
-        word, unit = timeout.split(".")
-        name, low, high = (f"group.{kind}.{prefix}{word}.{unit}.ms" for prefix in ("", "min.", "max."))
+    for timeout in ("heartbeat.interval", "session.timeout", "assignment.interval"):
+        name, low, high = _bounded(kind, timeout)
         if not values[low] <= values[name] <= values[high]:
             refuse(name, f"it must lie between {low}={values[low]} and {high}={values[high]}")
     heartbeat, session = f"group.{kind}.heartbeat.interval.ms", f"group.{kind}.session.timeout.ms"

@@ -67,14 +67,15 @@ def validate_group_configs(config: BrokerConfig, overrides: Mapping[str, str]) -
             values[name] = definition.parse(name, row, overrides[name])
             definition.check(name, row, values[name])
     for name, bound in _BOUNDED:
-        _check_bounds(config, name, values[name], bound)
+        if name in overrides:
+            _check_bounds(config, name, values[name], bound)
     assignors = config["group.streams.assignors"]
     if _ASSIGNOR in overrides and values[_ASSIGNOR] not in assignors:
         why = f"is not a registered task assignor. Registered assignors are: [{', '.join(assignors)}]."
         raise _refusal(_ASSIGNOR, f"{_ASSIGNOR} '{values[_ASSIGNOR]}' {why}")
     for kind in ("consumer", "share", "streams"):
         session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
-        if values[session] <= values[heartbeat]:
+        if (session in overrides or heartbeat in overrides) and values[session] <= values[heartbeat]:
             raise _refusal(session, f"{session} must be greater than {heartbeat}")
     if values[_DEAD_LETTERS].startswith("__"):
         raise _refusal(_DEAD_LETTERS, f"{_DEAD_LETTERS}: DLQ topic name must not start with '__'")

@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 _BOUNDS: Final = range(14, 36, 2)
 """Powers of two in nanoseconds, 16 microseconds to 17 seconds: the upper bounds of the latency histogram."""
 
-_KIP_496: Final = {
+_METERS: Final = {
     "offset-commits": ("kafkastub_offset_commits", "Offsets committed (KIP-496), counted per offset."),
     "offset-expirations": ("kafkastub_offset_expirations", "Offsets expired (KIP-496)."),
     "offset-deletions": ("kafkastub_offset_deletions", "Offsets deleted by an administrator (KIP-496)."),
     "group-completed-rebalances": ("kafkastub_group_completed_rebalances", "Rebalances completed (KIP-496)."),
+    "consumer-group-rebalances": (
+        "kafkastub_consumer_group_rebalances",
+        "Epochs that subscriptions and topics have brought to groups of the consumer protocol (KIP-848).",
+    ),
 }
 
 
@@ -46,7 +50,7 @@ class _OfBroker(Collector):
     def collect(self) -> Iterator[Metric]:
         broker = self._broker
         for name, count in broker.state.meters().items():
-            yield CounterMetricFamily(*_KIP_496[name], value=count)
+            yield CounterMetricFamily(*_METERS[name], value=count)
         metrics = broker.observer.metrics
         if metrics is not None:
             yield from _of_requests(metrics.apis())
@@ -95,9 +99,10 @@ def _cumulative(buckets: list[int]) -> list[tuple[str, float]]:
 
 def _of_state(broker: Broker) -> Iterator[Metric]:
     state, clock = broker.state, broker.clock
-    groups = GaugeMetricFamily("kafkastub_groups", "Groups by their state.", labels=["state"])
-    for name, count in sorted(Counter(group.state_name for group in state.coordinator.groups.values()).items()):
-        groups.add_metric([name], count)
+    groups = GaugeMetricFamily("kafkastub_groups", "Groups by protocol and state.", labels=["protocol", "state"])
+    counts = Counter((group.group_type, group.state_name) for group in state.coordinator.groups.values())
+    for labels, count in sorted(counts.items()):
+        groups.add_metric(labels, count)
     yield groups
     yield from _of_transactions(broker)
     yield GaugeMetricFamily("kafkastub_offsets", "Committed offsets that are there.", state.coordinator.offsets.count)

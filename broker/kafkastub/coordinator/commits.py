@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
-from kafkastub.coordinator.group import Group
+from kafkastub.coordinator.group import Group, PartitionCheck
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.records import (
     NO_TIMESTAMP,
@@ -47,13 +48,12 @@ def commit_offsets(
     """
     group_id = request.group_id
     group = groups.groups.get(group_id)
-    created, empty_since = group is None, None
+    created, empty_since, check = group is None, None, None
     if group is None:
         group = _group_to_be(groups, request, version, turn)
     else:
-        group.validate_offset_commit(
-            request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
-        )
+        generation = request.generation_id_or_member_epoch
+        check = group.validate_offset_commit(request.member_id, request.group_instance_id, generation, version=version)
         empty_since = group.keep_alive(request.member_id, groups.deadlines, turn.timer_ms)
     now = turn.broker_ms
     expiry, value_version = NO_TIMESTAMP, 4
@@ -61,6 +61,8 @@ def commit_offsets(
         overflow_is_never = groups.profile.overflowing_retention_never_expires
         expiry, value_version = _expiry(now + request.retention_time_ms, overflow_is_never), 1
     taken = _taken(groups, topics, turn)
+    if check is not None:
+        _check_each(check, taken)
     for topic, topic_id, partitions in taken:
         groups.log(turn, OffsetCommit(group.group_id, topic, partitions, now, expiry, topic_id, value_version))
     committed = sum(len(partitions) for _, _, partitions in taken)
@@ -80,6 +82,7 @@ def commit_run(
     topic: str,
     topic_id: bytes,
     run: RequestedRun,
+    version: int,
     broker_ms: int,
     timer_ms: int,
 ) -> OffsetCommit | None:
@@ -90,7 +93,10 @@ def commit_run(
     group = groups.groups.get(request.group_id)
     if group is None:
         return None
-    group.validate_offset_commit(request.member_id, request.group_instance_id, request.generation_id_or_member_epoch)
+    generation = request.generation_id_or_member_epoch
+    check = group.validate_offset_commit(request.member_id, request.group_instance_id, generation, version=version)
+    if check is not None:
+        _check_each(check, [(topic, topic_id, run)])
     empty_since = group.keep_alive(request.member_id, groups.deadlines, timer_ms)
     record = OffsetCommit(group.group_id, topic, run, broker_ms, NO_TIMESTAMP, topic_id)
     groups.hard.offsets.apply_commit(record)
@@ -113,12 +119,17 @@ def commit_transactional_offsets(
     It keeps no session alive.
     """
     group = groups.groups.get(request.group_id)
-    generation = request.generation_id_or_member_epoch
+    generation, check = request.generation_id_or_member_epoch, None
     if group is not None:
-        group.validate_offset_commit(request.member_id, request.group_instance_id, generation, transactional=True)
+        member = request.member_id, request.group_instance_id
+        with _older_errors(version):
+            check = group.validate_offset_commit(*member, generation, version=version, transactional=True)
     elif generation >= 0:
         raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND if version >= 6 else ErrorCode.ILLEGAL_GENERATION)
     taken = _taken(groups, topics, turn)
+    if check is not None:
+        with _older_errors(version):
+            _check_each(check, taken)
     if taken:
         check_producer()
     if group is None:
@@ -131,6 +142,28 @@ def commit_transactional_offsets(
         groups.log(turn, PendingOffsets(request.producer_id, request.producer_epoch, commit))
         groups.meters.offset_commits += len(partitions)
     return turn
+
+
+def _check_each(check: PartitionCheck, topics: Sequence[TopicCommit]) -> None:
+    """Raises what speaks against one of the partitions, and so against the whole commit."""
+    for _, topic_id, partitions in topics:
+        if isinstance(partitions, Run):
+            for partition in range(partitions.first, partitions.first + partitions.size):
+                check(topic_id, partition)
+        else:
+            for committed in partitions:
+                check(topic_id, committed.partition_index)
+
+
+@contextmanager
+def _older_errors(version: int) -> Iterator[None]:
+    """TxnOffsetCommit knows STALE_MEMBER_EPOCH from version 6 on. Kafka: supportsStaleMemberEpochError."""
+    try:
+        yield
+    except KafkaError as error:
+        if error.code is ErrorCode.STALE_MEMBER_EPOCH and version < 6:
+            raise KafkaError(ErrorCode.ILLEGAL_GENERATION) from None
+        raise
 
 
 def _taken(groups: Groups, topics: Sequence[TopicCommit], turn: Turn) -> list[TopicCommit]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
+from typing import TYPE_CHECKING
 
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.coordinator import commits, deletion, loading
@@ -21,6 +22,9 @@ from kafkastub.coordinator.settings import GroupSettings
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.offset_commit_request import OffsetCommitRequest
 from kafkawire.messages.txn_offset_commit_request import TxnOffsetCommitRequest
+
+if TYPE_CHECKING:
+    from kafkastub.coordinator.consumer.groups import ConsumerGroups
 
 
 class GroupCoordinator(Groups):
@@ -34,12 +38,43 @@ class GroupCoordinator(Groups):
         classic: the requests of the classic protocol.
     """
 
-    __slots__ = ("classic",)
+    __slots__ = ("_config", "_consumer", "_random", "classic")
 
     def __init__(self, config: BrokerConfig, profile: Profile, random: Random) -> None:
         super().__init__(GroupSettings.of(config), profile)
         self.simple = self.classic = ClassicGroups(self, random)
         self.types = {self.classic.name: self.classic}
+        self._consumer: ConsumerGroups | None = None
+        self._config = config
+        self._random = random
+
+    @property
+    def consumer(self) -> ConsumerGroups:
+        """The requests of the consumer protocol; made when first asked for, as most brokers never need them."""
+        if self._consumer is None:
+            from kafkastub.coordinator.consumer import migration
+            from kafkastub.coordinator.consumer.groups import ConsumerGroups
+            from kafkastub.coordinator.modern.settings import ConsumerSettings
+
+            self._consumer = ConsumerGroups(self, ConsumerSettings.of(self._config), self._random)
+            self.types = {**self.types, self._consumer.name: self._consumer}
+            migration.connect(self._consumer, self.classic)
+        return self._consumer
+
+    def metadata_changed(self, names: Iterable[str]) -> None:
+        """Topics were created, grown or deleted, or their replicas moved: for the groups that go by them."""
+        if self._consumer is not None:
+            self._consumer.metadata_changed(names)
+
+    def reconfigured(self) -> None:
+        """The broker's configuration was changed while it runs: of these groups, how often they are assigned anew."""
+        if self._consumer is not None:
+            self._consumer.reconfigured(self._config)
+
+    @property
+    def consumer_rebalances(self) -> int:
+        """How often subscriptions or topics have raised a consumer group's epoch (consumer-group-rebalances)."""
+        return 0 if self._consumer is None else self._consumer.rebalances
 
     @property
     def completed_rebalances(self) -> int:
@@ -142,6 +177,7 @@ class GroupCoordinator(Groups):
 
     def loaded(self, broker_ms: int, timer_ms: int) -> Turn:
         """All records are applied: bring the groups to life, with their members' sessions."""
+        self._load_types()
         return loading.loaded(self, Turn(broker_ms, timer_ms))
 
     def unload(self, broker_ms: int, timer_ms: int) -> Turn:
@@ -150,7 +186,13 @@ class GroupCoordinator(Groups):
 
     def reload(self, group_ids: Iterable[str], broker_ms: int, timer_ms: int) -> Turn:
         """These groups move to another coordinator, which knows of them what their records say."""
+        self._load_types()
         return loading.reload(self, list(group_ids), Turn(broker_ms, timer_ms))
+
+    def _load_types(self) -> None:
+        """There have to be the types of all groups that the records know."""
+        if self.hard.consumer:
+            _ = self.consumer
 
     # -- groups --------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ Nothing outside that package names its classes. Kafka: ``Group``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from kafkastub.coordinator.records import Record
@@ -15,6 +15,10 @@ from kafkastub.deadlines import Deadlines
 
 NOT_DUE = 2**63
 """Broker milliseconds later than every timestamp."""
+
+
+PartitionCheck = Callable[[bytes, int], None]
+"""Is given a topic's id and a partition of it; raises what speaks against a commit of its offset."""
 
 
 class Consideration(NamedTuple):
@@ -98,13 +102,23 @@ class Group(Protocol):
         """Whether a member subscribes to the topic, or may, for all that is known."""
 
     def validate_offset_commit(
-        self, member_id: str, group_instance_id: str | None, generation: int, *, transactional: bool = False
-    ) -> None:
+        self,
+        member_id: str,
+        group_instance_id: str | None,
+        generation: int,
+        *,
+        version: int = 9,
+        transactional: bool = False,
+    ) -> PartitionCheck | None:
         """Raises what speaks against a commit of this member in this generation, or epoch.
 
         With `transactional` (TxnOffsetCommit), who names no member may commit (older producers name none), and the
-        group's state is not asked.
+        group's state is not asked. What is given back has to be asked about each partition; `version` is the
+        request's.
         """
+
+    def validate_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
+        """Raises what speaks against this member's reading offsets in this epoch (OffsetFetch 9 and later)."""
 
     def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> int | None:
         """A member has committed: for its session that is as good as a heartbeat.
@@ -149,6 +163,9 @@ class GroupType(Protocol):
 
     def revived(self, group: Group, turn: Turn) -> None:
         """All groups are there again: let the group's members' sessions begin."""
+
+    def give_way(self, group: Group, turn: Turn) -> None:
+        """A group of another type takes the group's place: answer everything that is parked; it ends next."""
 
     def unload(self, group: Group, turn: Turn) -> None:
         """Answer everything that is parked with NOT_COORDINATOR; the group is forgotten."""

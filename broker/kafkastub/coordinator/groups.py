@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from kafkastub.config import Profile
 from kafkastub.coordinator.expiry import ExpiryIndex, ExpiryPolicy
@@ -16,6 +17,10 @@ from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.settings import GroupSettings
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadlines
+
+if TYPE_CHECKING:
+    from kafkastub.coordinator.modern.cluster import ClusterImage
+    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig
 
 
 class Meters:
@@ -36,14 +41,18 @@ class Groups:
         groups: the groups by id; to be read only.
         unseen: those of them that nobody can read yet, as there is no record of them: see `readable`.
         types: what makes groups, by the type's name.
+        image: the topics, for the types with epochs; None for no topics.
+        group_configs: what a group is configured for itself, by its id; None where it is not.
         simple: the one of them that makes groups which only store offsets.
     """
 
     __slots__ = (
         "deadlines",
         "expiry",
+        "group_configs",
         "groups",
         "hard",
+        "image",
         "index",
         "meters",
         "profile",
@@ -65,6 +74,8 @@ class Groups:
         self.meters = Meters()
         self.types: Mapping[str, GroupType] = {}
         self.simple: GroupType
+        self.image: ClusterImage | None = None
+        self.group_configs: Callable[[str], ConsumerGroupConfig | None] = lambda group_id: None
 
     @property
     def offsets(self) -> OffsetStore:

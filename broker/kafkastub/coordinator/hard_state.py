@@ -1,13 +1,17 @@
 """The coordinator's hard state: what survives it, because it is in `__consumer_offsets`.
 
-Offsets, and the last persisted generation of every group. `apply` is the one place where it changes, live and at load
-alike. Members' sessions, parked joins and rebalances in progress are soft state and live in the group types' packages.
+Offsets, the last persisted generation of every classic group, and the consumer groups. `apply` is the one place where
+it changes, live and at load alike. Members' sessions, parked joins and rebalances in progress are soft state and live
+in the group types' packages.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Final, Union
+
 from kafkastub.coordinator.offsets import OffsetStore
 from kafkastub.coordinator.records import (
+    ConsumerRecord,
     GroupMetadata,
     GroupTombstone,
     OffsetCommit,
@@ -17,19 +21,49 @@ from kafkastub.coordinator.records import (
     TransactionMarker,
 )
 
+if TYPE_CHECKING:
+    from kafkastub.coordinator.consumer_state import ConsumerStates, RecordKey
+
+_A_MEMBER: Final = 500
+"""Bytes of a member of a generation, beside its subscription and its assignment."""
+GroupKey = Union[str, "RecordKey"]
+"""What stands for the key of a record about a group: the id of a classic one, or what and which of another."""
+
+
+def key_of(record: GroupMetadata | GroupTombstone | ConsumerRecord) -> tuple[GroupKey, bool]:
+    """A record's key, and whether it has a value; else it is a tombstone."""
+    if not isinstance(record, ConsumerRecord):
+        return record.group_id, isinstance(record, GroupMetadata)
+    from kafkastub.coordinator import consumer_state  # most brokers have no such group
+
+    return consumer_state.key_of(record)
+
+
+def weight_of_group(record: Record) -> int:
+    """Bytes that a record about a group takes in memory, roughly; 0 of any other, whose size has a limit."""
+    if isinstance(record, GroupMetadata):
+        return sum(_A_MEMBER + len(one.subscription) + len(one.assignment) for one in record.members)
+    if isinstance(record, ConsumerRecord):
+        from kafkastub.coordinator import consumer_state
+
+        return consumer_state.weight(record)
+    return 0
+
 
 class HardState:
-    """Offsets and generations, as the records say.
+    """Offsets and groups, as the records say.
 
     Attributes:
         generations: the last persisted generation of each group that has one.
+        consumer: the consumer groups, by id.
     """
 
-    __slots__ = ("generations", "offsets")
+    __slots__ = ("consumer", "generations", "offsets")
 
     def __init__(self) -> None:
         self.offsets = OffsetStore()
         self.generations: dict[str, GroupMetadata] = {}
+        self.consumer: ConsumerStates = {}
 
     def apply(self, record: Record) -> None:
         """Make a record true."""
@@ -43,12 +77,25 @@ class HardState:
             self.generations.pop(record.group_id, None)
         elif isinstance(record, PendingOffsets):
             self.offsets.apply_pending(record)
+        elif isinstance(record, ConsumerRecord):
+            from kafkastub.coordinator import consumer_state
+
+            consumer_state.apply(self.consumer, record)
 
     def complete(self, marker: TransactionMarker) -> None:
         """Make a marker true, in its groups."""
         self.offsets.apply_marker(marker)
 
+    def last(self, key: GroupKey) -> Record | None:
+        """The last record about a group with that key; None where there is none, or a tombstone."""
+        if isinstance(key, str):
+            return self.generations.get(key)
+        from kafkastub.coordinator import consumer_state
+
+        return consumer_state.held(self.consumer, key)
+
     def knows(self, group_id: str) -> bool:
         """Whether there is anything of the group."""
         offsets = self.offsets
-        return group_id in self.generations or bool(offsets.topics(group_id)) or offsets.has_pending(group_id)
+        of_type = group_id in self.generations or group_id in self.consumer
+        return of_type or bool(offsets.topics(group_id)) or offsets.has_pending(group_id)

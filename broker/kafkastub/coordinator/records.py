@@ -247,5 +247,28 @@ class GroupTombstone:
     group_id: str
 
 
-Record = OffsetCommit | OffsetTombstone | GroupMetadata | GroupTombstone | PendingOffsets
+class ConsumerRecord:
+    """What the records of consumer groups have in common (KIP-848); they are in `consumer_records`."""
+
+    __slots__ = ()
+    __match_args__: tuple[str, ...] = ()
+    """Their attributes, in order."""
+
+    group_id: str
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True  # however many partitions there are
+        return type(self) is type(other) and all(
+            getattr(self, name) == getattr(other, name) for name in self.__match_args__
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__match_args__)
+        return f"{type(self).__name__}({told})"
+
+
+Record = OffsetCommit | OffsetTombstone | GroupMetadata | GroupTombstone | PendingOffsets | ConsumerRecord
 """What the coordinator appends to `__consumer_offsets` and what it is restored from."""

@@ -19,6 +19,9 @@ OC-13  Versions 2-4: retention_time other than -1 fixes the expiry timestamp; th
 OC-14  A retention_time that overflows means never, or at once, as the profile says.
 OC-15  A member's commit keeps its session alive.
 OC-16  Null metadata is stored as empty; the leader epoch (version 6+) and the topic id are stored.
+OC-17  A member of a consumer group that uses the new protocol: below version 9 UNSUPPORTED_VERSION.        KIP-848
+OC-18  It commits in its epoch; in an earlier one if every partition is its own since then, or before, else
+       STALE_MEMBER_EPOCH at all of them.                                                          KIP-848, KIP-1251
 Not done: -
 """
 

@@ -11,6 +11,8 @@ OF-8   Whether topic and partition exist is not checked.
 OF-9   The empty group id is a group like others.
 OF-10  require_stable (version 7+): UNSTABLE_OFFSET_COMMIT where a transaction's offset is not decided.   KIP-447
 OF-11  An error of the group is at its level; in version 1 at every partition.
+OF-12  Versions 9+: who names a member of a consumer group, and its epoch, has to have both right: UNKNOWN_MEMBER_ID,
+       STALE_MEMBER_EPOCH (ILLEGAL_GENERATION for one that uses the classic protocol) at the group. KIP-848
 Not done: -
 """
 
@@ -27,7 +29,7 @@ from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Cluster
 from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
-from kafkawire.errors import ErrorCode
+from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.offset_fetch_request import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -76,6 +78,11 @@ def offset_fetch(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
         groups = []
         known: dict[str, OffsetFetchResponseGroup] = {}  # one with many offsets may be named many times
         for group in request.groups:
+            if group.member_id is not None or group.member_epoch >= 0:
+                code = _against_member(coordinator, group)
+                if code:
+                    groups.append(OffsetFetchResponseGroup(group.group_id, (), code))
+                    continue
             if group.topics is None and group.group_id in known:
                 groups.append(known[group.group_id])
                 continue
@@ -110,11 +117,23 @@ def offset_fetch(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
     )
 
 
+def _against_member(coordinator: GroupCoordinator, asked: OffsetFetchRequestGroup) -> ErrorCode:
+    """What speaks against the member that asks, as it says. Kafka: OffsetMetadataManager.validateOffsetFetch."""
+    group = coordinator.readable(asked.group_id)
+    if group is None:
+        return ErrorCode.NONE
+    try:
+        group.validate_offset_fetch(asked.member_id, asked.member_epoch)
+    except KafkaError as error:
+        return error.code
+    return ErrorCode.NONE
+
+
 def _to_one_topic(
     coordinator: GroupCoordinator, group: OffsetFetchRequestGroup, stable: bool
 ) -> OffsetFetchResponse | None:
     """The whole answer where neighbours of one topic are asked for: the same object, as long as nothing changes."""
-    if group.topics is None or len(group.topics) != 1:
+    if group.topics is None or len(group.topics) != 1 or group.member_id is not None or group.member_epoch >= 0:
         return None
     topic, offsets = group.topics[0], coordinator.offsets
     columns = offsets.topic(group.group_id, topic.name)

@@ -7,6 +7,8 @@ HB-3   An unknown group or member, and an empty group: UNKNOWN_MEMBER_ID.
 HB-4   Another generation: ILLEGAL_GENERATION.
 HB-5   A static member that was replaced: FENCED_INSTANCE_ID; an instance id that nobody has: UNKNOWN_MEMBER_ID. KIP-345
 HB-6   The empty group id: INVALID_GROUP_ID.
+HB-7   A classic member of a consumer group: REBALANCE_IN_PROGRESS until it has joined again for its next assignment;
+       a member that uses the new protocol: UNKNOWN_MEMBER_ID.                  KIP-848
 Not done: -
 """
 

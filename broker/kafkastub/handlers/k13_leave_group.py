@@ -10,6 +10,7 @@ LG-6   Who is no member, or the group does not exist: UNKNOWN_MEMBER_ID at the m
 LG-7   A pending member gives up its place.                                                             KIP-394
 LG-8   A join that the member has parked answers UNKNOWN_MEMBER_ID.
 LG-9   The empty group id: INVALID_GROUP_ID.
+LG-10  Members of a consumer group leave so too, whatever protocol they use.                            KIP-848
 The reason (KIP-800) is read and not used.
 """
 

@@ -10,6 +10,8 @@ SG-6   A static member that was replaced: FENCED_INSTANCE_ID, where its sync is 
 SG-7   Another protocol type or name than the group's: INCONSISTENT_GROUP_PROTOCOL; version 5 must give both. KIP-559
 SG-8   Who has joined and does not sync within the rebalance timeout is out, and the group rebalances.
 SG-9   The empty group id: INVALID_GROUP_ID.
+SG-10  A classic member of a consumer group: its assignment, REBALANCE_IN_PROGRESS where it has to join again; a
+       member that uses the new protocol: UNKNOWN_MEMBER_ID.                       KIP-848
 Not done: -
 """
 

@@ -9,6 +9,7 @@ DG-5   The empty group id is a group like others; a group named twice is answere
 DG-6   The answers come by the partition of __consumer_offsets, in the order of Kafka's map.
 DG-7   A group without a record, of a commit that was refused whole, is unknown until the next record is in its
        partition of __consumer_offsets.        Kafka: CoordinatorRuntime.scheduleReadOperation
+DG-8   A group of another type: "Dead", from version 6 on with GROUP_ID_NOT_FOUND and a text.            KIP-848, 1043
 Not done: -
 """
 
@@ -83,5 +84,6 @@ def _describe(coordinator: GroupCoordinator, group_id: str, version: int) -> Des
     if described is not None:
         return described
     if version >= 6:
-        return DescribedGroup(_NOT_FOUND, _not_found(group_id), group_id, _DEAD)
+        why = _not_found(group_id) if group is None else f"Group {group_id} is not a classic group."
+        return DescribedGroup(_NOT_FOUND, why, group_id, _DEAD)
     return DescribedGroup(_NONE, None, group_id, _DEAD)

@@ -26,7 +26,9 @@ TO-12  Of two commits the one whose record is behind the other's stands, whateve
 TO-13  While offsets are pending they and their group do not expire; deleting the offset, the group or the topic deletes
        them.    OffsetMetadataManager
 TO-14  Neither a member's session nor a retention time is concerned.
-TO-15  A request that names very many topics is served part by part, others between; each part is a batch of its own.
+TO-15  A member of a consumer group commits in its epoch, or an earlier one, as in OffsetCommit (OC-18), in any
+       version; what is wrong is ILLEGAL_GENERATION, in version 6 STALE_MEMBER_EPOCH.    KIP-848, KIP-1251, KIP-1319
+TO-16  A request that names very many topics is served part by part, others between; each part is a batch of its own.
        An error is told of all of it.
 Not done: -
 """

@@ -16,6 +16,8 @@ DC-12  A resource named twice is answered twice.
 DC-13  Version 3+, where asked for: a sentence of our own about topic and group configurations, the broker's defaults of
        these, and what else the group coordinator goes by; null for other names, where Kafka has its own prose. KIP-569
 DC-14  advertised.listeners is what clients are told, and static, though nobody may have configured it.
+DC-15  An internal configuration of a group is shown where the group or the broker sets it, the group's as it was
+       written.                                                            Kafka: AbstractKafkaConfig
 Not done: documentation of other broker configurations and of client metrics; loggers beside root.
 """
 

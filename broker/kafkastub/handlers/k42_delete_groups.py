@@ -8,6 +8,7 @@ GD-5   The answers come by the partition of __consumer_offsets, in the order of 
 GD-6   Deleted offsets count in the offset-deletions meter where the profile says so.  KIP-496
 GD-7   Version 3 has an error message, which is null but for groups whose deletion asks others: streams and share
        groups.                                          KIP-1331; Kafka: GroupCoordinatorService.deleteGroups
+GD-8   So with groups of the consumer protocol, whose every record has its tombstone.  KIP-848
 Not done: -
 """
 

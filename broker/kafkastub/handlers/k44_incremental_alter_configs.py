@@ -17,6 +17,8 @@ IA-10  Broker loggers: the root logger's level.
 IA-11  validate_only changes nothing.
 IA-12  An operation that does not exist: INVALID_REQUEST for a broker; UNKNOWN_SERVER_ERROR for a broker's loggers, and
        for a topic, group or client metrics, with all resources that the controller is asked about, brokers among them.
+IA-13  An assignment interval of the broker's groups stays within its bounds: INVALID_REQUEST.
+       Kafka: GroupCoordinatorConfig
 Not done: alter.config.policy.class.name.
 """
 

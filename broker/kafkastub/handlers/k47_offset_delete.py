@@ -8,6 +8,7 @@ OD-4   A live group of another protocol type: NON_EMPTY_GROUP at the top.
 OD-5   An unknown group: GROUP_ID_NOT_FOUND at the top; the empty group id: INVALID_GROUP_ID.
 OD-6   A missing topic or partition answers UNKNOWN_TOPIC_OR_PARTITION, before the others; an error at the top wins.
 OD-7   Deleted offsets count in the offset-deletions meter, those that were there.     KIP-496
+OD-8   A group of the consumer protocol: its members' subscriptions are known, by regular expressions too. KIP-848
 Not done: -
 """
 

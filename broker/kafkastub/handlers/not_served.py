@@ -1,10 +1,9 @@
 """APIs that clients of Apache Kafka ask for and that are not served yet: who asks is refused, and told so at once.
 
 A client that does not find an API in the answer to ApiVersions does not ask for it. Some say so and give up; others go
-on for ever without a word, librdkafka with `group.protocol=consumer` for one. So the requests that such a conversation
-begins with are listed like those that are served (AV-8), and answered with a code that clients give up on:
-`UNSUPPORTED_VERSION` for the heartbeats of groups, as Kafka answers where a group protocol is switched off.
-Kafka: KafkaApis.handleConsumerGroupHeartbeat, handleShareGroupHeartbeat, handleStreamsGroupHeartbeat
+on for ever without a word. So the requests that such a conversation begins with are listed like those that are served
+(AV-8), and answered with a code that clients give up on: `UNSUPPORTED_VERSION` for the heartbeats of groups, as Kafka
+answers where a group protocol is switched off. Kafka: KafkaApis.handleShareGroupHeartbeat, handleStreamsGroupHeartbeat
 
 A row leaves the table when its API gets its handler.
 """
@@ -43,7 +42,6 @@ def _with_a_text(key: ApiKey, request: Any, code: ErrorCode, version: int) -> Me
 _Row = tuple[ErrorCode, "ErrorResponse"]
 
 NOT_SERVED: Final[Mapping[ApiKey, _Row]] = {
-    ApiKey.CONSUMER_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.CONSUMER_GROUP_HEARTBEAT)),
     ApiKey.SHARE_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.SHARE_GROUP_HEARTBEAT)),
     ApiKey.STREAMS_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.STREAMS_GROUP_HEARTBEAT)),
 }

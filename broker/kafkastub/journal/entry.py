@@ -9,12 +9,14 @@ from functools import cached_property
 from typing import Any, Final
 
 from kafkastub.journal.extract import (
+    Member,
     Mentioned,
     TopicName,
     Transaction,
     api_name,
     error_tally,
     mentioned,
+    with_answered_member,
     with_answered_producer,
 )
 from kafkastub.journal.messages import as_values
@@ -212,6 +214,15 @@ class Entry:
         return tuple(self._mentioned.groups)
 
     @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """The members of groups that ask, or are spoken for: member id, instance id, generation or epoch.
+
+        Who joined without a member id has the one that it was given.
+        """
+        found = self._mentioned.members
+        return with_answered_member(found, self.response) if found else ()
+
+    @cached_property
     def transactions(self) -> tuple[Transaction, ...]:
         """The transactions that the request is part of or asks about: transactional id, producer id and epoch.
 
@@ -250,6 +261,8 @@ class Entry:
         about = [f"group {shown(group, _LONGEST)}" for group in self.groups[:_MOST_GROUPS]]
         if len(self.groups) > _MOST_GROUPS:
             about.append(f"… {len(self.groups) - _MOST_GROUPS} more")
+        if self.api_key == ApiKey.CONSUMER_GROUP_HEARTBEAT:
+            about += map(_member, self.members)
         about += map(_transaction, self.transactions[:_MOST_TRANSACTIONS])
         if len(self.transactions) > _MOST_TRANSACTIONS:
             about.append(f"… {len(self.transactions) - _MOST_TRANSACTIONS} more")
@@ -274,6 +287,12 @@ def _transaction(one: Transaction) -> str:
     if one.producer_id >= 0:
         words.append(f"producer {one.producer_id}/{one.producer_epoch}")
     return " ".join(words)
+
+
+def _member(one: Member) -> str:
+    """`member 9f2c… epoch 3`."""
+    who = shown(one.member_id or f"instance {one.instance_id}", _LONGEST)
+    return f"member {who} epoch {one.epoch}"
 
 
 def error_name(code: int) -> str:

@@ -36,6 +36,11 @@ COLUMNS: Final = (
     ("correlation_id", "int32", "of the request's header"),
     ("groups", "list<string>", "groups that the request names"),
     (
+        "members",
+        "list<struct<member_id: string, instance_id: string, epoch: int32>>",
+        "members of the group that ask, or are spoken for, with their generation or epoch; null where it does not say",
+    ),
+    (
         "transactions",
         "list<struct<transactional_id: string, producer_id: int64, producer_epoch: int16>>",
         "transactions that the request is part of or asks about; null and -1 where it does not say",
@@ -80,6 +85,7 @@ def row(entry: Entry, frames: bool, messages: bool = False) -> dict[str, Any]:
         "api_version": entry.api_version,
         "correlation_id": entry.correlation_id,
         "groups": list(entry.groups),
+        "members": [one._asdict() for one in entry.members],
         "transactions": [one._asdict() for one in entry.transactions],
         "topics": list(entry.topics),
         "partitions": [{"topic": topic, "partition": index} for topic, index in entry.partitions],
@@ -149,6 +155,15 @@ def parquet_schema() -> Any:
         "list<string>": pa.list_(pa.string()),
         "list<struct<topic: string, partition: int32>>": pa.list_(
             pa.struct([pa.field("topic", pa.string()), pa.field("partition", pa.int32())])
+        ),
+        "list<struct<member_id: string, instance_id: string, epoch: int32>>": pa.list_(
+            pa.struct(
+                [
+                    pa.field("member_id", pa.string()),
+                    pa.field("instance_id", pa.string()),
+                    pa.field("epoch", pa.int32()),
+                ]
+            )
         ),
         "list<struct<transactional_id: string, producer_id: int64, producer_epoch: int16>>": pa.list_(
             pa.struct(

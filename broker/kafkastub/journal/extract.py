@@ -1,4 +1,4 @@
-"""What a message says of groups, transactions, topics, partitions and errors, out of the messages' tables of fields.
+"""What a message says of groups, members, transactions, topics, partitions and errors, out of its table of fields.
 
 The definitions of Kafka's messages use the same few names throughout; the walk knows those, so that a new API needs
 nothing here.
@@ -34,6 +34,10 @@ _TRANSACTIONAL_IDS: Final = ("transactional_id", "v3_and_below_transactional_id"
 _PRODUCER_IDS: Final = ("producer_id", "v3_and_below_producer_id")
 _PRODUCER_EPOCHS: Final = ("producer_epoch", "v3_and_below_producer_epoch")
 _OF_TRANSACTIONS: Final = frozenset((*_TRANSACTIONAL_IDS, *_PRODUCER_IDS, *_PRODUCER_EPOCHS))
+_EPOCHS: Final = ("member_epoch", "generation_id_or_member_epoch", "generation_id")
+_INSTANCES: Final = ("instance_id", "group_instance_id")
+_NAMES_MEMBERS: Final = ("", "members", "groups")
+"""Where who asks, or is spoken for, stands in a request: at the top, or in these arrays."""
 _OF_A_BATCH: Final = struct.Struct(">21xh20xqh").unpack_from
 """Attributes, producer id and epoch in a batch's header."""
 _BATCH_HEADER: Final = 53
@@ -53,11 +57,23 @@ class Transaction(NamedTuple):
     producer_epoch: int
 
 
+class Member(NamedTuple):
+    """What a request says of a member of a group."""
+
+    member_id: str
+    """The one that it was given, where it had none."""
+    instance_id: str | None
+    """Of a static member, where the request says it."""
+    epoch: int | None
+    """Its generation or member epoch, as the request says; None where it does not."""
+
+
 class Mentioned:
     """What a request is about, each in the order of its first mention."""
 
     def __init__(self) -> None:
         self.groups: dict[str, None] = {}
+        self.members: dict[Member, None] = {}
         self.transactions: dict[Transaction, None] = {}
         self.topics: dict[str, None] = {}
         self.partitions: dict[tuple[str, int], None] = {}
@@ -83,6 +99,13 @@ def with_answered_producer(transactions: Iterable[Transaction], answer: Any) -> 
     if not isinstance(answer, InitProducerIdResponse) or answer.error_code:
         return tuple(transactions)
     return tuple(Transaction(each.transactional_id, answer.producer_id, answer.producer_epoch) for each in transactions)
+
+
+def with_answered_member(members: Iterable[Member], answer: Any) -> tuple[Member, ...]:
+    """The same; who joined without a member id has the one that it was given."""
+    given = getattr(answer, "member_id", None)
+    found = (one if one.member_id or not given else one._replace(member_id=given) for one in members)
+    return tuple(one for one in found if one.member_id or one.instance_id)
 
 
 def _produced_in(request: ProduceRequest) -> list[Transaction]:
@@ -164,6 +187,9 @@ def _walk(
     transaction = _transaction_of(message, version)
     if transaction is not None:
         found.transactions.setdefault(transaction)
+    member = _member_of(message, version) if inside in _NAMES_MEMBERS else None
+    if member is not None:
+        found.members.setdefault(member)
     for name, kind, versions, *_ in message.FIELDS:
         value = getattr(message, name)
         if value is None or not versions[0] <= version <= versions[1]:  # it has a default, and nobody said it
@@ -187,6 +213,24 @@ def _walk(
         elif kind[0] == "[" or kind[0].isupper():
             for each in _structs(value):
                 _walk(each, version, name, topic, found, topic_name)
+
+
+def _member_of(message: Struct, version: int) -> Member | None:
+    """The member that a struct is about."""
+    cls: Any = type(message)
+    names = _names_of_members(cls, version)
+    if "member_id" not in names:
+        return None
+    said = {name: getattr(message, name) for name in names}
+    instance_id, epoch = _first(said, _INSTANCES, None), _first(said, _EPOCHS, None)
+    return None if said["member_id"] is None else Member(said["member_id"], instance_id, epoch)
+
+
+@lru_cache(maxsize=1024)
+def _names_of_members(cls: type[Struct], version: int) -> tuple[str, ...]:
+    """The fields of a struct that say something of a member."""
+    wanted = ("member_id", *_EPOCHS, *_INSTANCES)
+    return tuple(row[0] for row in cls.FIELDS if row[0] in wanted and row[2][0] <= version <= row[2][1])
 
 
 def _transaction_of(message: Struct, version: int) -> Transaction | None:

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _FILTERS = [
-    "api", "group", "transactional_id", "producer_id", "topic", "client_id", "error", "outcome", "fault", "since",
-    "where",
+    "api", "group", "member_id", "transactional_id", "producer_id", "topic", "client_id", "error", "outcome", "fault",
+    "since", "where",
 ]  # fmt: skip
 
 
-_TEXTS = ["group", "topic"]
+_TEXTS = ["group", "member_id", "topic"]
 _TEXTS_OR_NONE = ["transactional_id", "client_id", "fault"]
 """None matches where there is none."""
 
@@ -207,6 +207,8 @@ def _test(name: str, value: Any) -> Callable[[Entry], bool] | None:
             return lambda entry: entry.api_key == key
         case "group":
             return lambda entry: value in entry.groups
+        case "member_id":
+            return lambda entry: any(one.member_id == value for one in entry.members)
         case "transactional_id":
             return lambda entry: any(one.transactional_id == value for one in entry.transactions)
         case "producer_id":

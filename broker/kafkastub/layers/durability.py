@@ -22,6 +22,7 @@ READ_ONLY: Final = frozenset(
         ApiKey.FIND_COORDINATOR,
         ApiKey.DESCRIBE_GROUPS,
         ApiKey.LIST_GROUPS,
+        ApiKey.CONSUMER_GROUP_DESCRIBE,
         ApiKey.API_VERSIONS,
         ApiKey.OFFSET_FOR_LEADER_EPOCH,
         ApiKey.DESCRIBE_ACLS,

@@ -23,6 +23,7 @@ from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest
 from kafkawire.messages.add_partitions_to_txn_response import AddPartitionsToTxnResponse
+from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.describe_transactions_request import DescribeTransactionsRequest
@@ -44,6 +45,7 @@ _ONE_GROUP: Final = frozenset(
         ApiKey.SYNC_GROUP,
         ApiKey.OFFSET_DELETE,
         ApiKey.TXN_OFFSET_COMMIT,
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
     )
 )
 _INVALID_FIRST: Final = _ONE_GROUP - {ApiKey.OFFSET_COMMIT}
@@ -113,13 +115,21 @@ def _offset_fetch(api: Registration) -> Handler:
 
 
 def _several(
-    api: Registration, asked: Callable[[Any], Iterable[str]], ask: Callable[[Any, list[str]], Any], answers: str
+    api: Registration,
+    asked: Callable[[Any], Iterable[str]],
+    ask: Callable[[Any, list[str]], Any],
+    answers: str,
+    *,
+    invalid_first: bool = False,
 ) -> Handler:
-    """For requests about groups by name: those of other nodes are answered behind those of this one."""
+    """For requests about groups by name: those of other nodes are answered behind those of this one.
+
+    With `invalid_first` the empty group id is refused before anybody asks for its coordinator.
+    """
     handler = api.handler
 
     def routed(ctx: RequestContext, request: Any) -> Outcome:
-        mine, others = _split(ctx, asked(request))
+        mine, others = _split(ctx, asked(request), invalid_first)
         if not others:
             return handler(ctx, request)
         refused: Any = api.error_response(ask(request, others), _NOT_COORDINATOR, ctx.api_version)
@@ -131,12 +141,13 @@ def _several(
     return routed
 
 
-def _split(ctx: RequestContext, group_ids: Iterable[str]) -> tuple[list[str], list[str]]:
+def _split(ctx: RequestContext, group_ids: Iterable[str], invalid_first: bool = False) -> tuple[list[str], list[str]]:
     """(the groups that the asked node coordinates, the others)."""
     mine: list[str] = []
     others: list[str] = []
     for group_id in group_ids:
-        (mine if coordinates(ctx, group_id) else others).append(group_id)
+        here = coordinates(ctx, group_id) or (invalid_first and not group_id)
+        (mine if here else others).append(group_id)
     return mine, others
 
 
@@ -145,6 +156,13 @@ def _describe_groups(api: Registration) -> Handler:
         return DescribeGroupsRequest(groups, request.include_authorized_operations)
 
     return _several(api, lambda request: request.groups, ask, "groups")
+
+
+def _consumer_group_describe(api: Registration) -> Handler:
+    def ask(request: ConsumerGroupDescribeRequest, groups: list[str]) -> ConsumerGroupDescribeRequest:
+        return ConsumerGroupDescribeRequest(groups, request.include_authorized_operations)
+
+    return _several(api, lambda request: request.group_ids, ask, "groups", invalid_first=True)
 
 
 def _delete_groups(api: Registration) -> Handler:
@@ -261,6 +279,7 @@ def _list_transactions(api: Registration) -> Handler:
 _OTHERS: Final[dict[ApiKey, Callable[[Registration], Handler]]] = {
     ApiKey.OFFSET_FETCH: _offset_fetch,
     ApiKey.DESCRIBE_GROUPS: _describe_groups,
+    ApiKey.CONSUMER_GROUP_DESCRIBE: _consumer_group_describe,
     ApiKey.DELETE_GROUPS: _delete_groups,
     ApiKey.LIST_GROUPS: _list_groups,
     ApiKey.INIT_PRODUCER_ID: _one_transaction,

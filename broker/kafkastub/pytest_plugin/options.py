@@ -16,6 +16,13 @@ MARKER = "kafka_stub"
 
 FOR_TESTS: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
 """Kafka holds the first rebalance of a new group back for 3 s: most of a test's time, and nothing to see."""
+QUICK_HEARTBEATS: dict[str, object] = {
+    "group.consumer.min.heartbeat.interval.ms": 100,
+    "group.consumer.heartbeat.interval.ms": 100,
+    "group.consumer.assignment.interval.ms": 0,
+}
+"""Members of the consumer protocol (KIP-848) are told to speak every five seconds: so long they hear of nothing."""
+_OF_CONSUMER_GROUPS = "group.consumer."
 
 
 @dataclass(frozen=True)
@@ -73,14 +80,17 @@ class Wanted:
         """A stub like this, not started; `arguments` of KafkaStub win."""
         from kafkastub import KafkaStub
 
+        own = arguments.get("config") or {}
         config = {**FOR_TESTS, **self.config}
+        if not any(name.startswith(_OF_CONSUMER_GROUPS) for name in (*self.config, *own)):  # its intervals have bounds
+            config |= QUICK_HEARTBEATS
         if self.retention_minutes is not None:
             config["offsets.retention.minutes"] = self.retention_minutes
         said: dict[str, Any] = {"topics": self.topics}
         said |= {
             name: getattr(self, name) for name in ("profile", "as_version", "nodes") if getattr(self, name) is not None
         }
-        return KafkaStub(**{**said, **arguments, "config": {**config, **(arguments.get("config") or {})}})
+        return KafkaStub(**{**said, **arguments, "config": {**config, **own}})
 
 
 def add_options(parser: pytest.Parser) -> None:

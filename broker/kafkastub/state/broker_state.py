@@ -18,10 +18,12 @@ from kafkastub.state.log_dirs import LogDirs
 from kafkastub.state.rate_limiter import RateLimiter
 from kafkastub.state.runtime import Runtime
 from kafkastub.state.telemetry import Telemetry
+from kafkastub.state.topics_image import TopicsImage
 from kafkastub.storage import LogManager
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
+    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig
     from kafkastub.security import Authorizer
     from kafkastub.security.credentials import ScramUsers
     from kafkastub.security.delegation_tokens import DelegationTokens
@@ -80,6 +82,8 @@ class BrokerState:
 
             self.authorizer = make_authorizer(config)
         self.coordinator = GroupCoordinator(config, self.profile, self.random)
+        self.coordinator.image = TopicsImage(self.cluster)
+        self.coordinator.group_configs = self._group_config
         self.serving: GroupCoordinator | None = None
         """The coordinator, where nothing stands between it and a request: its topic is there, and it is loaded."""
         self.refusal: ErrorCode | None = None
@@ -144,6 +148,14 @@ class BrokerState:
         self.offsets_topic = DurableOffsetsTopic(
             self.config, self.coordinator, self.log, self._offsets_partitions, logs, self.fall_back
         )
+
+    def _group_config(self, group_id: str) -> ConsumerGroupConfig | None:
+        """What the group is configured for itself; asked for groups with epochs alone."""
+        from kafkastub.state.group_overrides import GroupOverrides
+
+        overrides = GroupOverrides(self.config, self.cluster)
+        self.coordinator.group_configs = overrides.of_consumer_group
+        return overrides.of_consumer_group(group_id)
 
     def fall_back(self) -> None:
         """What was refused by the disk is not so: be what the files say."""
@@ -380,13 +392,14 @@ class BrokerState:
             self._expire_ids_at = timer_ms if more else timer_ms + self._expire_ids_every
 
     def meters(self) -> dict[str, int]:
-        """The group coordinator's meters by their names in KIP-496."""
+        """The group coordinator's meters by their names in KIP-496 and KIP-848."""
         meters = self.coordinator.meters
         return {
             "offset-commits": meters.offset_commits,
             "offset-expirations": meters.offset_expirations,
             "offset-deletions": meters.offset_deletions,
             "group-completed-rebalances": self.coordinator.completed_rebalances,
+            "consumer-group-rebalances": self.coordinator.consumer_rebalances,
         }
 
     def expire_offsets(self, broker_ms: int) -> None:

@@ -51,6 +51,7 @@ def leaders_changed(state: BrokerState, changed: Iterable[tuple[Topic, Partition
         runtime = state.runtimes.get(topic.name)
         if runtime is not None and runtime.loading is None:
             runtime.leaders_changed({partition.index for partition in partitions}, len(topic.partitions), *now)
+    state.coordinator.metadata_changed(by_topic)
     for runtime in state.runtimes.values():
         if runtime.loading is None:
             runtime.look_again(*now)

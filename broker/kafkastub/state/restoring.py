@@ -104,6 +104,7 @@ def take_back(state: BrokerState, now: Document, written: Document, directory: D
         _restore_configs(state, written["broker_configs"])
         for topic in state.cluster.topics.values():
             reconfigure_logs(state, topic)
+        state.coordinator.reconfigured()
         state.broker_changed()
     cluster = state.cluster
     for name, texts in (
@@ -149,6 +150,10 @@ def _take_back_topics(
             restore_topic(state, one)
         elif there[topic_id] != one:
             _take_back_topic(state, one, there[topic_id])
+    changed = [
+        one["name"] for one in (*there.values(), *wanted.values()) if there.get(one["id"]) != wanted.get(one["id"])
+    ]
+    state.coordinator.metadata_changed(dict.fromkeys(changed))
     if there != wanted:
         settle_leaders(state, at)  # nodes that have stopped meanwhile stay stopped
 

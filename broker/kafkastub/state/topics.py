@@ -198,6 +198,7 @@ def create_planned(state: BrokerState, plan: TopicPlan) -> Topic:
     )
     create_logs(state, topic)
     state.log_dirs.follow(topic, topic.partitions)
+    state.coordinator.metadata_changed([topic.name])
     state.changed()
     return topic
 
@@ -252,6 +253,7 @@ def add_partitions(
     for partition in added:
         create_log(state, topic, partition.index, settings)
     state.log_dirs.follow(topic, added)
+    state.coordinator.metadata_changed([name])
     state.changed()
 
 
@@ -288,6 +290,7 @@ def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> N
             runtime.loading.deleted += gone
         else:
             runtime.topics_deleted(gone, broker_ms, 0)
+    state.coordinator.metadata_changed(gone)
     state.changed()
 
 

@@ -279,9 +279,13 @@ class StateLog(PartitionLog):
         return offset if index < head else items[index].batch
 
     def aborted_in_read(self, offset: int, size: int) -> Told | None:
-        """All from there on: what of them concerns other records does a reader no harm."""
+        """All from there on whose marker the log still has: what of them concerns other records does a reader no harm.
+
+        Of one whose marker is compacted nothing is left, and a reader who waits for it would leave out what its
+        producer has committed since.
+        """
         aborted = self.producer_states.aborted
-        return None if aborted is None else aborted.told(offset, self.log_end_offset)
+        return None if aborted is None else aborted.told(max(offset, self.tail_start), self.log_end_offset)
 
     def _encoded_from(self, offset: int, upto: int | None = None) -> Iterator[tuple[bytes, int]]:
         """Batches from the one that holds `offset` on, one or a few together, each with the offset behind it.

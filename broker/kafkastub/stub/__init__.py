@@ -8,7 +8,7 @@ nodes     `stub.nodes`: nodes that stop and start, leaders and coordinators that
 quotas    `stub.quotas`: what clients may use
 tls       `stub.tls`: certificates
 control   the control port, loaded where one is asked for
-groups    waiting for what becomes of a group
+groups    `stub.groups`: groups, their targets, held revocations; waiting for what becomes of a group
 runner    what a part needs: the broker, and a way into its thread
 thread    the broker in a thread and on a loop of its own
 process   the same in a process of its own

@@ -1,33 +1,270 @@
-"""Waiting for what becomes of a group."""
+"""`stub.groups`: groups as the coordinator has them, and what a test can do to them; waiting for what they become."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
-from kafkastub.stub.errors import GroupTimeout
+from kafkastub.stub.errors import GroupTimeout, StubError
+from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
+    from kafkastub.state.group_views import GroupView, MemberView
     from kafkastub.stub.runner import Runner
 
+T = TypeVar("T")
+TopicPartition = tuple[str, int]
+
 _DEAD: Final = "Dead"
-_STATES: Final = {
-    name.lower(): name for name in ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable", _DEAD)
-}
+STATES: Final = ("Empty", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling", "Stable", _DEAD)
+_BY_LOWER: Final = {name.lower(): name for name in STATES}
+
+
+class RevocationHold:
+    """A member whose revocation does not count; as a context manager it is released at its end."""
+
+    def __init__(self, runner: Runner, group_id: str, member_id: str) -> None:
+        self._runner = runner
+        self.group_id = group_id
+        self.member_id = member_id
+
+    def release(self) -> None:
+        """What the member says from its next heartbeat on counts again. Releasing twice does no harm."""
+        from kafkastub.state.group_views import release_revocation
+
+        broker = self._runner.running()
+        self._runner.call(lambda: release_revocation(broker.state, self.group_id, self.member_id))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def __repr__(self) -> str:
+        return f"<hold of what {self.member_id!r} of group {self.group_id!r} revokes>"
+
+
+class StubGroup:
+    """One group: every attribute tells what it is now. KeyError where it is gone.
+
+    A member is named by its member id, its group instance id, or its client id.
+    """
+
+    def __init__(self, runner: Runner, group_id: str) -> None:
+        self._runner = runner
+        self.group_id = group_id
+
+    def view(self) -> GroupView:
+        """All that can be told of it, of one moment."""
+        return _call(self._runner, lambda broker: _view(broker, self.group_id))
+
+    @property
+    def type(self) -> str:
+        """ "classic" or "consumer"."""
+        return self.view().type
+
+    @property
+    def state(self) -> str:
+        """As Kafka names it: "Stable"."""
+        return self.view().state
+
+    @property
+    def epoch(self) -> int:
+        """The group's epoch; the generation of a classic group."""
+        return self.view().epoch
+
+    @property
+    def target_epoch(self) -> int | None:
+        """The epoch of the target assignment; None in a classic group."""
+        return self.view().target_epoch
+
+    @property
+    def assignor(self) -> str | None:
+        """What computes who is to have what: "uniform", "range"."""
+        return self.view().assignor
+
+    @property
+    def members(self) -> dict[str, MemberView]:
+        """Its members by member id, each with what it has, is to let go of, and is to have in the end."""
+        return self.view().members
+
+    def member(self, name: str) -> MemberView:
+        """One member. Raises KeyError."""
+        return self.view().member(name)
+
+    @property
+    def target(self) -> dict[str, tuple[TopicPartition, ...]]:
+        """What each member, by member id, is to have in the end; to be set, too: see `set_target`."""
+        return {one.member_id: one.target or () for one in self.members.values()}
+
+    @target.setter
+    def target(self, target: Mapping[str, Iterable[TopicPartition]]) -> None:
+        self.set_target(target)
+
+    def set_target(self, target: Mapping[str, Iterable[TopicPartition]]) -> None:
+        """Let its target assignment be this, with a new epoch: `{"one": [("orders", 0)], "two": [("orders", 1)]}`.
+
+        The members come to it as they come to any, by their heartbeats. Who is not named is to have nothing. It stays
+        until the next epoch: until members come, go or subscribe to something else, or their topics change.
+
+        Raises KeyError for a member or a partition that there is not, ValueError for a partition that is given twice
+        and for a classic group, TypeError.
+        """
+        from kafkastub.state.group_views import set_target
+
+        checked = {name: _partitions(name, partitions) for name, partitions in _target(target).items()}
+        self._act(lambda broker: set_target(broker.state, self.group_id, checked, *broker.clock.both()))
+
+    def hold_revocation(self, member: str) -> RevocationHold:
+        """From now on what the member says it has let go of does not count: its partitions stay with it.
+
+        So is a consumer that is slow to let go. What is given back is a context manager, at whose end it counts again.
+        A member that takes longer than its rebalance timeout is fenced, as always.
+
+        Raises KeyError for a member that there is not, ValueError for a classic group.
+        """
+        from kafkastub.state.group_views import hold_revocation
+
+        member_id = self._act(lambda broker: hold_revocation(broker.state, self.group_id, member))
+        return RevocationHold(self._runner, self.group_id, member_id)
+
+    def _act(self, work: Callable[[Broker], T]) -> T:
+        try:
+            return _call(self._runner, work)
+        except KafkaError as error:
+            said = error.message or error.code.name
+            if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or "not found" in said:
+                raise KeyError(said) from None
+            raise ValueError(said) from None
+
+    def __repr__(self) -> str:
+        return f"<group {self.group_id!r}>"
+
+
+class StubGroups(Mapping[str, StubGroup]):
+    """Every group: `stub.groups["shipping"].state == "Stable"` (docs/consumer-groups.md).
+
+    Iterating gives their ids, in the order in which they came. Raises StubError while the coordinator is being loaded.
+    """
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def __getitem__(self, group_id: str) -> StubGroup:
+        _call(self._runner, lambda broker: _view(broker, group_id))
+        return StubGroup(self._runner, group_id)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_call(self._runner, _ids))
+
+    def __len__(self) -> int:
+        return len(_call(self._runner, _ids))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} groups>"
+
+
+def _call(runner: Runner, work: Callable[[Broker], T]) -> T:
+    broker = runner.running()
+
+    def loaded() -> T:
+        if broker.state.groups.loading is not None:
+            raise StubError("the group coordinator is being loaded: what it knows cannot be told now")
+        return work(broker)
+
+    return runner.call(loaded)
+
+
+def _ids(broker: Broker) -> list[str]:
+    return list(broker.state.coordinator.groups)
+
+
+def _view(broker: Broker, group_id: str) -> GroupView:
+    from kafkastub.state.group_views import view
+
+    found = view(broker.state, group_id)
+    if found is None:
+        raise KeyError(f"there is no group {group_id!r}")
+    return found
+
+
+def _target(target: object) -> Mapping[str, Iterable[TopicPartition]]:
+    if not isinstance(target, Mapping):
+        raise TypeError(f'target={target!r} is refused: {{"MEMBER": [("TOPIC", 0), …]}} is wanted')
+    return target
+
+
+def _partitions(name: object, partitions: object) -> list[TopicPartition]:
+    """Raises TypeError."""
+    if not isinstance(name, str):
+        raise TypeError(f"the member {name!r} is refused: a text is wanted")
+    try:
+        return [(_text(topic), _index(index)) for topic, index in partitions]  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise TypeError(f'{partitions!r} of member {name!r} is refused: [("TOPIC", 0), …] is wanted') from None
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _index(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+# -- waiting ---------------------------------------------------------------------------------------------------------
 
 
 def wait_group(runner: Runner, group: str, state: str, members: int | None, timeout: float) -> None:
     """`KafkaStub.wait_group`. Raises GroupTimeout after `timeout` seconds, ValueError."""
-    if state.lower() not in _STATES:
-        raise ValueError(f"state={state!r}: a group is {', '.join(_STATES.values())}")
-    wanted = _STATES[state.lower()], members
+    if state.lower() not in _BY_LOWER:
+        raise ValueError(f"state={state!r}: a group is {', '.join(STATES)}")
+    wanted = _BY_LOWER[state.lower()], members
+
+    def reached(broker: Broker) -> bool:
+        now = _state_of(broker, group)
+        return now[0] == wanted[0] and (members is None or now[1] == members)
+
+    def told(broker: Broker) -> str:
+        now = _in_words(*_state_of(broker, group))
+        return f"group {group!r} is {now} after {timeout:g} s, {_in_words(*wanted)} was waited for"
+
+    _wait(runner, reached, told, timeout)
+
+
+def wait_assigned(
+    runner: Runner, group: str, assignment: Mapping[str, Iterable[TopicPartition]], timeout: float
+) -> None:
+    """`KafkaStub.wait_assigned`. Raises GroupTimeout after `timeout` seconds, TypeError."""
+    from kafkastub.state.group_views import unassigned, view
+
+    wanted = {name: _partitions(name, partitions) for name, partitions in _target(assignment).items()}
+
+    def missing(broker: Broker) -> list[str]:
+        if broker.state.groups.loading is not None:
+            return ["it is being loaded"]
+        return unassigned(view(broker.state, group), wanted)
+
+    def told(broker: Broker) -> str:
+        return f"group {group!r} is not assigned like that after {timeout:g} s: {'; '.join(missing(broker))}"
+
+    _wait(runner, lambda broker: not missing(broker), told, timeout)
+
+
+def _wait(runner: Runner, reached: Callable[[Broker], bool], told: Callable[[Broker], str], timeout: float) -> None:
+    """Until it is so, looked at whenever something may have changed in a group. Raises GroupTimeout."""
     broker = runner.running()
     came = threading.Event()
 
     def look() -> None:
-        now = _state_of(broker, group)
-        if now[0] == wanted[0] and (members is None or now[1] == members):
+        if reached(broker):
             came.set()
 
     def begin() -> None:
@@ -35,20 +272,18 @@ def wait_group(runner: Runner, group: str, state: str, members: int | None, time
         if not came.is_set():
             broker.state.group_watchers.append(look)
 
-    def end() -> tuple[str, int]:
+    def end() -> str:
         if look in broker.state.group_watchers:
             broker.state.group_watchers.remove(look)
-        return _state_of(broker, group)
+        return "" if came.is_set() else told(broker)
 
     runner.call(begin)
     try:
         came.wait(timeout)
     finally:
-        now = runner.call(end)
-    if not came.is_set():
-        raise GroupTimeout(
-            f"group {group!r} is {_in_words(*now)} after {timeout:g} s, {_in_words(*wanted)} was waited for"
-        )
+        complaint = runner.call(end)
+    if complaint:
+        raise GroupTimeout(complaint)
 
 
 def _state_of(broker: Broker, group_id: str) -> tuple[str, int]:

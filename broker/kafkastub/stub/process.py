@@ -29,7 +29,7 @@ _STAND_FOR: Final = ("kafkastub.stub.", "kafkastub.journal", "contextlib")
 """Modules of which the objects stay in the child."""
 _STUB: Final = 0
 """The number of the stub itself among the objects in the child."""
-_ENDS: Final = {"Fault": "remove", "Hold": "release"}
+_ENDS: Final = {"Fault": "remove", "Hold": "release", "RevocationHold": "release"}
 """What a context manager in the child does at its end."""
 _ENDED: Final = "the stub's process has ended"
 
@@ -65,6 +65,12 @@ class Remote:
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         return self._child.ask(self._number, "call", "__call__", args, named)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name.startswith("_"):
+            super().__setattr__(name, value)
+        else:
+            self._child.ask(self._number, "call", "__setattr__", (name, value))
 
     def __len__(self) -> int:
         return int(self._child.ask(self._number, "call", "__len__"))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kafkastub.journal import Journal
     from kafkastub.security.tls import ClientCertificate
     from kafkastub.stub.faults import StubFaults
+    from kafkastub.stub.groups import StubGroups
     from kafkastub.stub.offsets import StubOffsets
     from kafkastub.stub.quotas import StubQuotas
     from kafkastub.stub.records import Content, Headers, Produced, StubRecords
@@ -135,6 +136,13 @@ class KafkaStub:
         Raises RuntimeError where it is off.
         """
         return self._journal.reader
+
+    @cached_property
+    def groups(self) -> StubGroups:
+        """The groups: who has what and is to have it, targets that a test sets, revocations that it holds."""
+        from kafkastub.stub.groups import StubGroups
+
+        return StubGroups(self._thread)
 
     @cached_property
     def quotas(self) -> StubQuotas:
@@ -257,10 +265,11 @@ class KafkaStub:
             self._call(broker.finish_loading)
 
     def metrics(self) -> dict[str, int]:
-        """What was counted since the start: the meters of KIP-496, per offset and not per request, and transactions.
+        """What was counted since the start: offsets one by one (KIP-496), rebalances, transactions.
 
-        Keys: offset-commits, offset-expirations, offset-deletions, group-completed-rebalances; transactions-committed,
-        transactions-aborted, which has those that timed out, and transactions-timed-out.
+        Keys: offset-commits, offset-expirations, offset-deletions, group-completed-rebalances,
+        consumer-group-rebalances; transactions-committed, transactions-aborted, which has those that timed out, and
+        transactions-timed-out.
         """
         state = self._running().state
 
@@ -278,12 +287,25 @@ class KafkaStub:
     def wait_group(self, group: str, *, state: str = "Stable", members: int | None = None, timeout: float = 5) -> None:
         """Wait until a group is in `state` and has so many `members` (any number where None).
 
-        `state` is one of Empty, PreparingRebalance, CompletingRebalance, Stable and Dead; a group that does not exist
-        is Dead. Raises GroupTimeout after `timeout` seconds, ValueError for a state that there is not.
+        `state` is one of Empty, PreparingRebalance, CompletingRebalance, Assigning, Reconciling, Stable and Dead; a
+        group that does not exist is Dead. Raises GroupTimeout after `timeout` seconds, ValueError for a state that
+        there is not.
         """
         from kafkastub.stub.groups import wait_group
 
         wait_group(self._thread, group, state, members, timeout)
+
+    def wait_assigned(
+        self, group: str, assignment: Mapping[str, Iterable[tuple[str, int]]], timeout: float = 5
+    ) -> None:
+        """Wait until members of a group have exactly these partitions: `{"one": [("orders", 0)], "two": []}`.
+
+        A member is named by its member id, its group instance id or its client id; others may have what they have.
+        Raises GroupTimeout after `timeout` seconds, TypeError.
+        """
+        from kafkastub.stub.groups import wait_assigned
+
+        wait_assigned(self._thread, group, assignment, timeout)
 
     # -- what its parts have as well -------------------------------------------------------------------------------
 

@@ -13,10 +13,16 @@ RECORD_DDL: Final = (
     " `group` struct<protocol_type: string, generation: int, protocol: string, leader: string, state_ms: bigint,"
     " members: array<struct<member_id: string, group_instance_id: string, client_id: string, client_host: string,"
     " rebalance_timeout_ms: int, session_timeout_ms: int, topics: array<string>>>>,"
-    " topics array<string>, error string, key binary, value binary"
+    " topics array<string>, modern struct<epoch: int, client: struct<group_instance_id: string, client_id: string,"
+    " client_host: string, rack_id: string, rebalance_timeout_ms: int, session_timeout_ms: int, assignor: string,"
+    " regular_expression: string, protocols: array<string>>, member_state: string,"
+    " assigned: array<struct<topic_id: string, partitions: array<int>, epochs: array<int>>>,"
+    " pending_revocation: array<struct<topic_id: string, partitions: array<int>, epochs: array<int>>>>,"
+    " error string, key binary, value binary"
 )
 """What `decoded` gives. Milliseconds are as Kafka wrote them; `group` is of classic groups' generations, `topics` what
-a member of a KIP-848 group subscribes to; `error`, `key` and `value` are of records that cannot be decoded."""
+a member of a KIP-848 group subscribes to, `modern` what else the records of such a group say; `error`, `key` and
+`value` are of records that cannot be decoded."""
 
 MEMBER: Final = pa.struct(
     [
@@ -39,6 +45,37 @@ GROUP: Final = pa.struct(
         pa.field("members", pa.list_(MEMBER)),
     ]
 )
+CLIENT: Final = pa.struct(
+    [
+        pa.field("group_instance_id", pa.string()),
+        pa.field("client_id", pa.string()),
+        pa.field("client_host", pa.string()),
+        pa.field("rack_id", pa.string()),
+        pa.field("rebalance_timeout_ms", pa.int32()),
+        pa.field("session_timeout_ms", pa.int32()),
+        pa.field("assignor", pa.string()),
+        pa.field("regular_expression", pa.string()),
+        pa.field("protocols", pa.list_(pa.string())),
+    ]
+)
+ASSIGNED: Final = pa.list_(
+    pa.struct(
+        [
+            pa.field("topic_id", pa.string()),
+            pa.field("partitions", pa.list_(pa.int32())),
+            pa.field("epochs", pa.list_(pa.int32())),
+        ]
+    )
+)
+MODERN: Final = pa.struct(
+    [
+        pa.field("epoch", pa.int32()),
+        pa.field("client", CLIENT),
+        pa.field("member_state", pa.string()),
+        pa.field("assigned", ASSIGNED),
+        pa.field("pending_revocation", ASSIGNED),
+    ]
+)
 RECORD: Final = pa.schema(
     [
         ("log_partition", pa.int32()),
@@ -59,6 +96,7 @@ RECORD: Final = pa.schema(
         ("member_id", pa.string()),
         ("group", GROUP),
         ("topics", pa.list_(pa.string())),
+        ("modern", MODERN),
         ("error", pa.string()),
         ("key", pa.binary()),
         ("value", pa.binary()),

@@ -9,9 +9,8 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from kafkastub_pipeline.decode.modern import take_modern
 from kafkawire.errors import MalformedMessage
-from kafkawire.messages.consumer_group_member_metadata_value import ConsumerGroupMemberMetadataValue
-from kafkawire.messages.consumer_group_regular_expression_value import ConsumerGroupRegularExpressionValue
 from kafkawire.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from kafkawire.messages.offset_commit_value import OffsetCommitValue
 from kafkawire.offsets_topic import RecordType, decode_key, decode_value
@@ -74,10 +73,8 @@ def _take_value(found: dict[str, Any], message: Any) -> None:
             "state_ms": message.current_state_timestamp,
             "members": [_member(message, member) for member in message.members],
         }
-    elif isinstance(message, ConsumerGroupMemberMetadataValue):
-        found["topics"] = list(message.subscribed_topic_names or ())
-    elif isinstance(message, ConsumerGroupRegularExpressionValue):
-        found["topics"] = list(message.topics)
+    else:
+        take_modern(found, message)
 
 
 def _member(group: GroupMetadataValue, member: MemberMetadata) -> dict[str, Any]:

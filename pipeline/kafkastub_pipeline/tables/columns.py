@@ -42,6 +42,12 @@ _MEMBERS: Final = (
     "array<struct<member_id: string, group_instance_id: string, client_id: string, client_host: string,"
     " rebalance_timeout_ms: int, session_timeout_ms: int, topics: array<string>>>"
 )
+_CLIENT: Final = (
+    "struct<group_instance_id: string, client_id: string, client_host: string, rack_id: string,"
+    " rebalance_timeout_ms: int, session_timeout_ms: int, assignor: string, regular_expression: string,"
+    " protocols: array<string>>"
+)
+_ASSIGNED: Final = "array<struct<topic_id: string, partitions: array<int>, epochs: array<int>>>"
 
 TABLES: Final[dict[str, Columns]] = {
     "offset_events": (
@@ -71,6 +77,26 @@ TABLES: Final[dict[str, Columns]] = {
         ("state_timestamp", "timestamp", "when the group came into its state; null where the record does not say"),
         ("members", _MEMBERS, "of a classic group; `topics` is null where a subscription cannot be parsed"),
         ("subscribed_topics", "array<string>", "what the members subscribe to; null where that is not known"),
+        ("epoch", "int", "of a consumer group, of its target assignment, or of a member, whatever the record is about"),
+        (
+            "client",
+            _CLIENT,
+            "what a member of a consumer group has said of itself; `session_timeout_ms` and `protocols` of one that"
+            " speaks the classic protocol",
+        ),
+        (
+            "member_state",
+            "string",
+            "`STABLE`, `UNREVOKED_PARTITIONS`, `UNRELEASED_PARTITIONS` or `UNKNOWN`: how far a member of a consumer"
+            " group is on its way to its target",
+        ),
+        (
+            "assigned",
+            _ASSIGNED,
+            "partitions that a member of a consumer group has, each with the epoch in which it was given to it (Kafka"
+            " 4.4 and later), or is to have (`CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER`)",
+        ),
+        ("pending_revocation", _ASSIGNED, "partitions that it has and is to give up"),
         ("schema_version", "smallint", "of the record's value; null for a tombstone"),
         *_LOGGED,
         ("event_month", "string", "month of `log_timestamp`, as 2026-01; the table is partitioned by it"),

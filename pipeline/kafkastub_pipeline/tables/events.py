@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 OFFSETS = (int(RecordType.LEGACY_OFFSET_COMMIT), int(RecordType.OFFSET_COMMIT))
+_MODERN = ("epoch", "client", "member_state", "assigned", "pending_revocation")
 
 
 def sound(records: DataFrame) -> DataFrame:
@@ -97,6 +98,7 @@ def group_events(records: DataFrame) -> DataFrame:
         .withColumn("leader", f.col("group.leader"))
         .withColumn("state_timestamp", time_of(f.col("group.state_ms")))
         .withColumn("subscribed_topics", f.col("subscribed"))
+        .withColumns({name: f.col(f"modern.{name}") for name in _MODERN})
     )
 
 

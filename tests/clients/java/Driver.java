@@ -23,6 +23,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
+import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -52,7 +53,11 @@ public final class Driver {
             case "subscribe":
                 KafkaConsumer<String, String> consumer = new KafkaConsumer<>(properties(request.get("config")));
                 consumers.put(request.get("consumer").asText(), consumer);
-                consumer.subscribe(texts(request.get("topics")));
+                if (request.path("pattern").asText().isEmpty()) {
+                    consumer.subscribe(texts(request.get("topics")));
+                } else {
+                    consumer.subscribe(new SubscriptionPattern(request.get("pattern").asText()));
+                }
                 return null;
             case "poll":
                 return records(request);

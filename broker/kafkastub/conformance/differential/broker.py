@@ -40,7 +40,8 @@ TRIES = 100
 """So many names are tried to find one of a group that a node coordinates."""
 
 ASKED = {
-    "AddOffsetsToTxn", "AddPartitionsToTxn", "AlterConfigs", "AlterReplicaLogDirs", "CreateDelegationToken",
+    "AddOffsetsToTxn", "AddPartitionsToTxn", "AlterConfigs", "AlterReplicaLogDirs", "ConsumerGroupDescribe",
+    "ConsumerGroupHeartbeat", "CreateDelegationToken",
     "CreatePartitions", "CreateTopics", "DeleteGroups", "DeleteRecords", "DeleteTopics", "DescribeCluster",
     "DescribeConfigs", "DescribeDelegationToken", "DescribeGroups", "DescribeLogDirs", "DescribeProducers",
     "DescribeQuorum", "DescribeTopicPartitions", "DescribeTransactions", "ElectLeaders", "EndTxn",

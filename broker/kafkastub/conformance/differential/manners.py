@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kafkastub.conformance.differential.bodies import Json
 
-GROUP_FIELDS = ("group_id", "groups", "groups_names")
+GROUP_FIELDS = ("group_id", "group_ids", "groups", "groups_names")
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 BROKER_RESOURCES = (4, 8)

@@ -5,6 +5,7 @@ The table stands in docs/differential.md, too.
 | what                                       | stands as                     | how it is recognised                    |
 |--------------------------------------------|-------------------------------|-----------------------------------------|
 | member id (client or instance id, uuid)    | `<c1#1>`, `<c1#2>`: in order  | text that ends in `-` and a uuid        |
+| member id that is a uuid alone (KIP-848)   | `<member 1>`: in order        | given to who joins with an empty id     |
 | prefix of this play's groups and topics    | `<p>`                         | the prefix, which nothing else has      |
 |                                            | `…<p, 5 characters>`          | at a text's end, where it was cut off   |
 | topics that the scenarios of a run share   | `t1`, `t2`, `t3`              | the whole name; in bytes (subscriptions)|
@@ -80,7 +81,7 @@ UNORDERED = {
 }
 """Arrays that Kafka fills from a hash map, and what we sort them by."""
 
-BY_PARTITION = {("DescribeGroups", "groups"): "group_id"}
+BY_PARTITION = {("DescribeGroups", "groups"): "group_id", ("ConsumerGroupDescribe", "groups"): "group_id"}
 """Arrays in the order of the partitions of __consumer_offsets: in the request's where there is only one."""
 
 
@@ -125,6 +126,7 @@ class Names:
         self._name: dict[str, str] = {real: name for name, real in self.topics.items()}
         self._count: dict[str, int] = {}
         self._producers: dict[int, str] = {}
+        self._uuids: list[str] = []
 
     def add(self, name: str, real: str) -> None:
         """Let `<name>` stand for `real`."""
@@ -158,6 +160,8 @@ class Names:
         whole = WHOLE_MEMBER.fullmatch(text)
         if whole:
             return self._member(whole[1], text)
+        for uuid in self._uuids:
+            text = text.replace(uuid, self._name[uuid])
         text = MEMBER_IN_TEXT.sub(lambda found: self._member(found[1], found[0]), text)
         for name, real in self.topics.items():
             text = text.replace(real, name)
@@ -179,6 +183,11 @@ class Names:
         if str(real) not in self._name:
             self._count[base] = self._count.get(base, 0) + 1
             self.add(f"{base} {self._count[base]}", str(real))
+
+    def learn_uuid(self, real: str) -> None:
+        """Let `<member 1>` and so on stand for member ids that are a uuid alone, within texts, too."""
+        self.number("member", real)
+        self._uuids.append(real)
 
     def stable_number(self, real: int) -> str:
         """The name of a number, or its digits."""

@@ -43,6 +43,11 @@ UNORDERED_DATA: dict[tuple[str, ...], tuple[str, ...]] = {
     ("AlterConfigs", "responses"): ("resource_type", "resource_name"),
     ("IncrementalAlterConfigs", "responses"): ("resource_type", "resource_name"),
     ("ListConfigResources", "config_resources"): ("resource_type", "resource_name"),
+    ("ConsumerGroupHeartbeat", "assignment", "topic_partitions"): ("topic_id",),
+    ("ConsumerGroupDescribe", "groups", "members"): ("member_id",),
+    ("ConsumerGroupDescribe", "groups", "members", "subscribed_topic_names"): (),
+    ("ConsumerGroupDescribe", "groups", "members", "assignment", "topic_partitions"): ("topic_id",),
+    ("ConsumerGroupDescribe", "groups", "members", "target_assignment", "topic_partitions"): ("topic_id",),
     ("DescribeProducers", "topics", "partitions", "active_producers"): ("producer_id",),
     ("DescribeTransactions", "transaction_states", "topics"): ("topic",),
     ("ListTransactions", "transaction_states"): ("transactional_id",),
@@ -112,7 +117,7 @@ def normalise_data(names: Names, api: str, request: Mapping[str, Json], answer: 
 
 
 def sort_at(answer: Json, path: list[str], keys: tuple[str, ...]) -> None:
-    """Sort the arrays at `path` by their elements' fields `keys`."""
+    """Sort the arrays at `path` by their elements' fields `keys`; where there are none, by the elements."""
     if isinstance(answer, list):
         for item in answer:
             sort_at(item, path, keys)
@@ -120,7 +125,7 @@ def sort_at(answer: Json, path: list[str], keys: tuple[str, ...]) -> None:
         if len(path) > 1:
             sort_at(answer[path[0]], path[1:], keys)
         elif answer[path[0]]:
-            answer[path[0]].sort(key=lambda item: [_comparable(item.get(key)) for key in keys])
+            answer[path[0]].sort(key=lambda item: [_comparable(item.get(key)) for key in keys] if keys else item)
 
 
 def _comparable(value: Json) -> tuple[int, str]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from threading import Event
 
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.manners import impolite
@@ -35,6 +36,11 @@ RELEASING = (*PARKING, "LeaveGroup", "Produce", "DeleteTopics", "EndTxn", "InitP
 """The requests that may let others go."""
 
 SETTLING_SECONDS = 0.2
+
+RESOLVING_SECONDS = 0.06
+RESOLVED_FIRST_SECONDS = 0.15
+"""A regular expression is resolved on a thread of its own, behind the heartbeat's answer: so long that is given, a
+new one longer."""
 
 
 class NotThere(Exception):
@@ -92,7 +98,7 @@ class Play:
         first = api == "JoinGroup" and not was_alive and self.scenario.config != "delayed"
         if first and not queued and self.stage.waits(on):
             step.answers.append((on, self.stage.next_answer(on)))
-        looked = self._release(step) or looked
+        looked = self._resolved(step) or self._release(step) or looked
         self._record(step, looked)
         return next((answer for who, answer in step.answers if who == on), None)
 
@@ -139,6 +145,16 @@ class Play:
             looked = self.stage.look(2)
             step.answers += self.stage.answers_now(self.grace)
         return looked
+
+    def _resolved(self, step: Step) -> dict[str, Json] | None:
+        """What is seen once regular expressions have been resolved, where a heartbeat may have asked for that."""
+        if step.api != "ConsumerGroupHeartbeat":
+            return None
+        members = self.state.get(f"consumer group {step.body.get('group_id')}", {}).get("members", ())
+        if not (step.body.get("subscribed_topic_regex") or any(one.get("subscribed_topic_regex") for one in members)):
+            return None
+        Event().wait(RESOLVED_FIRST_SECONDS if step.body.get("subscribed_topic_regex") else RESOLVING_SECONDS)
+        return self.stage.look(2)
 
     def _settled(self, looked: dict[str, Json]) -> dict[str, Json]:
         """What is seen once a rebalance that has just lost its last member has ended.

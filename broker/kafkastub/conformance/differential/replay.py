@@ -28,7 +28,7 @@ def replay(scenario: Scenario, broker: Broker, timeout: float = ANSWER_SECONDS) 
             raise NotThere(f"step {number}, {step.title()}: {problem}")
     if not broker.ignore.issuperset(scenario.ignore):
         broker = replace(broker, ignore=broker.ignore.union(scenario.ignore))
-    with Stage(broker, scenario.groups, scenario.transactional_ids) as stage:
+    with Stage(broker, scenario) as stage:
         state: dict[str, Json] = {}
         for index, step in enumerate(scenario.steps):
             stage.touched = []
@@ -53,7 +53,7 @@ def play_again(scenario: Scenario, steps: list[Step], broker: Broker) -> Scenari
     Raises ValueError where a step says a number that a step before it would have had to bring.
     """
     made = replace(scenario, steps=[], ignore=sorted(broker.ignore))
-    with Stage(broker, made.groups, made.transactional_ids) as stage:
+    with Stage(broker, made) as stage:
         play = Play(stage, made)
         for step in steps:
             _once_more(play, step)

@@ -15,6 +15,7 @@ from enum import Enum
 from kafkastub.conformance.differential.admin import admin_script
 from kafkastub.conformance.differential.broker import Broker, Lost
 from kafkastub.conformance.differential.compare import Difference
+from kafkastub.conformance.differential.consumers import consumer_script
 from kafkastub.conformance.differential.data import data_script
 from kafkastub.conformance.differential.groups import groups_script
 from kafkastub.conformance.differential.play import NotThere
@@ -29,6 +30,7 @@ SCENARIOS = 100
 
 KINDS: dict[str, Callable[[int, int], Script]] = {
     "groups": groups_script,
+    "consumer": consumer_script,
     "data": data_script,
     "transactions": transactions_script,
     "admin": admin_script,

@@ -19,6 +19,9 @@ SILENT = {"silent": True}
 NO_CLIENT_ID = "(none)"
 """The client id of a connection that sends a null one."""
 
+MORE = ("ignore", "transactional_ids", "consumer_groups")
+"""Fields of a scenario that are saved where they are not empty."""
+
 Answers = list[tuple[str, Json]]
 """(connection, answer), by connection; of one connection in their order."""
 
@@ -80,7 +83,8 @@ class Step:
 class Scenario:
     """Steps on a broker; `config` is for the tests' own use, the name of its settings.
 
-    `groups` are watched: each is described after every step. So are `transactional_ids`, once no marker is under way.
+    `groups` are watched: each is described after every step. So are `transactional_ids`, once no marker is under way,
+    and `consumer_groups`, those of the newer protocol.
     """
 
     name: str
@@ -90,6 +94,7 @@ class Scenario:
     ignore: list[str] = field(default_factory=list)
     """Fields of answers that were left out."""
     transactional_ids: list[str] = field(default_factory=list)
+    consumer_groups: list[str] = field(default_factory=list)
 
     @property
     def answers(self) -> int:
@@ -103,14 +108,14 @@ class Scenario:
 
     def _head(self) -> dict[str, Json]:
         head: dict[str, Json] = {"name": self.name, "config": self.config, "groups": self.groups}
-        more = {name: getattr(self, name) for name in ("ignore", "transactional_ids") if getattr(self, name)}
+        more = {name: getattr(self, name) for name in MORE if getattr(self, name)}
         return head | more
 
     @staticmethod
     def from_json(saved: Mapping[str, Json]) -> Scenario:
         """The reverse of `to_json`. Raises KeyError, TypeError and ValueError for what is no scenario."""
         steps = [Step.from_json(one) for one in saved["steps"]]
-        more = (list(saved.get(name, ())) for name in ("ignore", "transactional_ids"))
+        more = (list(saved.get(name, ())) for name in MORE)
         return Scenario(saved["name"], list(saved["groups"]), saved.get("config", "plain"), steps, *more)
 
     def save(self, path: Path) -> None:

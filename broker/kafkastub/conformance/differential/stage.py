@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import select
 import struct
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Event
 from types import TracebackType
@@ -20,7 +21,7 @@ from kafkastub.conformance.differential.broker import SETTLED, Broker, Lost
 from kafkastub.conformance.differential.ignoring import without
 from kafkastub.conformance.differential.names import Names, normalise, topic_name
 from kafkastub.conformance.differential.names_data import learn_numbers, normalise_data
-from kafkastub.conformance.differential.scenario import CLOSED, NO_CLIENT_ID, SILENT, Answers, Step
+from kafkastub.conformance.differential.scenario import CLOSED, NO_CLIENT_ID, SILENT, Answers, Scenario, Step
 from kafkastub.conformance.link import Link, remembered
 from kafkastub.conformance.messages import request_class, response_class
 from kafkastub.conformance.model import Frame
@@ -31,14 +32,17 @@ from kafkawire.schema import ZERO_UUID, Message
 INSTANCES = 4
 """So many telemetry instance ids a play has, `<instance 1>` and so on."""
 
-TOPIC = 2
-"""The type of a topic as a resource that has a configuration."""
+TOPIC, GROUP = 2, 32
+"""The types of a topic and of a group as resources that have a configuration."""
 
 GROUPS_USED = ("g1", "g2", "g3", "none", "none2", "simple")
 """How the names of groups end that scenarios use; where it matters that they have one coordinator."""
 
 MARKERS_LOOKED_FOR_EVERY = 0.001
 """Seconds."""
+
+UUID_TEXT = re.compile(r"[A-Za-z0-9_-]{22}")
+"""A uuid as Kafka writes it: base64 without padding."""
 
 _plays = itertools.count(1)
 _changes = itertools.count(1)
@@ -50,10 +54,11 @@ class Stage:
     `touched` are those that were sent or answered since it was last emptied.
     """
 
-    def __init__(self, broker: Broker, groups: list[str], transactional_ids: Sequence[str] = ()) -> None:
+    def __init__(self, broker: Broker, scenario: Scenario) -> None:
         self.broker = broker
-        self.groups = groups
-        self.transactional_ids = list(transactional_ids)
+        self.groups = scenario.groups
+        self.transactional_ids = scenario.transactional_ids
+        self.consumer_groups = scenario.consumer_groups
         prefix = broker.prefix(next(_plays))
         self.names = Names(prefix, broker.topics | broker.placed(prefix, GROUPS_USED), broker.node)
         for topic, topic_id in broker.topic_ids.items():
@@ -107,6 +112,12 @@ class Stage:
         connection = self._connections[step.on]
         if step.api == "CreateTopics" and step.raw is None:
             self._topics |= {topic["name"] for topic in step.body.get("topics", ()) if topic["name"].startswith("<p>")}
+        if step.api == "IncrementalAlterConfigs" and step.raw is None and self.broker.cluster is not None:
+            self.broker.cluster.resources |= {
+                (GROUP, self.names.real(one["resource_name"]))
+                for one in step.body.get("resources", ())
+                if one.get("resource_type") == GROUP
+            }
         try:
             connection.raw(step.api, step.version, body + bytes.fromhex(step.after))
         except (ConnectionClosed, TimedOut):
@@ -167,7 +178,13 @@ class Stage:
         for _ in range(times):
             shown = without(self._watch("DescribeGroups", {"groups": self.groups}), self.broker.ignore)
         looked = {group.pop("group_id", ""): group for group in shown.get("groups", ())}
+        if self.consumer_groups:
+            looked |= self._consumer_groups()
         return looked | self._transactions() if self.transactional_ids else looked
+
+    def _consumer_groups(self) -> dict[str, Json]:
+        shown = without(self._watch("ConsumerGroupDescribe", {"group_ids": self.consumer_groups}), self.broker.ignore)
+        return {f"consumer group {one.pop('group_id', '')}": one for one in shown.get("groups", ())}
 
     def _transactions(self) -> dict[str, Json]:
         """Describe the watched transactional ids once none waits for its markers, which are written behind the answer.
@@ -280,6 +297,7 @@ class Stage:
             return {"malformed": str(error), "hex": data.hex()}
         self._learn_topics(message)
         learn_numbers(self.names, message)
+        self._learn_member(request, message)
         answer = normalise(self.names, frame.api, request, describe(message, version, self.names.showing))
         answer = normalise_data(self.names, frame.api, request, answer)
         if not self.broker.alone:
@@ -293,6 +311,12 @@ class Stage:
             for topic in getattr(message, "topics", ()):
                 if topic.name and bytes(topic.topic_id) != ZERO_UUID:
                     self.names.add(topic_name(self.names.stable(topic.name)), bytes(topic.topic_id).hex())
+
+    def _learn_member(self, request: Mapping[str, Json], message: Message) -> None:
+        """A member id of the newer protocol that the broker made up is a uuid alone."""
+        made = None if request.get("member_id") else getattr(message, "member_id", None)
+        if made and UUID_TEXT.fullmatch(made):
+            self.names.learn_uuid(made)
 
 
 def _sign_in(link: Link, user: str, password: str) -> None:

@@ -1,22 +1,26 @@
-"""/v1/groups: consumer groups with their members and offsets."""
+"""/v1/groups: groups with their members and offsets, and what `stub.groups` is in Python (docs/consumer-groups.md)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
-from kafkastub.control.routes.shapes import Body, Limit, example, iso
+from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Text, body_example, example, iso
 from kafkastub.state.groups import check_loaded, coordinator_of
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group, GroupDescription
     from kafkastub.state.broker_state import BrokerState
+    from kafkastub.state.group_views import MemberView
+
+T = TypeVar("T")
 
 
 class GroupInfo(BaseModel):
@@ -27,8 +31,11 @@ class GroupInfo(BaseModel):
     )
 
     group: str
-    type: str
-    state: str = Field(description="Empty, PreparingRebalance, CompletingRebalance, Stable or Dead")
+    type: str = Field(description="classic, or consumer (KIP-848)")
+    state: str = Field(
+        description="Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; in the consumer protocol "
+        "Assigning and Reconciling, too"
+    )
     protocol_type: str | None = Field(description="null for a group that only ever committed offsets")
     members: int
     offsets: int = Field(description="how many partitions have a committed offset")
@@ -41,6 +48,13 @@ class GroupList(BaseModel):
     total: int = Field(description="how many there are, listed or not")
 
 
+class Place(BaseModel):
+    """A partition."""
+
+    topic: str
+    partition: int
+
+
 class MemberInfo(BaseModel):
     """A member."""
 
@@ -51,6 +65,13 @@ class MemberInfo(BaseModel):
     session_timeout_ms: int
     rebalance_timeout_ms: int
     subscribed: list[str] | None = Field(description="topics; null where they cannot be read from its metadata")
+    assigned: list[Place] = Field(description="what is the member's now")
+    epoch: int | None = Field(description="of the member; null in a classic group")
+    state: str | None = Field(description="STABLE, UNREVOKED_PARTITIONS or UNRELEASED_PARTITIONS, likewise")
+    expression: str | None = Field(description="the regular expression that it subscribes to")
+    pending_revocation: list[Place] = Field(description="what it is told to let go of, and has not")
+    target: list[Place] | None = Field(description="what it is to have in the end; null in a classic group")
+    upgraded: bool | None = Field(description="whether it uses the consumer protocol; null in a classic group")
 
 
 class OffsetInfo(BaseModel):
@@ -70,8 +91,9 @@ class OffsetInfo(BaseModel):
 class GroupDetail(GroupInfo):
     """A group with its members and offsets."""
 
-    generation: int
-    protocol: str | None
+    generation: int = Field(description="of a classic group; of one of the consumer protocol its epoch")
+    target_epoch: int | None = Field(description="of the target assignment; null in a classic group")
+    protocol: str | None = Field(description="what the members agreed on, or the broker's assignor")
     leader: str | None
     state_since: str | None = Field(description="broker time since when it is in its state")
     member_list: list[MemberInfo]
@@ -82,6 +104,40 @@ class GroupsQuery(Body):
     """How much."""
 
     limit: Limit = 1000
+
+
+class PlaceGiven(Body):
+    """A partition of a target."""
+
+    topic: Text
+    partition: StrictInt
+
+
+class NewTarget(Body):
+    """What members are to have in the end, by member id, group instance id or client id."""
+
+    model_config = body_example(target={"one": [{"topic": "orders", "partition": 0}]})
+
+    target: dict[Text, list[PlaceGiven]] = Field(
+        max_length=MOST_LISTED, description="who is not in it is to have nothing"
+    )
+
+
+class MemberGiven(Body):
+    """Which member."""
+
+    model_config = body_example(member="one")
+
+    member: Text = Field(description="its member id, group instance id or client id")
+
+
+class Held(BaseModel):
+    """Whose revocation does not count, or does again."""
+
+    model_config = example(member_id="Iqk8GDnmTXuqPnqMfUWCnQ", held=True)
+
+    member_id: str
+    held: bool
 
 
 class Expired(BaseModel):
@@ -127,16 +183,7 @@ def routes(hosted: Hosted) -> APIRouter:
         known = found.coordinator.groups.get(group)
         if known is None:
             raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
-        since, described = known.state_timestamp, known.described()
-        return GroupDetail(
-            **_info(found, known).model_dump(),
-            generation=described.generation,
-            protocol=described.protocol,
-            leader=described.leader,
-            state_since=None if since is None else iso(since),
-            member_list=_members(described),
-            offset_list=_offsets(found, group, query.limit),
-        )
+        return _detail(found, known, query.limit)
 
     @router.delete("/{group:path}", summary="Delete a group without members, and its offsets")
     async def delete(group: str) -> GroupInfo:
@@ -154,7 +201,71 @@ def routes(hosted: Hosted) -> APIRouter:
         assert told is not None
         return told
 
+    _add_targets(router, hosted, state)
     return router
+
+
+def _add_targets(router: APIRouter, hosted: Hosted, state: Callable[[], BrokerState]) -> None:
+    """What only tests do to a group of the consumer protocol."""
+
+    @router.put("/{group:path}/target", summary="Let the target assignment be this, with a new epoch")
+    async def set_target(group: str, body: NewTarget) -> GroupDetail:
+        from kafkastub.state.group_views import set_target
+
+        broker, found = hosted.running(), state()
+        target = {name: [(one.topic, one.partition) for one in places] for name, places in body.target.items()}
+        _done(hosted, group, lambda: set_target(found, group, target, *broker.clock.both()))
+        return _detail(found, found.coordinator.groups[group], _SHOWN)
+
+    @router.post("/{group:path}/hold-revocation", summary="What a member lets go of does not count from now on")
+    async def hold(group: str, body: MemberGiven) -> Held:
+        from kafkastub.state.group_views import hold_revocation
+
+        found = state()
+        return Held(member_id=_done(hosted, group, lambda: hold_revocation(found, group, body.member)), held=True)
+
+    @router.post("/{group:path}/release-revocation", summary="What it lets go of counts again")
+    async def release(group: str, body: MemberGiven) -> Held:
+        from kafkastub.state.group_views import release_revocation, view
+
+        found = state()
+
+        def work() -> str:
+            known = view(found, group)
+            if known is None:
+                raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND)
+            member_id = known.member(body.member).member_id
+            release_revocation(found, group, member_id)
+            return member_id
+
+        return Held(member_id=_done(hosted, group, work), held=False)
+
+
+def _done(hosted: Hosted, group: str, work: Callable[[], T]) -> T:
+    """Raises Problem."""
+    try:
+        return hosted.call(work)
+    except KafkaError as error:
+        raise of_kafka(error, f"group {group!r}") from None
+    except KeyError as error:
+        raise Problem(404, str(error.args[0]), ErrorCode.UNKNOWN_MEMBER_ID.name) from None
+
+
+def _detail(state: BrokerState, group: Group, limit: int) -> GroupDetail:
+    from kafkastub.state.group_views import view
+
+    since, described = group.state_timestamp, group.described()
+    found = view(state, group.group_id)
+    return GroupDetail(
+        **_info(state, group).model_dump(),
+        generation=described.generation,
+        target_epoch=None if found is None else found.target_epoch,
+        protocol=described.protocol if found is None else found.assignor,
+        leader=described.leader,
+        state_since=None if since is None else iso(since),
+        member_list=_members(described, {} if found is None else found.members),
+        offset_list=_offsets(state, group.group_id, limit),
+    )
 
 
 def _info(state: BrokerState, group: Group) -> GroupInfo:
@@ -169,7 +280,8 @@ def _info(state: BrokerState, group: Group) -> GroupInfo:
     )
 
 
-def _members(described: GroupDescription) -> list[MemberInfo]:
+def _members(described: GroupDescription, views: Mapping[str, MemberView]) -> list[MemberInfo]:
+    pairs = [(one, views[one.member_id]) for one in described.members if one.member_id in views]
     return [
         MemberInfo(
             member_id=member.member_id,
@@ -179,9 +291,20 @@ def _members(described: GroupDescription) -> list[MemberInfo]:
             session_timeout_ms=member.session_timeout_ms,
             rebalance_timeout_ms=member.rebalance_timeout_ms,
             subscribed=member.subscribed,
+            assigned=_places(seen.assigned),
+            epoch=seen.epoch,
+            state=seen.state,
+            expression=seen.expression,
+            pending_revocation=_places(seen.pending_revocation),
+            target=None if seen.target is None else _places(seen.target),
+            upgraded=seen.upgraded,
         )
-        for member in described.members
+        for member, seen in pairs
     ]
+
+
+def _places(partitions: Iterable[tuple[str, int]]) -> list[Place]:
+    return [Place(topic=topic, partition=index) for topic, index in partitions]
 
 
 def _offsets(state: BrokerState, group: str, limit: int) -> list[OffsetInfo]:
@@ -210,5 +333,7 @@ def _offsets(state: BrokerState, group: str, limit: int) -> list[OffsetInfo]:
     return listed
 
 
-_LAST_MS = 253_402_300_799_999
+_SHOWN: Final = 1000
+"""Offsets in an answer that is about something else."""
+_LAST_MS: Final = 253_402_300_799_999
 """The end of the year 9999: no date can be later."""

@@ -38,8 +38,8 @@ _EXAMPLE = {
     "wall_time": "2026-03-01T12:00:00.123456+00:00", "duration_us": 180, "connection_id": 3,
     "peer": "127.0.0.1:50512", "listener": "PLAINTEXT", "node_id": 1, "principal": "User:ANONYMOUS",
     "client_id": "shipping-1", "software_name": "librdkafka", "software_version": "2.8.0", "api_key": 8,
-    "api": "OffsetCommit", "api_version": 9, "correlation_id": 12, "groups": ["shipping"], "transactions": [],
-    "topics": ["orders"],
+    "api": "OffsetCommit", "api_version": 9, "correlation_id": 12, "groups": ["shipping"], "members": [],
+    "transactions": [], "topics": ["orders"],
     "partitions": [{"topic": "orders", "partition": 0}], "errors": [{"code": 0, "name": "NONE", "count": 1}],
     "outcome": "reply", "fault": None, "text": "    17 12:00:00.123 shipping-1 OffsetCommit v9 group shipping …",
 }  # fmt: skip
@@ -50,6 +50,7 @@ class Filters(Body):
 
     api: str | None = Field(None, description="an API's name, OffsetCommit")
     group: str | None = Field(None, description="named by the request")
+    member_id: str | None = Field(None, description="of a member that asks, or is spoken for")
     transactional_id: str | None = Field(None, description="of a transaction that the request is part of or asks about")
     producer_id: int | None = Field(None, description="of such a transaction")
     topic: str | None = Field(None, description="named by the request")

@@ -160,7 +160,13 @@ class ClassicGroup:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID)
 
     def validate_offset_commit(
-        self, member_id: str, group_instance_id: str | None, generation: int, *, transactional: bool = False
+        self,
+        member_id: str,
+        group_instance_id: str | None,
+        generation: int,
+        *,
+        version: int = 9,
+        transactional: bool = False,
     ) -> None:
         """Raises what speaks against a commit of this member in this generation; see `Group`."""
         if generation < 0 and self.state is _EMPTY:
@@ -173,6 +179,9 @@ class ClassicGroup:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID)
         if self.state is _COMPLETING_REBALANCE and not transactional:
             raise KafkaError(ErrorCode.REBALANCE_IN_PROGRESS)
+
+    def validate_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
+        """Anybody may fetch."""
 
     def validate_offset_delete(self) -> None:
         """Raises NON_EMPTY_GROUP for a live group that is no consumer group: its subscriptions are unknown."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 
 from kafkastub.coordinator.classic import membership
 from kafkastub.coordinator.classic.describe import described
-from kafkastub.coordinator.classic.group import ClassicGroup
+from kafkastub.coordinator.classic.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
+from kafkastub.coordinator.classic.guests import Guests
 from kafkastub.coordinator.classic.join import Join, Joins
-from kafkastub.coordinator.classic.member import ClassicMember
+from kafkastub.coordinator.classic.member import ClassicMember, Protocols
 from kafkastub.coordinator.classic.rebalance import Rebalancer
 from kafkastub.coordinator.classic.states import State
 from kafkastub.coordinator.group import Group
@@ -30,20 +31,36 @@ from kafkawire.messages.sync_group_request import SyncGroupRequest
 from kafkawire.messages.sync_group_response import SyncGroupResponse
 
 
+class Newcomer(NamedTuple):
+    """A member of a group that becomes classic. Timeouts are milliseconds."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout_ms: int
+    session_timeout_ms: int
+    protocols: Protocols
+
+
 class ClassicGroups:
     """A `GroupType`, and the requests of the classic protocol.
 
     Args:
         groups: all groups, of every type.
         random: makes member ids.
+
+    Attributes:
+        guests: who takes in classic members, by the type of the group that is not classic.
     """
 
-    __slots__ = ("_groups", "joins", "rebalancer")
+    __slots__ = ("_groups", "guests", "joins", "rebalancer")
 
     name: Final = ClassicGroup.group_type
 
     def __init__(self, groups: Groups, random: Random) -> None:
         self._groups = groups
+        self.guests: dict[str, Guests] = {}
         self.rebalancer = Rebalancer(groups.settings, groups.deadlines, groups.log, self._changed)
         self.joins = Joins(self.rebalancer, random)
 
@@ -80,23 +97,41 @@ class ClassicGroups:
         if not settings.min_session_timeout_ms <= request.session_timeout_ms <= settings.max_session_timeout_ms:
             join.fail(turn, ErrorCode.INVALID_SESSION_TIMEOUT, request.member_id)
             return turn
-        group = self.find(request.group_id)
-        if group is not None:
+        group = self._groups.groups.get(request.group_id)
+        if type(group) is ClassicGroup:
             self.joins.join(group, join, turn)
+        elif group is not None and not group.is_empty:
+            self._join_elsewhere(group, join, turn)
         elif request.member_id:
             join.fail(turn, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
         else:
+            if group is not None:  # empty: it becomes a classic group, and keeps its offsets
+                self._groups.remove(group, turn)
             group = self._groups.groups[request.group_id] = self.new(request.group_id, broker_ms)
             self._groups.index.touch(group, broker_ms)  # without offsets or members it is gone with the next sweep
             self.joins.join(group, join, turn)
             self._groups.log(turn, GroupMetadata(group.group_id, "", 0, None, None, broker_ms))
         return turn
 
+    def _join_elsewhere(self, group: Group, join: Join, turn: Turn) -> None:
+        """A join into a live group of another type: it may take classic members in."""
+        guests = self.guests.get(group.group_type)
+        if guests is None:
+            join.fail(turn, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "")
+            return
+        try:
+            turn.complete(join.token, guests.join(group, join, turn))
+        except KafkaError as error:
+            join.fail(turn, error.code, "")
+
     def sync(self, request: SyncGroupRequest, token: Token, broker_ms: int, timer_ms: int) -> Turn:
         """SyncGroup. The answer, a `SyncGroupResponse`, is a completion of the token, now or later. Raises errors."""
-        group = self._known(request.group_id)
         turn = Turn(broker_ms, timer_ms)
-        membership.sync(group, request, token, self.rebalancer, turn)
+        group = self._known(request.group_id)
+        if isinstance(group, ClassicGroup):
+            membership.sync(group, request, token, self.rebalancer, turn)
+        else:
+            self._guests_of(group).sync(group, request, token, turn)
         return turn
 
     def heartbeat(
@@ -104,25 +139,37 @@ class ClassicGroups:
     ) -> ErrorCode:
         """Heartbeat: NONE or REBALANCE_IN_PROGRESS. Raises what speaks against it."""
         group = self._known(group_id)
-        return membership.heartbeat(group, member_id, group_instance_id, generation, self.rebalancer, timer_ms)
+        if isinstance(group, ClassicGroup):
+            return membership.heartbeat(group, member_id, group_instance_id, generation, self.rebalancer, timer_ms)
+        return self._guests_of(group).heartbeat(group, member_id, group_instance_id, generation, timer_ms)
 
     def leave(self, group_id: str, members: Sequence[MemberIdentity], broker_ms: int, timer_ms: int) -> Turn:
         """LeaveGroup; the reply is a `MemberResponse` a member. Raises INVALID_GROUP_ID, UNKNOWN_MEMBER_ID."""
         group = self._known(group_id)
         turn = Turn(broker_ms, timer_ms)
-        turn.reply = membership.leave(group, list(members), self.rebalancer, turn)
+        if isinstance(group, ClassicGroup):
+            turn.reply = membership.leave(group, list(members), self.rebalancer, turn)
+        else:
+            turn.reply = self._guests_of(group).leave(group, members, turn)
         return turn
 
     def describe(self, group: Group) -> DescribedGroup | None:
         """DescribeGroups of one group, None where it is of another type."""
         return described(group) if type(group) is ClassicGroup else None
 
-    def _known(self, group_id: str) -> ClassicGroup:
-        """Raises INVALID_GROUP_ID, UNKNOWN_MEMBER_ID."""
+    def _known(self, group_id: str) -> Group:
+        """A group of any type. Raises INVALID_GROUP_ID, UNKNOWN_MEMBER_ID."""
         group = self._groups.groups.get(group_id)
-        if type(group) is not ClassicGroup or not group_id:
+        if group is None or not group_id:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID)
         return group
+
+    def _guests_of(self, group: Group) -> Guests:
+        """Who takes classic members into this group of another type. Raises UNKNOWN_MEMBER_ID where nobody does."""
+        guests = self.guests.get(group.group_type)
+        if guests is None:
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID)
+        return guests
 
     def _changed(self, group: ClassicGroup, turn: Turn) -> None:
         """The sweep's view of a group has changed with its state."""
@@ -130,6 +177,51 @@ class ClassicGroups:
             self._groups.emptied(group, turn)
         elif group.state is State.STABLE:
             self._groups.index.touch(group, turn.broker_ms)
+
+    # -- to another type and back --------------------------------------------------------------------------------
+
+    def give_way(self, group: Group, turn: Turn) -> None:
+        """A group of another type takes the group's place: who is parked shall join again.
+
+        Kafka: GroupMetadataManager.convertToConsumerGroup.
+        """
+        assert isinstance(group, ClassicGroup)
+        self._dismiss_all(group, ErrorCode.REBALANCE_IN_PROGRESS, turn)
+
+    def prospect(self, group_id: str, generation: int, members: Iterable[Newcomer], turn: Turn) -> ClassicGroup:
+        """A Stable group of members that are in a group of another type; for `take_over`, nothing has happened yet.
+
+        Its protocol is selected, the first of the members leads.
+
+        Args:
+            members: at least one; they have a protocol in common.
+
+        Kafka: ClassicGroup.fromConsumerGroup.
+        """
+        group = ClassicGroup(group_id, turn.broker_ms)
+        group.generation, group.protocol_type = generation, CONSUMER_PROTOCOL_TYPE
+        for newcomer in members:
+            group.add(ClassicMember(*newcomer, self.rebalancer.session(group, newcomer.member_id)))
+        group.protocol = group.select_protocol()
+        group.subscribed = group.compute_subscribed()
+        group.state = State.STABLE
+        return group
+
+    def take_over(self, group: ClassicGroup, rebalance: bool, turn: Turn) -> None:
+        """Let a prospect be the group, in the place of one that is removed.
+
+        Args:
+            rebalance: whether its members are to agree on an assignment at once.
+
+        Kafka: GroupMetadataManager.convertToClassicGroup.
+        """
+        self._groups.groups[group.group_id] = group
+        self._groups.index.touch(group, turn.broker_ms)
+        self._groups.log(turn, group.persisted({i: m.assignment for i, m in group.members.items()}))
+        for member in group.members.values():
+            self.rebalancer.arm_session(member, turn)
+        if rebalance:
+            self.rebalancer.prepare(group, turn)
 
     # -- groups out of records, and away -------------------------------------------------------------------------
 
@@ -183,7 +275,11 @@ class ClassicGroups:
     def unload(self, group: Group, turn: Turn) -> None:
         """Answer everything that is parked with NOT_COORDINATOR; the group is Dead."""
         assert isinstance(group, ClassicGroup)
-        error = ErrorCode.NOT_COORDINATOR
+        self._dismiss_all(group, ErrorCode.NOT_COORDINATOR, turn)
+        group.end(turn.broker_ms)
+
+    def _dismiss_all(self, group: ClassicGroup, error: ErrorCode, turn: Turn) -> None:
+        """Answer everything that is parked with an error; nothing of the group's is due any more."""
         for member in group.members.values():
             member.session.cancel()
             response = JoinGroupResponse(error_code=error, member_id=member.member_id, protocol_name=None)
@@ -192,4 +288,3 @@ class ClassicGroups:
         for deadline in (group.join, group.sync):
             if deadline is not None:
                 deadline.cancel()
-        group.end(turn.broker_ms)

@@ -12,8 +12,12 @@ from kafkastub.layers.acls.split import split
 from kafkastub.security import Operation, ResourceType
 from kafkastub.security.access import Access
 from kafkastub.security.operations import GROUP_OPERATIONS
+from kafkastub.state.group_protocols import serves_consumer_protocol
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
+from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
+from kafkawire.messages.consumer_group_describe_response import ConsumerGroupDescribeResponse, DescribedGroup
+from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
@@ -26,9 +30,11 @@ from kafkawire.messages.offset_delete_response import (
     OffsetDeleteResponseTopic,
 )
 from kafkawire.messages.txn_offset_commit_request import TxnOffsetCommitRequest
+from kafkawire.rows import Shared
 
 _GROUP_REFUSED: Final = ErrorCode.GROUP_AUTHORIZATION_FAILED
 _TOPIC_REFUSED: Final = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+_HIDDEN_TOPICS: Final = "The group has described topic(s) that the client is not authorized to describe."
 _BY_ID_FROM: Final = 10
 _TXN_BY_ID_FROM: Final = 6
 _SHARE_KEYS_FROM: Final = 6
@@ -234,6 +240,61 @@ def _delete_groups(api: Registration) -> Handler:
     return guard
 
 
+def _consumer_heartbeat(api: Registration) -> Handler:
+    """Read on the group, Describe on each topic that is named; what a regular expression finds is the handler's."""
+    handler = api.handler
+
+    def guard(ctx: RequestContext, request: ConsumerGroupHeartbeatRequest) -> Outcome:
+        if not serves_consumer_protocol(ctx.state):
+            return handler(ctx, request)  # it is refused for that first
+        access = ctx.access
+        if not access.to_group(Operation.READ, request.group_id):
+            return api.error_response(request, _GROUP_REFUSED, ctx.api_version)
+        names = dict.fromkeys(request.subscribed_topic_names or ())
+        if not all(access.to_topic(Operation.DESCRIBE, name) for name in names):
+            return api.error_response(request, _TOPIC_REFUSED, ctx.api_version)
+        return handler(ctx, request)
+
+    return guard
+
+
+def _consumer_describe(api: Registration) -> Handler:
+    """Describe on each group, and on each topic that is, or will be, assigned in it."""
+    handler = api.handler
+
+    def guard(ctx: RequestContext, request: ConsumerGroupDescribeRequest) -> Outcome:
+        if not serves_consumer_protocol(ctx.state):
+            return handler(ctx, request)
+        access, with_operations = ctx.access, request.include_authorized_operations
+        mine, refused = split(request.group_ids, lambda group: access.to_group(Operation.DESCRIBE, group))
+        answer: Any = handler(ctx, ConsumerGroupDescribeRequest(mine, with_operations))
+        described: list[DescribedGroup] = [*answer.groups]
+        shown: dict[int, DescribedGroup] = {}  # one named twice is answered twice
+        for group in described:
+            if id(group) not in shown:
+                shown[id(group)] = _describable(access, group, with_operations)
+        failed: Any = api.error_response(ConsumerGroupDescribeRequest(refused), _GROUP_REFUSED, ctx.api_version)
+        groups = [*failed.groups, *(shown[id(group)] for group in described)]
+        return ConsumerGroupDescribeResponse(groups=Shared(groups, {}))
+
+    return guard
+
+
+def _describable(access: Access, group: DescribedGroup, with_operations: bool) -> DescribedGroup:
+    """The group, if all its topics may be seen."""
+    topics = {
+        topic.topic_name
+        for member in group.members
+        for assignment in (member.assignment, member.target_assignment)
+        for topic in assignment.topic_partitions
+    }
+    if not all(access.to_topic(Operation.DESCRIBE, topic) for topic in topics):
+        return DescribedGroup(_TOPIC_REFUSED, _HIDDEN_TOPICS, group.group_id)
+    if with_operations and not group.error_code:
+        group.authorized_operations = access.operations(GROUP_OPERATIONS, ResourceType.GROUP, group.group_id)
+    return group
+
+
 GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {
     ApiKey.OFFSET_COMMIT: _offset_commit,
     ApiKey.TXN_OFFSET_COMMIT: _txn_offset_commit,
@@ -242,6 +303,8 @@ GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {
     ApiKey.HEARTBEAT: _member,
     ApiKey.LEAVE_GROUP: _member,
     ApiKey.SYNC_GROUP: _member,
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: _consumer_heartbeat,
+    ApiKey.CONSUMER_GROUP_DESCRIBE: _consumer_describe,
     ApiKey.DESCRIBE_GROUPS: _describe_groups,
     ApiKey.LIST_GROUPS: _list_groups,
     ApiKey.DELETE_GROUPS: _delete_groups,

@@ -100,7 +100,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
             return None
         run = like.with_rows(rows)
         try:
-            record = commit_run(coordinator, request, topic.name, topic.topic_id, run, broker_ms, timer_ms)
+            record = commit_run(coordinator, request, topic.name, topic.topic_id, run, version, broker_ms, timer_ms)
         except KafkaError:
             return None
         if record is None:

@@ -56,6 +56,7 @@ def change_broker(
         return
     for topic in state.cluster.topics.values():
         reconfigure_logs(state, topic)
+    state.coordinator.reconfigured()
     state.changed()
     state.broker_changed()
 
@@ -68,6 +69,7 @@ def check_broker(
     texts = _changed(_current(state, name), changes, replace)
     _check_dynamic(texts, per_broker=bool(name))
     _check_threads(state, texts)
+    _check_assignment_intervals(state, texts)
     _check_connections(state, node_id, texts)
     _check_cordoned(state, texts)
     return texts
@@ -176,6 +178,19 @@ def _check_threads(state: BrokerState, texts: Mapping[str, str]) -> None:
         if new > old:
             rule = f"value should not be greater than double the current value {old}"
         raise _invalid(f"Dynamic thread count update validation failed for {name}={new}, {rule}")
+
+
+def _check_assignment_intervals(state: BrokerState, texts: Mapping[str, str]) -> None:
+    """Kafka: GroupCoordinatorConfig.checkConstraints."""
+    for kind in ("consumer", "share", "streams"):
+        name, low, high = (f"group.{kind}.{bound}assignment.interval.ms" for bound in ("", "min.", "max."))
+        if name not in texts:
+            continue
+        value = _whole(name, texts)
+        if value < state.config[low]:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name} must be greater than or equal to {low}")
+        if value > state.config[high]:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name} must be less than or equal to {high}")
 
 
 def _check_connections(state: BrokerState, node_id: int, texts: Mapping[str, str]) -> None:

@@ -81,12 +81,17 @@ def topic_entries(config: BrokerConfig, overrides: Mapping[str, str]) -> list[De
 
 
 def group_entries(config: BrokerConfig, overrides: Mapping[str, str]) -> list[DescribeConfigsResourceResult]:
-    """A group's configuration (KIP-848, KIP-932, KIP-1071)."""
+    """A group's configuration (KIP-848, KIP-932, KIP-1071).
+
+    An internal one is shown where somebody has set it, for the group or for its broker; for the group as it was
+    written. Kafka: AbstractKafkaConfig.extractGroupConfigMap, ConfigHelperUtils.createResponseConfig
+    """
     entries = []
     for name, row in GROUP.items():
-        if name in config.to_come or (name in INTERNAL and name not in overrides):
-            continue
         broker_name = GROUP_SYNONYMS[name]
+        internal = name in INTERNAL
+        if name in config.to_come or (internal and name not in overrides and not _is_given(config, broker_name)):
+            continue
         typed = config[broker_name] if broker_name is not None else row[1]
         if row[0] == "string" and isinstance(typed, (list, tuple)):
             typed = typed[0]  # of the assignors that the broker has, the first is the default
@@ -94,7 +99,7 @@ def group_entries(config: BrokerConfig, overrides: Mapping[str, str]) -> list[De
         listed = _broker_synonyms(config, broker_name, False) if broker_name else [(name, default, Source.DEFAULT)]
         value = default
         if name in overrides:
-            value = to_text(row, parse(name, row, overrides[name]))
+            value = overrides[name] if internal else to_text(row, parse(name, row, overrides[name]))
             listed.insert(0, (name, value, Source.GROUP))
         entries.append(_entry(name, row, value, listed))
     return entries
@@ -191,6 +196,11 @@ def _layers(config: BrokerConfig) -> tuple[tuple[Mapping[str, str], Source], ...
         (config.dynamic_default, Source.DYNAMIC_DEFAULT_BROKER),
         (config.static, Source.STATIC_BROKER),
     )
+
+
+def _is_given(config: BrokerConfig, name: str | None) -> bool:
+    """Whether the broker's configuration says anything of it, at the start or since."""
+    return any(name in texts for texts, _ in _layers(config))
 
 
 def _broker_synonyms(config: BrokerConfig, name: str, sensitive: bool) -> list[Synonym]:

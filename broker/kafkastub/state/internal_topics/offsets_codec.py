@@ -14,7 +14,7 @@ from kafkastub.coordinator import (
     PartitionCommit,
     Record,
 )
-from kafkastub.coordinator.records import NO_TIMESTAMP
+from kafkastub.coordinator.records import NO_TIMESTAMP, ConsumerRecord
 from kafkawire.messages.group_metadata_key import GroupMetadataKey
 from kafkawire.messages.group_metadata_value import GroupMetadataValue
 from kafkawire.messages.group_metadata_value import MemberMetadata as MemberValue
@@ -23,6 +23,7 @@ from kafkawire.messages.offset_commit_key import OffsetCommitKey
 from kafkawire.messages.offset_commit_value import OffsetCommitValue
 from kafkawire.offsets_topic import (
     GROUP_METADATA_VERSION,
+    GroupKind,
     OffsetsRecord,
     RecordType,
     decode_record,
@@ -58,6 +59,10 @@ class OffsetsCodec:
             return group_key(record.group_id), None
         if isinstance(record, OffsetTombstone):
             return offset_key(record.group_id, record.topic, record.partition), None
+        if isinstance(record, ConsumerRecord):
+            from kafkastub.state.internal_topics import consumer_codec  # most brokers have no such group
+
+            return consumer_codec.encode(record)
         assert isinstance(record, OffsetCommit)  # one that is pending is written as a commit, in another batch
         ((partition, committed),) = record.each()
         return offset_key(record.group_id, record.topic, partition), self.offset(committed)
@@ -97,12 +102,16 @@ def _generation_value(record: GroupMetadata) -> bytes:
 
 
 def coordinator_record(record: OffsetsRecord) -> Record | None:
-    """What a record means to the coordinator; None for records of other kinds of groups."""
+    """What a record means to the coordinator; None for records of share and streams groups."""
     if record.type is RecordType.GROUP_METADATA:
         key = cast(GroupMetadataKey, record.key)
         return _generation(key.group, cast("GroupMetadataValue | None", record.value))
     if record.type not in (RecordType.OFFSET_COMMIT, RecordType.LEGACY_OFFSET_COMMIT):
-        return None
+        if record.type.kind is not GroupKind.CONSUMER:
+            return None
+        from kafkastub.state.internal_topics import consumer_codec
+
+        return consumer_codec.decode(record)
     name = cast(OffsetCommitKey, record.key)
     if record.value is None:
         return OffsetTombstone(name.group, name.topic, name.partition)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from kafkastub.coordinator import Record
 from kafkastub.coordinator.hard_state import HardState
@@ -30,13 +30,13 @@ class Topic(Protocol):
     ) -> NewRecord | None:
         """The one behind an offset of an open transaction, if it stood at that log offset."""
 
-    def live_generation(self, log: StateLog, group_id: str, offset: int) -> NewRecord | None:
-        """The one behind a group's generation, if it stood at that log offset."""
+    def live_record(self, log: StateLog, key: Any, offset: int) -> NewRecord | None:
+        """The one of a group, by its key among the places, if it stood at that log offset."""
 
 
-_Owner = tuple[str, str, TopicOffsets | None, BatchForm]
+_Owner = tuple[Any, str, TopicOffsets | None, BatchForm]
 """Group, topic, and its offsets. Those are None for one of an open transaction, whose form tells the producer, and for
-a group's generation, which has no topic."""
+a record about a group, which has no topic, and a key among the places instead of the group."""
 
 
 class LiveRecords:
@@ -50,18 +50,18 @@ class LiveRecords:
         topic: Topic,
         log: StateLog,
         groups: Sequence[str],
-        generations: Mapping[str, Place[Record]],
+        places: Mapping[Any, Place[Record]],
         end: int,
     ) -> None:
         self._topic = topic
         self._log = log
         self._owners: list[_Owner] = []
-        packed = sorted(self._find(groups, generations, end))
+        packed = sorted(self._find(groups, places, end))
         self.offsets = array("q", [number >> 64 for number in packed])
         self._owner = array("i", [number >> 32 & 0x7FFFFFFF for number in packed])
         self._partition = array("i", [number & 0x7FFFFFFF for number in packed])
 
-    def _find(self, groups: Sequence[str], generations: Mapping[str, Place[Record]], end: int) -> Iterator[int]:
+    def _find(self, groups: Sequence[str], places: Mapping[Any, Place[Record]], end: int) -> Iterator[int]:
         """Log offset, owner and partition in one number each: a million tuples would take three times the memory."""
         store = self._topic.hard.offsets
         for group_id in groups:
@@ -70,14 +70,14 @@ class LiveRecords:
                 self._owners.append((group_id, topic, columns, PLAIN))
                 for at, partition in columns.placed_before(end):
                     yield at << 64 | owner | partition
-            place = generations.get(group_id)
-            if place is not None and place.offset < end:
-                yield place.offset << 64 | len(self._owners) << 32
-                self._owners.append((group_id, "", None, PLAIN))
             for topic, partition, pending in store.pending.each(group_id):
                 if NOWHERE < pending.place < end:
                     yield pending.place << 64 | len(self._owners) << 32 | partition
                     self._owners.append((group_id, topic, None, form_of(pending.record)))
+        for key, place in places.items():
+            if place.offset < end:
+                yield place.offset << 64 | len(self._owners) << 32
+                self._owners.append((key, "", None, PLAIN))
 
     def record(self, index: int) -> NewRecord | None:
         """The record, None where it is not its key's last any more."""
@@ -86,7 +86,7 @@ class LiveRecords:
         partition = self._partition[index]
         if columns is None:
             if form is PLAIN:
-                return self._topic.live_generation(self._log, group_id, offset)
+                return self._topic.live_record(self._log, group_id, offset)
             return self._topic.pending_offset(form.producer_id, group_id, topic, partition, offset)
         slot = columns.slot(partition)
         if slot < 0 or columns.place(slot) != offset:

@@ -13,15 +13,14 @@ from typing import Any, Final
 from kafkastub.config import BrokerConfig
 from kafkastub.coordinator import (
     GroupCoordinator,
-    GroupMetadata,
-    GroupTombstone,
     OffsetCommit,
+    OffsetTombstone,
     PendingOffsets,
     Record,
     TransactionMarker,
     Turn,
 )
-from kafkastub.coordinator.hard_state import HardState
+from kafkastub.coordinator.hard_state import HardState, key_of, weight_of_group
 from kafkastub.coordinator.topic_offsets import TopicOffsets
 from kafkastub.state.internal_topics import contract
 from kafkastub.state.internal_topics.contract import Loaded, Place
@@ -43,6 +42,8 @@ from kafkawire.records import NewRecord
 
 _FEW_ABORTED: Final = 1000
 """Aborted transactions of a partition that are remembered without looking whether anything is left of them."""
+_HEAVIEST: Final = 1 << 28
+"""Bytes that remembered records about groups take, at most and roughly: subscriptions and assignments may be long."""
 
 
 class OffsetsTopic(InternalTopic[Record]):
@@ -70,6 +71,8 @@ class OffsetsTopic(InternalTopic[Record]):
             compression=config["offsets.topic.compression.codec"],
             log=log,
             partitions=partitions,
+            weigh=weight_of_group,
+            heaviest=_HEAVIEST,
         )
 
     def clear(self) -> None:
@@ -148,9 +151,12 @@ class OffsetsTopic(InternalTopic[Record]):
         return offset
 
     def _pending_in(self, log: StateLog, producer_id: int) -> tuple[str, ...]:
-        """The groups of a log in which a producer has pending offsets."""
+        """The groups of a log in which a producer has pending offsets.
+
+        While loading also one whose owner was forgotten, as nothing was left of it: its records may still be there.
+        """
         groups = self._coordinator.offsets.pending.groups_of(producer_id)
-        return tuple(group_id for group_id in groups if self._owners.get(group_id) is log)
+        return tuple(group_id for group_id in groups if self.log_of(group_id) is log)
 
     def _complete(self, log: StateLog, marker: TransactionMarker, offset: int) -> None:
         """A marker stands there."""
@@ -180,7 +186,7 @@ class OffsetsTopic(InternalTopic[Record]):
     def _trim_fresh(self) -> None:
         fresh, limit, count = self._fresh, self._limit, self._count
         topic_of, owners = self.hard.offsets.topic, self._owners
-        while count > limit and fresh:
+        while (count > limit or self._weight > self._heaviest) and fresh:
             written = fresh.popleft()
             if isinstance(written, OffsetCommit):
                 group_id, partitions = written.group_id, written.partitions
@@ -207,6 +213,7 @@ class OffsetsTopic(InternalTopic[Record]):
                     columns.placed(record, log.end)
             else:
                 size = 1
+                self._weight -= weight_of_group(record)
                 self._compact(log, record, log.end, timestamp)
             log.passed = record, size, timestamp
             log.end += size
@@ -225,13 +232,17 @@ class OffsetsTopic(InternalTopic[Record]):
                 columns.placed(record, offset)
         elif isinstance(record, PendingOffsets):
             self._compact_pending(log, record, offset)
-        elif isinstance(record, GroupMetadata):
-            if hard.generations.get(group_id) == record:
-                self._places[log][group_id] = Place(offset, timestamp, record)
-        else:
+        elif isinstance(record, OffsetTombstone):
             log.forget_snapshot()
-            if isinstance(record, GroupTombstone) and group_id not in hard.generations:
-                self._places[log].pop(group_id, None)
+        else:
+            key, has_value = key_of(record)
+            if has_value:
+                if hard.last(key) == record:
+                    self._places[log][key] = Place(offset, timestamp, record)
+                return
+            log.forget_snapshot()
+            if hard.last(key) is None:
+                self._places[log].pop(key, None)
                 if not hard.knows(group_id):
                     self._owners.pop(group_id, None)
 
@@ -241,6 +252,9 @@ class OffsetsTopic(InternalTopic[Record]):
         if entry is not None and entry.transaction_start is not None and entry.transaction_start <= offset:
             offsets.pending.placed(record, offset)
             return
+        of_batch = log.aborted_transactions(offset, offset + 1)
+        if any(one.producer_id == record.producer_id and one.first_offset <= offset for one in of_batch):
+            return  # it may say what was committed before it: that stays where it stood
         columns = offsets.topic(record.group_id, record.commit.topic)
         if columns is not None:
             columns.placed(record.commit, offset)
@@ -263,11 +277,15 @@ class OffsetsTopic(InternalTopic[Record]):
                 columns.placed(record, offset)
         elif isinstance(record, PendingOffsets):
             self._coordinator.hard.offsets.pending.placed(record, offset)
-        elif isinstance(record, GroupMetadata):
-            places[record.group_id] = Place(offset, timestamp, record)
-        elif isinstance(record, GroupTombstone):
-            places.pop(record.group_id, None)
-        return isinstance(record, OffsetCommit | PendingOffsets | GroupMetadata)
+        elif isinstance(record, OffsetTombstone):
+            return False
+        else:
+            key, has_value = key_of(record)
+            if not has_value:
+                places.pop(key, None)
+                return False
+            places[key] = Place(offset, timestamp, record)
+        return True
 
     # -- reading -------------------------------------------------------------------------------------------------
 
@@ -304,12 +322,12 @@ class OffsetsTopic(InternalTopic[Record]):
         key = offset_key(group_id, topic, partition)
         return NewRecord(key, self._codec.offset(committed), committed.commit_timestamp)
 
-    def live_generation(self, log: StateLog, group_id: str, offset: int) -> NewRecord | None:
-        """The compacted record behind a group's generation, if it stood at that log offset."""
-        place = self._places[log].get(group_id)
-        if place is None or self.hard.generations.get(group_id) != place.record:
+    def live_record(self, log: StateLog, key: Any, offset: int) -> NewRecord | None:
+        """The compacted record about a group of that key, if it stood at that log offset."""
+        place = self._places[log].get(key)
+        if place is None or self.hard.last(key) != place.record:
             return None
-        return self.last_record(log, group_id, offset)
+        return self.last_record(log, key, offset)
 
     def snapshot(self, log: StateLog, end: int) -> LiveRecords:
         groups = [group_id for group_id, of_group in self._owners.items() if of_group is log]

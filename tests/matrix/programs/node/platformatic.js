@@ -1,6 +1,6 @@
 // @platformatic/kafka plays the scenario.
 import { Admin, Consumer, ProduceAcks, Producer, stringDeserializers, stringSerializers } from '@platformatic/kafka'
-import { bootstrap, group, messages, play, topic } from './telling.js'
+import { bootstrap, group, messages, play, protocol, topic } from './telling.js'
 
 const connection = { clientId: 'matrix', bootstrapBrokers: [bootstrap] }
 
@@ -18,11 +18,11 @@ class Member {
   settled = false
 
   async join () {
+    const classic = { sessionTimeout: 45_000, heartbeatInterval: 200 }
     this.consumer = new Consumer({
       ...connection,
       groupId: group,
-      sessionTimeout: 45_000,
-      heartbeatInterval: 200,
+      ...(protocol === 'classic' ? classic : { groupProtocol: 'consumer' }),
       maxWaitTime: 100,
       autocommit: false,
       deserializers: stringDeserializers
@@ -63,6 +63,8 @@ play({
   notes: { rebalance: late },
   produce,
   join: () => new Member().join(),
+  noExpression: 'it subscribes by names alone',
+  noReturn: 'its last heartbeat says that a member with an instance id leaves for good, too',
   deleteOffset: () => administer(admin => admin.deleteConsumerGroupOffsets({ groupId: group, topics: places })),
   deleteGroup: () => administer(admin => admin.deleteGroups({ groups: [group] }))
 })

@@ -2,7 +2,8 @@
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 
-export const [bootstrap, topic, group] = process.argv.slice(2)
+/** The protocol of the group is classic, or consumer (KIP-848). */
+export const [bootstrap, topic, group, protocol = 'classic'] = process.argv.slice(2)
 const partitions = [0, 1, 2, 3]
 /** Records for each partition, the first time and the second. */
 export const batch = 10
@@ -41,6 +42,8 @@ const shared = (...parts) =>
  * - `join()` gives a member: it adds to its `rows` what it reads, has the partitions `assigned` in order, and can
  *   `commit(offset)` in each of these and `leave()`;
  * - `notes`, where there are any: by step, what is to be said of it;
+ * - where it speaks the consumer protocol, `noExpression` and `noReturn`: why it cannot subscribe by a regular expression,
+ *   and why a member with a group instance id cannot go and come back;
  * - `deleteOffset()`, the one committed in partition 0, and `deleteGroup()`; a text in the place of one tells why the
  *   client cannot.
  */
@@ -88,6 +91,12 @@ async function scenario (client) {
   await again.leave()
   await tell('resume', { records: take(again) })
 
+  if (protocol === 'consumer') await tell('expression', { cannot: client.noExpression })
+
   await administer('delete_offsets', client.deleteOffset)
   await administer('delete_group', client.deleteGroup)
+  if (protocol === 'consumer') {
+    await tell('static', { cannot: client.noReturn })
+    await tell('return', { cannot: client.noReturn })
+  }
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
-from telling import BATCH, BOOTSTRAP, GROUP, PARTITIONS, SECONDS, TOPIC, Row, play, value
+from telling import BATCH, BOOTSTRAP, GROUP, PARTITIONS, PROTOCOL, SECONDS, TOPIC, Row, play, value
 
 
 def produce(first: int) -> dict[int, list[int]]:
@@ -27,16 +27,20 @@ def produce(first: int) -> dict[int, list[int]]:
 
 
 class Member:
-    def __init__(self) -> None:
+    def __init__(self, subscription: str = TOPIC, group: str = GROUP, instance: str | None = None) -> None:
         settings: dict[str, Any] = {
             "bootstrap.servers": BOOTSTRAP,
-            "group.id": GROUP,
+            "group.id": group,
+            "group.protocol": PROTOCOL,
             "enable.auto.commit": False,
             "auto.offset.reset": "earliest",
-            "heartbeat.interval.ms": 200,
         }
+        if PROTOCOL == "classic":
+            settings["heartbeat.interval.ms"] = 200
+        if instance is not None:
+            settings["group.instance.id"] = instance
         self._consumer = Consumer(settings)
-        self._consumer.subscribe([TOPIC])
+        self._consumer.subscribe([subscription])
 
     def poll(self) -> list[Row]:
         message = self._consumer.poll(0.05)

@@ -19,6 +19,10 @@ SECONDS = 150.0
 """For anything that is waited for."""
 
 BOOTSTRAP, TOPIC, GROUP = sys.argv[1:4]
+PROTOCOL = "".join(sys.argv[4:]) or "classic"
+"""Of the group: `classic`, or `consumer` (KIP-848)."""
+EXPRESSION = f"^{TOPIC[:-2]}.*"
+"""Matches the topic and no other."""
 
 Row = tuple[int, int, str]
 """Partition, offset and value of a record that was read."""
@@ -49,7 +53,7 @@ Administration = Callable[[], None] | str
 
 def play(
     produce: Callable[[int], dict[int, list[int]]],
-    join: Callable[[], Member],
+    join: Callable[..., Member],
     delete_offset: Administration,
     delete_group: Administration,
 ) -> None:
@@ -57,6 +61,8 @@ def play(
 
     Args:
         produce: a batch to each partition, from this number on; gives the offsets.
+        join: a member of GROUP that subscribes to TOPIC; where the client speaks the consumer protocol it takes
+            `subscription`, `group` and `instance` (a group instance id) in their places.
         delete_offset: the one committed in partition 0.
     """
     everything = BATCH * len(PARTITIONS)
@@ -84,8 +90,39 @@ def play(
     again.leave()
     tell("resume", records=records)
 
+    if PROTOCOL == "consumer":
+        produce(2 * BATCH)
+        again = join(subscription=EXPRESSION)
+        (records,) = read([again], everything)
+        again.commit_read()
+        tell("expression", records=records)
+        again.leave()
+
     administer("delete_offsets", delete_offset)
     administer("delete_group", delete_group)
+    if PROTOCOL == "consumer":
+        play_static(join)
+
+
+def play_static(join: Callable[..., Member]) -> None:
+    """One of two members has a name, goes and comes back."""
+    group = f"{GROUP}-static"
+    members = [join(group=group, instance="named"), join(group=group)]
+
+    def even() -> bool:
+        poll_all(members)
+        return shared([one.partitions() for one in members])
+
+    until(even, "both have partitions")
+    parts = [one.partitions() for one in members]
+    members[0].leave()
+    tell("static", members=parts)
+
+    members[0] = join(group=group, instance="named")
+    until(lambda: even() and [one.partitions() for one in members] == parts, "it has its partitions again")
+    tell("return", members=parts)
+    for one in members:
+        one.leave()
 
 
 def read(members: Sequence[Member], count: int) -> list[list[Row]]:

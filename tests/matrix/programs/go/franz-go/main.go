@@ -48,6 +48,18 @@ type member struct {
 }
 
 func (client) Join() Member {
+	return join(kgo.ConsumeTopics(Topic))
+}
+
+func (client) JoinBy(expression string) Member {
+	return join(kgo.ConsumeTopics(expression), kgo.ConsumeRegex())
+}
+
+func (client) NoReturn() string {
+	return "its last heartbeat names no instance id, which the broker refuses (INVALID_REQUEST): the member stays"
+}
+
+func join(options ...kgo.Opt) Member {
 	m := &member{stopped: make(chan struct{})}
 	gained := func(_ context.Context, _ *kgo.Client, topics map[string][]int32) {
 		m.lock.Lock()
@@ -61,16 +73,19 @@ func (client) Join() Member {
 		defer m.lock.Unlock()
 		m.assigned = slices.DeleteFunc(m.assigned, func(one int) bool { return slices.Contains(topics[Topic], int32(one)) })
 	}
-	m.Client = connect(
+	if Protocol == "consumer" {
+		options = append(options, kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer()))
+	}
+	m.Client = connect(append(
+		options,
 		kgo.ConsumerGroup(Group),
-		kgo.ConsumeTopics(Topic),
 		kgo.DisableAutoCommit(),
 		kgo.HeartbeatInterval(200*time.Millisecond),
 		kgo.FetchMaxWait(100*time.Millisecond),
 		kgo.OnPartitionsAssigned(gained),
 		kgo.OnPartitionsRevoked(lost),
 		kgo.OnPartitionsLost(lost),
-	)
+	)...)
 	go func() {
 		defer close(m.stopped)
 		for {

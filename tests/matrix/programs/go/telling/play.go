@@ -10,6 +10,15 @@ type Client interface {
 	DeleteGroup()
 }
 
+// Consumer is a client that speaks the consumer protocol.
+type Consumer interface {
+	Client
+	// JoinBy a regular expression.
+	JoinBy(expression string) Member
+	// NoReturn tells why a member with a group instance id cannot go and come back.
+	NoReturn() string
+}
+
 // Member of the group. It reads by itself, from its join on; what it has read is in Rows.
 type Member interface {
 	Len() int
@@ -65,8 +74,23 @@ func Play(client Client, notes Notes) {
 	again.Leave()
 	told("resume", map[string]any{"records": again.Take()})
 
+	consumer, _ := client.(Consumer)
+	if Protocol == "consumer" {
+		client.Produce(2 * Batch)
+		one := consumer.JoinBy("^" + Topic[:len(Topic)-2] + ".*")
+		until("the third batch", func() bool { return one.Len() >= Batch*Partitions })
+		one.CommitRead(3 * Batch)
+		told("expression", map[string]any{"records": one.Take()})
+		one.Leave()
+	}
+
 	client.DeleteOffset()
 	told("delete_offsets", map[string]any{})
 	client.DeleteGroup()
 	told("delete_group", map[string]any{})
+	if Protocol == "consumer" {
+		why := map[string]any{"cannot": consumer.NoReturn()}
+		tell("static", why)
+		tell("return", why)
+	}
 }

@@ -27,8 +27,17 @@ var (
 	Bootstrap = os.Args[1]
 	Topic     = os.Args[2]
 	Group     = os.Args[3]
-	input     = bufio.NewReader(os.Stdin)
+	// Protocol of the group: classic, or consumer (KIP-848).
+	Protocol = protocol()
+	input    = bufio.NewReader(os.Stdin)
 )
+
+func protocol() string {
+	if len(os.Args) > 4 {
+		return os.Args[4]
+	}
+	return "classic"
+}
 
 // Values of a batch to each partition, from this number on: that of the record which gets the offset is PARTITION-OFFSET.
 func Values(first int) iter.Seq2[int, []byte] {

@@ -21,15 +21,19 @@ pub struct Arguments {
     pub bootstrap: String,
     pub topic: String,
     pub group: String,
+    /// Of the group: classic, or consumer (KIP-848).
+    pub protocol: String,
 }
 
 pub fn arguments() -> Arguments {
     let mut given = env::args().skip(1);
     let mut next = || given.next().expect("BOOTSTRAP TOPIC GROUP");
+    let (bootstrap, topic, group) = (next(), next(), next());
     Arguments {
-        bootstrap: next(),
-        topic: next(),
-        group: next(),
+        bootstrap,
+        topic,
+        group,
+        protocol: given.next().unwrap_or("classic".to_string()),
     }
 }
 

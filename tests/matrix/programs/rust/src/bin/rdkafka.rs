@@ -70,14 +70,25 @@ struct Member {
 
 impl Member {
     fn join(given: &Arguments) -> Member {
-        let consumer: BaseConsumer = config(given)
-            .set("group.id", &given.group)
+        Member::join_as(given, &given.topic, &given.group, "")
+    }
+
+    /// Joins a group by a topic's name or a regular expression; an instance of "" is none.
+    fn join_as(given: &Arguments, subscription: &str, group: &str, instance: &str) -> Member {
+        let mut config = config(given);
+        config
+            .set("group.id", group)
+            .set("group.protocol", &given.protocol)
             .set("enable.auto.commit", "false")
-            .set("auto.offset.reset", "earliest")
-            .set("heartbeat.interval.ms", "200")
-            .create()
-            .expect("a consumer");
-        consumer.subscribe(&[&given.topic]).expect("a subscription");
+            .set("auto.offset.reset", "earliest");
+        if given.protocol == "classic" {
+            config.set("heartbeat.interval.ms", "200");
+        }
+        if !instance.is_empty() {
+            config.set("group.instance.id", instance);
+        }
+        let consumer: BaseConsumer = config.create().expect("a consumer");
+        consumer.subscribe(&[subscription]).expect("a subscription");
         Member {
             consumer,
             rows: Vec::new(),
@@ -180,6 +191,15 @@ async fn main() -> Result<(), KafkaError> {
     drop(again);
     tell("resume", json!({ "records": records }));
 
+    if given.protocol == "consumer" {
+        produce(&given, 2 * BATCH);
+        let expression = format!("^{}.*", &given.topic[..given.topic.len() - 2]);
+        let mut one = Member::join_as(&given, &expression, &given.group, "");
+        let records = one.read(all);
+        one.commit(&given, 3 * BATCH);
+        tell("expression", json!({ "records": records }));
+    }
+
     tell(
         "delete_offsets",
         json!({ "cannot": "its AdminClient has no call for it" }),
@@ -194,5 +214,31 @@ async fn main() -> Result<(), KafkaError> {
             .expect("a deletion");
     }
     tell("delete_group", json!({}));
+    if given.protocol == "consumer" {
+        play_static(&given);
+    }
     Ok(())
+}
+
+/// One of two members has a name, goes and comes back.
+fn play_static(given: &Arguments) {
+    let group = format!("{}-static", given.group);
+    let join = |instance| Member::join_as(given, &given.topic, &group, instance);
+    let (mut named, mut other) = (join("named"), join(""));
+    until("both have partitions", || {
+        named.poll();
+        other.poll();
+        shared(&named, &other)
+    });
+    let parts = [named.partitions(), other.partitions()];
+    drop(named);
+    tell("static", json!({ "members": parts }));
+
+    let mut named = join("named");
+    until("it has its partitions again", || {
+        named.poll();
+        other.poll();
+        [named.partitions(), other.partitions()] == parts
+    });
+    tell("return", json!({ "members": parts }));
 }

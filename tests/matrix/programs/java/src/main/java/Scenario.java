@@ -3,6 +3,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -16,6 +17,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -38,11 +40,14 @@ public class Scenario {
     final String bootstrap;
     final String topic;
     final String group;
+    /** Of the group: classic, or consumer (KIP-848). */
+    final String protocol;
 
     Scenario(String[] args) {
         bootstrap = args[0];
         topic = args[1];
         group = args[2];
+        protocol = args.length > 3 ? args[3] : "classic";
     }
 
     public static void main(String[] args) throws Exception {
@@ -80,12 +85,56 @@ public class Scenario {
         again.consumer.close();
         tell("resume", "\"records\": " + again.take());
 
+        if (protocol.equals("consumer")) {
+            playExpression();
+        }
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
             admin.deleteConsumerGroupOffsets(group, Set.of(new TopicPartition(topic, 0))).all().get();
             tell("delete_offsets", "\"partition\": 0");
             admin.deleteConsumerGroups(List.of(group)).all().get();
             tell("delete_group", "\"by\": \"deleteConsumerGroups\"");
         }
+        if (protocol.equals("consumer")) {
+            playStatic();
+        }
+    }
+
+    /** A member subscribes by a regular expression that matches the topic and no other. */
+    void playExpression() throws Exception {
+        produce(2 * BATCH);
+        Member member = new Member(group, null);
+        member.consumer.subscribe(new SubscriptionPattern("^" + topic.substring(0, topic.length() - 2) + ".*"));
+        until("the third batch", () -> member.poll() >= BATCH * PARTITIONS);
+        member.consumer.commitSync();
+        tell("expression", "\"records\": " + member.take());
+        member.consumer.close();
+    }
+
+    /** One of two members has a name, goes and comes back. */
+    void playStatic() throws Exception {
+        Member named = new Member(group + "-static", "named");
+        Member other = new Member(group + "-static", null);
+        named.consumer.subscribe(List.of(topic));
+        other.consumer.subscribe(List.of(topic));
+        until("both have partitions", () -> {
+            named.poll();
+            other.poll();
+            return shared(named.partitions(), other.partitions());
+        });
+        List<List<Integer>> parts = List.of(named.partitions(), other.partitions());
+        named.consumer.close();
+        tell("static", "\"members\": " + parts);
+
+        Member again = new Member(group + "-static", "named");
+        again.consumer.subscribe(List.of(topic));
+        until("it has its partitions again", () -> {
+            again.poll();
+            other.poll();
+            return List.of(again.partitions(), other.partitions()).equals(parts);
+        });
+        tell("return", "\"members\": " + parts);
+        again.consumer.close();
+        other.consumer.close();
     }
 
     /** A batch to each partition, from this number on; gives the offsets as JSON. */
@@ -108,20 +157,30 @@ public class Scenario {
     }
 
     class Member {
-        final KafkaConsumer<String, String> consumer = new KafkaConsumer<>(
-            Map.of(
-                "bootstrap.servers", bootstrap,
-                "group.id", group,
-                "enable.auto.commit", false,
-                "auto.offset.reset", "earliest",
-                "heartbeat.interval.ms", 200,
-                "fetch.max.wait.ms", 100),
-            new StringDeserializer(),
-            new StringDeserializer());
+        final KafkaConsumer<String, String> consumer;
         private final List<String> rows = new ArrayList<>();
 
         Member() {
+            this(group, null);
             consumer.subscribe(List.of(topic));
+        }
+
+        /** One that does not subscribe yet; the instance may be null. */
+        Member(String group, String instance) {
+            Map<String, Object> config = new HashMap<>(Map.of(
+                "bootstrap.servers", bootstrap,
+                "group.id", group,
+                "group.protocol", protocol,
+                "enable.auto.commit", false,
+                "auto.offset.reset", "earliest",
+                "fetch.max.wait.ms", 100));
+            if (protocol.equals("classic")) {
+                config.put("heartbeat.interval.ms", 200);
+            }
+            if (instance != null) {
+                config.put("group.instance.id", instance);
+            }
+            consumer = new KafkaConsumer<>(config, new StringDeserializer(), new StringDeserializer());
         }
 
         /** Polls once; gives how many records there are by now. */

@@ -1,0 +1,54 @@
+"""A consumer group as ConsumerGroupDescribe tells it. Kafka: ConsumerGroup.asDescribedGroup, ConsumerGroupMember."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from kafkastub.coordinator.consumer.answer import merged, topics_in_order
+from kafkastub.coordinator.consumer.group import ConsumerGroup
+from kafkastub.coordinator.consumer.member import ConsumerMember
+from kafkastub.coordinator.modern.cluster import ClusterImage
+from kafkastub.coordinator.modern.partition_sets import known_order
+from kafkawire.java_order import copied, string_map_order
+from kafkawire.messages.consumer_group_describe_response import Assignment, DescribedGroup, Member, TopicPartitions
+
+CLASSIC_MEMBER: Final = 0
+CONSUMER_MEMBER: Final = 1
+
+
+def described(group: ConsumerGroup, default_assignor: str, image: ClusterImage) -> DescribedGroup:
+    """The group; topics that are gone are left out of its assignments."""
+    return DescribedGroup(
+        group_id=group.group_id,
+        group_state=group.state_name,
+        group_epoch=group.epoch,
+        assignment_epoch=group.target_epoch,
+        assignor_name=group.preferred_assignor() or default_assignor,
+        members=[_member(group, member, image) for member in group.in_order()],
+    )
+
+
+def _member(group: ConsumerGroup, member: ConsumerMember, image: ClusterImage) -> Member:
+    names = member.subscribed_topic_names
+    target = {topic_id: known_order(some) for topic_id, some in group.target_of(member.member_id).items()}
+    return Member(
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        rack_id=member.rack_id,
+        member_epoch=member.member_epoch,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        subscribed_topic_names=string_map_order(sorted(names), copied(len(names))),
+        subscribed_topic_regex=member.subscribed_topic_regex,
+        assignment=_assignment(merged(member.assigned, member.pending_revocation), image),
+        target_assignment=_assignment(target, image),
+        member_type=CONSUMER_MEMBER if member.classic is None else CLASSIC_MEMBER,
+    )
+
+
+def _assignment(partitions: Mapping[bytes, Collection[int]], image: ClusterImage) -> Assignment:
+    named = [(topic_id, image.topic_name(topic_id)) for topic_id in topics_in_order(partitions)]
+    return Assignment(
+        [TopicPartitions(topic_id, name, list(partitions[topic_id])) for topic_id, name in named if name is not None]
+    )

@@ -1,0 +1,403 @@
+"""One consumer group: what its records say, what follows from that, and what others ask of any group.
+
+`apply` is the one place where a live group changes. Kafka: ModernGroup, ConsumerGroup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from kafkastub.coordinator.consumer import member_records
+from kafkastub.coordinator.consumer.commits import check_commit, check_fetch
+from kafkastub.coordinator.consumer.held import HeldRevocations
+from kafkastub.coordinator.consumer.member import ConsumerMember, MemberState
+from kafkastub.coordinator.consumer.owners import Owners
+from kafkastub.coordinator.consumer.subscriptions import Subscriptions, decrease, increase, most
+from kafkastub.coordinator.consumer.timers import MemberTimers
+from kafkastub.coordinator.consumer_records import (
+    ConsumerGroupCurrentMemberAssignment,
+    ConsumerGroupCurrentMemberAssignmentTombstone,
+    ConsumerGroupMemberMetadata,
+    ConsumerGroupMemberMetadataTombstone,
+    ConsumerGroupMetadata,
+    ConsumerGroupPartitionMetadata,
+    ConsumerGroupPartitionMetadataTombstone,
+    ConsumerGroupRegularExpression,
+    ConsumerGroupRegularExpressionTombstone,
+    ConsumerGroupTargetAssignmentMember,
+    ConsumerGroupTargetAssignmentMemberTombstone,
+    ConsumerGroupTargetAssignmentMetadata,
+    ConsumerGroupTargetAssignmentMetadataTombstone,
+)
+from kafkastub.coordinator.group import (
+    NOT_DUE,
+    Consideration,
+    GroupDescription,
+    MemberDescription,
+    PartitionCheck,
+)
+from kafkastub.coordinator.modern.assignment import Assignment
+from kafkastub.coordinator.modern.partition_sets import known_order, of_record
+from kafkastub.coordinator.modern.subscribed import SubscribedTopics
+from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.turn import Turn
+from kafkastub.deadlines import Deadlines
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.java_order import string_timeline_order
+
+FIRST_EPOCH: Final = 1
+NO_ASSIGNMENT: Final[Assignment] = {}
+
+
+class ConsumerGroup:
+    """One group.
+
+    Attributes:
+        epoch: raised by whatever asks for a new target.
+        target_epoch: the epoch that the target was computed for.
+        metadata_hash: what the group knows its topics by.
+        members: by member id.
+        static_members: member id by group instance id.
+        target: by member id.
+        owners: who has what.
+        subscriptions: the topics, counted.
+        classic_members: how many use the classic protocol …
+        classic_protocols: … and how many of them support a protocol, by its name.
+        has_partition_metadata: whether a record of Kafka before 4.1 is still there, to be ended with the next epoch.
+
+    Soft, and lost on a reload:
+        timers: by member id.
+        metadata_stale: the topics may be others than those that the epoch was made for.
+        assigned_at: when the target was computed, timer milliseconds; None where nothing keeps from a new one.
+        held: members whose word that they have let go of partitions does not count; None where there never were any.
+        expressions: the resolution of regular expressions; belongs to `expressions`.
+    """
+
+    __slots__ = (
+        "_assignors",
+        "_homogeneous",
+        "_peak",
+        "_reconciled",
+        "assigned_at",
+        "check_at",
+        "classic_members",
+        "classic_protocols",
+        "epoch",
+        "expressions",
+        "group_id",
+        "has_partition_metadata",
+        "held",
+        "members",
+        "metadata_hash",
+        "metadata_stale",
+        "owners",
+        "static_members",
+        "subscriptions",
+        "target",
+        "target_epoch",
+        "target_timestamp",
+        "timers",
+    )
+
+    group_type: Final = "consumer"
+    protocol_type: Final = "consumer"
+    state_timestamp: Final = None
+
+    def __init__(self, group_id: str, topics: SubscribedTopics) -> None:
+        self.group_id = group_id
+        self.epoch = FIRST_EPOCH
+        self.target_epoch = FIRST_EPOCH
+        self.target_timestamp = 0
+        self.metadata_hash = 0
+        self.members: dict[str, ConsumerMember] = {}
+        self.static_members: dict[str, str] = {}
+        self.target: dict[str, Assignment] = {}
+        self.owners = Owners()
+        self.subscriptions = Subscriptions(group_id, topics)
+        self.classic_members = 0
+        self.classic_protocols: dict[str, int] = {}
+        self.has_partition_metadata = False
+        self.timers: dict[str, MemberTimers] = {}
+        self.metadata_stale = True
+        self.assigned_at: int | None = None
+        self.held: HeldRevocations | None = None
+        self.expressions: Any = None
+        self.check_at = NOT_DUE
+        self._assignors: dict[str, int] = {}
+        self._reconciled: dict[int, int] = {}
+        self._homogeneous: bool | None = None
+        self._peak = 0
+
+    # -- what it looks like --------------------------------------------------------------------------------------
+
+    @property
+    def state_name(self) -> str:
+        """Empty, Assigning, Reconciling or Stable. Kafka: ConsumerGroup.maybeUpdateGroupState."""
+        if not self.members:
+            return "Empty"
+        if self.epoch > self.target_epoch:
+            return "Assigning"
+        return "Stable" if self._reconciled.get(self.target_epoch, 0) == len(self.members) else "Reconciling"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is in the state Empty."""
+        return not self.members
+
+    @property
+    def size(self) -> int:
+        """How many members it has."""
+        return len(self.members)
+
+    def in_order(self) -> list[ConsumerMember]:
+        """The members in the order in which Kafka goes through them."""
+        return [self.members[member_id] for member_id in string_timeline_order(self.members, self._peak)]
+
+    @property
+    def homogeneous(self) -> bool:
+        """Whether all members subscribe to the same, as it was when one of them changed last.
+
+        What regular expressions match by now is not asked, as in Kafka.
+        """
+        if self._homogeneous is None:
+            self._homogeneous = self.subscriptions.now.homogeneous(len(self.members))
+        return self._homogeneous
+
+    @property
+    def assignors_compete(self) -> bool:
+        """Whether members ask for different ones."""
+        return len(self._assignors) > 1
+
+    def preferred_assignor(self) -> str | None:
+        """The assignor that most members ask for; None where none asks for any."""
+        return most(self._assignors, string_timeline_order(self._assignors))
+
+    def preferred_assignor_after(self, old: ConsumerMember, new: ConsumerMember) -> str | None:
+        """The same once a member is another. Kafka: computePreferredServerAssignor.
+
+        Of two that equally many ask for it may be another one than `preferred_assignor`: Kafka counts in a HashMap in
+        which both names share a bucket, and one that comes in by `compute` goes before those that are there, even if
+        it was taken out only just before.
+        """
+        counts = {name: self._assignors[name] for name in string_timeline_order(self._assignors)}
+        if old.server_assignor is not None:
+            decrease(counts, old.server_assignor)
+        if new.server_assignor in counts:
+            increase(counts, new.server_assignor)
+        elif new.server_assignor is not None:
+            counts = {new.server_assignor: 1, **counts}
+        return most(counts, counts)
+
+    def static_member(self, instance_id: str | None) -> ConsumerMember | None:
+        """The member that has the instance id."""
+        member_id = None if instance_id is None else self.static_members.get(instance_id)
+        return None if member_id is None else self.members[member_id]
+
+    def member(self, member_id: str) -> ConsumerMember:
+        """A member. Raises UNKNOWN_MEMBER_ID."""
+        member = self.members.get(member_id)
+        if member is None:
+            what = f"Member {member_id} is not a member of group {self.group_id}."
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, what)
+        return member
+
+    def target_of(self, member_id: str) -> Assignment:
+        """What the member is to have."""
+        return self.target.get(member_id, NO_ASSIGNMENT)
+
+    def described(self) -> GroupDescription:
+        """What it looks like now, for those who look from inside."""
+        members = [
+            MemberDescription(
+                m.member_id,
+                m.instance_id,
+                m.client_id,
+                m.client_host,
+                self.timers[m.member_id].session_timeout_ms if m.member_id in self.timers else -1,
+                m.rebalance_timeout_ms,
+                self._topics_of(m),
+            )
+            for m in self.in_order()
+        ]
+        return GroupDescription(self.epoch, self.preferred_assignor(), None, members)
+
+    def _topics_of(self, member: ConsumerMember) -> list[str]:
+        resolved = self.subscriptions.resolved.get(member.subscribed_topic_regex or "")
+        return sorted({*member.subscribed_topic_names, *(() if resolved is None else resolved.topics)})
+
+    # -- offsets -------------------------------------------------------------------------------------------------
+
+    def consideration(self) -> Consideration:
+        """Each offset has its own age, whatever the state."""
+        return Consideration(None)
+
+    def subscribes(self, topic: str) -> bool:
+        """Whether a member subscribes to the topic, by its name or by what a regular expression has matched."""
+        return self.subscriptions.has(topic)
+
+    def validate_offset_commit(
+        self,
+        member_id: str,
+        group_instance_id: str | None,
+        generation: int,
+        *,
+        version: int = 9,
+        transactional: bool = False,
+    ) -> PartitionCheck | None:
+        """Raises what speaks against a commit of this member in this epoch; see `Group`."""
+        if generation < 0 and not self.members:
+            return None  # an administrator
+        if transactional and generation == -1 and not member_id and group_instance_id is None:
+            return None
+        return check_commit(self.member(member_id), generation, version, transactional)
+
+    def validate_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
+        """Raises UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION; who names neither may fetch."""
+        if member_id is None:
+            if member_epoch >= 0:
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka trips over the missing id
+            return
+        check_fetch(self.member(member_id), member_epoch)
+
+    def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> int | None:
+        """A commit keeps no session alive here, and each offset has its own age."""
+        return None
+
+    def validate_offset_delete(self) -> None:
+        """Offsets of topics that nobody subscribes to may be deleted at any time."""
+
+    # -- the end -------------------------------------------------------------------------------------------------
+
+    def validate_delete(self) -> None:
+        """Raises NON_EMPTY_GROUP while the group has members."""
+        if self.members:
+            raise KafkaError(ErrorCode.NON_EMPTY_GROUP)
+
+    def tombstones(self) -> list[Record]:
+        """The records that end it, but for those of its offsets. Kafka: createGroupTombstoneRecords."""
+        members = [member.member_id for member in self.in_order()]
+        return member_records.ending(self.group_id, members, self.subscriptions.resolved)
+
+    def end(self, broker_ms: int) -> None:
+        """It is gone: nothing of it happens any more."""
+        for timers in self.timers.values():
+            timers.cancel()
+        self.timers.clear()
+        self.subscriptions.forget()
+        if self.expressions is not None:
+            self.expressions.cancel()
+
+    # -- records -------------------------------------------------------------------------------------------------
+
+    def apply(self, record: Record) -> None:
+        """Make a record of this group true; those of other types mean nothing here."""
+        change = _CHANGES.get(type(record))
+        if change is not None:
+            change(self, record)
+
+    def update(self, member: ConsumerMember) -> None:
+        """A member has changed, or come."""
+        self._replace(self.members.get(member.member_id), member)
+        self.members[member.member_id] = member
+        self._peak = max(self._peak, len(self.members))
+
+    def resolve(self, regex: str, record: ConsumerGroupRegularExpression | None) -> None:
+        """A regular expression matches these topics, or is none any more."""
+        _ = self.homogeneous  # of before
+        self.subscriptions.resolve(regex, record)
+
+    def _replace(self, old: ConsumerMember | None, new: ConsumerMember | None) -> None:
+        self._homogeneous = None
+        self.subscriptions.replace(old, new)
+        self.owners.replace(old, new)
+        if old is not None:
+            self._count(old, decrease)
+            if old.instance_id is not None:
+                self.static_members.pop(old.instance_id, None)
+            if old.state is MemberState.STABLE:
+                epoch = old.member_epoch
+                self._reconciled[epoch] -= 1
+                if not self._reconciled[epoch]:
+                    del self._reconciled[epoch]
+        if new is not None:
+            self._count(new, increase)
+            if new.instance_id is not None:
+                self.static_members[new.instance_id] = new.member_id
+            if new.state is MemberState.STABLE:
+                self._reconciled[new.member_epoch] = self._reconciled.get(new.member_epoch, 0) + 1
+
+    def _count(self, member: ConsumerMember, step: Callable[[dict[str, int], str], None]) -> None:
+        if member.server_assignor is not None:
+            step(self._assignors, member.server_assignor)
+        if member.classic is not None:
+            self.classic_members += 1 if step is increase else -1
+            for protocol in member.classic.supported_protocols:
+                step(self.classic_protocols, protocol.name)
+
+    def _known(self, member_id: str) -> ConsumerMember:
+        return self.members.get(member_id) or ConsumerMember(member_id)
+
+    def _apply_epoch(self, record: ConsumerGroupMetadata) -> None:
+        self.epoch = record.epoch
+        self.metadata_hash = record.metadata_hash
+
+    def _apply_member(self, record: ConsumerGroupMemberMetadata) -> None:
+        self.update(member_records.with_metadata(self._known(record.member_id), record))
+
+    def _apply_no_member(self, record: ConsumerGroupMemberMetadataTombstone) -> None:
+        old = self.members.pop(record.member_id, None)
+        if old is not None:
+            self._replace(old, None)
+            if self.held is not None:
+                self.held.forget(record.member_id)
+            timers = self.timers.pop(record.member_id, None)
+            if timers is not None:
+                timers.cancel()
+
+    def _apply_current(self, record: ConsumerGroupCurrentMemberAssignment) -> None:
+        self.update(member_records.with_assignment(self._known(record.member_id), record))
+
+    def _apply_no_current(self, record: ConsumerGroupCurrentMemberAssignmentTombstone) -> None:
+        member = self.members.get(record.member_id)
+        if member is not None:
+            self.update(member_records.without_assignment(member))
+
+    def _apply_target_epoch(self, record: ConsumerGroupTargetAssignmentMetadata) -> None:
+        self.target_epoch = record.assignment_epoch
+        self.target_timestamp = record.assignment_timestamp
+
+    def _apply_no_target_epoch(self, record: ConsumerGroupTargetAssignmentMetadataTombstone) -> None:
+        self.target_epoch, self.target_timestamp = -1, 0
+
+    def _apply_target(self, record: ConsumerGroupTargetAssignmentMember) -> None:
+        self.target[record.member_id] = {t: of_record(known_order(some)) for t, some in record.partitions.items()}
+
+    def _apply_no_target(self, record: ConsumerGroupTargetAssignmentMemberTombstone) -> None:
+        self.target.pop(record.member_id, None)
+
+    def _apply_expression(self, record: ConsumerGroupRegularExpression) -> None:
+        self.resolve(record.regular_expression, record)
+
+    def _apply_no_expression(self, record: ConsumerGroupRegularExpressionTombstone) -> None:
+        self.resolve(record.regular_expression, None)
+
+    def _apply_partition_metadata(self, record: Record) -> None:
+        self.has_partition_metadata = type(record) is ConsumerGroupPartitionMetadata
+
+
+_CHANGES: Final[dict[type[Record], Callable[[ConsumerGroup, Any], None]]] = {
+    ConsumerGroupMetadata: ConsumerGroup._apply_epoch,
+    ConsumerGroupMemberMetadata: ConsumerGroup._apply_member,
+    ConsumerGroupMemberMetadataTombstone: ConsumerGroup._apply_no_member,
+    ConsumerGroupCurrentMemberAssignment: ConsumerGroup._apply_current,
+    ConsumerGroupCurrentMemberAssignmentTombstone: ConsumerGroup._apply_no_current,
+    ConsumerGroupTargetAssignmentMetadata: ConsumerGroup._apply_target_epoch,
+    ConsumerGroupTargetAssignmentMetadataTombstone: ConsumerGroup._apply_no_target_epoch,
+    ConsumerGroupTargetAssignmentMember: ConsumerGroup._apply_target,
+    ConsumerGroupTargetAssignmentMemberTombstone: ConsumerGroup._apply_no_target,
+    ConsumerGroupRegularExpression: ConsumerGroup._apply_expression,
+    ConsumerGroupRegularExpressionTombstone: ConsumerGroup._apply_no_expression,
+    ConsumerGroupPartitionMetadata: ConsumerGroup._apply_partition_metadata,
+    ConsumerGroupPartitionMetadataTombstone: ConsumerGroup._apply_partition_metadata,
+}

@@ -1,0 +1,206 @@
+"""The group type `consumer`: what its requests do, and how its groups come out of their records and go.
+
+Kafka: GroupMetadataManager (consumerGroupHeartbeat, …Leave, …Describe; replay(ConsumerGroup…), onLoaded, onUnloaded).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from random import Random
+from typing import Final
+
+from kafkastub.config import BrokerConfig
+from kafkastub.coordinator.consumer import targets_by_hand, validation
+from kafkastub.coordinator.consumer.context import ConsumerContext
+from kafkastub.coordinator.consumer.describe import described
+from kafkastub.coordinator.consumer.expressions import MayDescribe
+from kafkastub.coordinator.consumer.fencing import Fencing
+from kafkastub.coordinator.consumer.group import ConsumerGroup
+from kafkastub.coordinator.consumer.heartbeat import Heartbeats
+from kafkastub.coordinator.consumer.held import HeldRevocations
+from kafkastub.coordinator.consumer.member import (
+    LEAVE_GROUP_MEMBER_EPOCH,
+    LEAVE_GROUP_STATIC_MEMBER_EPOCH,
+    MemberState,
+)
+from kafkastub.coordinator.group import Group
+from kafkastub.coordinator.groups import Groups
+from kafkastub.coordinator.modern.settings import ConsumerSettings
+from kafkastub.coordinator.turn import Turn
+from kafkawire.messages.consumer_group_describe_response import DescribedGroup
+from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
+
+
+class ConsumerGroups:
+    """A `GroupType`, and the requests of the consumer protocol.
+
+    Args:
+        groups: all groups, of every type.
+        random: makes member ids.
+    """
+
+    __slots__ = ("_topic_ids", "context", "fencing", "heartbeats")
+
+    name: Final = ConsumerGroup.group_type
+
+    def __init__(self, groups: Groups, settings: ConsumerSettings, random: Random) -> None:
+        self.context = ConsumerContext(groups, settings)
+        self.fencing = Fencing(self.context)
+        self.heartbeats = Heartbeats(self.context, self.fencing, random)
+        self._topic_ids = self._ids_now()
+
+    @property
+    def settings(self) -> ConsumerSettings:
+        """The broker's part of the configuration; may be changed while it runs."""
+        return self.context.settings
+
+    def reconfigured(self, config: BrokerConfig) -> None:
+        """What can be changed while the broker runs has changed. Kafka: GroupCoordinatorConfig's dynamic values."""
+        now, settings = ConsumerSettings.of(config), self.context.settings
+        settings.assignment_interval_ms = now.assignment_interval_ms
+        settings.assignor_offload = now.assignor_offload
+
+    @property
+    def rebalances(self) -> int:
+        """How often a group's epoch was raised because of a subscription or of the topics."""
+        return self.context.rebalances
+
+    def find(self, group_id: str) -> ConsumerGroup | None:
+        """The group, where there is one of this type."""
+        return self.context.find(group_id)
+
+    # -- requests ------------------------------------------------------------------------------------------------
+
+    def check_heartbeat(self, request: ConsumerGroupHeartbeatRequest, version: int) -> None:
+        """Raises INVALID_REQUEST, UNSUPPORTED_ASSIGNOR for what can't be said in any group, with Kafka's message."""
+        validation.check(request, version, tuple(self.context.assignors))
+
+    def heartbeat(
+        self,
+        request: ConsumerGroupHeartbeatRequest,
+        version: int,
+        client_id: str,
+        client_host: str,
+        broker_ms: int,
+        timer_ms: int,
+        may_describe: MayDescribe | None = None,
+    ) -> Turn:
+        """ConsumerGroupHeartbeat; the reply is a `ConsumerGroupHeartbeatResponse`.
+
+        Args:
+            client_host: as Kafka shows it, with its slash: `/127.0.0.1`.
+            may_describe: whether the client may know of a topic, for regular expressions; None where it may of all.
+
+        Raises: KafkaError with Kafka's message; what `check_heartbeat` raises is not looked for again.
+        """
+        turn = Turn(broker_ms, timer_ms)
+        if request.member_epoch in (LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH):
+            turn.reply = self.fencing.leave(request, turn)
+        else:
+            turn.reply = self.heartbeats.beat(request, client_id, client_host, may_describe, turn)
+        return turn
+
+    def describe(self, group: Group) -> DescribedGroup | None:
+        """ConsumerGroupDescribe of one group, None where it is of another type. Authorized operations are not in it."""
+        if type(group) is not ConsumerGroup:
+            return None
+        return described(group, self.context.default_assignor, self.context.image)
+
+    def metadata_changed(self, names: Iterable[str]) -> None:
+        """Topics were created, grown or deleted: groups that subscribe to them look again at their next heartbeat.
+
+        Where one was created, groups with regular expressions look too. Kafka: onMetadataUpdate.
+        """
+        names = list(names)
+        image, known, created = self.context.image, self._topic_ids, False
+        for name in names:
+            topic_id = image.topic_id(name)
+            if topic_id is None:
+                known.pop(name, None)
+            elif known.get(name) != topic_id:
+                known[name], created = topic_id, True
+        if created:
+            self.heartbeats.expressions.version += 1
+        for group_id in self.context.topics.changed(names):
+            group = self.find(group_id)
+            if group is not None:
+                group.metadata_stale = True
+
+    def _ids_now(self) -> dict[str, bytes]:
+        image = self.context.image
+        ids = ((name, image.topic_id(name)) for name in image.names())
+        return {name: topic_id for name, topic_id in ids if topic_id is not None}
+
+    # -- ours, for tests -----------------------------------------------------------------------------------------
+
+    def set_target(
+        self, group_id: str, target: Mapping[str, Mapping[str, Collection[int]]], broker_ms: int, timer_ms: int
+    ) -> Turn:
+        """Let the target assignment be this, by member id and topic name, with a new group epoch, at once.
+
+        Members that are not named are assigned nothing. It stays until the group's next epoch. Raises
+        GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, UNKNOWN_TOPIC_OR_PARTITION, and INVALID_REQUEST for a partition that
+        two members are given.
+        """
+        turn, group = Turn(broker_ms, timer_ms), self.context.known(group_id)
+        self.context.write(group, targets_by_hand.records(group, target, self.context.image, broker_ms), turn)
+        return turn
+
+    def hold_revocation(self, group_id: str, member_id: str) -> None:
+        """What the member says it has let go of does not count until `release_revocation`.
+
+        Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID.
+        """
+        group = self.context.known(group_id)
+        member = group.member(member_id)
+        if group.held is None:
+            group.held = HeldRevocations()
+        group.held.hold(member.member_id)
+
+    def release_revocation(self, group_id: str, member_id: str) -> None:
+        """End a hold: what the member has said meanwhile counts with its next heartbeat. One not held is no error."""
+        group = self.find(group_id)
+        if group is not None and group.held is not None:
+            group.held.release(member_id)
+
+    # -- a group type --------------------------------------------------------------------------------------------
+
+    def new(self, group_id: str, broker_ms: int) -> ConsumerGroup:
+        """An empty group."""
+        return self.context.new(group_id)
+
+    def group_ids(self) -> Iterable[str]:
+        """The groups with records."""
+        return self.context.groups.hard.consumer
+
+    def revive(self, group_id: str, turn: Turn) -> ConsumerGroup:
+        """The group as its records say."""
+        group, state = self.context.new(group_id), self.context.groups.hard.consumer.get(group_id)
+        if state is None:
+            return group
+        single = (state.metadata, state.target_metadata, state.partition_metadata)
+        for record in (*single, *state.members.values(), *state.current.values(), *state.target.values()):
+            if record is not None:
+                group.apply(record)
+        for expression in state.expressions.values():
+            group.apply(expression)
+        if group.target_timestamp:
+            group.assigned_at = turn.timer_ms - max(turn.broker_ms - group.target_timestamp, 0)
+        return group
+
+    def revived(self, group: Group, turn: Turn) -> None:
+        """The members' sessions begin, and the rebalance timeouts of those who have to revoke."""
+        assert isinstance(group, ConsumerGroup)
+        timeout = self.context.session_timeout_ms(group.group_id)
+        for member in group.members.values():
+            self.fencing.arm_session(group, member.member_id, timeout, turn)
+            if member.state is MemberState.UNREVOKED_PARTITIONS:
+                self.fencing.arm_rebalance(group, member, turn)
+        self.heartbeats.expressions.revived(group, turn)
+
+    def give_way(self, group: Group, turn: Turn) -> None:
+        """Nobody is parked in it."""
+
+    def unload(self, group: Group, turn: Turn) -> None:
+        """The group is forgotten; nobody is parked in it."""
+        group.end(turn.broker_ms)

@@ -1,0 +1,167 @@
+"""ConsumerGroupHeartbeat of a member that comes or stays. Kafka: GroupMetadataManager.consumerGroupHeartbeat."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from kafkastub.coordinator.consumer.answer import assignment_of
+from kafkastub.coordinator.consumer.context import ConsumerContext
+from kafkastub.coordinator.consumer.expressions import Change, Expressions, MayDescribe
+from kafkastub.coordinator.consumer.fencing import Fencing
+from kafkastub.coordinator.consumer.group import ConsumerGroup
+from kafkastub.coordinator.consumer.member import ConsumerMember, MemberState
+from kafkastub.coordinator.consumer.steps import Steps
+from kafkastub.coordinator.modern.member_ids import random_member_id
+from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.turn import Turn
+from kafkawire.errors import KafkaError
+from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
+from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
+
+
+class Heartbeats:
+    """Answers heartbeats.
+
+    Args:
+        random: makes member ids.
+    """
+
+    __slots__ = ("context", "expressions", "fencing", "random", "steps")
+
+    def __init__(self, context: ConsumerContext, fencing: Fencing, random: Random) -> None:
+        self.context = context
+        self.fencing = fencing
+        self.steps = Steps(context)
+        self.expressions = Expressions(context)
+        self.random = random
+
+    def beat(
+        self,
+        request: ConsumerGroupHeartbeatRequest,
+        client_id: str,
+        client_host: str,
+        may_describe: MayDescribe | None,
+        turn: Turn,
+    ) -> ConsumerGroupHeartbeatResponse:
+        """One heartbeat. Raises what speaks against it; then nothing has happened."""
+        group = self.context.find(request.group_id)
+        if group is not None and _says_nothing_new(group, request, client_id, client_host):
+            return self._answer(group, request.member_id, request.member_epoch, turn)
+        records = list[Record]()
+        group = self.steps.group(request.group_id, request.member_epoch == 0, records, turn)
+        try:
+            return self._beat_into(group, request, client_id, client_host, may_describe, records, turn)
+        except KafkaError:
+            if self.context.find(request.group_id) is not group:  # it was to become a consumer group
+                group.end(turn.broker_ms)
+            raise
+
+    def _beat_into(
+        self,
+        group: ConsumerGroup,
+        request: ConsumerGroupHeartbeatRequest,
+        client_id: str,
+        client_host: str,
+        may_describe: MayDescribe | None,
+        records: list[Record],
+        turn: Turn,
+    ) -> ConsumerGroupHeartbeatResponse:
+        steps, epoch, told = self.steps, request.member_epoch, request.topic_partitions
+        create = epoch == 0
+        steps.check_room(group, request.member_id, request.instance_id)
+        member_id = request.member_id or random_member_id(self.random)
+        if request.instance_id is None:
+            member = steps.dynamic_member(group, member_id, epoch, told, create)
+        else:
+            member = steps.static_member(group, member_id, epoch, request.instance_id, told, create, records)
+        updated = _updated(member, request, client_id, client_host)
+        names_changed = steps.subscription(group, member, updated, records)
+        change, needs_look = self.expressions.update(group, member, updated, records)
+        raised = names_changed or change is Change.UPDATED_AND_RESOLVED
+        raised = raised or steps.assignor_changes(group, member, updated)
+        group_epoch, homogeneous = group.epoch, group.homogeneous
+        looked = raised or group.metadata_stale
+        if looked:
+            group_epoch, homogeneous = steps.epoch(group, raised, member, updated, records)
+        target = steps.target(group, group_epoch, member, updated, homogeneous, records, turn)
+        changed = names_changed or change is not Change.NONE
+        after = steps.reconciled(group, updated, target, changed, told, records)
+
+        self.expressions.refresh(group, member, updated, needs_look, may_describe, turn)
+        group.metadata_stale = group.metadata_stale and not looked
+        self.context.write(group, records, turn)
+        if after is not updated:
+            self._watch(group, after, turn)
+        answer = self._answer(group, member_id, after.member_epoch, turn)
+        if create or _is_full(request) or member.assigned != after.assigned:
+            answer.assignment = assignment_of(after.assigned, member.assigned)
+        return answer
+
+    def _answer(self, group: ConsumerGroup, member_id: str, epoch: int, turn: Turn) -> ConsumerGroupHeartbeatResponse:
+        context, group_id = self.context, group.group_id
+        self.fencing.arm_session(group, member_id, context.session_timeout_ms(group_id), turn)
+        return ConsumerGroupHeartbeatResponse(
+            member_id=member_id, member_epoch=epoch, heartbeat_interval_ms=context.heartbeat_interval_ms(group_id)
+        )
+
+    def _watch(self, group: ConsumerGroup, member: ConsumerMember, turn: Turn) -> None:
+        """It has time to let go of what it has lost."""
+        if member.state is MemberState.UNREVOKED_PARTITIONS:
+            self.fencing.arm_rebalance(group, member, turn)
+        else:
+            self.fencing.cancel_rebalance(group, member.member_id)
+
+
+def _says_nothing_new(
+    group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str
+) -> bool:
+    """Whether it is what members send over and over: all is well, and there is nothing to be told."""
+    member = group.members.get(request.member_id)
+    return (
+        member is not None
+        and member.member_epoch == request.member_epoch == group.target_epoch
+        and member.member_epoch > 0
+        and member.state is MemberState.STABLE
+        and request.topic_partitions is None
+        and request.subscribed_topic_names is None
+        and request.rebalance_timeout_ms in (-1, member.rebalance_timeout_ms)
+        and request.subscribed_topic_regex is None
+        and request.server_assignor is None
+        and (member.server_assignor is None or not group.assignors_compete)  # else it may raise the epoch
+        and request.rack_id is None
+        and (request.instance_id is None or request.instance_id == member.instance_id)
+        and member.classic is None
+        and member.client_id == client_id
+        and member.client_host == client_host
+        and group.epoch <= group.target_epoch
+        and not group.metadata_stale
+        and not group.subscriptions.now.expressions
+    )
+
+
+def _updated(
+    member: ConsumerMember, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str
+) -> ConsumerMember:
+    """The member, with what the request says of it; null and -1 say nothing."""
+    names, timeout = request.subscribed_topic_names, request.rebalance_timeout_ms
+    return replace(
+        member,
+        instance_id=member.instance_id if request.instance_id is None else request.instance_id,
+        rack_id=member.rack_id if request.rack_id is None else request.rack_id,
+        rebalance_timeout_ms=member.rebalance_timeout_ms if timeout == -1 else timeout,
+        server_assignor=member.server_assignor if request.server_assignor is None else request.server_assignor,
+        subscribed_topic_names=member.subscribed_topic_names if names is None else frozenset(names),
+        subscribed_topic_regex=member.subscribed_topic_regex
+        if request.subscribed_topic_regex is None
+        else request.subscribed_topic_regex,
+        client_id=client_id,
+        client_host=client_host,
+        classic=None,
+    )
+
+
+def _is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
+    """Whether the member says all that it can say: it wants to be told everything."""
+    subscribes = request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
+    return request.rebalance_timeout_ms != -1 and subscribes and request.topic_partitions is not None

@@ -1,0 +1,46 @@
+"""Members that are made to look slow, for tests: what they say that they have let go of does not count for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafkastub.coordinator.consumer.reconciliation import OwnedPartitions
+
+Told = Sequence[OwnedPartitions] | None
+"""What a member says that it owns; None where it says nothing, as most heartbeats do."""
+
+
+class HeldRevocations:
+    """Those of one group.
+
+    A member says only once that it has let go of something. What it says while it is held counts, therefore, with its
+    first heartbeat afterwards.
+    """
+
+    __slots__ = ("_held", "_said")
+
+    def __init__(self) -> None:
+        self._held: set[str] = set()
+        self._said: dict[str, Told] = {}
+
+    def hold(self, member_id: str) -> None:
+        """From now on."""
+        self._held.add(member_id)
+
+    def release(self, member_id: str) -> None:
+        """No more. One that is not held is no error."""
+        self._held.discard(member_id)
+
+    def forget(self, member_id: str) -> None:
+        """The member is gone."""
+        self._held.discard(member_id)
+        self._said.pop(member_id, None)
+
+    def heard(self, member_id: str, told: Told) -> Told:
+        """What counts of what the member says with this heartbeat."""
+        if member_id in self._held:
+            if told is not None:
+                self._said[member_id] = told
+            return None
+        before = self._said.pop(member_id, None)
+        return before if told is None else told

@@ -1,0 +1,265 @@
+"""The steps of which heartbeats, and joins of the classic protocol into a consumer group, are made.
+
+Each looks at the group as it was before the request, and adds records to what the request will write. So nothing has
+happened where one of them raises. Kafka: GroupMetadataManager (getOrMaybeCreateConsumerGroup and its neighbours).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from kafkastub.coordinator.consumer.context import ConsumerContext
+from kafkastub.coordinator.consumer.fencing import check_instance, unknown_instance
+from kafkastub.coordinator.consumer.group import NO_ASSIGNMENT, ConsumerGroup
+from kafkastub.coordinator.consumer.member import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ConsumerMember
+from kafkastub.coordinator.consumer.member_records import assignment_record, metadata_record, removal
+from kafkastub.coordinator.consumer.reconciliation import OwnedPartitions, Reconciliation
+from kafkastub.coordinator.consumer.targets import Computation, TopicIds, may_compute
+from kafkastub.coordinator.consumer_records import (
+    ConsumerGroupMetadata,
+    ConsumerGroupPartitionMetadataTombstone,
+    ConsumerGroupTargetAssignmentMember,
+    EpochsOfPartitions,
+)
+from kafkastub.coordinator.group import Group
+from kafkastub.coordinator.modern.assignment import Assignment
+from kafkastub.coordinator.modern.assignors.errors import AssignorError
+from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.turn import Turn
+from kafkawire.errors import ErrorCode, KafkaError
+
+Told = Sequence[OwnedPartitions] | None
+"""The partitions that a member says it has; None where it does not say."""
+
+
+class Steps:
+    """The steps.
+
+    Attributes:
+        upgrade: makes a consumer group of a classic one that has members, and adds the records for that; raises what
+            speaks against it.
+    """
+
+    __slots__ = ("context", "upgrade")
+
+    def __init__(self, context: ConsumerContext) -> None:
+        self.context = context
+        self.upgrade: Callable[[Group, list[Record], Turn], ConsumerGroup] = _no_upgrade
+
+    # -- who it is -----------------------------------------------------------------------------------------------
+
+    def group(self, group_id: str, create: bool, records: list[Record], turn: Turn) -> ConsumerGroup:
+        """The group, for a member that comes (`create`) or is there. Raises GROUP_ID_NOT_FOUND."""
+        group = self.context.groups.groups.get(group_id)
+        if type(group) is ConsumerGroup:
+            return group
+        if group is None:
+            if create:
+                return self.context.new(group_id)
+            raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Consumer group {group_id} not found.")
+        if create and group.group_type == "classic":
+            if group.is_empty:
+                records += group.tombstones()
+                return self.context.new(group_id)
+            return self.upgrade(group, records, turn)
+        raise _of_another_type(group)
+
+    def check_room(self, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
+        """Raises GROUP_MAX_SIZE_REACHED where a member that is new finds no place."""
+        if instance_id in group.static_members or member_id in group.members:
+            return
+        most = self.context.settings.max_size
+        if len(group.members) >= most:
+            what = f"The consumer group has reached its maximum capacity of {most} members."
+            raise KafkaError(ErrorCode.GROUP_MAX_SIZE_REACHED, what)
+
+    def dynamic_member(
+        self, group: ConsumerGroup, member_id: str, epoch: int, told: Told, create: bool, *, classic: bool = False
+    ) -> ConsumerMember:
+        """The member as it is; one that comes is new. Raises UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH."""
+        member = group.members.get(member_id) if create else group.member(member_id)
+        if member is None:
+            member = ConsumerMember(member_id)
+        if not classic:
+            check_epoch(member, epoch, told)
+        return member
+
+    def static_member(
+        self,
+        group: ConsumerGroup,
+        member_id: str,
+        epoch: int,
+        instance_id: str,
+        told: Told,
+        create: bool,
+        records: list[Record],
+        *,
+        classic: bool = False,
+    ) -> ConsumerMember:
+        """The same for a static one; one that comes takes the place of the instance's last member (KIP-345).
+
+        Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID, FENCED_MEMBER_EPOCH.
+        """
+        known = group.static_member(instance_id)
+        if not create:
+            if known is None:
+                raise unknown_instance(instance_id)
+            check_instance(known, member_id, instance_id)
+            if not classic:
+                check_epoch(known, epoch, told)
+            return known
+        if known is None:
+            return group.members.get(member_id) or ConsumerMember(member_id)
+        if not classic and known.classic is None and known.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:
+            raise KafkaError(
+                ErrorCode.UNRELEASED_INSTANCE_ID,
+                f"Static member {member_id} with instance id {instance_id} cannot join the group because "
+                f"the instance id is owned by {known.member_id} member.",
+            )
+        member = replace(known, member_id=member_id, member_epoch=0, previous_member_epoch=0)
+        records += removal(group.group_id, known.member_id)
+        records += [
+            metadata_record(group.group_id, member),
+            ConsumerGroupTargetAssignmentMember(group.group_id, member_id, group.target_of(known.member_id)),
+            assignment_record(group.group_id, member),
+        ]
+        return member
+
+    # -- what is new ---------------------------------------------------------------------------------------------
+
+    def subscription(
+        self, group: ConsumerGroup, member: ConsumerMember, updated: ConsumerMember, records: list[Record]
+    ) -> bool:
+        """Whether the member subscribes to other names; a record where it says anything else than before."""
+        if member == updated:
+            return False
+        records.append(metadata_record(group.group_id, updated))
+        return member.subscribed_topic_names != updated.subscribed_topic_names
+
+    def assignor_changes(self, group: ConsumerGroup, member: ConsumerMember, updated: ConsumerMember) -> bool:
+        """Whether the members now want another assignor."""
+        default = self.context.default_assignor
+        return (group.preferred_assignor() or default) != (group.preferred_assignor_after(member, updated) or default)
+
+    def epoch(
+        self,
+        group: ConsumerGroup,
+        raised: bool,
+        member: ConsumerMember,
+        updated: ConsumerMember,
+        records: list[Record],
+    ) -> tuple[int, bool]:
+        """The group's epoch, raised where it has to be or the topics are others; and whether all subscribe to the same.
+
+        Kafka: updateSubscriptionMetadata.
+        """
+        counts = group.subscriptions.after([member], updated)
+        metadata_hash = self.context.topics.metadata_hash(counts.names)
+        size = len(group.members)
+        if updated.member_id not in group.members and updated.instance_id not in group.static_members:
+            size += 1
+        epoch = group.epoch
+        if raised or metadata_hash != group.metadata_hash:
+            epoch += 1
+            records.append(ConsumerGroupMetadata(group.group_id, epoch, metadata_hash))
+            self.context.rebalances += 1
+        if group.has_partition_metadata:
+            records.append(ConsumerGroupPartitionMetadataTombstone(group.group_id))
+        return epoch, counts.homogeneous(size)
+
+    # -- what the member gets ------------------------------------------------------------------------------------
+
+    def target(
+        self,
+        group: ConsumerGroup,
+        epoch: int,
+        member: ConsumerMember,
+        updated: ConsumerMember,
+        homogeneous: bool,
+        records: list[Record],
+        turn: Turn,
+    ) -> tuple[int, Assignment]:
+        """The epoch of the target and the member's part of it, computed where the group's epoch asks for it.
+
+        Raises UNKNOWN_SERVER_ERROR where the assignor fails. Kafka: maybeUpdateTargetAssignment.
+        """
+        context = self.context
+        if group.target_epoch >= epoch or not may_compute(
+            group, context.assignment_interval_ms(group.group_id), turn.timer_ms
+        ):
+            static = group.static_member(updated.instance_id)
+            before = updated.member_id if updated.instance_id is None else None if static is None else static.member_id
+            return group.target_epoch, NO_ASSIGNMENT if before is None else group.target_of(before)
+        preferred = group.preferred_assignor_after(member, updated)
+        assignor = context.assignors.get(preferred or "") or context.assignors[context.default_assignor]
+        topic_ids = TopicIds(context.image, group.subscriptions.resolved)
+        computation = Computation(
+            group, epoch, updated, homogeneous, assignor, context.image, topic_ids, turn.broker_ms
+        )
+        try:
+            return epoch, computation.run(records)
+        except AssignorError as error:
+            what = f"Failed to compute a new target assignment for epoch {epoch}: {error}"
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, what) from error
+
+    def reconciled(
+        self,
+        group: ConsumerGroup,
+        updated: ConsumerMember,
+        target: tuple[int, Assignment],
+        subscription_changed: bool,
+        told: Told,
+        records: list[Record],
+    ) -> ConsumerMember:
+        """The member, as near to its target as it gets in this heartbeat. Raises FENCED_MEMBER_EPOCH.
+
+        Its rebalance timeout is the caller's: see `watched`. Kafka: maybeReconcile.
+        """
+        if not subscription_changed and updated.is_reconciled_to(target[0]):
+            return updated
+        topics = TopicIds(self.context.image, group.subscriptions.resolved)
+        if group.held is not None:
+            told = group.held.heard(updated.member_id, told)
+        reconciliation = Reconciliation(
+            *target, topics.of(updated), bool(topics.names(updated)), group.owners, subscription_changed, told
+        )
+        after = reconciliation.next(updated)
+        if after != updated:
+            records.append(assignment_record(group.group_id, after))
+        return after
+
+
+def check_epoch(member: ConsumerMember, epoch: int, told: Told) -> None:
+    """Raises FENCED_MEMBER_EPOCH. The epoch before is all right where the member has nothing that is not its own."""
+    if epoch == 0 or epoch == member.member_epoch:
+        return
+    if epoch > member.member_epoch:
+        how = "greater"
+    elif epoch == member.previous_member_epoch and _within(told, member.assigned):
+        return
+    else:
+        how = "smaller"
+    raise KafkaError(
+        ErrorCode.FENCED_MEMBER_EPOCH,
+        f"The consumer group member has a {how} member epoch ({epoch}) than the one known by the group coordinator "
+        f"({member.member_epoch}). The member must abandon all its partitions and rejoin.",
+    )
+
+
+def _within(told: Told, assigned: EpochsOfPartitions) -> bool:
+    if told is None:
+        return False
+    for topic in told:
+        of_topic = assigned.get(topic.topic_id)
+        if of_topic is None or any(partition not in of_topic for partition in topic.partitions):
+            return False
+    return True
+
+
+def _of_another_type(group: Group) -> KafkaError:
+    return KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group.group_id} is not a consumer group.")
+
+
+def _no_upgrade(group: Group, records: list[Record], turn: Turn) -> ConsumerGroup:
+    raise _of_another_type(group)

@@ -1,0 +1,105 @@
+"""The target assignment of a group: when there is a new one, and what it is. Kafka: TargetAssignmentBuilder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+
+from kafkastub.coordinator.consumer.group import NO_ASSIGNMENT, ConsumerGroup
+from kafkastub.coordinator.consumer.member import ConsumerMember
+from kafkastub.coordinator.consumer_records import (
+    ConsumerGroupRegularExpression,
+    ConsumerGroupTargetAssignmentMember,
+    ConsumerGroupTargetAssignmentMetadata,
+)
+from kafkastub.coordinator.modern.assignment import Assignment, Assignor, GroupSpec, MemberSubscription
+from kafkastub.coordinator.modern.cluster import ClusterImage
+from kafkastub.coordinator.modern.subscribed import Describer
+from kafkastub.coordinator.records import Record
+from kafkawire.java_order import copied, string_map_order
+
+
+def may_compute(group: ConsumerGroup, interval_ms: int, timer_ms: int) -> bool:
+    """Whether it is time for a new target. Kafka: canComputeNextTargetAssignment.
+
+    Kafka counts from the record's timestamp. Here the interval runs on timer time, so that a test which has stopped the
+    broker's clock still sees its groups settle.
+    """
+    return group.assigned_at is None or timer_ms >= group.assigned_at + interval_ms
+
+
+class TopicIds:
+    """What members subscribe to, as ids of the topics that exist, in the order in which Kafka goes through them."""
+
+    __slots__ = ("_image", "_known", "_resolved")
+
+    def __init__(self, image: ClusterImage, resolved: Mapping[str, ConsumerGroupRegularExpression]) -> None:
+        self._image = image
+        self._resolved = resolved
+        self._known: dict[tuple[frozenset[str], str], Set[bytes]] = {}
+
+    def names(self, member: ConsumerMember) -> list[str]:
+        """The topics by name, those too that do not exist."""
+        names = string_map_order(sorted(member.subscribed_topic_names), copied(len(member.subscribed_topic_names)))
+        matched = self._resolved.get(member.subscribed_topic_regex or "")
+        if matched is None or not matched.topics:
+            return names
+        topics = string_map_order(matched.topics, copied(len(matched.topics)))
+        large, small = (names, topics) if len(names) > len(topics) else (topics, names)
+        return list(dict.fromkeys((*large, *small)))
+
+    def of(self, member: ConsumerMember) -> Set[bytes]:
+        """The topics by id."""
+        key = member.subscribed_topic_names, member.subscribed_topic_regex or ""
+        known = self._known.get(key)
+        if known is None:
+            ids = (self._image.topic_id(name) for name in self.names(member))
+            known = self._known[key] = dict.fromkeys(one for one in ids if one is not None).keys()
+        return known
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """What a new target is computed of.
+
+    Attributes:
+        updated: the member whose heartbeat it is, as it is now.
+        homogeneous: all members subscribe to the same.
+    """
+
+    group: ConsumerGroup
+    epoch: int
+    updated: ConsumerMember
+    homogeneous: bool
+    assignor: Assignor
+    image: ClusterImage
+    topic_ids: TopicIds
+    broker_ms: int
+
+    def run(self, records: list[Record]) -> Assignment:
+        """Append the records of what is new in the target, and of its epoch; gives the target of `updated`.
+
+        Raises what the assignor raises.
+        """
+        group, updated = self.group, self.updated
+        members, replaced = dict(group.members), group.static_member(updated.instance_id)
+        members[updated.member_id] = updated
+        old = group.target.get(updated.member_id)
+        if replaced is not None and replaced.member_id != updated.member_id:
+            del members[replaced.member_id]
+            old = group.target.get(replaced.member_id, old)
+        specs: dict[str, MemberSubscription] = {}
+        for member_id in string_map_order(members):
+            member = members[member_id]
+            assigned = (old or NO_ASSIGNMENT) if member is updated else group.target_of(member_id)
+            specs[member_id] = MemberSubscription(
+                member.rack_id, member.instance_id, self.topic_ids.of(member), assigned
+            )
+        target = self.assignor.assign(GroupSpec(specs, self.homogeneous), Describer(self.image))
+        for member_id in specs:
+            new = target.get(member_id, NO_ASSIGNMENT)
+            before = old if member_id == updated.member_id else group.target.get(member_id)
+            if before is None or new != before:
+                records.append(ConsumerGroupTargetAssignmentMember(group.group_id, member_id, new))
+        records.append(ConsumerGroupTargetAssignmentMetadata(group.group_id, self.epoch, self.broker_ms))
+        return target.get(updated.member_id, NO_ASSIGNMENT)

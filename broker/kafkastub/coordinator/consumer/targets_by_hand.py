@@ -1,0 +1,53 @@
+"""A target assignment that a test has set. Ours; Kafka knows assignors only."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from kafkastub.coordinator.consumer.group import NO_ASSIGNMENT, ConsumerGroup
+from kafkastub.coordinator.consumer_records import (
+    ConsumerGroupMetadata,
+    ConsumerGroupTargetAssignmentMember,
+    ConsumerGroupTargetAssignmentMetadata,
+)
+from kafkastub.coordinator.modern.assignment import Assignment
+from kafkastub.coordinator.modern.cluster import ClusterImage
+from kafkastub.coordinator.records import Record
+from kafkawire.errors import ErrorCode, KafkaError
+
+
+def records(
+    group: ConsumerGroup, target: Mapping[str, Mapping[str, Collection[int]]], image: ClusterImage, broker_ms: int
+) -> list[Record]:
+    """The records that make it the group's target, with a new epoch. Raises errors; see `ConsumerGroups.set_target`."""
+    given: dict[tuple[str, int], str] = {}
+    by_member: dict[str, Assignment] = {}
+    for member_id, topics in target.items():
+        group.member(member_id)
+        some = {topic: frozenset(partitions) for topic, partitions in topics.items() if partitions}
+        by_member[member_id] = {_topic_id(image, topic, which): which for topic, which in some.items()}
+        for topic, partitions in topics.items():
+            for partition in partitions:
+                first = given.setdefault((topic, partition), member_id)
+                if first != member_id:
+                    what = f"Partition {topic}-{partition} is given to two members, {first} and {member_id}."
+                    raise KafkaError(ErrorCode.INVALID_REQUEST, what)
+    group_id, epoch = group.group_id, group.epoch + 1
+    found: list[Record] = [ConsumerGroupMetadata(group_id, epoch, group.metadata_hash)]
+    for member_id in group.members:
+        new = by_member.get(member_id, NO_ASSIGNMENT)
+        if group.target.get(member_id) != new:
+            found.append(ConsumerGroupTargetAssignmentMember(group_id, member_id, new))
+    found.append(ConsumerGroupTargetAssignmentMetadata(group_id, epoch, broker_ms))
+    return found
+
+
+def _topic_id(image: ClusterImage, topic: str, partitions: Collection[int]) -> bytes:
+    topic_id, count = image.topic_id(topic), image.partition_count(topic)
+    if topic_id is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {topic}.")
+    for partition in partitions:
+        if not 0 <= partition < count:
+            what = f"Topic {topic} has no partition {partition}; it has {count}."
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, what)
+    return topic_id

@@ -1,0 +1,60 @@
+"""The configuration that groups with epochs go by, typed, and what a group's own configuration overrides.
+
+Kafka: GroupCoordinatorConfig, GroupConfig, GroupConfigManager. Times are milliseconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kafkastub.config import BrokerConfig
+from kafkastub.config.assignors import assignor_names
+
+
+class ConsumerGroupConfig(NamedTuple):
+    """What a group's configuration (resource type GROUP) says itself; None where it says nothing.
+
+    The values are within the broker's bounds already; so Kafka keeps them, and so it clamps them where the bounds have
+    changed since (GroupConfigManager).
+    """
+
+    session_timeout_ms: int | None = None
+    heartbeat_interval_ms: int | None = None
+    assignment_interval_ms: int | None = None
+    assignor_offload: bool | None = None
+
+
+@dataclass(slots=True)
+class ConsumerSettings:
+    """The broker's part: `group.consumer.*`. The owner may change what Kafka lets one change while it runs.
+
+    Attributes:
+        assignors: names, the default first.
+        migration_policy: `disabled`, `upgrade`, `downgrade` or `bidirectional`.
+        assignor_offload: whether assignors are to run beside the coordinator. Kafka 4.4.0 knows the name and does not
+            ask for it: a new target is in the answer to the heartbeat that made it necessary.
+    """
+
+    session_timeout_ms: int = 45_000
+    heartbeat_interval_ms: int = 5_000
+    assignment_interval_ms: int = 1_000
+    assignor_offload: bool = True
+    regex_refresh_interval_ms: int = 600_000
+    max_size: int = 2**31 - 1
+    assignors: tuple[str, ...] = ("uniform", "range")
+    migration_policy: str = "bidirectional"
+
+    @staticmethod
+    def of(values: BrokerConfig) -> ConsumerSettings:
+        """From the broker's configuration."""
+        return ConsumerSettings(
+            session_timeout_ms=values["group.consumer.session.timeout.ms"],
+            heartbeat_interval_ms=values["group.consumer.heartbeat.interval.ms"],
+            assignment_interval_ms=values["group.consumer.assignment.interval.ms"],
+            assignor_offload=values["group.consumer.assignor.offload.enable"],
+            regex_refresh_interval_ms=values["group.consumer.regex.refresh.interval.ms"],
+            max_size=values["group.consumer.max.size"],
+            assignors=assignor_names(values["group.consumer.assignors"]),
+            migration_policy=values["group.consumer.migration.policy"].lower(),
+        )

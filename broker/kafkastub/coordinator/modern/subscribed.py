@@ -1,0 +1,82 @@
+"""Which groups subscribe to which topics, and the hashes of these topics.
+
+Kafka: GroupMetadataManager.groupsByTopics, topicHashCache; ModernGroup.computeMetadataHash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from kafkastub.coordinator.modern.cluster import ClusterImage
+from kafkastub.coordinator.modern.topic_hash import group_hash, topic_hash
+
+
+class SubscribedTopics:
+    """The topics that groups with epochs subscribe to, whether they exist or not.
+
+    Args:
+        image: gives the topics as they are now.
+    """
+
+    __slots__ = ("_groups", "_hashes", "_image")
+
+    def __init__(self, image: Callable[[], ClusterImage]) -> None:
+        self._image = image
+        self._groups: dict[str, set[str]] = {}
+        self._hashes: dict[str, int] = {}
+
+    def add(self, name: str, group_id: str) -> None:
+        """A group subscribes to the topic."""
+        self._groups.setdefault(name, set()).add(group_id)
+
+    def discard(self, name: str, group_id: str) -> None:
+        """A group does not subscribe to the topic any more."""
+        groups = self._groups.get(name)
+        if groups is not None:
+            groups.discard(group_id)
+            if not groups:
+                del self._groups[name]
+                self._hashes.pop(name, None)
+
+    def changed(self, names: Iterable[str]) -> set[str]:
+        """Topics were created, grown or deleted: the groups that subscribe to any of them."""
+        groups: set[str] = set()
+        for name in names:
+            self._hashes.pop(name, None)
+            groups.update(self._groups.get(name, ()))
+        return groups
+
+    def metadata_hash(self, names: Collection[str]) -> int:
+        """What a group with this subscription knows its topics by; signed, of 64 bits, 0 without a topic."""
+        found = ((name, self.hash_of(name)) for name in names)
+        return group_hash({name: known for name, known in found if known is not None})
+
+    def hash_of(self, name: str) -> int | None:
+        """The hash of one topic, which is kept until the topic changes; None where there is no such topic."""
+        known = self._hashes.get(name)
+        if known is None:
+            image = self._image()
+            topic_id = image.topic_id(name)
+            if topic_id is not None:
+                racks = [image.racks(name, partition) for partition in range(image.partition_count(name))]
+                known = self._hashes[name] = topic_hash(name, topic_id, racks)
+        return known
+
+
+class Describer:
+    """The topics, for an assignor. Kafka: SubscribedTopicDescriberImpl."""
+
+    __slots__ = ("_image",)
+
+    def __init__(self, image: ClusterImage) -> None:
+        self._image = image
+
+    def partition_count(self, topic_id: bytes) -> int:
+        """-1 where there is no such topic."""
+        name = self._image.topic_name(topic_id)
+        return -1 if name is None else self._image.partition_count(name)
+
+    def racks(self, topic_id: bytes, partition: int) -> frozenset[str]:
+        """Empty where that is not known."""
+        name = self._image.topic_name(topic_id)
+        return frozenset() if name is None else frozenset(self._image.racks(name, partition))

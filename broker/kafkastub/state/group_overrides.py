@@ -1,0 +1,59 @@
+"""What single groups are configured for (resource type GROUP), as their coordinator goes by it.
+
+Kafka: ``GroupConfigManager``. Loaded when a group with epochs is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from kafkastub.config import BrokerConfig
+from kafkastub.config.definition import parse
+from kafkastub.config.kafka_table import GROUP
+from kafkastub.coordinator.modern.settings import ConsumerGroupConfig
+from kafkastub.metadata import Cluster
+
+_CONSUMER: Final = (
+    ("consumer.session.timeout.ms", "group.consumer.{}.session.timeout.ms"),
+    ("consumer.heartbeat.interval.ms", "group.consumer.{}.heartbeat.interval.ms"),
+    ("consumer.assignment.interval.ms", "group.consumer.{}.assignment.interval.ms"),
+    ("consumer.assignor.offload.enable", ""),
+)
+"""In the order of the fields; with the broker's bounds."""
+
+
+class GroupOverrides:
+    """The overrides of each group, typed once.
+
+    A value that was set while the broker's bounds were wider counts as the bound (``GroupConfig.evaluate``).
+    """
+
+    __slots__ = ("_cluster", "_config", "_consumer")
+
+    def __init__(self, config: BrokerConfig, cluster: Cluster) -> None:
+        self._config = config
+        self._cluster = cluster
+        self._consumer: dict[str, tuple[Mapping[str, str], ConsumerGroupConfig]] = {}
+        """With the texts that it was made of, which are replaced and not changed."""
+
+    def of_consumer_group(self, group_id: str) -> ConsumerGroupConfig | None:
+        """None where the group has no configuration of its own."""
+        texts = self._cluster.group_configs.get(group_id)
+        known = self._consumer.get(group_id)
+        if texts is None:
+            if known is not None:
+                del self._consumer[group_id]
+            return None
+        if known is None or known[0] is not texts:
+            known = texts, ConsumerGroupConfig(*(self._value(texts, name, bound) for name, bound in _CONSUMER))
+            self._consumer[group_id] = known
+        return known[1]
+
+    def _value(self, texts: Mapping[str, str], name: str, bound: str) -> Any:
+        if name not in texts:
+            return None
+        value = parse(name, GROUP[name], texts[name])
+        if not bound:
+            return value
+        return min(max(value, self._config[bound.format("min")]), self._config[bound.format("max")])

@@ -1,0 +1,244 @@
+"""Groups as those see them who look from outside, and what they may do to them past the protocol.
+
+What an administrator has of Kafka goes over the protocol: DescribeGroups, ConsumerGroupDescribe (KIP-848). This is the
+same at once and for groups of both protocols alike, for the stub's own faces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from kafkastub.state.broker_state import BrokerState
+from kafkawire.assigned import assigned_partitions
+from kafkawire.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.coordinator.consumer.groups import ConsumerGroups
+    from kafkastub.coordinator.group import Group
+    from kafkawire.messages import consumer_group_describe_response as consumer_described
+
+TopicPartition = tuple[str, int]
+Partitions = tuple[TopicPartition, ...]
+
+CLASSIC = "classic"
+CONSUMER = "consumer"
+_MEMBER_STATES = {0: "STABLE", 1: "UNREVOKED_PARTITIONS", 2: "UNRELEASED_PARTITIONS"}
+"""Kafka: MemberState."""
+
+
+class MemberView(NamedTuple):
+    """A member. What only the consumer protocol has is None, or empty, in a group of the classic one.
+
+    Attributes:
+        epoch: the member's epoch; -2 of a static member that left for a while.
+        state: "STABLE", "UNREVOKED_PARTITIONS" or "UNRELEASED_PARTITIONS".
+        subscribed: the names of its topics, sorted; None where they cannot be read.
+        expression: the regular expression that it subscribes to.
+        assigned: what is the member's now, as the broker has told it, or tells it with its next answer.
+        pending_revocation: what the member is told to let go of, and has not. ConsumerGroupDescribe has these among
+            its assignment.
+        target: what it is to have in the end.
+        upgraded: False of a member that uses the classic protocol in a group of the consumer protocol.
+    """
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    epoch: int | None
+    state: str | None
+    subscribed: tuple[str, ...] | None
+    expression: str | None
+    assigned: Partitions
+    pending_revocation: Partitions
+    target: Partitions | None
+    upgraded: bool | None
+
+
+class GroupView(NamedTuple):
+    """A group.
+
+    Attributes:
+        type: "classic" or "consumer".
+        state: as Kafka names it: "Stable".
+        epoch: of the group; the generation of a classic one.
+        target_epoch: of the target assignment; None in a classic group.
+        assignor: what computes, or computed, who has what; None without one.
+        members: by member id.
+    """
+
+    group_id: str
+    type: str
+    state: str
+    epoch: int
+    target_epoch: int | None
+    assignor: str | None
+    members: dict[str, MemberView]
+
+    def member(self, name: str) -> MemberView:
+        """The member of that member id, group instance id or client id, whichever fits first. Raises KeyError."""
+        for field in ("member_id", "group_instance_id", "client_id"):
+            found = [one for one in self.members.values() if getattr(one, field) == name]
+            if len(found) > 1:
+                raise KeyError(f"group {self.group_id!r} has {len(found)} members of client id {name!r}")
+            if found:
+                return found[0]
+        raise KeyError(f"group {self.group_id!r} has no member {name!r}")
+
+
+def view(state: BrokerState, group_id: str) -> GroupView | None:
+    """A group; None where there is none, or none that speaks or spoke either protocol."""
+    group = state.coordinator.groups.get(group_id)
+    if group is None:
+        return None
+    if group.group_type == CONSUMER:
+        return _consumer(state, group)
+    return _classic(state, group)
+
+
+def _classic(state: BrokerState, group: Group) -> GroupView | None:
+    rows = state.coordinator.classic.describe(group)
+    if rows is None:
+        return None
+    assigned = {row.member_id: assigned_partitions(row.member_assignment) for row in rows.members}
+    told = group.described()
+    members = {
+        one.member_id: MemberView(
+            one.member_id,
+            one.group_instance_id,
+            one.client_id,
+            one.client_host,
+            None,
+            None,
+            None if one.subscribed is None else tuple(one.subscribed),
+            None,
+            tuple(sorted(assigned[one.member_id])),
+            (),
+            None,
+            None,
+        )
+        for one in told.members
+    }
+    return GroupView(group.group_id, CLASSIC, group.state_name, told.generation, None, told.protocol, members)
+
+
+def _consumer(state: BrokerState, group: Group) -> GroupView | None:
+    rows = consumer_groups(state).describe(group)
+    if rows is None:
+        return None
+    members = {row.member_id: _consumer_member(state, group.group_id, row) for row in rows.members}
+    return GroupView(
+        group.group_id,
+        CONSUMER,
+        rows.group_state,
+        rows.group_epoch,
+        rows.assignment_epoch,
+        rows.assignor_name or None,
+        members,
+    )
+
+
+def _consumer_member(state: BrokerState, group_id: str, row: consumer_described.Member) -> MemberView:
+    hard = state.coordinator.hard.consumer.get(group_id)
+    current = None if hard is None else hard.current.get(row.member_id)
+    return MemberView(
+        row.member_id,
+        row.instance_id,
+        row.client_id,
+        row.client_host,
+        row.member_epoch,
+        None if current is None else _MEMBER_STATES.get(current.state),
+        tuple(sorted(row.subscribed_topic_names)),
+        row.subscribed_topic_regex or None,
+        () if current is None else _by_name(state, current.assigned),
+        () if current is None else _by_name(state, current.pending_revocation),
+        _named(row.target_assignment.topic_partitions),
+        row.member_type != 0,
+    )
+
+
+def _named(rows: Iterable[consumer_described.TopicPartitions]) -> Partitions:
+    return tuple(sorted((row.topic_name, index) for row in rows for index in row.partitions))
+
+
+def _by_name(state: BrokerState, by_id: Mapping[bytes, Iterable[int]]) -> Partitions:
+    names = {topic.topic_id: topic.name for topic in state.cluster.topics.values()} if by_id else {}
+    return tuple(sorted((names[each], index) for each, rows in by_id.items() if each in names for index in rows))
+
+
+def consumer_groups(state: BrokerState) -> ConsumerGroups:
+    """The groups of the consumer protocol; they are loaded where nothing else has done so."""
+    return state.coordinator.consumer
+
+
+def set_target(
+    state: BrokerState, group_id: str, target: Mapping[str, Iterable[TopicPartition]], broker_ms: int, timer_ms: int
+) -> None:
+    """Let the target assignment of a group be this, by any name of a member (`GroupView.member`), at once.
+
+    Who is not named is to have nothing. It stays until the group's next epoch. Raises KeyError for a member that there
+    is not, KafkaError: GROUP_ID_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST for a partition given twice.
+    """
+    found = _of_consumers(state, group_id)
+    by_id: dict[str, dict[str, list[int]]] = {}
+    for name, partitions in target.items():
+        topics = by_id.setdefault(found.member(name).member_id, {})
+        for topic, index in partitions:
+            topics.setdefault(topic, []).append(index)
+    state.settle(consumer_groups(state).set_target(group_id, by_id, broker_ms, timer_ms))
+
+
+def hold_revocation(state: BrokerState, group_id: str, name: str) -> str:
+    """What this member says it has let go of does not count until it is released; gives the member id.
+
+    Raises KeyError for a member that there is not, KafkaError GROUP_ID_NOT_FOUND.
+    """
+    member_id = _of_consumers(state, group_id).member(name).member_id
+    consumer_groups(state).hold_revocation(group_id, member_id)
+    return member_id
+
+
+def release_revocation(state: BrokerState, group_id: str, member_id: str) -> None:
+    """End a hold. One that is not held, or gone, is no error."""
+    group = state.coordinator.groups.get(group_id)
+    if group is not None and group.group_type == CONSUMER:
+        consumer_groups(state).release_revocation(group_id, member_id)
+
+
+def _of_consumers(state: BrokerState, group_id: str) -> GroupView:
+    group = state.coordinator.groups.get(group_id)
+    if group is None:
+        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
+    found = view(state, group_id) if group.group_type == CONSUMER else None
+    if found is None:
+        said = f"Group {group_id} is not a consumer group: its members assign the partitions themselves."
+        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, said)
+    return found
+
+
+def unassigned(found: GroupView | None, wanted: Mapping[str, Iterable[TopicPartition]]) -> list[str]:
+    """What keeps a group from being assigned like this, by any name of a member; nothing where it is.
+
+    Members that are not named may have what they have. A member has what it has to have once nothing is left to let
+    go of, by it or by others.
+    """
+    if found is None:
+        return ["it does not exist"]
+    missing = []
+    for name, partitions in wanted.items():
+        try:
+            member = found.member(name)
+        except KeyError as error:
+            missing.append(str(error.args[0]))
+            continue
+        if member.assigned != tuple(sorted(partitions)):
+            missing.append(f"{name} has {shown(member.assigned)}")
+        elif member.pending_revocation:
+            missing.append(f"{name} has not let go of {shown(member.pending_revocation)}")
+    return missing
+
+
+def shown(partitions: Iterable[TopicPartition]) -> str:
+    """`orders-0, orders-1`."""
+    return ", ".join(f"{topic}-{index}" for topic, index in partitions) or "nothing"
