@@ -169,10 +169,16 @@ class Histories(RuleBasedStateMachine):
         return None if context is None else context.coordinator.consumer.find(GROUP)
 
     def teardown(self) -> None:
-        """Where everybody does as they are told the group settles, and every partition has one owner."""
+        """Where everybody does as they are told the group settles, and every partition has one owner.
+
+        From a new epoch on, that is: as in Kafka (consumerGroupHeartbeat, `subscriptionType`), a target that is computed
+        late, when a member without subscriptions comes, goes by whether all had subscribed to the same before.
+        """
         group = self.group()
         if group is None:
             return
+        for name in tuple(self.context.topics.counts):
+            self.grow(name=name, count=1)
         for _ in range(12):
             self.time(1_000)
             for member in list(self.clients):
