@@ -16,6 +16,7 @@ def group_of(policy: str) -> MixedContext:
     return MixedContext(group_consumer_migration_policy=policy)
 
 
+@pytest.mark.behaviour("CG-12")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_the_policy_says_whether_a_classic_group_is_upgraded(policy: str):
     context = group_of(policy)
@@ -30,6 +31,7 @@ def test_the_policy_says_whether_a_classic_group_is_upgraded(policy: str):
         assert context.classic_heartbeat(first, 2) is ErrorCode.NONE
 
 
+@pytest.mark.behaviour("JG-25")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_the_policy_says_whether_a_consumer_group_is_downgraded(policy: str):
     context = group_of(policy)
@@ -61,6 +63,7 @@ def test_empty_groups_go_over_whatever_the_policy(policy: str):
     assert context.join("new", "a").member_epoch == 2
 
 
+@pytest.mark.behaviour("CG-12")
 def test_members_of_a_classic_group_keep_what_they_have_through_an_upgrade():
     context = MixedContext()
     first, second = context.stable_pair()
@@ -72,6 +75,7 @@ def test_members_of_a_classic_group_keep_what_they_have_through_an_upgrade():
     assert context.state() == ("Stable", 3, 3)
 
 
+@pytest.mark.behaviour("CG-12")
 def test_who_was_parked_in_a_classic_group_joins_again():
     context = MixedContext()
     context.topic("a", 4)
@@ -84,6 +88,7 @@ def test_who_was_parked_in_a_classic_group_joins_again():
     assert context.classic_heartbeat(first, 1) is ErrorCode.REBALANCE_IN_PROGRESS
 
 
+@pytest.mark.behaviour("CG-12")
 def test_a_refused_upgrade_leaves_everything_as_it_was():
     context = MixedContext(group_consumer_max_size=2)
     first, _ = context.stable_pair()
@@ -106,6 +111,7 @@ def test_an_invalid_expression_does_not_upgrade_a_group():
     assert context.classic().size == 2
 
 
+@pytest.mark.behaviour("CG-12")
 def test_a_group_that_is_too_large_for_the_new_protocol_stays_classic():
     context = MixedContext(group_consumer_max_size=1)
     context.stable_pair()
@@ -153,6 +159,7 @@ def test_members_without_a_version_in_the_chosen_protocol_keep_a_group_from_bein
     assert "new" not in context.group().members
 
 
+@pytest.mark.behaviour("CG-13")
 @pytest.mark.parametrize("by", ["leaving", "session", "rebalance timeout", "LeaveGroup"])
 def test_however_the_last_new_member_goes_the_group_becomes_classic(by: str):
     context = MixedContext(group_consumer_session_timeout_ms=50_000)
@@ -174,6 +181,22 @@ def test_however_the_last_new_member_goes_the_group_becomes_classic(by: str):
     assert (answer.leader, answer.generation_id) == ("old", 4)
 
 
+@pytest.mark.behaviour("JG-25")
+def test_a_classic_member_needs_a_protocol_in_common_and_a_place():
+    context = MixedContext(group_consumer_max_size=3)
+    context.topic("a", 4)
+    context.join("new", "a")
+    context.classic_join("one", protocols={"range": subscription(["a"]), "sticky": subscription(["a"])})
+    other = {"roundrobin": subscription(["a"])}
+    assert context.classic_join("two", protocols=other).error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    assert context.classic_join("two", protocols={"range": b""}).error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    assert context.classic_join("two", protocols={"sticky": subscription(["a"])}).error_code == ErrorCode.NONE
+    answer = context.classic_join("three", protocols={"sticky": subscription(["a"])})
+    assert answer.error_code == ErrorCode.GROUP_MAX_SIZE_REACHED
+    assert context.classic_join("two", protocols={"sticky": subscription(["a"])}).error_code == ErrorCode.NONE
+
+
+@pytest.mark.behaviour("JG-26")
 def test_a_downgraded_group_has_the_targets_as_its_assignments():
     context = MixedContext()
     context.topic("a", 4)

@@ -29,6 +29,10 @@ JG-22  The first join writes the new group down, empty; a generation is written 
 JG-23  When only static members are left and none of them joined, the rebalance waits on.
 JG-24  Into a group of the consumer protocol: the member is told at once its epoch as the generation, and nobody
        leads; an Empty one becomes a classic group.                                                   KIP-848
+JG-25  There it has to have a protocol in common with the classic members, and the policy of migration must not be
+       "disabled": INCONSISTENT_GROUP_PROTOCOL. Full is group.consumer.max.size.                       KIP-848
+JG-26  A static classic member that takes the place of the last one of the consumer protocol makes the group classic;
+       nobody rebalances where its target was up to date.                                             KIP-848
 Not done: -
 """
 

@@ -15,6 +15,9 @@ CG-8   Where the consumer protocol is switched off (group.coordinator.rebalance.
 CG-9   The group's own configuration goes before the broker's.                                          KIP-848, 1043
 CG-10  Topics that grow, come or go are noticed with a member's next heartbeat.       Kafka: onMetadataUpdate
 CG-11  An error has its code and Kafka's text, and nothing else.
+CG-12  Epoch 0 into a classic group with members makes it a consumer group, as far as group.consumer.migration.policy
+       lets it; its generation is the epoch, who is parked there is told REBALANCE_IN_PROGRESS. Else GROUP_ID_NOT_FOUND.
+CG-13  The last member of this protocol goes, and classic ones stay: the group becomes classic, and they rebalance.
 Not done: -
 """
 
