@@ -26,7 +26,7 @@ from kafkastub.conformance.link import Link, remembered
 from kafkastub.conformance.messages import request_class, response_class
 from kafkastub.conformance.model import Frame
 from kafkawire.codec import decode_from, encode
-from kafkawire.errors import MalformedMessage
+from kafkawire.errors import ErrorCode, MalformedMessage
 from kafkawire.schema import ZERO_UUID, Message
 
 INSTANCES = 4
@@ -37,6 +37,15 @@ TOPIC, GROUP = 2, 32
 
 GROUPS_USED = ("g1", "g2", "g3", "none", "none2", "simple")
 """How the names of groups end that scenarios use; where it matters that they have one coordinator."""
+
+TRANSACTION, COORDINATOR_OF_ONE = 1, 3
+"""The type of a key of FindCoordinator, and a version in which it is about one."""
+
+UNREADY = (
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_COORDINATOR,
+)
 
 MARKERS_LOOKED_FOR_EVERY = 0.001
 """Seconds."""
@@ -80,6 +89,7 @@ class Stage:
         if self.transactional_ids:
             # A producer id of 0 would be left out where that is the default.
             self._init_producer_id(None)
+            self._find_coordinators()
         if self.broker.emptied is not None:
             self.broker.emptied(self._watch)
             self.settle()
@@ -195,13 +205,18 @@ class Stage:
         while True:
             shown = self._watch("DescribeTransactions", {"transactional_ids": self.transactional_ids})
             states = {one.pop("transactional_id", ""): one for one in shown.get("transaction_states", ())}
-            waiting = [name for name, one in states.items() if str(one.get("transaction_state")).startswith("Prepare")]
+            waiting = [name for name, one in states.items() if _is_to_change(one)]
             if not waiting:
                 return {f"transactional id {name}": one for name, one in states.items()}
             if time.monotonic() > deadline:
                 self._lost = True
                 raise Lost(f"{self.broker.name}: the markers of {', '.join(waiting)} are not written: {states}")
             Event().wait(MARKERS_LOOKED_FOR_EVERY)
+
+    def _find_coordinators(self) -> None:
+        """Who has never had a transaction makes a topic for them now."""
+        for name in self.transactional_ids:
+            self._watch("FindCoordinator", {"key": name, "key_type": TRANSACTION}, COORDINATOR_OF_ONE)
 
     def _end_transactions(self) -> None:
         """Abort what is open: what others write behind it could not be read by consumers of committed records."""
@@ -317,6 +332,11 @@ class Stage:
         made = None if request.get("member_id") else getattr(message, "member_id", None)
         if made and UUID_TEXT.fullmatch(made):
             self.names.learn_uuid(made)
+
+
+def _is_to_change(described: dict[str, Json]) -> bool:
+    """Whether a transaction waits for its markers, or its coordinator is not there yet."""
+    return str(described.get("transaction_state")).startswith("Prepare") or described.get("error_code") in UNREADY
 
 
 def _sign_in(link: Link, user: str, password: str) -> None:
