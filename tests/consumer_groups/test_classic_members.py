@@ -148,3 +148,19 @@ def test_deadlines_of_those_who_are_gone_are_gone(context: MixedContext):
     context.classic_leave("old", second)
     context.leave("new")
     assert context.coordinator.next_deadline() is None
+
+
+def test_a_member_that_becomes_classic_has_no_regular_expression_any_more():
+    context = MixedContext()
+    for name in ("a", "b"):
+        context.topic(name, 1)
+    context.join("new", "a")
+    context.heartbeat("old", 0, topics=["a"], regex="b", owned={}, rebalance_ms=60_000)
+    context.follow("new", "old")
+    assert context.has("old")["b"] == {0}
+    epoch = context.group().epoch
+    context.classic_join("old", owned=context.has("old"))
+    assert context.member("old").subscribed_topic_regex == ""
+    assert context.group().epoch == epoch + 1
+    assert "b" not in context.catch_up("old")
+    assert not context.group().subscribes("b")
