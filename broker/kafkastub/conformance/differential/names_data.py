@@ -44,7 +44,6 @@ UNORDERED_DATA: dict[tuple[str, ...], tuple[str, ...]] = {
     ("IncrementalAlterConfigs", "responses"): ("resource_type", "resource_name"),
     ("ListConfigResources", "config_resources"): ("resource_type", "resource_name"),
     ("ConsumerGroupHeartbeat", "assignment", "topic_partitions"): ("topic_id",),
-    ("ConsumerGroupDescribe", "groups", "members"): ("member_id",),
     ("ConsumerGroupDescribe", "groups", "members", "subscribed_topic_names"): (),
     ("ConsumerGroupDescribe", "groups", "members", "assignment", "topic_partitions"): ("topic_id",),
     ("ConsumerGroupDescribe", "groups", "members", "target_assignment", "topic_partitions"): ("topic_id",),
@@ -257,6 +256,14 @@ def _listed_transactions(names: Names, request: Mapping[str, Json], answer: dict
     answer["transaction_states"] = ours
 
 
+def _consumer_groups(names: Names, request: Mapping[str, Json], answer: dict[str, Json]) -> None:
+    """Members are in a map by their ids: in the same order everywhere, where no broker has made one of them up."""
+    for group in answer.get("groups", ()):
+        members = group.get("members", [])
+        if any(one.get("member_id", "").startswith("<") for one in members):
+            members.sort(key=lambda one: one.get("member_id", ""))
+
+
 CHANGES: Mapping[str, Callable[[Names, Mapping[str, Json], dict[str, Json]], None]] = {
     "Fetch": _fetch,
     "DescribeConfigs": _configs,
@@ -265,6 +272,7 @@ CHANGES: Mapping[str, Callable[[Names, Mapping[str, Json], dict[str, Json]], Non
     "ListConfigResources": _resources,
     "GetTelemetrySubscriptions": _telemetry,
     "DescribeTransactions": _transactions,
+    "ConsumerGroupDescribe": _consumer_groups,
     "ListTransactions": _listed_transactions,
     **OF_ADMINISTRATION,
 }

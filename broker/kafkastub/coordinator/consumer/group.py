@@ -299,8 +299,8 @@ class ConsumerGroup:
     def update(self, member: ConsumerMember) -> None:
         """A member has changed, or come."""
         self._replace(self.members.get(member.member_id), member)
+        self._peak = max(self._peak, len(self.members) + 1)  # Kafka's map makes room before it looks who is there
         self.members[member.member_id] = member
-        self._peak = max(self._peak, len(self.members))
 
     def resolve(self, regex: str, record: ConsumerGroupRegularExpression | None) -> None:
         """A regular expression matches these topics, or is none any more."""
