@@ -171,8 +171,8 @@ class Histories(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Where everybody does as they are told the group settles, and every partition has one owner.
 
-        From a new epoch on, that is: as in Kafka (consumerGroupHeartbeat, `subscriptionType`), a target that is computed
-        late, when a member without subscriptions comes, goes by whether all had subscribed to the same before.
+        From a new epoch on, that is: as in Kafka (consumerGroupHeartbeat, `subscriptionType`), a target that is
+        computed late, when a member without subscriptions comes, goes by whether all had subscribed to the same before.
         """
         group = self.group()
         if group is None:
