@@ -11,9 +11,11 @@ UNDEFINED_OFFSET = -1
 class LeaderEpochs:
     """Epochs with the offset at which each began, both ascending."""
 
-    __slots__ = ("_epochs", "_starts")
+    __slots__ = ("_epochs", "_starts", "latest")
 
     def __init__(self) -> None:
+        self.latest = UNDEFINED_EPOCH
+        """The epoch that writes now."""
         self._epochs: list[int] = []
         self._starts: list[int] = []
 
@@ -24,6 +26,7 @@ class LeaderEpochs:
         if not self._epochs or epoch > self._epochs[-1]:
             self._epochs.append(epoch)
             self._starts.append(start_offset)
+            self.latest = epoch
 
     def earliest(self) -> tuple[int, int] | None:
         """(epoch, its start offset) of the oldest."""

@@ -259,7 +259,8 @@ class PartitionLog:
         if segment.size and self._is_full(segment, batch):
             segment = Segment(self.log_end_offset)
             self._segments.append(segment)
-        self.epochs.assign(batch.leader_epoch, batch.base_offset)
+        if batch.leader_epoch != self.epochs.latest:
+            self.epochs.assign(batch.leader_epoch, batch.base_offset)
         segment.append(batch)
         self.log_end_offset = batch.last_offset + 1
 

@@ -321,7 +321,8 @@ class ProducerStates:
         if entry is None:
             entry = ProducerEntry(producer_id)
         self._entries[producer_id] = entry
-        entry.in_epoch(marker.producer_epoch)
+        if entry.epoch != marker.producer_epoch:
+            entry.in_epoch(marker.producer_epoch)
         entry.coordinator_epoch = marker.coordinator_epoch
         entry.last_timestamp = timestamp
         entry.appended_ms = now_ms

@@ -149,12 +149,14 @@ class InternalTopic(Generic[R]):
         if self._count > self._trigger or self._weight > self._heaviest:
             self._trim()
 
-    def write_each(self, records: Sequence[R], broker_ms: int) -> None:
-        """Append records, which are applied: each a batch of its own."""
+    def write_each(self, records: Sequence[R], broker_ms: int, weight: int) -> None:
+        """Append records, which are applied: each a batch of its own, and one record of the log.
+
+        `weight`: what they weigh together.
+        """
+        self._count += len(records)
+        self._weight += weight
         for record in records:
-            self._count += self._size(record)
-            if self._weigh is not None:
-                self._weight += self._weigh(record)
             self._fresh.append((broker_ms, (record,)))
         if self._count > self._trigger or self._weight > self._heaviest:
             self._trim()

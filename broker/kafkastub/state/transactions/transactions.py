@@ -91,8 +91,13 @@ class Transactions(Runtime[TransactionRecord]):
 
     def coordinated_by(self, transactional_id: str) -> int | None:
         """The epoch of its coordinator; None where it has none that could write now."""
-        leader, epoch = self._partition(transactional_id)
-        return epoch if leader >= 0 and self.loading is None and self._state.is_writable else None
+        if self.loading is not None:
+            return None
+        topic = self._state.cluster.topics.get(TRANSACTION_STATE)
+        if topic is None:
+            return None
+        one = topic.partitions[_partition_for(transactional_id, len(topic.partitions))]
+        return one.leader_epoch if one.leader >= 0 and self._state.is_writable else None
 
     def _coordinator_epoch(self, transactional_id: str) -> int:
         return self._partition(transactional_id)[1]
@@ -127,9 +132,10 @@ class Transactions(Runtime[TransactionRecord]):
 
         Not with a data directory.
         """
+        topic = self.topic
         self.coordinator.go_on(known, records[-1], timer_ms)
-        self.topic.write_each(records, broker_ms)
-        if self.topic.watched:
+        topic.write_each(records, broker_ms, len(records[0].partitions))  # what is complete has none
+        if topic.watched:
             self._state.wake(TRANSACTION_STATE)
         if self.watchers:
             for look in tuple(self.watchers):
