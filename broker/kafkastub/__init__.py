@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from kafkastub.faults import FaultError, FaultRule
     from kafkastub.journal import JournalTimeout
     from kafkastub.storage import DataDirError
-    from kafkastub.stub.errors import GroupTimeout, RecordsTimeout, StubError, TopicError, TransactionTimeout
+    from kafkastub.stub.errors import (
+        FaultTimeout,
+        GroupTimeout,
+        RecordsTimeout,
+        StubError,
+        TopicError,
+        TransactionTimeout,
+    )
     from kafkastub.stub.replaying import replay
     from kafkastub.stub.stub import KafkaStub
     from kafkastub.version import __version__
@@ -25,6 +32,7 @@ __all__ = [
     "DataDirError",
     "FaultError",
     "FaultRule",
+    "FaultTimeout",
     "GroupTimeout",
     "JournalTimeout",
     "KafkaStub",
@@ -59,7 +67,7 @@ def __getattr__(name: str) -> Any:
         from kafkastub.stub.replaying import replay
 
         return replay
-    if name in ("GroupTimeout", "RecordsTimeout", "StubError", "TopicError", "TransactionTimeout"):
+    if name in ("FaultTimeout", "GroupTimeout", "RecordsTimeout", "StubError", "TopicError", "TransactionTimeout"):
         from kafkastub.stub import errors
 
         return getattr(errors, name)

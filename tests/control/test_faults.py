@@ -52,13 +52,14 @@ def test_requests_are_held_and_released_over_http(stub: KafkaStub, http: Http):
     assert http.good("POST", "/v1/faults/the%20door/release", {"connection": held["connection"] + 1}) == {"released": 0}
     assert http.good("POST", "/v1/faults/the%20door/release", {"n": 1}) == {"released": 1}
     assert http.good("GET", "/v1/faults/the%20door/wait")["hits"] == 1
+    assert http.good("POST", "/v1/faults/the%20door/release") == {"released": 0}
     consumer.close()
 
 
 def test_a_wait_for_what_does_not_come_is_told_how_far_it_is(http: Http):
     http.good("POST", "/v1/faults", {"api": "OffsetCommit", "hold": "before"})
     status, told = http.ask("GET", "/v1/faults/fault-1/wait?held=2&timeout=0.01")
-    assert (status, told) == (408, {"error": "fault fault-1 was met by 0 requests within 0.01 s and holds 0"})
+    assert (status, told) == (408, {"error": "fault fault-1 was met by 0 requests after 0.01 s and holds 0"})
     assert "timeout" in http.refusal("GET", "/v1/faults/fault-1/wait?timeout=61")
     assert "n" in http.refusal("POST", "/v1/faults/fault-1/release", {"n": -1})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -79,12 +80,27 @@ def test_committed_records_only(stub: KafkaStub, http: Http):
     assert (kept["value"], kept["offset"]) == ("kept", 2)
 
 
+def test_records_that_are_yet_to_come_are_waited_for(stub: KafkaStub, http: Http):
+    stub.create_topic("later")
+    with ThreadPoolExecutor() as threads:
+        asked = threads.submit(read, http, "later", f"?until_end=2&timeout={SECONDS:g}")
+        for value in ("a", "b"):
+            stub.produce("later", value)
+        assert [one["value"] for one in asked.result(SECONDS)["records"]] == ["a", "b"]
+    status, said = http.ask("GET", "/v1/topics/later/records?until_end=3&timeout=0.01")
+    assert (status, said["error"]) == (408, "later-0 ends at 2 after 0.01 s, 3 was waited for")
+
+
 @pytest.mark.parametrize(
     ("body", "why"),
     [
         ({"records": []}, "records"),
         ({"records": [{"value": {"base64": "%"}}]}, "is no base64"),
-        ({"records": [{"value": 5}]}, "records.0.value"),
+        (
+            {"records": [{"value": 5}]},
+            r"records\.0\.value=5 is refused: a text, .* or null is wanted",
+        ),
+        ({"records": [{"value": {"id": 4711}}]}, "a text, .*json"),
         ({"records": [{"partition": 9}]}, "partitions 0 to 0, not 9"),
         ({"records": [{"value": "ok"}, {"partition": 9}]}, "record 1: .*; those before it are written"),
         ({}, "records"),

@@ -122,10 +122,17 @@ def _ignoring(call: Any, client: RawClient) -> None:
 
 def test_who_waits_in_vain_is_told_what_there_was(stub: KafkaStub) -> None:
     with stub.faults.add(api="OffsetCommit", hold="before") as fault:
-        with pytest.raises(TimeoutError, match=r"met by 0 requests in 0\.01 s, not held 2 at once; it holds 0"):
+        said = r"met by 0 requests and holds 0 after 0\.01 s, 2 requests held at once were waited for"
+        with pytest.raises(AssertionError, match=said) as late:
             fault.wait(held=2, timeout=0.01)
-        with pytest.raises(ValueError, match="n=-1"):
-            fault.release(n=-1)
+        assert isinstance(late.value, TimeoutError)
+        for wrong in ({"n": "x"}, {"at": -1}):
+            with pytest.raises(ValueError, match="a whole number from 0 on is wanted"):
+                fault.release(**wrong)
+    with stub.faults.add(api="Fetch", delay_ms=1) as fault, pytest.raises(ValueError, match="holds nothing"):
+        fault.wait(held=1)
+    with stub.faults.add(api="OffsetCommit", hold="before") as fault, pytest.raises(ValueError, match="n=-1"):
+        fault.release(n=-1)
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,15 @@ def test_values_are_read_as_the_test_wants_them(stub: KafkaStub) -> None:
     assert [record.offset for record in stub.records("one", 0, offset=2)] == [2, 3]
 
 
+def test_what_cannot_be_deserialized_is_named() -> None:
+    with KafkaStub(topics=["one"]) as stub:
+        stub.produce("one", "5")
+        stub.produce("one", "five")
+        with pytest.raises(ValueError, match="five") as failed:
+            stub.records("one", deserializer=int)
+        assert "one-0@1" in failed.value.__notes__[0]
+
+
 def test_records_of_a_client_are_waited_for(stub: KafkaStub) -> None:
     producer = Producer({"bootstrap.servers": stub.bootstrap_servers})
     with ThreadPoolExecutor() as pool:
@@ -110,9 +119,9 @@ def test_records_of_a_client_are_waited_for(stub: KafkaStub) -> None:
 def test_a_wait_in_vain_says_what_there_is() -> None:
     with KafkaStub(topics=["one"]) as stub:
         stub.produce("one", "there")
-        with pytest.raises(RecordsTimeout, match=r"has 1 records .* after 0\.01 s, not 2, .*one-0@0 .*b'there'"):
+        with pytest.raises(RecordsTimeout, match=r"has 1 records after 0\.01 s, 2 were .*one-0@0 .*b'there'"):
             stub.records.wait("one", 2, timeout=0.01)
-        with pytest.raises(RecordsTimeout, match="has 0 of 1 records"):
+        with pytest.raises(RecordsTimeout, match="has 0 of 1 records that match after 0 s, 1 were"):
             stub.records.wait("one", match=lambda record: record.value == b"other", timeout=0)
 
 
@@ -154,6 +163,7 @@ def test_a_group_that_is_behind_is_told_by_how_much(stub: KafkaStub) -> None:
         (lambda stub: stub.produce("__consumer_offsets", "v"), (TopicError, KeyError)),
         (lambda stub: stub.records("nope"), KeyError),
         (lambda stub: stub.records("one", isolation="none"), ValueError),
+        (lambda stub: stub.records("one", deserializer="int"), TypeError),
         (lambda stub: stub.records.wait("nope", timeout=0), KeyError),
         (lambda stub: stub.commit("g", {("nope", 0): 1}), KeyError),
         (lambda stub: stub.commit("g", {("one", 0): -1}), ValueError),

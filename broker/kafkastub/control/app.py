@@ -16,6 +16,7 @@ from kafkastub.control.routes import (
     broker,
     clock,
     faults,
+    group_waits,
     groups,
     health,
     index,
@@ -60,7 +61,7 @@ def make_app(hosted: Hosted) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _not_served)
     app.add_exception_handler(Exception, _not_foreseen)
-    for subject in (clock, faults, journal, topics, records, groups, transactions, quotas, nodes, broker):
+    for subject in (clock, faults, journal, topics, records, group_waits, groups, transactions, quotas, nodes, broker):
         app.include_router(subject.routes(hosted), prefix="/v1", responses=_FAILURES)
     app.include_router(health.routes(hosted))
     app.include_router(index.routes(hosted))

@@ -27,6 +27,10 @@ class GroupTimeout(AssertionError):
     """A group has not become what was waited for; the text says what it is."""
 
 
+class FaultTimeout(TimeoutError, AssertionError):
+    """A fault was not met so often, or does not hold so many, as was waited for; the text says how it is."""
+
+
 class RecordsTimeout(AssertionError):
     """A topic does not have the records that were waited for; the text says what it has."""
 

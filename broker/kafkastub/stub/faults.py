@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from kafkastub.faults import FaultRule, Plan
+from kafkastub.stub.errors import FaultTimeout
 
 if TYPE_CHECKING:
     from kafkastub.faults import Armed, HeldRequest
@@ -80,8 +81,10 @@ class Fault:
     def wait(self, hits: int | None = None, timeout: float = 5, *, held: int | None = None) -> None:
         """Wait until so many requests have met it (one, if nothing is said), or until it holds so many, or more.
 
-        Raises TimeoutError after `timeout` seconds.
+        Raises FaultTimeout after `timeout` seconds, ValueError where a rule without `hold` is to hold something.
         """
+        if held and self.rule.hold is None:
+            raise ValueError(f'held={held}: fault {self.id} holds nothing, hold="before" or "after" is not in its rule')
         self._faults._wait(self._armed, 1 if hits is None and held is None else hits or 0, held or 0, timeout)
 
     def release(self, n: int | None = None, at: int | None = None) -> int:
@@ -90,8 +93,9 @@ class Fault:
         The work of each is done when this returns, as far as it waits for nobody else. Gives how many went. ValueError
         for a negative `n`.
         """
-        if n is not None and n < 0:
-            raise ValueError(f"n={n} is refused: 0 or more is wanted")
+        for name, value in (("n", n), ("at", at)):
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+                raise ValueError(f"{name}={value!r} is refused: a whole number from 0 on is wanted")
         return self._faults._ask(lambda: self._armed.holds.release(n, at)) or 0
 
     def remove(self) -> None:
@@ -179,11 +183,11 @@ class StubFaults:
         holds = armed.holds
         with self._fired:
             if not self._fired.wait_for(lambda: armed.hits >= hits and len(holds) >= held, max(0, timeout)):
-                wanted = f"by {hits}" if armed.hits < hits else f"held {held} at once"
-                raise TimeoutError(
-                    f"fault {armed.id} was met by {armed.hits} requests in {timeout} s, not {wanted}; it holds"
-                    f" {len(holds)}"
-                )
+                was = f"was met by {_requests(armed.hits)}"
+                if held:
+                    was += f" and holds {len(holds)}"
+                wanted = f"{_requests(held)} held at once" if armed.hits >= hits and held else _requests(hits)
+                raise FaultTimeout(f"fault {armed.id} {was} after {timeout:g} s, {wanted} were waited for")
 
     def _ask(self, what: Callable[[], T]) -> T | None:
         """In the server's thread; None where the stub is not running."""
@@ -206,6 +210,10 @@ class StubFaults:
                 self._runner.call(remove)
         except RuntimeError:  # StubError: it was closed, and the rules with it
             return
+
+
+def _requests(count: int) -> str:
+    return f"{count} request" if count == 1 else f"{count} requests"
 
 
 __all__ = ["Fault", "FaultRule", "StubFaults", "attach"]

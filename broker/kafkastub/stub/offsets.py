@@ -31,8 +31,13 @@ class StubOffsets:
 
     def lag(self, group: str) -> dict[TopicPartition, int]:
         """By partition that a group has committed: how many records it is behind the end. Raises KeyError."""
+        from kafkastub.state.lag import lag_of
+
         broker = self._runner.running()
-        return self._runner.call(lambda: _lag(broker, group))
+        found = self._runner.call(lambda: lag_of(broker.state, group))
+        if found is None:
+            raise KeyError(f"group {group!r} does not exist")
+        return found
 
     def wait_lag(self, group: str, topic: str | None = None, *, at_most: int = 0, timeout: float = 5) -> None:
         """Wait until a group has committed all but `at_most` records of every partition, of all topics or of one.
@@ -107,43 +112,14 @@ _VERSION = 9
 """Of the request that it is as good as."""
 
 
-def _lag(broker: Broker, group: str) -> dict[TopicPartition, int]:
-    state = broker.state
-    if group not in state.coordinator.groups:
-        raise KeyError(f"group {group!r} does not exist")
-    found: dict[TopicPartition, int] = {}
-    for name, columns in state.coordinator.offsets.topics(group).items():
-        topic = state.cluster.topic(name)
-        for index, committed in columns.items():
-            log = None if topic is None else state.logs.log(topic.topic_id, index)
-            found[name, index] = 0 if log is None else max(log.high_watermark - committed.offset, 0)
-    return found
-
-
 def _wait_lag(runner: Runner, group: str, topic: str | None, at_most: int, timeout: float) -> None:
+    from kafkastub.state.lag import behind
+
     broker = runner.running()
     come = threading.Event()
 
     def left() -> str | None:
-        """What there is still to be done, in words; None where that is nothing."""
-        if group not in broker.state.coordinator.groups:
-            return "does not exist"
-        known = {place: behind for place, behind in _lag(broker, group).items() if topic in (None, place[0])}
-        if topic is not None:
-            found = broker.state.cluster.topic(topic)
-            if found is None:
-                return f"has committed nothing of topic {topic!r}, which does not exist"
-            for partition in found.partitions:
-                log = broker.state.logs.log(found.topic_id, partition.index)
-                has_records = log is not None and log.high_watermark > log.log_start_offset
-                if has_records and (topic, partition.index) not in known:
-                    return f"has committed nothing of {topic}-{partition.index}"
-        if not known:
-            return "has committed nothing"
-        behind = {place: lag for place, lag in known.items() if lag > at_most}
-        if not behind:
-            return None
-        return "is behind by " + ", ".join(f"{lag} in {name}-{index}" for (name, index), lag in sorted(behind.items()))
+        return behind(broker.state, group, topic, at_most)
 
     def look() -> None:
         if left() is None:

@@ -118,6 +118,9 @@ class StubRecords:
         from kafkastub.state.records import decoded
 
         _check_reading(topic, partition, offset, isolation)
+        for name, given in (("deserializer", deserializer), ("key_deserializer", key_deserializer)):
+            if given is not None and not callable(given):
+                raise TypeError(f"{name}={given!r}: a function is wanted that is given bytes, as json.loads")
         committed = isolation == "read_committed"
         broker = self._runner.running()
         found = self._refusing(lambda: _stretches(broker, topic, partition, offset, committed))
@@ -151,11 +154,10 @@ class StubRecords:
                 come.wait(left)
                 come.clear()
         seen = read()
-        last = f", the last of them {_shown(seen[-1])}" if seen else ""
-        of_all = "" if match is None else f" of {len(seen)}"
+        last = f"; the last is {_shown(seen[-1])}" if seen else ""
+        found, kind = (f"{len(matching)} of {len(seen)}", " that match") if match is not None else (str(len(seen)), "")
         raise RecordsTimeout(
-            f"topic {topic!r} has {len(matching)}{of_all} records that were waited for after {timeout:g} s, not"
-            f" {count}{last}"
+            f"topic {topic!r} has {found} records{kind} after {timeout:g} s, {count} were waited for{last}"
         )
 
     def _refusing(self, work: Callable[[], T]) -> T:
@@ -222,10 +224,14 @@ def _stretches(broker: Broker, name: str, index: int | None, offset: int, commit
 
 
 def _deserialized(record: LogRecord, value: Deserializer | None, key: Deserializer | None) -> LogRecord:
-    if value is not None and record.value is not None:
-        record = record._replace(value=value(record.value))
-    if key is not None and record.key is not None:
-        record = record._replace(key=key(record.key))
+    try:
+        if value is not None and record.value is not None:
+            record = record._replace(value=value(record.value))
+        if key is not None and record.key is not None:
+            record = record._replace(key=key(record.key))
+    except Exception as error:
+        error.add_note(f"while {_shown(record)} was deserialized")
+        raise
     return record
 
 

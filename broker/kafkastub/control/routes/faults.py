@@ -7,7 +7,7 @@ import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Request
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, TypeAdapter
 
 from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
@@ -75,8 +75,8 @@ class Release(BaseModel):
 
     model_config = body_example(n=1)
 
-    n: int | None = Field(None, ge=0, description="the first so many")
-    connection: int | None = Field(None, ge=0, description="those of the connection with this number")
+    n: StrictInt | None = Field(None, ge=0, description="the first so many")
+    connection: StrictInt | None = Field(None, ge=0, description="those of the connection with this number")
 
 
 class Released(BaseModel):
@@ -148,8 +148,9 @@ def routes(hosted: Hosted) -> APIRouter:
         return _state(fault)
 
     @router.post("/{fault_id:path}/release", summary="Let requests go that a rule with `hold` keeps")
-    async def release(fault_id: str, wanted: Release) -> Released:
-        return Released(released=find(fault_id).release(wanted.n, wanted.connection))
+    async def release(fault_id: str, wanted: Release | None = None) -> Released:
+        n, connection = (None, None) if wanted is None else (wanted.n, wanted.connection)
+        return Released(released=find(fault_id).release(n, connection))
 
     @router.get("/{fault_id:path}", summary="One rule")
     async def show(fault_id: str) -> FaultState:
@@ -178,7 +179,7 @@ async def _wait(hosted: Hosted, fault: Fault, hits: int, held: int, seconds: flo
         await hosted.wait(come, seconds)
     except TimeoutError:
         raise Problem(
-            408, f"fault {fault.id} was met by {fault.hits} requests within {seconds:g} s and holds {len(fault.held)}"
+            408, f"fault {fault.id} was met by {fault.hits} requests after {seconds:g} s and holds {len(fault.held)}"
         ) from None
     finally:
         watchers.remove(look)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import json
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field, StrictInt
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field, PlainValidator, StrictInt, WithJsonSchema
 
+from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso
 from kafkastub.control.threads import OneAtATime
+from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
+from kafkastub.state.deferred import Deferred, as_it_is
+from kafkastub.state.partitions import log_of
 from kafkastub.state.records import LogRecord, decoded, partition_named, stretch, write
 from kafkawire.errors import KafkaError
 from kafkawire.murmur2 import partition_of_key
@@ -22,22 +27,40 @@ from kafkawire.records import NewRecord
 _MOST_BYTES: Final = 1 << 20
 """Of batches, as they are stored, that are looked at for one answer."""
 _MOST_RECORDS: Final = 1000
+_NEVER: Final = 1 << 62
+"""A timer time that does not come."""
 
 
-class Bytes(Body):
-    """What is no text."""
+def _content(given: Any) -> bytes | None:
+    """Raises ValueError."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        try:
+            return given.encode()
+        except UnicodeEncodeError:
+            raise ValueError("half of a surrogate pair is no character") from None
+    if isinstance(given, dict) and given.keys() == {"json"}:
+        return json.dumps(given["json"], ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+    if isinstance(given, dict) and given.keys() == {"base64"} and isinstance(given["base64"], str):
+        try:
+            return base64.b64decode(given["base64"], validate=True)
+        except (binascii.Error, ValueError):
+            raise ValueError("it is no base64") from None
+    raise ValueError('a text, {"json": …}, {"base64": …} or null is wanted')
 
-    base64: Text
 
-
-class Json(Body):
-    """What is written as JSON."""
-
-    json_: Any = Field(alias="json")
-
-
-Content = Text | Bytes | Json | None
-"""A key or a value: a text, `{"base64": …}`, `{"json": …}`, or null."""
+Content = Annotated[
+    Any,
+    PlainValidator(_content),
+    WithJsonSchema(
+        {
+            "description": 'a text, {"json": …}, {"base64": …} or null',
+            "anyOf": [{"type": "string"}, {"type": "object", "maxProperties": 1}, {"type": "null"}],
+        }
+    ),
+]
+"""A key or a value, as bytes or None."""
 
 
 class GivenRecord(Body):
@@ -45,7 +68,7 @@ class GivenRecord(Body):
 
     value: Content = None
     key: Content = None
-    headers: dict[Text, Text | Bytes | None] = Field(default_factory=dict)
+    headers: dict[Text, Content] = Field(default_factory=dict)
     partition: StrictInt | None = Field(None, ge=0, description="by default the key decides, as in Kafka's producers")
     timestamp: StrictInt | None = Field(None, description="Unix milliseconds; by default the broker's time")
 
@@ -104,18 +127,26 @@ class RecordsQuery(Body):
     offset: int = Field(0, ge=0)
     limit: int = Field(100, ge=1, le=_MOST_RECORDS)
     isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
+    until_end: int | None = Field(None, ge=0, description="wait until the partition's end is there; 408 if it is not")
+    timeout: float = Field(5, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")
 
 
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoints."""
     router = APIRouter(prefix="/topics", tags=["topics"])
     thread = OneAtATime()
+    waiting = Places(MOST_WAITING, "requests are waiting")
 
     @router.get("/{name}/records", summary="Records of a partition from an offset on, without a client")
-    async def read(name: str, query: Annotated[RecordsQuery, Query()]) -> Records:
+    async def read(name: str, query: Annotated[RecordsQuery, Query()], request: Request) -> Records:
         state = hosted.running().state
         committed = query.isolation == "read_committed"
         try:
+            if query.until_end is not None:
+                waiting.take(request.state.connection)
+                await while_there(
+                    request, _come(hosted, name, query.partition, query.until_end, committed, query.timeout)
+                )
             found = stretch(state, name, query.partition, query.offset, committed=committed, most_bytes=_MOST_BYTES)
             return await thread.run(lambda: _shown(found, query.limit, committed))
         except KafkaError as error:
@@ -131,10 +162,10 @@ def routes(hosted: Hosted) -> APIRouter:
             count = len(partition_named(broker.state, name, 0).partitions)
             for number, given in enumerate(body.records):
                 record = NewRecord(
-                    _bytes(given.key),
-                    _bytes(given.value),
+                    given.key,
+                    given.value,
                     now if given.timestamp is None else given.timestamp,
-                    tuple((header.encode(), _bytes(content)) for header, content in given.headers.items()),
+                    tuple((header.encode(), content) for header, content in given.headers.items()),
                 )
                 index = given.partition
                 if index is None:
@@ -153,6 +184,32 @@ def routes(hosted: Hosted) -> APIRouter:
         return Written(records=written)
 
     return router
+
+
+async def _come(hosted: Hosted, name: str, index: int, end: int, committed: bool, seconds: float) -> None:
+    """Until the partition's end, or its last stable offset, is there. Raises Problem, KafkaError."""
+    state = hosted.running().state
+    topic = partition_named(state, name, index)
+    log = log_of(state, topic, index)
+    come: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def here() -> int:
+        return log.last_stable_offset if committed else log.high_watermark
+
+    def look() -> bool:
+        if not come.done() and here() >= end:
+            come.set_result(None)
+        return False
+
+    parked = Deferred(as_it_is)
+    state.fetch_purgatory.park(parked, [(topic.topic_id, index)], _NEVER, look)
+    try:
+        look()
+        await hosted.wait(come, seconds)
+    except TimeoutError:
+        raise Problem(408, f"{name}-{index} ends at {here()} after {seconds:g} s, {end} was waited for") from None
+    finally:
+        parked.abandon()
 
 
 def _shown(found: Any, limit: int, committed: bool) -> Records:
@@ -198,14 +255,3 @@ def _told(content: bytes | None) -> str | dict[str, str] | None:
         return content.decode()
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(content).decode()}
-
-
-def _bytes(content: Content) -> bytes | None:
-    if content is None or isinstance(content, str):
-        return None if content is None else content.encode()
-    if isinstance(content, Json):
-        return json.dumps(content.json_, ensure_ascii=False, separators=(",", ":")).encode()
-    try:
-        return base64.b64decode(content.base64, validate=True)
-    except (binascii.Error, ValueError):
-        raise Problem(400, f"base64={content.base64[:100]!r} is no base64") from None

@@ -1,0 +1,128 @@
+"""Waits for groups: answers that come when a group is as a test wants it, as `stub.wait_group` and the like."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field, StrictInt
+
+from kafkastub.control.connections import Places
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem
+from kafkastub.control.routes.groups import PlaceGiven
+from kafkastub.control.routes.shapes import MOST_LISTED, Body, Text, body_example, example
+from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
+from kafkastub.state.lag import behind
+
+if TYPE_CHECKING:
+    from kafkastub.state.broker_state import BrokerState
+
+_DEAD = "Dead"
+
+Timeout = Annotated[float, Field(ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")]
+
+
+class WaitQuery(Body):
+    """All of what is said has to be so."""
+
+    state: str | None = Field(None, description="as Kafka names it, in any case; Dead where there is no such group")
+    members: int | None = Field(None, ge=0, description="how many there are")
+    lag: int | None = Field(None, ge=0, description="it is behind by so many records of a partition at most")
+    topic: str | None = Field(None, description="with `lag`: of this topic alone, all of whose partitions count")
+    timeout: Timeout = 5
+
+
+class WantedAssignment(Body):
+    """Who is to have what."""
+
+    model_config = body_example(
+        assignment={"one": [{"topic": "orders", "partition": 0}, {"topic": "orders", "partition": 1}]}
+    )
+
+    assignment: dict[Text, Annotated[list[PlaceGiven], Field(max_length=MOST_LISTED)]] = Field(
+        min_length=1,
+        max_length=MOST_LISTED,
+        description="by member id, group instance id or client id: exactly these partitions; others may have any",
+    )
+    timeout: Timeout | StrictInt = 5
+
+
+class Reached(BaseModel):
+    """It is so."""
+
+    model_config = example(group="shipping", state="Stable", members=2)
+
+    group: str
+    state: str
+    members: int
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoints; before those of `groups`, as a group's name may hold a slash."""
+    router = APIRouter(prefix="/groups", tags=["groups"])
+    waiting = Places(MOST_WAITING, "requests are waiting")
+
+    async def answered(request: Request, group: str, missing: Callable[[], str | None], seconds: float) -> Reached:
+        waiting.take(request.state.connection)
+        await while_there(request, _wait(hosted, group, missing, seconds))
+        state, members = _now(hosted.running().state, group)
+        return Reached(group=group, state=state, members=members)
+
+    @router.get("/{group:path}/wait", summary="Once a group is in a state, has so many members, or its lag is so small")
+    async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> Reached:
+        if query.state is None and query.members is None and query.lag is None:
+            raise Problem(400, "nothing is waited for: state, members or lag is wanted")
+        state = hosted.running().state
+        return await answered(request, group, lambda: _missing(state, group, query), query.timeout)
+
+    @router.post("/{group:path}/wait-assigned", summary="Once members of a group have these partitions")
+    async def wait_assigned(group: str, wanted: WantedAssignment, request: Request) -> Reached:
+        from kafkastub.state.group_views import unassigned, view
+
+        state = hosted.running().state
+        asked = {name: tuple((one.topic, one.partition) for one in some) for name, some in wanted.assignment.items()}
+
+        def missing() -> str | None:
+            return "; ".join(unassigned(view(state, group), asked)) or None
+
+        return await answered(request, group, missing, wanted.timeout)
+
+    return router
+
+
+def _now(state: BrokerState, group: str) -> tuple[str, int]:
+    found = state.coordinator.groups.get(group)
+    return (_DEAD, 0) if found is None else (found.state_name, found.size)
+
+
+def _missing(state: BrokerState, group: str, query: WaitQuery) -> str | None:
+    """What is not as it is to be, in words."""
+    name, members = _now(state, group)
+    if (query.state or name).lower() != name.lower() or query.members not in (None, members):
+        return f"is {name} with {members} members"
+    return None if query.lag is None else behind(state, group, query.topic, query.lag)
+
+
+async def _wait(hosted: Hosted, group: str, missing: Callable[[], str | None], seconds: float) -> None:
+    """Raises Problem."""
+    state = hosted.running().state
+    come: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def left() -> str | None:
+        return "is being loaded" if state.groups.loading is not None else missing()
+
+    def look() -> None:
+        if not come.done() and left() is None:
+            come.set_result(None)
+
+    state.group_watchers.append(look)
+    try:
+        look()
+        await hosted.wait(come, seconds)
+    except TimeoutError:
+        raise Problem(408, f"group {group!r} after {seconds:g} s: {left() or 'as it is to be'}") from None
+    finally:
+        state.group_watchers.remove(look)

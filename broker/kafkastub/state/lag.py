@@ -1,0 +1,49 @@
+"""How far groups are behind the ends of the logs."""
+
+from __future__ import annotations
+
+from kafkastub.state.broker_state import BrokerState
+
+TopicPartition = tuple[str, int]
+
+
+def lag_of(state: BrokerState, group: str) -> dict[TopicPartition, int] | None:
+    """By partition that a group has committed: how many records it is behind the end; None where there is no group.
+
+    0 where the topic is gone.
+    """
+    if group not in state.coordinator.groups:
+        return None
+    found: dict[TopicPartition, int] = {}
+    for name, columns in state.coordinator.offsets.topics(group).items():
+        topic = state.cluster.topic(name)
+        for index, committed in columns.items():
+            log = None if topic is None else state.logs.log(topic.topic_id, index)
+            found[name, index] = 0 if log is None else max(log.high_watermark - committed.offset, 0)
+    return found
+
+
+def behind(state: BrokerState, group: str, topic: str | None, at_most: int) -> str | None:
+    """What a group has still to do until its lag is at most so much, in words; None where that is nothing.
+
+    Of all topics, those count that it has committed anything of; of one `topic`, every partition that has records.
+    """
+    lags = lag_of(state, group)
+    if lags is None:
+        return "does not exist"
+    known = {place: lag for place, lag in lags.items() if topic in (None, place[0])}
+    if topic is not None:
+        found = state.cluster.topic(topic)
+        if found is None:
+            return f"has committed nothing of topic {topic!r}, which does not exist"
+        for partition in found.partitions:
+            log = state.logs.log(found.topic_id, partition.index)
+            has_records = log is not None and log.high_watermark > log.log_start_offset
+            if has_records and (topic, partition.index) not in known:
+                return f"has committed nothing of {topic}-{partition.index}"
+    if not known:
+        return "has committed nothing"
+    left = {place: lag for place, lag in known.items() if lag > at_most}
+    if not left:
+        return None
+    return "is behind by " + ", ".join(f"{lag} in {name}-{index}" for (name, index), lag in sorted(left.items()))
