@@ -190,6 +190,7 @@ CAUSES = (
             "ConsumerGroupHeartbeat/first-member",
             "ConsumerGroupHeartbeat/fenced",
             "ConsumerGroupHeartbeat/all-left",
+            "ConsumerGroupHeartbeat/emptied",
             "ConsumerGroupDescribe/stable",
         ),
     ),
