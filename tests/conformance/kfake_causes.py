@@ -134,7 +134,7 @@ CAUSES = (
         "ListGroups filters states and types whatever the case of their letters.",
         "Only as Kafka itself writes them.",
         "groups.go: handleList",
-        ("ListGroups/list-states", "ListGroups/list-types"),
+        ("ListGroups/list-states", "ListGroups/list-types", "ListGroups/consumer-states"),
     ),
     Cause(
         "Who is no member of the group any more: UNKNOWN_MEMBER_ID.",
@@ -180,6 +180,105 @@ CAUSES = (
         "Null; node and port are 0.",
         "10_find_coordinator.go",
         ("FindCoordinator/*",),
+    ),
+    # Consumer groups (KIP-848)
+    Cause(
+        "A group begins with epoch 1, and its first subscription makes it 2: the first member is let in with that.",
+        "Both are one step: the first member's epoch is 1.",
+        "groups.go: consumerJoin",
+        (
+            "ConsumerGroupHeartbeat/first-member",
+            "ConsumerGroupHeartbeat/fenced",
+            "ConsumerGroupHeartbeat/all-left",
+            "ConsumerGroupHeartbeat/emptied",
+            "ConsumerGroupDescribe/stable",
+        ),
+    ),
+    Cause(
+        "A member id is a uuid; from version 1 on the member brings it, or INVALID_REQUEST (KIP-1082).",
+        "Client id or instance id and a uuid, and one is made up in every version.",
+        "groups.go: consumerJoin, generateMemberID",
+        ("ConsumerGroupHeartbeat/member-id-made-up", "ConsumerGroupHeartbeat/member-id-missing"),
+    ),
+    Cause(
+        "What a first heartbeat lacks, an empty text, an epoch that cannot be: INVALID_REQUEST, and there is no group.",
+        "Of all that only topic_partitions and the group id (INVALID_GROUP_ID) are looked at. Epoch -2 without an "
+        "instance id is taken for -1, and one below it for an epoch.",
+        "groups.go: consumerJoin, consumerStaticLeave, handleConsumerHeartbeat",
+        ("ConsumerGroupHeartbeat/incomplete-first", "ConsumerGroupHeartbeat/odd-epochs"),
+    ),
+    Cause(
+        "A heartbeat of a member in a group that does not exist: GROUP_ID_NOT_FOUND.",
+        "Any heartbeat makes the group: UNKNOWN_MEMBER_ID.",
+        "groups.go: handleConsumerGroupHeartbeat",
+        ("ConsumerGroupHeartbeat/unknown",),
+    ),
+    Cause(
+        "A subscription counts in every heartbeat that tells one.",
+        "In those only that also tell the rebalance timeout and what the member owns.",
+        "groups.go: isFullRequest, consumerRegularHeartbeat",
+        ("ConsumerGroupHeartbeat/subscribed-anew", "ConsumerGroupHeartbeat/names-and-expression"),
+    ),
+    Cause(
+        "Who joins with an instance id that is held: UNRELEASED_INSTANCE_ID, the holder's own member id too.",
+        "Not with that member id: the member joins again.",
+        "groups.go: consumerJoin",
+        ("ConsumerGroupHeartbeat/unreleased",),
+    ),
+    Cause(
+        "Who leaves with another member's instance id: FENCED_INSTANCE_ID.",
+        "UNKNOWN_MEMBER_ID: leaving looks at the member id alone.",
+        "groups.go: consumerLeave, consumerStaticLeave",
+        ("ConsumerGroupHeartbeat/wrong-instance",),
+    ),
+    Cause(
+        "What is no regular expression: INVALID_REGULAR_EXPRESSION, with a text.",
+        "INVALID_REQUEST, without.",
+        "groups.go: consumerJoin, updateMemberSubscriptions",
+        ("ConsumerGroupHeartbeat/broken-expression",),
+    ),
+    Cause(
+        "A member still has what it was told to let go, until it says that it did.",
+        "It is described without, as soon as it was told.",
+        "groups.go: handleConsumerGroupDescribe, computeNextAssignment",
+        ("ConsumerGroupDescribe/reconciling",),
+    ),
+    Cause(
+        "A group whose target is yet to be computed is Assigning.",
+        "There is no such state: the target is computed at once.",
+        "groups.go: computeTargetAssignment, updateConsumerStateField",
+        ("ConsumerGroupDescribe/states",),
+    ),
+    Cause(
+        "A commit with an older epoch that names a partition the member does not have any more: STALE_MEMBER_EPOCH, "
+        "for all of it (KIP-1251).",
+        "Such a partition is not looked at, and is committed; each partition is judged for itself.",
+        "groups.go: handleConsumerOffsetCommit",
+        ("OffsetCommit/older-epoch",),
+    ),
+    Cause(
+        "A member whose epoch is not told (-1) has a wrong one.",
+        "-1 is passed over.",
+        "groups.go: validateMemberGeneration",
+        ("TxnOffsetCommit/with-epoch-in-transaction",),
+    ),
+    Cause(
+        "To DescribeGroups a consumer group is none: Dead, from version 6 on GROUP_ID_NOT_FOUND.",
+        "It is described as a classic group without members.",
+        "groups.go: handleDescribe",
+        ("DescribeGroups/consumer-group-is-dead", "DescribeGroups/consumer-group-is-not-found"),
+    ),
+    Cause(
+        "LeaveGroup removes members of consumer groups as well.",
+        "UNKNOWN_MEMBER_ID: it knows classic members only.",
+        "groups.go: handleLeave",
+        ("LeaveGroup/of-consumer-group-left",),
+    ),
+    Cause(
+        "A consumer group has the protocol type consumer: so it is listed, and its members' topics are protected.",
+        'It is "": so it is listed, and OffsetDelete is NON_EMPTY_GROUP while there are members.',
+        "groups.go: handleList, handleOffsetDelete",
+        ("ListGroups/consumer-type", "OffsetDelete/of-consumer-group"),
     ),
     # Records
     Cause(

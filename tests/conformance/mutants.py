@@ -286,6 +286,7 @@ MUTANTS = (
     Mutant(_STEPS, "elif epoch == member.previous_member_epoch and _within(told, member.assigned):", "elif False:", "ConsumerGroupHeartbeat"),
     Mutant(_STEPS, "and known.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "and False:", "ConsumerGroupHeartbeat"),
     Mutant(_FENCING, "        epoch = group.epoch + 1", "        epoch = group.epoch", "ConsumerGroupHeartbeat"),
+    Mutant(_FENCING, "        if len(members) == len(group.members):", "        if False:", "ConsumerGroupHeartbeat"),
     Mutant(_FENCING, "check_instance(member, request.member_id, request.instance_id)", "pass", "ConsumerGroupHeartbeat"),
     Mutant(_FENCING, "if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "if False:", "ConsumerGroupHeartbeat"),
     Mutant("coordinator/consumer/validation.py", "if version >= 1 or epoch > 0", "if epoch > 0", "ConsumerGroupHeartbeat"),

@@ -21,6 +21,7 @@ EPOCHS = "KIP-848; Kafka: GroupMetadataManager.throwIfConsumerGroupMemberEpochIs
 RECONCILED = "KIP-848; Kafka: CurrentAssignmentBuilder"
 STATIC = "KIP-848; Kafka: GroupMetadataManager.getOrMaybeSubscribeStaticConsumerGroupMember"
 LEAVING = "KIP-848; Kafka: GroupMetadataManager.consumerGroupLeave"
+EMPTIED = "KIP-848; Kafka: GroupMetadataManager.consumerGroupFenceMembers"
 EXPRESSIONS = "KIP-848; Kafka: GroupMetadataManager.maybeUpdateRegularExpressions"
 SEEN = ["ConsumerGroupDescribe"]
 
@@ -290,6 +291,25 @@ def all_left(on: Broker) -> None:
     member.join()
     member.leave()
     expect_group(described(on, group), group_state="Empty", group_epoch=3, members=[])
+    member.join()
+    settle(member)
+    expect_that("its epoch and partitions", (member.epoch, member.has(topic)), (4, [0, 1, 2]))
+
+
+@case(
+    API,
+    "When all have left the target is computed at once: who joins next is told all partitions by the answer.",
+    source=EMPTIED,
+    since="4.4",
+    before="the target stays, and who joins waits for group.consumer.assignment.interval.ms",
+    also=SEEN,
+)
+def emptied(on: Broker) -> None:
+    group, topic = on.group(), on.some_topic()
+    member = Consumer(on, group, topic)
+    member.join()
+    member.leave()
+    expect_group(described(on, group), group_epoch=3, assignment_epoch=3)
     expect(member.join(), member_epoch=4)
     expect_that("its partitions", member.has(topic), [0, 1, 2])
 
