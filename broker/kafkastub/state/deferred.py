@@ -69,6 +69,15 @@ class Deferred:
             self._wake = wake
 
 
+def then(outcome: Any, change: Callable[[Any], Message]) -> Any:
+    """What a handler has given, with its reply changed, be it there already or not."""
+    if not isinstance(outcome, Deferred):
+        return change(outcome)
+    lower = outcome.lower
+    outcome.lower = lambda value: change(lower(value))
+    return outcome
+
+
 Steps = Generator[int, None, Message]
 """Work that is done piece by piece: gives how much each piece was, in the end the reply."""
 

@@ -1,0 +1,85 @@
+"""Groups of the consumer protocol whose members mean no good: what they cost memory and the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from kafkawire.api import ApiKey
+from kafkawire.codec import decode, encode
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
+from kafkawire.messages.consumer_group_describe_response import ConsumerGroupDescribeResponse
+from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
+from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
+from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
+from kafkawire.schema import Message
+from tests.hostile.test_hostile import linux
+from tests.hostile.test_transactions_by_the_thousand import pipelined
+from tests.hostile.waits import shortest_wait
+from tests.process.serving import Serving
+from tests.rawclient import RawClient
+
+BEAT, DESCRIBE = ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.CONSUMER_GROUP_DESCRIBE
+GROUPS = 8_000
+UNKNOWN = 170_000
+
+
+def heartbeat(group: str, member: str = "m", epoch: int = 0, **what: object) -> ConsumerGroupHeartbeatRequest:
+    """One that joins subscribes to "orders", unless `what` says otherwise."""
+    joining: dict[str, object] = {"subscribed_topic_names": ["orders"], "topic_partitions": []}
+    told: dict[str, object] = {"rebalance_timeout_ms": 300_000, **joining} if epoch == 0 else {}
+    return ConsumerGroupHeartbeatRequest(group, member, epoch, **(told | what))  # type: ignore[arg-type]
+
+
+def beat(client: RawClient, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
+    return decode(ConsumerGroupHeartbeatResponse, 1, client.exchange(BEAT, 1, encode(request, 1)))
+
+
+def join_all(client: RawClient, requests: Sequence[ConsumerGroupHeartbeatRequest]) -> None:
+    for answer in pipelined(client, BEAT, 1, requests):
+        assert decode(ConsumerGroupHeartbeatResponse, 1, answer[5:]).error_code == ErrorCode.NONE
+
+
+def asked(client: RawClient, key: int, version: int, request: Message) -> Callable[[], None]:
+    """Ask, and throw the answer away as it comes: what it costs us would be taken for the broker's."""
+    body = encode(request, version)
+
+    def ask() -> None:
+        client.send(key, version, body, True)
+        assert client.drain()
+
+    return ask
+
+
+@pytest.fixture(scope="module")
+def serving() -> Iterator[Serving]:
+    with Serving("--topic", "orders:100", "--config", "auto.create.topics.enable=false") as process:
+        yield process
+
+
+@pytest.fixture
+def client(serving: Serving) -> Iterator[RawClient]:
+    with RawClient(serving.servers) as made:
+        beat(made, heartbeat("mine"))
+        yield made
+
+
+@linux
+@pytest.mark.behaviour("CD-10", "DG-9")
+def test_descriptions_of_many_groups_leave_others_their_turn(serving: Serving, client: RawClient):
+    names = [f"no-{number}" for number in range(UNKNOWN)]
+    unknown = asked(client, DESCRIBE, 1, ConsumerGroupDescribeRequest([*names, "mine"]))
+    assert shortest_wait(serving.servers, unknown) < 200
+    unknown = asked(client, ApiKey.DESCRIBE_GROUPS, 6, DescribeGroupsRequest([*names, "mine"]))
+    assert shortest_wait(serving.servers, unknown) < 200
+    there = [f"g-{number}" for number in range(GROUPS)]
+    join_all(client, [heartbeat(name) for name in there])
+    assert shortest_wait(serving.servers, asked(client, DESCRIBE, 1, ConsumerGroupDescribeRequest(there))) < 100
+    data = client.exchange(DESCRIBE, 1, encode(ConsumerGroupDescribeRequest([*there, "no", "", *there]), 1))
+    groups = decode(ConsumerGroupDescribeResponse, 1, data).groups
+    assert groups[0].error_code == ErrorCode.INVALID_GROUP_ID
+    assert sorted(one.group_id for one in groups if one.group_state == "Stable") == sorted(2 * there)
+    assert [one.group_id for one in groups if one.error_code == ErrorCode.GROUP_ID_NOT_FOUND] == ["no"]
+    join_all(client, [heartbeat(name, epoch=-1) for name in there])
