@@ -83,3 +83,22 @@ def test_descriptions_of_many_groups_leave_others_their_turn(serving: Serving, c
     assert sorted(one.group_id for one in groups if one.group_state == "Stable") == sorted(2 * there)
     assert [one.group_id for one in groups if one.error_code == ErrorCode.GROUP_ID_NOT_FOUND] == ["no"]
     join_all(client, [heartbeat(name, epoch=-1) for name in there])
+
+
+@linux
+def test_a_member_that_names_very_many_topics(serving: Serving, client: RawClient):
+    versions = iter(range(1_000))
+
+    def other_names(count: int) -> ConsumerGroupHeartbeatResponse:
+        mark = next(versions)
+        return beat(client, heartbeat("many", subscribed_topic_names=[f"{mark}-{one:x}" for one in range(count)]))
+
+    def again_and_again() -> None:
+        for _ in range(5):
+            assert other_names(10_000).error_code == ErrorCode.NONE
+
+    assert shortest_wait(serving.servers, again_and_again) < 60
+    refused = other_names(10_001)
+    assert refused.error_code == ErrorCode.INVALID_REQUEST
+    assert refused.error_message == "SubscribedTopicNames has 10001 topics; this broker takes 10000."
+    beat(client, heartbeat("many", epoch=-1))
