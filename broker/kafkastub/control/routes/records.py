@@ -21,6 +21,9 @@ from kafkawire.records import NewRecord
 
 _MOST_BYTES: Final = 1 << 20
 """Of batches, as they are stored, that are looked at for one answer."""
+_MOST_CONTENT: Final = 4 << 20
+"""Of keys, values and headers in one answer, a single record excepted: a batch may be a thousand times as many bytes
+once it is unpacked."""
 _MOST_RECORDS: Final = 1000
 
 
@@ -47,7 +50,12 @@ class GivenRecord(Body):
     key: Content = None
     headers: dict[Text, Text | Bytes | None] = Field(default_factory=dict)
     partition: StrictInt | None = Field(None, ge=0, description="by default the key decides, as in Kafka's producers")
-    timestamp: StrictInt | None = Field(None, description="Unix milliseconds; by default the broker's time")
+    timestamp: StrictInt | None = Field(
+        None,
+        ge=-(2**63),
+        lt=2**63,
+        description="Unix milliseconds; by default the broker's time",
+    )
 
 
 class GivenRecords(Body):
@@ -158,12 +166,19 @@ def routes(hosted: Hosted) -> APIRouter:
 def _shown(found: Any, limit: int, committed: bool) -> Records:
     records: list[ShownRecord] = []
     following = found.start if not found.batches else min(found.batches[-1].last_offset + 1, found.end)
+    size = 0
     for record in decoded(found, committed=committed):
-        if len(records) == limit:
+        size += _size(record)
+        if records and (len(records) == limit or size > _MOST_CONTENT):
             following = record.offset
             break
         records.append(_record(record))
     return Records(records=records, next=following, end=found.end)
+
+
+def _size(one: LogRecord) -> int:
+    headers = sum(len(name) + len(value or b"") for name, value in one.headers)
+    return len(one.key or b"") + len(one.value or b"") + headers
 
 
 def _record(one: LogRecord) -> ShownRecord:
@@ -204,7 +219,10 @@ def _bytes(content: Content) -> bytes | None:
     if content is None or isinstance(content, str):
         return None if content is None else content.encode()
     if isinstance(content, Json):
-        return json.dumps(content.json_, ensure_ascii=False, separators=(",", ":")).encode()
+        try:
+            return json.dumps(content.json_, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        except ValueError:  # half of a surrogate pair is one, too
+            raise Problem(400, "json: NaN, infinite numbers and halves of characters are no JSON") from None
     try:
         return base64.b64decode(content.base64, validate=True)
     except (binascii.Error, ValueError):
