@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
@@ -15,7 +16,7 @@ from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHea
 from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.schema import Message
-from tests.hostile.test_hostile import linux
+from tests.hostile.test_hostile import linux, memory_mb
 from tests.hostile.test_transactions_by_the_thousand import pipelined
 from tests.hostile.waits import shortest_wait
 from tests.process.serving import Serving
@@ -83,6 +84,22 @@ def test_descriptions_of_many_groups_leave_others_their_turn(serving: Serving, c
     assert sorted(one.group_id for one in groups if one.group_state == "Stable") == sorted(2 * there)
     assert [one.group_id for one in groups if one.error_code == ErrorCode.GROUP_ID_NOT_FOUND] == ["no"]
     join_all(client, [heartbeat(name, epoch=-1) for name in there])
+
+
+@linux
+def test_many_who_ask_for_very_many_groups_at_once_and_do_not_read(serving: Serving, client: RawClient):
+    body = encode(ConsumerGroupDescribeRequest([f"no-{number}" for number in range(100_000)]), 1)
+    asked(client, DESCRIBE, 1, ConsumerGroupDescribeRequest([f"no-{number}" for number in range(100_000)]))()
+    before = memory_mb(serving)
+    with contextlib.ExitStack() as stack:
+        many = [stack.enter_context(RawClient(serving.servers)) for _ in range(20)]
+        for one in many:
+            one.send(DESCRIBE, 1, body, True)
+        assert many[0].drain()
+        during = memory_mb(serving)
+    asked(client, DESCRIBE, 1, ConsumerGroupDescribeRequest([f"no-{number}" for number in range(200)]))()
+    assert during - before < 20 * 15
+    assert beat(client, heartbeat("mine", epoch=2)).error_code == ErrorCode.NONE
 
 
 @linux

@@ -25,8 +25,8 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security.operations import GROUP_OPERATIONS
-from kafkastub.state.deferred import Steps, in_parts
-from kafkastub.state.group_descriptions import AT_ONCE, MANY, in_order
+from kafkastub.state.deferred import Steps
+from kafkastub.state.group_descriptions import MANY, in_order, one_after_the_other
 from kafkastub.state.groups import coordinator_of, group_partitions
 from kafkawire.api import ApiKey
 from kafkawire.codec import encoder_of
@@ -50,7 +50,7 @@ def error_response(request: DescribeGroupsRequest, code: ErrorCode, version: int
 def describe_groups(ctx: RequestContext, request: DescribeGroupsRequest) -> Outcome:
     if len(request.groups) > MANY:
         failed = partial(error_response, request, version=ctx.api_version)
-        return in_parts(_in_parts(ctx, request), AT_ONCE, ctx.state.transactions.in_turns, failed)
+        return one_after_the_other(ctx.state, _in_parts(ctx, request), failed)
     coordinator, with_operations = coordinator_of(ctx.state), request.include_authorized_operations
     groups: list[DescribedGroup] = []
     known: dict[str, DescribedGroup] = {}  # a large group may be named many times

@@ -26,8 +26,8 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security.operations import GROUP_OPERATIONS
-from kafkastub.state.deferred import Steps, in_parts
-from kafkastub.state.group_descriptions import AT_ONCE, MANY, in_order
+from kafkastub.state.deferred import Steps
+from kafkastub.state.group_descriptions import MANY, in_order, one_after_the_other
 from kafkastub.state.group_protocols import serves_consumer_protocol
 from kafkastub.state.groups import coordinator_of, group_partitions
 from kafkawire.api import ApiKey
@@ -53,7 +53,7 @@ def consumer_group_describe(ctx: RequestContext, request: ConsumerGroupDescribeR
         return error_response(request, ErrorCode.UNSUPPORTED_VERSION, ctx.api_version)
     if len(request.group_ids) > MANY:
         failed = partial(error_response, request, version=ctx.api_version)
-        return in_parts(_in_parts(ctx, request), AT_ONCE, state.transactions.in_turns, failed)
+        return one_after_the_other(state, _in_parts(ctx, request), failed)
     named, groups = _nameless(request, ctx.api_version)
     if not named:
         return ConsumerGroupDescribeResponse(groups=groups)

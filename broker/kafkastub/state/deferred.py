@@ -87,12 +87,15 @@ def in_parts(
     at_once: int,
     in_turns: Callable[[Iterator[None]], None],
     failed: Callable[[ErrorCode], Message],
+    *,
+    for_nobody: bool = True,
 ) -> Message | Deferred:
     """Serve a request that may be a large one: after every `at_once` of its work the others have their turn.
 
     Args:
         in_turns: goes on with work, part by part.
         failed: the reply to an error behind the first part; before, it is raised.
+        for_nobody: whether it goes on when the client has gone, as what changes something does.
     """
     reply = _part(steps, at_once)
     if reply is not None:
@@ -105,11 +108,13 @@ def in_parts(
         try:
             while found is None:
                 yield
+                if deferred.abandoned and not for_nobody:
+                    return
                 found = _part(steps, at_once)
         except KafkaError as error:
             code = error.code
         finally:  # whatever happens, somebody waits for an answer
-            if not deferred.done:
+            if not (deferred.done or deferred.abandoned):
                 deferred.complete(failed(code) if found is None else found)
 
     work = parts()

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Final, TypeVar
 
 from kafkastub.coordinator import BatchOrder
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.deferred import Deferred, Steps, in_parts
 from kafkawire.codec import Encoder
+from kafkawire.errors import ErrorCode
 from kafkawire.rows import Shared
-from kafkawire.schema import Struct
+from kafkawire.schema import Message, Struct
 
 S = TypeVar("S", bound=Struct)
 
 MANY: Final = 100
 """Groups in a request from which its answer is made, and encoded, part by part."""
-AT_ONCE: Final = 2_000
+_AT_ONCE: Final = 2_000
 """How much of the work is done before others have their turn: some milliseconds."""
 _NAMES: Final = 500
 """Names that are put in order together."""
@@ -53,3 +56,28 @@ def in_order(
                 found.append(described)
             yield len(some) // 10
     return Shared(found, encoded)
+
+
+def one_after_the_other(state: BrokerState, steps: Steps, failed: Callable[[ErrorCode], Message]) -> Message | Deferred:
+    """Serve such a request part by part, others between; of such requests, one after the other.
+
+    An answer takes ten to a hundred times the memory of its request while it is made. For the arguments see `in_parts`.
+    """
+
+    def in_turn(work: Iterator[None]) -> None:
+        state.groups.describing.append(work)
+        if len(state.groups.describing) == 1:
+            state.transactions.in_turns(_first(state))
+
+    return in_parts(steps, _AT_ONCE, in_turn, failed, for_nobody=False)
+
+
+def _first(state: BrokerState) -> Iterator[None]:
+    """Work off the first request, and let the next one begin."""
+    waiting = state.groups.describing
+    try:
+        yield from waiting[0]
+    finally:
+        waiting.popleft()
+        if waiting:
+            state.transactions.in_turns(_first(state))
