@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
+from kafkastub import KafkaStub
+from kafkastub.coordinator import GroupCoordinator
+from kafkastub.handlers import k68_consumer_group_heartbeat as k68
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode
@@ -65,6 +68,32 @@ def client(serving: Serving) -> Iterator[RawClient]:
     with RawClient(serving.servers) as made:
         beat(made, heartbeat("mine"))
         yield made
+
+
+@pytest.mark.behaviour("CG-14")
+def test_the_first_heartbeat_brings_its_code_in_part_by_part(monkeypatch: pytest.MonkeyPatch):
+    brought: list[str] = []
+    with KafkaStub(topics={"orders": 1}) as stub, RawClient(stub.bootstrap_servers) as client:
+        with RawClient(stub.bootstrap_servers) as other:
+
+            def slowly(name: str) -> None:
+                if not brought:  # comes while the server is busy with that
+                    other.send(ApiKey.API_VERSIONS, 0, b"")
+                brought.append(name)
+
+            def answered(state: object) -> GroupCoordinator:
+                other.socket.setblocking(False)
+                assert other.socket.recv(10)
+                return coordinator_of(state)  # type: ignore[arg-type]
+
+            monkeypatch.setattr(k68, "import_module", slowly)
+            coordinator_of = k68.coordinator_of
+            monkeypatch.setattr(k68, "coordinator_of", answered)
+            assert beat(client, heartbeat("first")).error_code == ErrorCode.NONE
+        monkeypatch.setattr(k68, "coordinator_of", coordinator_of)
+        assert brought == k68._BROUGHT_IN
+        assert beat(client, heartbeat("second")).error_code == ErrorCode.NONE
+        assert brought == k68._BROUGHT_IN
 
 
 @linux
