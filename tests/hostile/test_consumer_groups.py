@@ -10,6 +10,7 @@ import pytest
 from kafkastub import KafkaStub
 from kafkastub.coordinator import GroupCoordinator
 from kafkastub.handlers import k68_consumer_group_heartbeat as k68
+from kafkastub.security import Operation, ResourceType
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode
@@ -17,6 +18,7 @@ from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDesc
 from kafkawire.messages.consumer_group_describe_response import ConsumerGroupDescribeResponse
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
+from kafkawire.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.schema import Message
 from tests.hostile.test_hostile import linux, memory_mb
@@ -26,6 +28,10 @@ from tests.process.serving import Serving
 from tests.rawclient import RawClient
 
 BEAT, DESCRIBE = ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.CONSUMER_GROUP_DESCRIBE
+AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+BUT_DELETE = sum(1 << code for code in (3, 8, 10, 11))
+"""Read, Describe, DescribeConfigs, AlterConfigs (KIP-430)."""
+_PREFIXED, _DENY, _ALLOW = 4, 2, 3
 GROUPS = 8_000
 UNKNOWN = 170_000
 
@@ -113,6 +119,29 @@ def test_descriptions_of_many_groups_leave_others_their_turn(serving: Serving, c
     assert sorted(one.group_id for one in groups if one.group_state == "Stable") == sorted(2 * there)
     assert [one.group_id for one in groups if one.error_code == ErrorCode.GROUP_ID_NOT_FOUND] == ["no"]
     join_all(client, [heartbeat(name, epoch=-1) for name in there])
+
+
+@pytest.mark.parametrize(("nodes", "others"), [(1, 0), (2, 1)])
+def test_many_descriptions_with_what_one_may_do(nodes: int, others: int):
+    """Where somebody asks for that, it is what the entries say, not all that there is."""
+    settings = {"authorizer.class.name": AUTHORIZER, "super.users": "", "allow.everyone.if.no.acl.found": True}
+    with (
+        KafkaStub(topics={"orders": 1}, nodes=nodes, config=settings) as stub,
+        RawClient(stub.bootstrap_servers.split(",")[0]) as client,
+    ):
+        entries = [
+            AclCreation(ResourceType.GROUP, "g-", _PREFIXED, "User:ANONYMOUS", "*", operation, permission)
+            for operation, permission in ((Operation.ALL, _ALLOW), (Operation.DELETE, _DENY))
+        ]
+        client.exchange(ApiKey.CREATE_ACLS, 3, encode(CreateAclsRequest(entries), 3))
+        names = [f"g-{number}" for number in range(150)]
+        beaten = [beat(client, heartbeat(name)).error_code for name in names]
+        request = ConsumerGroupDescribeRequest([*names, "no"], True)
+        groups = decode(ConsumerGroupDescribeResponse, 1, client.exchange(DESCRIBE, 1, encode(request, 1))).groups
+    mine = {name for name, code in zip(names, beaten, strict=True) if code == ErrorCode.NONE}
+    assert {one.group_id for one in groups if one.group_state == "Stable"} == mine
+    assert {one.authorized_operations for one in groups if one.group_id in mine} == {BUT_DELETE}
+    assert (len(groups), len(mine) < 150) == (151, bool(others))
 
 
 @linux
