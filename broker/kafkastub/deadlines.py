@@ -1,7 +1,8 @@
 """Named deadlines in timer milliseconds: sessions, joins, transactions. One heap a coordinator, with lazy deletion.
 
 Re-arming to a later time, what every heartbeat does, only writes an attribute: the heap keeps the old entry, and puts
-it right when it comes to the top.
+it right when it comes to the top. So it keeps those that are cancelled, too, until there are as many as others: a
+member may say that it has 24 days, and go.
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 M = TypeVar("M")
+
+_FEW: Final = 1_000
+"""Entries that are not worth looking through."""
 
 
 class Deadline(Generic[M]):
@@ -48,11 +52,12 @@ class Deadlines(Generic[M]):
         mark_dirty: called where the next one may have come nearer.
     """
 
-    __slots__ = ("_heap", "_round", "_serial", "mark_dirty")
+    __slots__ = ("_heap", "_most", "_round", "_serial", "mark_dirty")
 
     def __init__(self) -> None:
         self.mark_dirty: Callable[[], None] = lambda: None
         self._heap: list[tuple[int, int, Deadline[M]]] = []
+        self._most = _FEW
         self._serial = count()
         self._round = 0
 
@@ -64,7 +69,23 @@ class Deadlines(Generic[M]):
         if queued is None or at < queued:
             deadline._queued_at = at
             heapq.heappush(self._heap, (at, next(self._serial), deadline))
+            if len(self._heap) > self._most:
+                self._forget_cancelled()
             self.mark_dirty()
+
+    def _forget_cancelled(self) -> None:
+        """Look through the heap, and again when it is twice as large as it is then: little work for each entry."""
+        kept = []
+        for entry in self._heap:
+            queued, _, deadline = entry
+            if deadline._queued_at == queued:
+                if deadline.at is None:
+                    deadline._queued_at = None
+                else:
+                    kept.append(entry)
+        heapq.heapify(kept)
+        self._heap[:] = kept
+        self._most = max(2 * len(kept), _FEW)
 
     def next(self) -> int | None:
         """The earliest armed deadline."""

@@ -19,7 +19,8 @@ class Shared(list[S], Generic[S]):
 
     Args:
         items: the structs. What is the same object has the same bytes.
-        encoded: the encoder's, by identity; all arrays of one message have the same one.
+        encoded: the encoder's, by identity; all arrays of one message have the same one. Who encodes ahead, with
+            `kafkawire.codec.encoder_of`, puts the bytes there, and does not change the struct any more.
     """
 
     __slots__ = ("encoded",)
@@ -27,6 +28,12 @@ class Shared(list[S], Generic[S]):
     def __init__(self, items: Iterable[S], encoded: dict[int, bytes]) -> None:
         super().__init__(items)
         self.encoded = encoded
+
+
+def followed_by(first: Sequence[S], others: Iterable[S]) -> list[S]:
+    """All of them, as one array; what is encoded of the first ones stays so."""
+    both = [*first, *others]
+    return Shared(both, first.encoded) if isinstance(first, Shared) else both
 
 
 class Rows(Sequence[S], Generic[S]):

@@ -65,6 +65,20 @@ def test_a_partition_is_read_page_by_page(stub: KafkaStub, http: Http):
     assert read(http, "pages", "?offset=1000") == {"records": [], "next": 1000, "end": 250}
 
 
+def test_what_was_packed_small_comes_in_answers_of_some_megabytes(stub: KafkaStub, http: Http):
+    stub.create_topic("bombs")
+    producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "compression.type": "zstd", "linger.ms": 500})
+    for _ in range(30):
+        producer.produce("bombs", bytes(900_000))
+    producer.flush(SECONDS)
+    sizes: list[int] = []
+    while not sizes or sum(sizes) < 30:
+        page = read(http, "bombs", f"?offset={sum(sizes)}&limit=1000")
+        sizes.append(len(page["records"]))
+        assert page["next"] == sum(sizes)
+    assert max(sizes) == 4
+
+
 def test_committed_records_only(stub: KafkaStub, http: Http):
     stub.create_topic("tx")
     producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "transactional.id": "t"})
@@ -103,6 +117,7 @@ def test_records_that_are_yet_to_come_are_waited_for(stub: KafkaStub, http: Http
         ({"records": [{"value": {"id": 4711}}]}, "a text, .*json"),
         ({"records": [{"partition": 9}]}, "partitions 0 to 0, not 9"),
         ({"records": [{"value": "ok"}, {"partition": 9}]}, "record 1: .*; those before it are written"),
+        ({"records": [{"timestamp": 2**63}]}, "timestamp"),
         ({}, "records"),
     ],
 )
@@ -113,3 +128,14 @@ def test_what_cannot_be_written_is_refused(stub: KafkaStub, http: Http, body: An
     assert re.search(why, said["error"]), said
     assert http.ask("GET", "/v1/topics/none/records")[0] == 404
     assert "limit" in http.refusal("GET", "/v1/topics/bad/records?limit=1001")
+
+
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", '"\\ud800"', '{"\\udfff": 1}'])
+def test_what_is_no_json_is_refused_though_python_reads_it(stub: KafkaStub, http: Http, value: str):
+    stub.create_topic("bad")
+    body = f'{{"records": [{{"value": {{"json": {value}}}}}]}}'
+    answer = http.client.post(
+        "/v1/topics/bad/records", content=body.encode(), headers={"content-type": "application/json"}
+    )
+    assert (answer.status_code, answer.json()["error"][:5]) == (400, "json:")
+    assert not stub.records("bad")

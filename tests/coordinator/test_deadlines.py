@@ -12,7 +12,16 @@ steps = st.one_of(
     st.tuples(st.just("cancel"), st.integers(0, 4), st.just(0)),
     st.tuples(st.just("pass"), st.just(0), st.integers(0, 20)),
     st.tuples(st.just("look"), st.just(0), st.just(0)),
+    st.tuples(st.just("crowd"), st.just(0), st.just(0)),
 )
+
+
+def come_and_gone(deadlines: Deadlines[None], now: int, count: int) -> None:
+    """Others are armed for 24 days and cancelled."""
+    for _ in range(count):
+        other = Deadline[None](("other",), lambda _: None)
+        deadlines.arm(other, now + 2**31)
+        other.cancel()
 
 
 @given(st.lists(steps, max_size=60))
@@ -28,6 +37,8 @@ def test_everything_fires_once_in_order_and_at_its_last_arming(script: list[tupl
         elif what == "cancel":
             every[which].cancel()
             armed.pop(which, None)
+        elif what == "crowd":
+            come_and_gone(deadlines, now, 1_001)
         elif what == "pass":
             now += ms
             fired = [int(d.name[0]) for d in deadlines.due(now)]
@@ -65,3 +76,15 @@ def test_a_heartbeat_adds_nothing_to_the_heap():
         deadlines.arm(session, now + 45_000)
     assert len(deadlines._heap) == 1
     assert deadlines.next() == 9_999 + 45_000
+
+
+def test_who_comes_and_goes_for_ever_is_forgotten():
+    deadlines: Deadlines[None] = Deadlines()
+    staying = [Deadline[None](("staying",), lambda _: None) for _ in range(3_000)]
+    for at, one in enumerate(staying):
+        deadlines.arm(one, at + 1)
+    come_and_gone(deadlines, 0, 50_000)
+    assert len(deadlines._heap) <= 2 * len(staying) + 1
+    assert list(deadlines.due(3_000)) == staying
+    come_and_gone(deadlines, 0, 10_000)
+    assert len(deadlines._heap) <= 2 * len(staying) + 1

@@ -65,3 +65,21 @@ def test_an_error_that_nobody_foresaw_is_raised_and_answered():
         next(left)
     assert isinstance(deferred, Deferred)
     assert deferred.reply == failed(ErrorCode.UNKNOWN_SERVER_ERROR)
+
+
+@pytest.mark.parametrize("for_nobody", [True, False])
+def test_only_what_changes_something_goes_on_when_the_client_has_gone(for_nobody: bool):
+    left: list[Iterator[None]] = []
+    done: list[int] = []
+
+    def counted() -> Steps:
+        for number in range(3):
+            done.append(number)
+            yield AT_ONCE
+        return ListTransactionsResponse()
+
+    deferred = in_parts(counted(), AT_ONCE, left.append, failed, for_nobody=for_nobody)
+    assert isinstance(deferred, Deferred)
+    deferred.abandon()
+    assert list(left[0]) == [None] * (2 if for_nobody else 0)
+    assert len(done) == (3 if for_nobody else 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kafkastub.coordinator.commits import Refused, TopicCommit
 from kafkastub.coordinator.coordinator import GroupCoordinator
-from kafkastub.coordinator.partitions import GROUP_METADATA_TOPIC, batch_order, partition_for
+from kafkastub.coordinator.partitions import GROUP_METADATA_TOPIC, BatchOrder, batch_order, partition_for
 from kafkastub.coordinator.records import (
     CommittedOffset,
     GroupMetadata,
@@ -25,6 +25,7 @@ from kafkastub.coordinator.turn import Turn
 
 __all__ = [
     "GROUP_METADATA_TOPIC",
+    "BatchOrder",
     "CommittedOffset",
     "GroupCoordinator",
     "GroupMetadata",

@@ -49,6 +49,11 @@ class GroupCoordinator(Groups):
         self._random = random
 
     @property
+    def has_consumer(self) -> bool:
+        """Whether anybody has asked for `consumer` yet."""
+        return self._consumer is not None
+
+    @property
     def consumer(self) -> ConsumerGroups:
         """The requests of the consumer protocol; made when first asked for, as most brokers never need them."""
         if self._consumer is None:

@@ -18,24 +18,53 @@ CG-11  An error has its code and Kafka's text, and nothing else.
 CG-12  Epoch 0 into a classic group with members makes it a consumer group, as far as group.consumer.migration.policy
        lets it; its generation is the epoch, who is parked there is told REBALANCE_IN_PROGRESS. Else GROUP_ID_NOT_FOUND.
 CG-13  The last member of this protocol goes, and classic ones stay: the group becomes classic, and they rebalance.
+CG-14  The first heartbeat brings in the code that serves it, part by part, so that nobody waits for that.
 Not done: -
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from importlib import import_module
+from typing import Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security import Operation
+from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.group_protocols import serves_consumer_protocol
 from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
+
+_AT_ONCE: Final = 1
+_BROUGHT_IN: Final = [
+    f"kafkastub.{name}"
+    for name in (
+        "coordinator.modern.regex.parser",
+        "coordinator.modern.expressions",
+        "coordinator.consumer.embedded",
+        "coordinator.consumer.member",
+        "coordinator.consumer.group",
+        "coordinator.consumer.context",
+        "coordinator.consumer.expressions",
+        "coordinator.consumer.heartbeat",
+        "coordinator.consumer.classic_joins",
+        "coordinator.consumer.migration",
+        "coordinator.consumer.groups",
+        "coordinator.modern.assignors.uniform",
+        "coordinator.modern.assignors.uniform_heterogeneous",
+        "coordinator.modern.assignors.uniform_homogeneous",
+        "coordinator.modern.assignors.range",
+        "coordinator.consumer_state",
+        "state.group_overrides",
+    )
+]
 
 
 def error_response(
@@ -50,6 +79,25 @@ def consumer_group_heartbeat(ctx: RequestContext, request: ConsumerGroupHeartbea
     state, version = ctx.state, ctx.api_version
     if not serves_consumer_protocol(state):
         return error_response(request, ErrorCode.UNSUPPORTED_VERSION, version)
+    if not state.coordinator.has_consumer and state.refusal is None:
+        failed = partial(error_response, request, version=version)
+        return in_parts(_first(ctx, request), _AT_ONCE, state.transactions.in_turns, failed)
+    return _beat(ctx, request)
+
+
+def _first(ctx: RequestContext, request: ConsumerGroupHeartbeatRequest) -> Steps:
+    """Some milliseconds each, where all of it takes 35."""
+    for module in _BROUGHT_IN:
+        import_module(module)
+        yield _AT_ONCE
+    with suppress(KafkaError):  # which is told below, where it is its turn
+        coordinator_of(ctx.state)
+    yield _AT_ONCE
+    return _beat(ctx, request)
+
+
+def _beat(ctx: RequestContext, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
+    state, version = ctx.state, ctx.api_version
     try:
         state.coordinator.consumer.check_heartbeat(request, version)
         turn = coordinator_of(state).consumer.heartbeat(

@@ -12,29 +12,30 @@ CD-7   Topics that are gone are not shown.
 CD-8   Where the consumer protocol is switched off: UNSUPPORTED_VERSION at every group (CG-8).
 CD-9   A group with a topic, assigned or to be, that the principal may not describe: TOPIC_AUTHORIZATION_FAILED with a
        text, and nothing of the group.                                                          Kafka: KafkaApis
+CD-10  A request that names very many groups is served part by part, others between; each group is as it is when it is
+       looked at. An error is told of all of them.
 Not done: -
 """
 
 from __future__ import annotations
 
-from itertools import chain
-from typing import Final
+from functools import partial
 
 from kafkastub.coordinator import GroupCoordinator, batch_order
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security.operations import GROUP_OPERATIONS
+from kafkastub.state.deferred import Steps
+from kafkastub.state.group_descriptions import MANY, in_order, one_after_the_other
 from kafkastub.state.group_protocols import serves_consumer_protocol
 from kafkastub.state.groups import coordinator_of, group_partitions
 from kafkawire.api import ApiKey
+from kafkawire.codec import encoder_of
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
 from kafkawire.messages.consumer_group_describe_response import ConsumerGroupDescribeResponse, DescribedGroup
-from kafkawire.rows import Rows, Shared
-
-_MANY: Final = 100
-"""Groups in a request from which columns are worth while."""
+from kafkawire.rows import Shared
 
 
 def error_response(
@@ -50,41 +51,51 @@ def consumer_group_describe(ctx: RequestContext, request: ConsumerGroupDescribeR
     state = ctx.state
     if not serves_consumer_protocol(state):
         return error_response(request, ErrorCode.UNSUPPORTED_VERSION, ctx.api_version)
-    named = [group_id for group_id in request.group_ids if group_id]
-    nameless = ConsumerGroupDescribeRequest([""] * (len(request.group_ids) - len(named)))
-    groups = [*error_response(nameless, ErrorCode.INVALID_GROUP_ID, ctx.api_version).groups]
+    if len(request.group_ids) > MANY:
+        failed = partial(error_response, request, version=ctx.api_version)
+        return one_after_the_other(state, _in_parts(ctx, request), failed)
+    named, groups = _nameless(request, ctx.api_version)
     if not named:
         return ConsumerGroupDescribeResponse(groups=groups)
     coordinator = coordinator_of(state)
-    in_order = batch_order(named, group_partitions(state))
-    if not groups and len(named) > _MANY and coordinator.groups.keys().isdisjoint(named):
-        return ConsumerGroupDescribeResponse(groups=_unknown([*chain(*in_order)]))
     known: dict[str, DescribedGroup] = {}  # a large group may be named many times
-    for of_partition in in_order:
+    for of_partition in batch_order(named, group_partitions(state)):
         for group_id in of_partition:
             described = known.get(group_id)
             if described is None:
-                described = known[group_id] = _describe(coordinator, group_id)
-                if request.include_authorized_operations and not described.error_code:
-                    described.authorized_operations = GROUP_OPERATIONS
+                described = known[group_id] = _describe(coordinator, group_id, request.include_authorized_operations)
             groups.append(described)
     return ConsumerGroupDescribeResponse(groups=groups if len(known) == len(named) else Shared(groups, {}))
 
 
-def _unknown(group_ids: list[str]) -> Rows[DescribedGroup]:
-    """Groups of which there is none, as columns: somebody may name very many (see DescribeGroups)."""
-    columns = {"group_id": group_ids, "error_message": [_not_found(group_id) for group_id in group_ids]}
-    return Rows(DescribedGroup, len(group_ids), columns, {"error_code": ErrorCode.GROUP_ID_NOT_FOUND})
+def _in_parts(ctx: RequestContext, request: ConsumerGroupDescribeRequest) -> Steps:
+    state = ctx.state
+    named, nameless = _nameless(request, ctx.api_version)
+    if not named:
+        return ConsumerGroupDescribeResponse(groups=nameless)
+
+    def describe(group_id: str) -> DescribedGroup:
+        return _describe(coordinator_of(state), group_id, request.include_authorized_operations)
+
+    coordinator_of(state)
+    encode = encoder_of(ConsumerGroupDescribeResponse, "groups", ctx.api_version)
+    found = yield from in_order(named, group_partitions(state), describe, encode)
+    return ConsumerGroupDescribeResponse(groups=Shared([*nameless, *found], found.encoded) if nameless else found)
 
 
-def _not_found(group_id: str) -> str:
-    return f"Group {group_id} not found."
+def _nameless(request: ConsumerGroupDescribeRequest, version: int) -> tuple[list[str], list[DescribedGroup]]:
+    """(the ids that can be, the answers about those that can't)."""
+    named = [group_id for group_id in request.group_ids if group_id]
+    nameless = ConsumerGroupDescribeRequest([""] * (len(request.group_ids) - len(named)))
+    return named, [*error_response(nameless, ErrorCode.INVALID_GROUP_ID, version).groups]
 
 
-def _describe(coordinator: GroupCoordinator, group_id: str) -> DescribedGroup:
+def _describe(coordinator: GroupCoordinator, group_id: str, with_operations: bool) -> DescribedGroup:
     group = coordinator.readable(group_id)
     described = None if group is None else coordinator.consumer.describe(group)
     if described is not None:
+        if with_operations:
+            described.authorized_operations = GROUP_OPERATIONS
         return described
-    why = _not_found(group_id) if group is None else f"Group {group_id} is not a consumer group."
+    why = f"Group {group_id} not found." if group is None else f"Group {group_id} is not a consumer group."
     return DescribedGroup(ErrorCode.GROUP_ID_NOT_FOUND, why, group_id)

@@ -16,7 +16,7 @@ from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.metadata import Topic
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.deferred import as_it_is
+from kafkastub.state.deferred import as_it_is, then
 from kafkastub.state.topics import ensure_offsets_topic
 from kafkastub.state.transactional_ids import coordinates as coordinates_transactions
 from kafkawire.api import ApiKey
@@ -30,7 +30,7 @@ from kafkawire.messages.describe_transactions_request import DescribeTransaction
 from kafkawire.messages.describe_transactions_response import DescribeTransactionsResponse
 from kafkawire.messages.offset_fetch_request import OffsetFetchRequest
 from kafkawire.messages.offset_fetch_response import OffsetFetchResponse, OffsetFetchResponseGroup
-from kafkawire.rows import Shared
+from kafkawire.rows import Shared, followed_by
 from kafkawire.schema import Message
 
 _NOT_COORDINATOR: Final = ErrorCode.NOT_COORDINATOR
@@ -133,10 +133,14 @@ def _several(
         if not others:
             return handler(ctx, request)
         refused: Any = api.error_response(ask(request, others), _NOT_COORDINATOR, ctx.api_version)
-        if mine:
-            found: Any = handler(ctx, ask(request, mine))
-            setattr(refused, answers, [*getattr(found, answers), *getattr(refused, answers)])
-        return cast(Outcome, refused)
+        if not mine:
+            return cast(Outcome, refused)
+
+        def both(found: Any) -> Message:
+            setattr(found, answers, followed_by(getattr(found, answers), getattr(refused, answers)))
+            return cast(Message, found)
+
+        return cast(Outcome, then(handler(ctx, ask(request, mine)), both))
 
     return routed
 

@@ -69,6 +69,15 @@ class Deferred:
             self._wake = wake
 
 
+def then(outcome: Any, change: Callable[[Any], Message]) -> Any:
+    """What a handler has given, with its reply changed, be it there already or not."""
+    if not isinstance(outcome, Deferred):
+        return change(outcome)
+    lower = outcome.lower
+    outcome.lower = lambda value: change(lower(value))
+    return outcome
+
+
 Steps = Generator[int, None, Message]
 """Work that is done piece by piece: gives how much each piece was, in the end the reply."""
 
@@ -78,12 +87,15 @@ def in_parts(
     at_once: int,
     in_turns: Callable[[Iterator[None]], None],
     failed: Callable[[ErrorCode], Message],
+    *,
+    for_nobody: bool = True,
 ) -> Message | Deferred:
     """Serve a request that may be a large one: after every `at_once` of its work the others have their turn.
 
     Args:
         in_turns: goes on with work, part by part.
         failed: the reply to an error behind the first part; before, it is raised.
+        for_nobody: whether it goes on when the client has gone, as what changes something does.
     """
     reply = _part(steps, at_once)
     if reply is not None:
@@ -96,11 +108,13 @@ def in_parts(
         try:
             while found is None:
                 yield
+                if deferred.abandoned and not for_nobody:
+                    return
                 found = _part(steps, at_once)
         except KafkaError as error:
             code = error.code
         finally:  # whatever happens, somebody waits for an answer
-            if not deferred.done:
+            if not (deferred.done or deferred.abandoned):
                 deferred.complete(failed(code) if found is None else found)
 
     work = parts()

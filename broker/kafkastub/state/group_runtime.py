@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from kafkastub.coordinator import GroupCoordinator, Record, Turn, partition_for
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
@@ -13,11 +14,14 @@ class GroupRuntime(Runtime[Record]):
     """Groups and `__consumer_offsets`."""
 
     coordinator: GroupCoordinator
+    describing: deque[Iterator[None]]
+    """Requests for the descriptions of very many groups, in the order in which they came; see `group_descriptions`."""
 
     def __init__(self, topic: OffsetsTopic, coordinator: GroupCoordinator, settle: Callable[..., Turn]) -> None:
         """`settle` is `BrokerState.settle`."""
         super().__init__(topic, coordinator)
         self._settle = settle
+        self.describing = deque()
 
     def settle(self, turn: Turn) -> Turn:
         return self._settle(turn)

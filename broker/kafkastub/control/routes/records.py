@@ -26,6 +26,9 @@ from kafkawire.records import NewRecord
 
 _MOST_BYTES: Final = 1 << 20
 """Of batches, as they are stored, that are looked at for one answer."""
+_MOST_CONTENT: Final = 4 << 20
+"""Of keys, values and headers in one answer, a single record excepted: a batch may be a thousand times as many bytes
+once it is unpacked."""
 _MOST_RECORDS: Final = 1000
 _NEVER: Final = 1 << 62
 """A timer time that does not come."""
@@ -41,7 +44,10 @@ def _content(given: Any) -> bytes | None:
         except UnicodeEncodeError:
             raise ValueError("half of a surrogate pair is no character") from None
     if isinstance(given, dict) and given.keys() == {"json"}:
-        return json.dumps(given["json"], ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+        try:
+            return json.dumps(given["json"], ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        except ValueError:  # half of a surrogate pair is one, too
+            raise ValueError("NaN, infinite numbers and halves of characters are no JSON") from None
     if isinstance(given, dict) and given.keys() == {"base64"} and isinstance(given["base64"], str):
         try:
             return base64.b64decode(given["base64"], validate=True)
@@ -70,7 +76,12 @@ class GivenRecord(Body):
     key: Content = None
     headers: dict[Text, Content] = Field(default_factory=dict)
     partition: StrictInt | None = Field(None, ge=0, description="by default the key decides, as in Kafka's producers")
-    timestamp: StrictInt | None = Field(None, description="Unix milliseconds; by default the broker's time")
+    timestamp: StrictInt | None = Field(
+        None,
+        ge=-(2**63),
+        lt=2**63,
+        description="Unix milliseconds; by default the broker's time",
+    )
 
 
 class GivenRecords(Body):
@@ -215,12 +226,19 @@ async def _come(hosted: Hosted, name: str, index: int, end: int, committed: bool
 def _shown(found: Any, limit: int, committed: bool) -> Records:
     records: list[ShownRecord] = []
     following = found.start if not found.batches else min(found.batches[-1].last_offset + 1, found.end)
+    size = 0
     for record in decoded(found, committed=committed):
-        if len(records) == limit:
+        size += _size(record)
+        if records and (len(records) == limit or size > _MOST_CONTENT):
             following = record.offset
             break
         records.append(_record(record))
     return Records(records=records, next=following, end=found.end)
+
+
+def _size(one: LogRecord) -> int:
+    headers = sum(len(name) + len(value or b"") for name, value in one.headers)
+    return len(one.key or b"") + len(one.value or b"") + headers
 
 
 def _record(one: LogRecord) -> ShownRecord:

@@ -38,7 +38,7 @@ from kafkastub.coordinator.group import (
     PartitionCheck,
 )
 from kafkastub.coordinator.modern.assignment import Assignment
-from kafkastub.coordinator.modern.partition_sets import known_order, of_record
+from kafkastub.coordinator.modern.partition_sets import written_and_read
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
@@ -371,7 +371,7 @@ class ConsumerGroup:
         self.target_epoch, self.target_timestamp = -1, 0
 
     def _apply_target(self, record: ConsumerGroupTargetAssignmentMember) -> None:
-        self.target[record.member_id] = {t: of_record(known_order(some)) for t, some in record.partitions.items()}
+        self.target[record.member_id] = {t: written_and_read(some) for t, some in record.partitions.items()}
 
     def _apply_no_target(self, record: ConsumerGroupTargetAssignmentMemberTombstone) -> None:
         self.target.pop(record.member_id, None)

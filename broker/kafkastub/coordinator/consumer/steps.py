@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Final
 
 from kafkastub.coordinator.consumer.context import ConsumerContext
 from kafkastub.coordinator.consumer.fencing import check_instance, unknown_instance
@@ -31,6 +32,8 @@ from kafkawire.errors import ErrorCode, KafkaError
 
 Told = Sequence[OwnedPartitions] | None
 """The partitions that a member says it has; None where it does not say."""
+MOST_NAMES: Final = 10_000
+"""Topics that a member may name. Kafka has no such limit, but for the size of the record that they are in."""
 
 
 class Steps:
@@ -131,9 +134,16 @@ class Steps:
     def subscription(
         self, group: ConsumerGroup, member: ConsumerMember, updated: ConsumerMember, records: list[Record]
     ) -> bool:
-        """Whether the member subscribes to other names; a record where it says anything else than before."""
+        """Whether the member subscribes to other names; a record where it says anything else than before.
+
+        Raises INVALID_REQUEST for more names than anybody has, which all others would wait for.
+        """
         if member == updated:
             return False
+        names = len(updated.subscribed_topic_names)
+        if names > MOST_NAMES:
+            what = f"SubscribedTopicNames has {names} topics; this broker takes {MOST_NAMES}."
+            raise KafkaError(ErrorCode.INVALID_REQUEST, what)
         records.append(metadata_record(group.group_id, updated))
         return member.subscribed_topic_names != updated.subscribed_topic_names
 
@@ -222,7 +232,7 @@ class Steps:
         if group.held is not None:
             told = group.held.heard(updated.member_id, told)
         reconciliation = Reconciliation(
-            *target, topics.of(updated), bool(topics.names(updated)), group.owners, subscription_changed, told
+            *target, topics.of(updated), topics.subscribes(updated), group.owners, subscription_changed, told
         )
         after = reconciliation.next(updated)
         if after != updated:

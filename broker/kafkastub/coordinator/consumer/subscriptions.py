@@ -95,10 +95,8 @@ class Subscriptions:
         before = frozenset[str]() if old is None else old.subscribed_topic_names
         after = frozenset[str]() if new is None else new.subscribed_topic_names
         if before is not after and before != after:
-            for name in after - before:
-                self._add(counts.by_name, name)
-            for name in before - after:
-                self._remove(counts.by_name, name)
+            self._add(counts.by_name, after - before)
+            self._remove(counts.by_name, before - after)
         before_regex = None if old is None else old.subscribed_topic_regex or None
         after_regex = None if new is None else new.subscribed_topic_regex or None
         if before_regex != after_regex:
@@ -112,26 +110,29 @@ class Subscriptions:
         old = self.resolved.pop(regex, None)
         if record is not None:
             self.resolved[regex] = record
-            for name in record.topics:
-                self._add(self._counts.by_regex, name)
-        for name in () if old is None else old.topics:
-            self._remove(self._counts.by_regex, name)
+            self._add(self._counts.by_regex, record.topics)
+        if old is not None:
+            self._remove(self._counts.by_regex, old.topics)
 
     def forget(self) -> None:
         """The group is gone."""
         for name in self._counts.names:
             self._topics.discard(name, self._group_id)
 
-    def _add(self, counts: dict[str, int], name: str) -> None:
-        if not self.has(name):
-            self._topics.add(name, self._group_id)
-        increase(counts, name)
+    def _add(self, counts: dict[str, int], names: Iterable[str]) -> None:
+        by_name, by_regex, _ = self._counts
+        for name in names:  # there may be very many
+            if name not in by_name and name not in by_regex:
+                self._topics.add(name, self._group_id)
+            counts[name] = counts.get(name, 0) + 1
 
-    def _remove(self, counts: dict[str, int], name: str) -> None:
-        decrease(counts, name)
-        if not self.has(name):
-            self._topics.discard(name, self._group_id)
-            self.lost = True
+    def _remove(self, counts: dict[str, int], names: Iterable[str]) -> None:
+        by_name, by_regex, _ = self._counts
+        for name in names:
+            decrease(counts, name)
+            if name not in by_name and name not in by_regex:
+                self._topics.discard(name, self._group_id)
+                self.lost = True
 
 
 def increase(counts: dict[str, int], key: str) -> None:

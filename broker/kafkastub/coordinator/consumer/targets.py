@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 
 from kafkastub.coordinator.consumer.group import NO_ASSIGNMENT, ConsumerGroup
@@ -38,24 +38,32 @@ class TopicIds:
         self._resolved = resolved
         self._known: dict[tuple[frozenset[str], str], Set[bytes]] = {}
 
-    def names(self, member: ConsumerMember) -> list[str]:
-        """The topics by name, those too that do not exist."""
-        names = string_map_order(sorted(member.subscribed_topic_names), copied(len(member.subscribed_topic_names)))
+    def subscribes(self, member: ConsumerMember) -> bool:
+        """Whether it subscribes to anything, be it to topics that do not exist."""
         matched = self._resolved.get(member.subscribed_topic_regex or "")
-        if matched is None or not matched.topics:
-            return names
-        topics = string_map_order(matched.topics, copied(len(matched.topics)))
-        large, small = (names, topics) if len(names) > len(topics) else (topics, names)
-        return list(dict.fromkeys((*large, *small)))
+        return bool(member.subscribed_topic_names) or (matched is not None and bool(matched.topics))
 
     def of(self, member: ConsumerMember) -> Set[bytes]:
         """The topics by id."""
         key = member.subscribed_topic_names, member.subscribed_topic_regex or ""
         known = self._known.get(key)
         if known is None:
-            ids = (self._image.topic_id(name) for name in self.names(member))
-            known = self._known[key] = dict.fromkeys(one for one in ids if one is not None).keys()
+            known = self._known[key] = dict.fromkeys(self._in_order(member)).keys()
         return known
+
+    def _in_order(self, member: ConsumerMember) -> list[bytes]:
+        matched = self._resolved.get(member.subscribed_topic_regex or "")
+        names, topics = member.subscribed_topic_names, () if matched is None else matched.topics
+        parts = [self._of_set(names)]
+        if topics:
+            parts.insert(1 if len(names) > len(topics) else 0, self._of_set(topics))
+        return [topic_id for part in parts for topic_id in part]
+
+    def _of_set(self, names: Collection[str]) -> list[bytes]:
+        """Ids in the order of a set of all these names; only those of topics that exist are looked at for long."""
+        found = {name: topic_id for name in names if (topic_id := self._image.topic_id(name)) is not None}
+        order = sorted(found) if isinstance(names, frozenset) else found
+        return [found[name] for name in string_map_order(order, copied(len(names)))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ class PartitionSet(frozenset[int]):
 
     def __new__(cls, order: Iterable[int]) -> PartitionSet:
         order = tuple(order)
-        made = super().__new__(cls, order)
+        made = super().__new__(cls, set(order))  # of a set it is made in half the memory
         made._order = order
         return made
 
@@ -45,6 +45,14 @@ def known_order(partitions: frozenset[int]) -> Collection[int]:
 def of_record(partitions: Collection[int]) -> PartitionSet:
     """The set that Kafka makes of a record's partitions: `new HashSet<>(list)`."""
     return PartitionSet(java_order(dict.fromkeys(partitions), table_for(len(partitions))))
+
+
+def written_and_read(partitions: frozenset[int]) -> frozenset[int]:
+    """The set that is read from the record that this one is written to: itself, where the order stays."""
+    order = known_order(partitions)
+    read = java_order(dict.fromkeys(order), table_for(len(partitions)))
+    same = isinstance(partitions, PartitionSet) and tuple(read) == order
+    return partitions if same else PartitionSet(read)
 
 
 def table_for(count: int) -> int:

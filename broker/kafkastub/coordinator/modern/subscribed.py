@@ -48,7 +48,9 @@ class SubscribedTopics:
 
     def metadata_hash(self, names: Collection[str]) -> int:
         """What a group with this subscription knows its topics by; signed, of 64 bits, 0 without a topic."""
-        found = ((name, self.hash_of(name)) for name in names)
+        hashes, topic_id = self._hashes, self._image().topic_id
+        there = [name for name in names if name in hashes or topic_id(name) is not None]  # there may be very many
+        found = ((name, self.hash_of(name)) for name in there)
         return group_hash({name: known for name, known in found if known is not None})
 
     def hash_of(self, name: str) -> int | None:

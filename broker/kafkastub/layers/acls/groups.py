@@ -12,6 +12,7 @@ from kafkastub.layers.acls.split import split
 from kafkastub.security import Operation, ResourceType
 from kafkastub.security.access import Access
 from kafkastub.security.operations import GROUP_OPERATIONS
+from kafkastub.state.deferred import then
 from kafkastub.state.group_protocols import serves_consumer_protocol
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -31,6 +32,7 @@ from kafkawire.messages.offset_delete_response import (
 )
 from kafkawire.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 from kafkawire.rows import Shared
+from kafkawire.schema import Message
 
 _GROUP_REFUSED: Final = ErrorCode.GROUP_AUTHORIZATION_FAILED
 _TOPIC_REFUSED: Final = ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -194,17 +196,22 @@ def _describe_groups(api: Registration) -> Handler:
     def guard(ctx: RequestContext, request: DescribeGroupsRequest) -> Outcome:
         access = ctx.access
         mine, refused = split(request.groups, lambda group: access.to_group(Operation.DESCRIBE, group))
-        answer: Any = handler(ctx, DescribeGroupsRequest(mine, request.include_authorized_operations))
-        if request.include_authorized_operations:
-            for group in answer.groups:
-                if not group.error_code:
-                    group.authorized_operations = access.operations(
-                        GROUP_OPERATIONS, ResourceType.GROUP, group.group_id
-                    )
-        if refused:
-            failed: Any = api.error_response(DescribeGroupsRequest(refused), _GROUP_REFUSED, ctx.api_version)
-            answer.groups = [*failed.groups, *answer.groups]
-        return answer  # type: ignore[no-any-return]
+
+        def both(answer: Any) -> Message:
+            if request.include_authorized_operations:
+                for group in answer.groups:
+                    if not group.error_code:
+                        group.authorized_operations = access.operations(
+                            GROUP_OPERATIONS, ResourceType.GROUP, group.group_id
+                        )
+                answer.groups = Shared(answer.groups, {})  # encoded before, they are others now
+            if refused:
+                failed: Any = api.error_response(DescribeGroupsRequest(refused), _GROUP_REFUSED, ctx.api_version)
+                answer.groups = [*failed.groups, *answer.groups]
+            return answer  # type: ignore[no-any-return]
+
+        asked = DescribeGroupsRequest(mine, request.include_authorized_operations)
+        return then(handler(ctx, asked), both)  # type: ignore[no-any-return]
 
     return guard
 
@@ -267,15 +274,18 @@ def _consumer_describe(api: Registration) -> Handler:
             return handler(ctx, request)
         access, with_operations = ctx.access, request.include_authorized_operations
         mine, refused = split(request.group_ids, lambda group: access.to_group(Operation.DESCRIBE, group))
-        answer: Any = handler(ctx, ConsumerGroupDescribeRequest(mine, with_operations))
-        described: list[DescribedGroup] = [*answer.groups]
-        shown: dict[int, DescribedGroup] = {}  # one named twice is answered twice
-        for group in described:
-            if id(group) not in shown:
-                shown[id(group)] = _describable(access, group, with_operations)
-        failed: Any = api.error_response(ConsumerGroupDescribeRequest(refused), _GROUP_REFUSED, ctx.api_version)
-        groups = [*failed.groups, *(shown[id(group)] for group in described)]
-        return ConsumerGroupDescribeResponse(groups=Shared(groups, {}))
+
+        def both(answer: Any) -> Message:
+            shown: dict[int, DescribedGroup] = {}  # one named twice is answered twice
+            for group in answer.groups:
+                if id(group) not in shown:
+                    shown[id(group)] = _describable(access, group, with_operations)
+            failed: Any = api.error_response(ConsumerGroupDescribeRequest(refused), _GROUP_REFUSED, ctx.api_version)
+            groups = [*failed.groups, *(shown[id(group)] for group in answer.groups)]
+            return ConsumerGroupDescribeResponse(groups=Shared(groups, {}))
+
+        asked = ConsumerGroupDescribeRequest(mine, with_operations)
+        return then(handler(ctx, asked), both)  # type: ignore[no-any-return]
 
     return guard
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from kafkastub.coordinator.modern.assignment import Assignment
-from kafkastub.coordinator.modern.partition_sets import Growing, copy_of, known_order, of_record, power_of_two
+from kafkastub.coordinator.modern.partition_sets import Growing, copy_of, power_of_two, written_and_read
 from kafkawire.java_order import hash_map_order, spread, uuid_hash
 
 
@@ -67,7 +67,7 @@ class Target:
             if isinstance(partitions, Growing):
                 result[topic] = partitions.frozen()
             else:
-                result[topic] = of_record(known_order(partitions)) if len(partitions) > 1 else partitions
+                result[topic] = written_and_read(partitions) if len(partitions) > 1 else partitions
         return result
 
     def _in_order(self, new: Collection[bytes]) -> list[bytes]:
