@@ -137,5 +137,6 @@ def test_what_is_no_json_is_refused_though_python_reads_it(stub: KafkaStub, http
     answer = http.client.post(
         "/v1/topics/bad/records", content=body.encode(), headers={"content-type": "application/json"}
     )
-    assert (answer.status_code, answer.json()["error"][:5]) == (400, "json:")
+    assert answer.status_code == 400
+    assert "are no JSON" in answer.json()["error"]
     assert not stub.records("bad")
