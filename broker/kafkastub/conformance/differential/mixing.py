@@ -94,8 +94,8 @@ class Mixing(Consumers):
             if modern and not name:
                 return
             member = Member(name, on, G2, "consumer", [])
-        # Of one topic: the order of two in an assignment depends on their ids, and where these share a bucket on more.
-        topics = [self.pick(("t1", "t3"))]
+        # In which order two topics are in an assignment depends on their ids.
+        topics = self.random.sample(("t1", "t3"), self.pick((1, 1, 2)) if self.known else 1)
         member.protocols = verbs.protocols(*self.pick(PROTOCOLS), metadata=self._subscription(topics))
         more: dict[str, Json] = {"protocols": member.protocols, "protocol_type": "consumer"}
         if self.chance(0.08):
