@@ -99,9 +99,11 @@ class Mixing(Consumers):
         member.protocols = verbs.protocols(*self.pick(PROTOCOLS), metadata=self._subscription(topics))
         more: dict[str, Json] = {"protocols": member.protocols, "protocol_type": "consumer"}
         if self.chance(0.08):
-            spoilt: list[dict[str, Json]] = [{"protocol_type": "other"}, {"protocols": verbs.protocols("none-else")}]
-            if modern:  # who waits in a classic group is sent away by a heartbeat that is then refused for this
-                spoilt.append({"protocols": verbs.protocols("range", metadata="00")})
+            spoilt: list[dict[str, Json]] = [
+                {"protocol_type": "other"},
+                {"protocols": verbs.protocols("none-else")},
+                {"protocols": verbs.protocols("range", metadata="00")},
+            ]
             more |= self.pick(spoilt)
         version = self.newest("JoinGroup", 9) if self.chance(0.5) else self.version("JoinGroup", 4)
         verbs.join(self.play, on, G2, version, member.member_id, **more)
