@@ -159,6 +159,20 @@ def test_members_without_a_version_in_the_chosen_protocol_keep_a_group_from_bein
     assert "new" not in context.group().members
 
 
+def test_a_protocol_that_is_named_twice_may_leave_members_with_none_in_common():
+    """It counts twice. Then the last new member cannot leave, in Kafka as here (ClassicGroupMember.vote)."""
+    context = MixedContext()
+    context.topic("a", 4)
+    context.join("new", "a")
+    mine = subscription(["a"])
+    context.classic_join("one", protocols=[("range", mine), ("range", mine), ("roundrobin", mine)])
+    context.classic_join("two", protocols={"roundrobin": mine})
+    assert context.classic_join("three", protocols={"range": mine}).error_code == ErrorCode.NONE
+    with refused(ErrorCode.UNKNOWN_SERVER_ERROR):
+        context.leave("new")
+    assert set(context.group().members) == {"new", "one", "two", "three"}
+
+
 @pytest.mark.behaviour("CG-13")
 @pytest.mark.parametrize("by", ["leaving", "session", "rebalance timeout", "LeaveGroup"])
 def test_however_the_last_new_member_goes_the_group_becomes_classic(by: str):

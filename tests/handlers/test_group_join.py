@@ -156,6 +156,20 @@ def test_a_protocol_that_is_named_twice_is_selected_only_when_there_is_no_other(
 
 
 @pytest.mark.behaviour("JG-8")
+def test_a_protocol_that_is_named_twice_is_still_no_protocol_of_all():
+    """Kafka takes the last one in, for there are two of two, and never ends the rebalance."""
+    context = CoordinatorTestContext(group_initial_rebalance_delay_ms=3_000)
+    joins = []
+    for names in (["range", "range", "sticky"], ["sticky"], ["range"]):
+        protocols = [JoinGroupRequestProtocol(n, b"") for n in names]
+        request = JoinGroupRequest("g", 10_000, 60_000, "", None, "consumer", protocols)
+        joins.append(context.call(ApiKey.JOIN_GROUP, 3, request))
+    assert code(joins[2]) is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    context.advance(60_000)
+    assert [joined.answer.protocol_name for joined in joins[:2]] == ["sticky", "sticky"]
+
+
+@pytest.mark.behaviour("JG-8")
 @pytest.mark.parametrize("version", ALL_VERSIONS)
 @pytest.mark.parametrize(
     ("protocol_type", "protocols"), [("connect", RANGE), ("consumer", STICKY), ("consumer", {}), ("", RANGE)]

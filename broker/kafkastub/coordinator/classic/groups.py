@@ -195,15 +195,18 @@ class ClassicGroups:
         Its protocol is selected, the first of the members leads.
 
         Args:
-            members: at least one; they have a protocol in common.
+            members: at least one.
 
+        Raises UNKNOWN_SERVER_ERROR, as Kafka does, where they cannot agree on a protocol.
         Kafka: ClassicGroup.fromConsumerGroup.
         """
         group = ClassicGroup(group_id, turn.broker_ms)
         group.generation, group.protocol_type = generation, CONSUMER_PROTOCOL_TYPE
         for newcomer in members:
             group.add(ClassicMember(*newcomer, self.rebalancer.session(group, newcomer.member_id)))
-        group.protocol = group.select_protocol()
+        group.protocol = group.agreed_protocol()
+        if group.protocol is None:
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         group.subscribed = group.compute_subscribed()
         group.state = State.STABLE
         return group

@@ -65,7 +65,7 @@ class Conversions:
     def after_leaving(self, group: ConsumerGroup, leaving: Collection[str], turn: Turn) -> bool:
         """Members leave: where only classic ones stay, the group becomes classic, and they rebalance.
 
-        Whether it has. Raises GROUP_ID_NOT_FOUND, see `downgraded`; then nothing has happened.
+        Whether it has. Raises what `downgraded` raises; then nothing has happened.
         """
         if not downgrades_without(group, leaving, self._policy, self._classic_max_size):
             return False
