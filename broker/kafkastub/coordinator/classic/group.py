@@ -41,6 +41,7 @@ class ClassicGroup:
     __slots__ = (
         "_awaiting_join",
         "_named_twice",
+        "_peak",
         "_supported",
         "check_at",
         "generation",
@@ -82,6 +83,7 @@ class ClassicGroup:
         self._awaiting_join = 0
         self._supported: dict[str, int] = {}
         self._named_twice = 0
+        self._peak = 0
 
     # -- what others ask -----------------------------------------------------------------------------------------
 
@@ -131,6 +133,13 @@ class ClassicGroup:
     def awaiting_join(self) -> int:
         """How many joins are parked."""
         return self._awaiting_join
+
+    def in_order(self) -> list[ClassicMember]:
+        """The members in the order in which Kafka goes through them: of a HashMap, which never becomes smaller."""
+        buckets = 16
+        while self._peak > buckets * 3 // 4:
+            buckets *= 2
+        return [self.members[member_id] for member_id in string_map_order(self.members, buckets)]
 
     @property
     def rebalance_timeout_ms(self) -> int:
@@ -232,8 +241,9 @@ class ClassicGroup:
         )
 
     def persisted(self, assignments: Mapping[str, bytes]) -> GroupMetadata:
-        """The record of the group as it is, with these assignments."""
-        members = tuple(m.persisted(self.protocol or "", assignments.get(i, b"")) for i, m in self.members.items())
+        """The record of the group as it is, with these assignments; members in Kafka's order."""
+        protocol = self.protocol or ""
+        members = tuple(m.persisted(protocol, assignments.get(m.member_id, b"")) for m in self.in_order())
         timestamp = -1 if self.state_timestamp is None else self.state_timestamp
         return GroupMetadata(
             self.group_id, self.protocol_type or "", self.generation, self.protocol, self.leader, timestamp, members
@@ -248,6 +258,7 @@ class ClassicGroup:
         if self.leader is None:
             self.leader = member.member_id
         self.members[member.member_id] = member
+        self._peak = max(self._peak, len(self.members))
         self._count_protocols(member, 1)
         if member.join_token is not None:
             self._awaiting_join += 1

@@ -160,7 +160,7 @@ class Reconciliation(NamedTuple):
         )
 
 
-def _put_in_front(new: dict[bytes, Mapping[int, int]], there: EpochsOfPartitions) -> EpochsOfPartitions:
+def _put_in_front(new: EpochsOfPartitions, there: EpochsOfPartitions) -> EpochsOfPartitions:
     """Both, in an order in which topics whose ids share a bucket are as in Kafka's map.
 
     What is put there by `HashMap.computeIfAbsent` and `merge` comes before what is in its bucket, unlike what `put`
