@@ -391,6 +391,33 @@ def not_to_be_upgraded(p: Player) -> None:
     p.describe()
 
 
+def refused_while_members_wait(p: Player) -> None:
+    """Who is parked is sent away before the group is found to be one that cannot become a consumer group."""
+    malformed = {"range": b"\0\1\0"}
+    p.enter("c1", protocols=malformed)
+    p.sync("c1", {"c1": {"a": [0, 1, 2, 3]}})
+    p.join("c2", protocols=malformed)
+    p.join("c2", wait=False, protocols=malformed)
+    p.until("PreparingRebalance")
+    p.beat("n1", ["a"])
+    p.joined("c2")
+    p.describe()
+    p.heartbeat("c1")
+    p.join("c2", wait=False, protocols=malformed)
+    p.until("PreparingRebalance")
+    p.join("c1", protocols=malformed)
+    p.joined("c2")
+    p.sync("c2", wait=False)
+    p.let_arrive()
+    p.beat("n1", ["a"])
+    p.synced("c2")
+    p.describe()
+    p.sync("c1", {"c1": {"a": [0, 1]}, "c2": {"a": [2, 3]}})
+    p.sync("c2")
+    p.describe()
+    p.records()
+
+
 def odd_subscriptions(p: Player) -> None:
     """Subscriptions of the versions, with what they may carry; topics that are not there."""
     p.beat("n1", ["a"])
@@ -458,6 +485,7 @@ SCENARIOS: Final[dict[str, Callable[[Player], None]]] = {
         rebalancing_group,
         completing_group,
         not_to_be_upgraded,
+        refused_while_members_wait,
         odd_subscriptions,
         unknown_id_into_an_empty_group,
         deleted_group,

@@ -53,7 +53,7 @@ class MixedContext(Context):
         *,
         owned: Partitions | None = None,
         instance: str | None = None,
-        protocols: Mapping[str, bytes] | None = None,
+        protocols: Mapping[str, bytes] | Sequence[tuple[str, bytes]] | None = None,
         session_ms: int = SESSION_MS,
         rebalance_ms: int = REBALANCE_MS,
         version: int = 9,
@@ -62,7 +62,8 @@ class MixedContext(Context):
         if protocols is None:
             mine = {name: sorted(some) for name, some in (owned or {}).items()}
             protocols = {"range": subscription(topics, mine)}
-        given = [JoinGroupRequestProtocol(name, metadata) for name, metadata in protocols.items()]
+        pairs = protocols.items() if isinstance(protocols, Mapping) else protocols
+        given = [JoinGroupRequestProtocol(name, metadata) for name, metadata in pairs]
         request = JoinGroupRequest(GROUP, session_ms, rebalance_ms, member, instance, "consumer", given)
         token = object()
         now = self.broker_ms, self.timer_ms

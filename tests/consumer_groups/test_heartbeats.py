@@ -213,6 +213,24 @@ def test_the_last_to_leave_leaves_the_group_empty(context: Context):
     assert context.join("m3", "t").member_epoch == 6
 
 
+def test_before_4_4_the_target_of_a_group_without_members_is_not_computed():
+    context = Context(kafkastub_as_version="4.3")
+    context.topic("t", 4)
+    context.join("m1", "t")
+    context.leave("m1")
+    assert context.state() == ("Empty", 3, 2)
+    assert context.join("m2", "t").member_epoch == 4
+
+
+def test_before_4_4_another_assignor_is_asked_with_the_next_epoch():
+    context = Context(kafkastub_as_version="4.3")
+    context.topic("t", 4)
+    context.join("m1", "t")
+    assert context.heartbeat("m1", 2, assignor="range").member_epoch == 2
+    assert context.state() == ("Stable", 2, 2)
+    assert context.described().assignor_name == "range"
+
+
 def test_a_member_that_joins_again_counts_as_having_let_go_of_everything(context: Context):
     context.join("m1", "t")
     context.join("m2", "t")

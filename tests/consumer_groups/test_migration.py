@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
+from kafkastub.coordinator.records import GroupMetadata
 from kafkawire.errors import ErrorCode
 from tests.consumer_groups.context import refused
 from tests.consumer_groups.migration_player import subscription
@@ -157,6 +160,43 @@ def test_members_without_a_version_in_the_chosen_protocol_keep_a_group_from_bein
         context.classic_heartbeat(member, context.member(member).member_epoch)
     context.pass_time(35_001)
     assert "new" not in context.group().members
+
+
+MEASURED = (
+    *("BB", "Aa", "a-long-name", "zz", "m0", "m1", "m2", "m3", "m4"),
+    *("m5", "m6", "m7", "m8", "m11", "m9", "m10", "m13", "m12"),
+)
+"""Members of a group that has become classic, in the order of Kafka 4.4.0's DescribeGroups."""
+
+
+@pytest.mark.parametrize("members", [MEASURED[:7], MEASURED], ids=len)
+def test_members_of_a_group_that_becomes_classic_are_in_the_order_of_kafkas_map(members: Sequence[str]):
+    context = MixedContext()
+    context.topic("a", 4)
+    context.join("n1-member", "a")
+    for member in (*sorted(members[4:], key=lambda name: int(name[1:])), "a-long-name", "zz", "Aa", "BB"):
+        context.classic_join(member)
+    context.leave("n1-member")
+    described = context.coordinator.classic.describe(context.classic())
+    assert described is not None
+    assert [member.member_id for member in described.members] == list(members)
+    record = next(one for one in reversed(context.records) if isinstance(one, GroupMetadata))
+    assert [member.member_id for member in record.members] == list(members)
+    assert record.leader == "m0"
+
+
+def test_a_protocol_that_is_named_twice_may_leave_members_with_none_in_common():
+    """It counts twice. Then the last new member cannot leave, in Kafka as here (ClassicGroupMember.vote)."""
+    context = MixedContext()
+    context.topic("a", 4)
+    context.join("new", "a")
+    mine = subscription(["a"])
+    context.classic_join("one", protocols=[("range", mine), ("range", mine), ("roundrobin", mine)])
+    context.classic_join("two", protocols={"roundrobin": mine})
+    assert context.classic_join("three", protocols={"range": mine}).error_code == ErrorCode.NONE
+    with refused(ErrorCode.UNKNOWN_SERVER_ERROR):
+        context.leave("new")
+    assert set(context.group().members) == {"new", "one", "two", "three"}
 
 
 @pytest.mark.behaviour("CG-13")

@@ -156,6 +156,20 @@ def test_a_protocol_that_is_named_twice_is_selected_only_when_there_is_no_other(
 
 
 @pytest.mark.behaviour("JG-8")
+def test_a_protocol_that_is_named_twice_is_still_no_protocol_of_all():
+    """Kafka takes the last one in, for there are two of two, and never ends the rebalance."""
+    context = CoordinatorTestContext(group_initial_rebalance_delay_ms=3_000)
+    joins = []
+    for names in (["range", "range", "sticky"], ["sticky"], ["range"]):
+        protocols = [JoinGroupRequestProtocol(n, b"") for n in names]
+        request = JoinGroupRequest("g", 10_000, 60_000, "", None, "consumer", protocols)
+        joins.append(context.call(ApiKey.JOIN_GROUP, 3, request))
+    assert code(joins[2]) is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    context.advance(60_000)
+    assert [joined.answer.protocol_name for joined in joins[:2]] == ["sticky", "sticky"]
+
+
+@pytest.mark.behaviour("JG-8")
 @pytest.mark.parametrize("version", ALL_VERSIONS)
 @pytest.mark.parametrize(
     ("protocol_type", "protocols"), [("connect", RANGE), ("consumer", STICKY), ("consumer", {}), ("", RANGE)]
@@ -240,8 +254,8 @@ def test_a_static_follower_that_is_back_takes_its_place_without_a_rebalance():
     assert context.sync(Member("g", back.member_id, 1), instance="i2").answer.assignment == b"i2"
     persisted = context.records[-1]
     assert isinstance(persisted, GroupMetadata)
-    assert [m.member_id for m in persisted.members] == [old["i1"].member_id, back.member_id]
-    assert [m.assignment for m in persisted.members] == [b"i1", b"i2"]
+    shares = {m.member_id: m.assignment for m in persisted.members}
+    assert shares == {old["i1"].member_id: b"i1", back.member_id: b"i2"}
     assert persisted.generation == 1
 
 

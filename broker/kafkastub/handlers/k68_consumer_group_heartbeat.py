@@ -16,7 +16,8 @@ CG-9   The group's own configuration goes before the broker's.                  
 CG-10  Topics that grow, come or go are noticed with a member's next heartbeat.       Kafka: onMetadataUpdate
 CG-11  An error has its code and Kafka's text, and nothing else.
 CG-12  Epoch 0 into a classic group with members makes it a consumer group, as far as group.consumer.migration.policy
-       lets it; its generation is the epoch, who is parked there is told REBALANCE_IN_PROGRESS. Else GROUP_ID_NOT_FOUND.
+       lets it; its generation is the epoch, who is parked there is told REBALANCE_IN_PROGRESS. Else GROUP_ID_NOT_FOUND;
+       where only the members' metadata or assignments stand against it, who is parked has been sent away by then.
 CG-13  The last member of this protocol goes, and classic ones stay: the group becomes classic, and they rebalance.
 CG-14  The first heartbeat brings in the code that serves it, part by part, so that nobody waits for that.
 Not done: -

@@ -94,14 +94,16 @@ class Mixing(Consumers):
             if modern and not name:
                 return
             member = Member(name, on, G2, "consumer", [])
-        # Of one topic: the order of two in an assignment depends on their ids, and where these share a bucket on more.
-        topics = [self.pick(("t1", "t3"))]
+        # In which order two topics are in an assignment depends on their ids.
+        topics = self.random.sample(("t1", "t3"), self.pick((1, 1, 2)) if self.known else 1)
         member.protocols = verbs.protocols(*self.pick(PROTOCOLS), metadata=self._subscription(topics))
         more: dict[str, Json] = {"protocols": member.protocols, "protocol_type": "consumer"}
         if self.chance(0.08):
-            spoilt: list[dict[str, Json]] = [{"protocol_type": "other"}, {"protocols": verbs.protocols("none-else")}]
-            if modern:  # who waits in a classic group is sent away by a heartbeat that is then refused for this
-                spoilt.append({"protocols": verbs.protocols("range", metadata="00")})
+            spoilt: list[dict[str, Json]] = [
+                {"protocol_type": "other"},
+                {"protocols": verbs.protocols("none-else")},
+                {"protocols": verbs.protocols("range", metadata="00")},
+            ]
             more |= self.pick(spoilt)
         version = self.newest("JoinGroup", 9) if self.chance(0.5) else self.version("JoinGroup", 4)
         verbs.join(self.play, on, G2, version, member.member_id, **more)

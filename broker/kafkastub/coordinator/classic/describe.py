@@ -24,6 +24,6 @@ def described(group: ClassicGroup) -> DescribedGroup:
                 member_metadata=m.metadata(group.protocol) if stable else b"",
                 member_assignment=m.assignment,
             )
-            for m in group.members.values()
+            for m in group.in_order()
         ],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from kafkastub.coordinator.classic.member import ClassicMember, Protocols
 from kafkastub.coordinator.classic.states import PREVIOUS, State
@@ -40,6 +40,8 @@ class ClassicGroup:
 
     __slots__ = (
         "_awaiting_join",
+        "_named_twice",
+        "_peak",
         "_supported",
         "check_at",
         "generation",
@@ -80,6 +82,8 @@ class ClassicGroup:
         self.check_at = NOT_DUE
         self._awaiting_join = 0
         self._supported: dict[str, int] = {}
+        self._named_twice = 0
+        self._peak = 0
 
     # -- what others ask -----------------------------------------------------------------------------------------
 
@@ -130,6 +134,13 @@ class ClassicGroup:
         """How many joins are parked."""
         return self._awaiting_join
 
+    def in_order(self) -> list[ClassicMember]:
+        """The members in the order in which Kafka goes through them: of a HashMap, which never becomes smaller."""
+        buckets = 16
+        while self._peak > buckets * 3 // 4:
+            buckets *= 2
+        return [self.members[member_id] for member_id in string_map_order(self.members, buckets)]
+
     @property
     def rebalance_timeout_ms(self) -> int:
         """The longest of its members'."""
@@ -142,11 +153,17 @@ class ClassicGroup:
         return topic in self.subscribed
 
     def supports(self, protocol_type: str, protocols: Protocols) -> bool:
-        """Whether somebody with these protocols can be a member: one of them must be everybody's."""
+        """Whether somebody with these protocols can be a member: one of them must be everybody's.
+
+        Kafka is content with one that is named as often as there are members, be it by one of them; and then its
+        rebalance fails for good.
+        """
         if self.state is State.EMPTY:
             return bool(protocol_type) and bool(protocols)
         size = len(self.members)
-        return self.protocol_type == protocol_type and any(self._supported.get(n, 0) == size for n, _ in protocols)
+        if self.protocol_type != protocol_type or all(self._supported.get(n, 0) != size for n, _ in protocols):
+            return False
+        return not self._named_twice or not self._common().isdisjoint(name for name, _ in protocols)
 
     def validate_member(self, member_id: str, group_instance_id: str | None) -> None:
         """Raises UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID where the instance is another member by now (KIP-345)."""
@@ -224,8 +241,9 @@ class ClassicGroup:
         )
 
     def persisted(self, assignments: Mapping[str, bytes]) -> GroupMetadata:
-        """The record of the group as it is, with these assignments."""
-        members = tuple(m.persisted(self.protocol or "", assignments.get(i, b"")) for i, m in self.members.items())
+        """The record of the group as it is, with these assignments; members in Kafka's order."""
+        protocol = self.protocol or ""
+        members = tuple(m.persisted(protocol, assignments.get(m.member_id, b"")) for m in self.in_order())
         timestamp = -1 if self.state_timestamp is None else self.state_timestamp
         return GroupMetadata(
             self.group_id, self.protocol_type or "", self.generation, self.protocol, self.leader, timestamp, members
@@ -240,6 +258,7 @@ class ClassicGroup:
         if self.leader is None:
             self.leader = member.member_id
         self.members[member.member_id] = member
+        self._peak = max(self._peak, len(self.members))
         self._count_protocols(member, 1)
         if member.join_token is not None:
             self._awaiting_join += 1
@@ -292,6 +311,8 @@ class ClassicGroup:
     def _count_protocols(self, member: ClassicMember, by: int) -> None:
         for name, _ in member.protocols:  # one that is named twice counts twice, as in Kafka
             self._supported[name] = self._supported.get(name, 0) + by
+        if len(member.protocols) > 1 and len(dict(member.protocols)) < len(member.protocols):
+            self._named_twice += by
 
     # -- generations ---------------------------------------------------------------------------------------------
 
@@ -307,23 +328,34 @@ class ClassicGroup:
             self.leader = joined.member_id
         return True
 
-    def select_protocol(self) -> str:
+    def agreed_protocol(self) -> str | None:
         """The protocol with the most votes among those that all members support; of equals the first in a HashMap.
 
-        A protocol that a member names twice counts twice and is out; where that leaves none, it is in again (Kafka's
-        rebalance fails for good there).
+        A protocol that a member names twice counts twice, as in Kafka. None where that leaves a member without a choice
+        or chooses what one does not support: Kafka's selection fails there. Kafka: ClassicGroup.selectProtocol.
         """
         size = len(self.members)
-        candidates = {name for name, supporters in self._supported.items() if supporters == size}
-        if not candidates:
-            supported = [{name for name, _ in member.protocols} for member in self.members.values()]
-            candidates = set.intersection(*supported)
+        chosen = self._elected({name for name, supporters in self._supported.items() if supporters == size})
+        return chosen if chosen in self._common() else None
+
+    def select_protocol(self) -> str:
+        """The same, and where Kafka's rebalance would fail for good one that all members support all the same."""
+        chosen = self.agreed_protocol() or self._elected(self._common())
+        assert chosen is not None, "who joins supports what all others do"
+        return chosen
+
+    def _elected(self, candidates: Set[str]) -> str | None:
         votes: dict[str, int] = {}
         for member in self.members.values():
             choice = member.vote(candidates)
+            if choice is None:
+                return None
             votes[choice] = votes.get(choice, 0) + 1
-        order = string_map_order(votes)
-        return max(order, key=votes.__getitem__)
+        return max(string_map_order(votes), key=votes.__getitem__, default=None)
+
+    def _common(self) -> Set[str]:
+        """The protocols that all members support."""
+        return set.intersection(*({name for name, _ in member.protocols} for member in self.members.values()))
 
     def next_generation(self, broker_ms: int) -> None:
         """The joins are over: agree on a protocol and wait for the assignment, or be empty."""

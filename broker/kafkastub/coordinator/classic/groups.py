@@ -180,11 +180,12 @@ class ClassicGroups:
 
     # -- to another type and back --------------------------------------------------------------------------------
 
-    def give_way(self, group: Group, turn: Turn) -> None:
-        """A group of another type takes the group's place: who is parked shall join again.
+    def send_away(self, group: ClassicGroup, turn: Turn) -> None:
+        """Whoever is parked shall join again; all else stays. Kafka: GroupMetadataManager.convertToConsumerGroup."""
+        self._answer_all(group, ErrorCode.REBALANCE_IN_PROGRESS, turn)
 
-        Kafka: GroupMetadataManager.convertToConsumerGroup.
-        """
+    def give_way(self, group: Group, turn: Turn) -> None:
+        """A group of another type takes the group's place: who is parked shall join again."""
         assert isinstance(group, ClassicGroup)
         self._dismiss_all(group, ErrorCode.REBALANCE_IN_PROGRESS, turn)
 
@@ -194,15 +195,18 @@ class ClassicGroups:
         Its protocol is selected, the first of the members leads.
 
         Args:
-            members: at least one; they have a protocol in common.
+            members: at least one.
 
+        Raises UNKNOWN_SERVER_ERROR, as Kafka does, where they cannot agree on a protocol.
         Kafka: ClassicGroup.fromConsumerGroup.
         """
         group = ClassicGroup(group_id, turn.broker_ms)
         group.generation, group.protocol_type = generation, CONSUMER_PROTOCOL_TYPE
         for newcomer in members:
             group.add(ClassicMember(*newcomer, self.rebalancer.session(group, newcomer.member_id)))
-        group.protocol = group.select_protocol()
+        group.protocol = group.agreed_protocol()
+        if group.protocol is None:
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         group.subscribed = group.compute_subscribed()
         group.state = State.STABLE
         return group
@@ -280,11 +284,15 @@ class ClassicGroups:
 
     def _dismiss_all(self, group: ClassicGroup, error: ErrorCode, turn: Turn) -> None:
         """Answer everything that is parked with an error; nothing of the group's is due any more."""
+        self._answer_all(group, error, turn)
         for member in group.members.values():
             member.session.cancel()
-            response = JoinGroupResponse(error_code=error, member_id=member.member_id, protocol_name=None)
-            self.rebalancer.answer_join(group, member, response, turn)
-            self.rebalancer.answer_sync(member, SyncGroupResponse(error_code=error), turn)
         for deadline in (group.join, group.sync):
             if deadline is not None:
                 deadline.cancel()
+
+    def _answer_all(self, group: ClassicGroup, error: ErrorCode, turn: Turn) -> None:
+        for member in group.members.values():
+            response = JoinGroupResponse(error_code=error, member_id=member.member_id, protocol_name=None)
+            self.rebalancer.answer_join(group, member, response, turn)
+            self.rebalancer.answer_sync(member, SyncGroupResponse(error_code=error), turn)

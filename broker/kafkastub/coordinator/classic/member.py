@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from kafkastub.coordinator.records import MemberMetadata
 from kafkastub.coordinator.turn import Token, Turn
 from kafkastub.deadlines import Deadline
@@ -64,9 +66,9 @@ class ClassicMember:
         """The member's metadata for a protocol that it supports."""
         return next(metadata for name, metadata in self.protocols if name == protocol)
 
-    def vote(self, candidates: set[str]) -> str:
-        """The candidate that it likes best."""
-        return next(name for name, _ in self.protocols if name in candidates)
+    def vote(self, candidates: Set[str]) -> str | None:
+        """The candidate that it likes best; None where it supports none."""
+        return next((name for name, _ in self.protocols if name in candidates), None)
 
     @property
     def satisfies_session(self) -> bool:

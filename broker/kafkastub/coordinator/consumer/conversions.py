@@ -15,7 +15,7 @@ from kafkastub.coordinator.consumer.downgrade import downgraded, downgrades_with
 from kafkastub.coordinator.consumer.fencing import Fencing
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.consumer.upgrade import upgrade_records, upgraded_members
+from kafkastub.coordinator.consumer.upgrade import check_upgrade, upgrade_records, upgraded_members
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
@@ -40,10 +40,13 @@ class Conversions:
     def upgrade(self, group: Group, records: list[Record], turn: Turn) -> ConsumerGroup:
         """The consumer group that a classic group with members becomes once these records are written.
 
-        Its members' sessions count from now on. Raises what `upgraded_members` raises.
+        Its members' sessions count from now on. Raises what `check_upgrade` raises, then nothing has happened; and
+        what `upgraded_members` raises, then whoever is parked has been told to join again, as in Kafka.
         """
         assert isinstance(group, ClassicGroup)
-        members = upgraded_members(group, self.context.image, self.context.settings)
+        check_upgrade(group, self.context.settings)
+        self.classic.send_away(group, turn)
+        members = upgraded_members(group, self.context.image)
         names = dict.fromkeys(name for member in members for name in member.subscribed_topic_names)
         metadata_hash = self.context.topics.metadata_hash(names)
         upgraded = self.context.new(group.group_id)
@@ -62,7 +65,7 @@ class Conversions:
     def after_leaving(self, group: ConsumerGroup, leaving: Collection[str], turn: Turn) -> bool:
         """Members leave: where only classic ones stay, the group becomes classic, and they rebalance.
 
-        Whether it has. Raises GROUP_ID_NOT_FOUND, see `downgraded`; then nothing has happened.
+        Whether it has. Raises what `downgraded` raises; then nothing has happened.
         """
         if not downgrades_without(group, leaving, self._policy, self._classic_max_size):
             return False

@@ -48,7 +48,8 @@ def downgraded(
         leaving: members that will be gone.
         joining: a classic member that takes the place of the static one with its instance id; it comes last.
 
-    Raises GROUP_ID_NOT_FOUND, as Kafka does, where the metadata of one has no version.
+    Raises GROUP_ID_NOT_FOUND, as Kafka does, where the metadata of one has no version, and UNKNOWN_SERVER_ERROR where
+    they cannot agree on a protocol.
     """
     replaced = None if joining is None else group.static_member(joining.instance_id)
     out = {*leaving} if replaced is None else {*leaving, replaced.member_id}

@@ -89,7 +89,7 @@ class Fencing:
         ]
         epoch = group.epoch + 1
         records.append(ConsumerGroupMetadata(group_id, epoch, self.context.topics.metadata_hash(counts.names)))
-        if len(members) == len(group.members):
+        if len(members) == len(group.members) and self.context.settings.empty_is_assigned:
             records.append(ConsumerGroupTargetAssignmentMetadata(group_id, epoch, 0))
         self.context.write(group, records, turn)
 

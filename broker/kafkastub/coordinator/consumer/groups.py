@@ -27,8 +27,10 @@ from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.settings import ConsumerSettings
 from kafkastub.coordinator.turn import Turn
+from kafkawire.errors import KafkaError
 from kafkawire.messages.consumer_group_describe_response import DescribedGroup
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
+from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 
 
 class ConsumerGroups:
@@ -91,13 +93,19 @@ class ConsumerGroups:
             client_host: as Kafka shows it, with its slash: `/127.0.0.1`.
             may_describe: whether the client may know of a topic, for regular expressions; None where it may of all.
 
-        Raises: KafkaError with Kafka's message; what `check_heartbeat` raises is not looked for again.
+        Raises: KafkaError with Kafka's message; what `check_heartbeat` raises is not looked for again. Where somebody
+            else was answered before, the error is the reply.
         """
         turn = Turn(broker_ms, timer_ms)
         if request.member_epoch in (LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH):
             turn.reply = self.fencing.leave(request, turn)
         else:
-            turn.reply = self.heartbeats.beat(request, client_id, client_host, may_describe, turn)
+            try:
+                turn.reply = self.heartbeats.beat(request, client_id, client_host, may_describe, turn)
+            except KafkaError as error:
+                if not turn.completions:
+                    raise
+                turn.reply = ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
         return turn
 
     def describe(self, group: Group) -> DescribedGroup | None:

@@ -44,7 +44,7 @@ class Heartbeats:
         may_describe: MayDescribe | None,
         turn: Turn,
     ) -> ConsumerGroupHeartbeatResponse:
-        """One heartbeat. Raises what speaks against it; then nothing has happened."""
+        """One heartbeat. Raises what speaks against it; then nothing has happened, but see `Conversions.upgrade`."""
         group = self.context.find(request.group_id)
         if group is not None and _says_nothing_new(group, request, client_id, client_host):
             return self._answer(group, request.member_id, request.member_epoch, turn)

@@ -99,10 +99,13 @@ class Reconciliation(NamedTuple):
         kept = {topic_id: some for topic_id, some in member.assigned.items() if topic_id in self.topic_ids}
         if len(kept) == len(member.assigned) and (self.subscribes or member.pending_revocation):
             return member
-        pending = dict(member.pending_revocation)
-        for topic_id, some in member.assigned.items():
-            if topic_id not in kept:
-                pending[topic_id] = {**pending.get(topic_id, _NO_EPOCHS), **some}
+        before = member.pending_revocation
+        lost = {
+            topic_id: {**before.get(topic_id, _NO_EPOCHS), **some}
+            for topic_id, some in member.assigned.items()
+            if topic_id not in kept
+        }
+        pending = _put_in_front(lost, before) if self.subscribes or before else lost
         state = MemberState.UNREVOKED_PARTITIONS if pending and self._has_any(pending) else member.state
         return replace(
             member,
@@ -143,13 +146,25 @@ class Reconciliation(NamedTuple):
                 assigned=keeps,
                 pending_revocation=loses,
             )
-        for topic_id, free in gets.items():
-            keeps[topic_id] = {**keeps.get(topic_id, _NO_EPOCHS), **dict.fromkeys(free, self.target_epoch)}
+        got = {
+            topic_id: {**keeps.get(topic_id, _NO_EPOCHS), **dict.fromkeys(free, self.target_epoch)}
+            for topic_id, free in gets.items()
+        }
         return replace(
             member,
             state=MemberState.UNRELEASED_PARTITIONS if waits else MemberState.STABLE,
             member_epoch=self.target_epoch,
             previous_member_epoch=member.member_epoch,
-            assigned=keeps,
+            assigned=_put_in_front(got, keeps),
             pending_revocation=NOTHING,
         )
+
+
+def _put_in_front(new: EpochsOfPartitions, there: EpochsOfPartitions) -> EpochsOfPartitions:
+    """Both, in an order in which topics whose ids share a bucket are as in Kafka's map.
+
+    What is put there by `HashMap.computeIfAbsent` and `merge` comes before what is in its bucket, unlike what `put`
+    puts there.
+    """
+    front = [topic_id for topic_id in new if topic_id not in there]
+    return {topic_id: new[topic_id] for topic_id in reversed(front)} | {t: new.get(t, there[t]) for t in there}

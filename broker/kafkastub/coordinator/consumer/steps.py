@@ -148,7 +148,9 @@ class Steps:
         return member.subscribed_topic_names != updated.subscribed_topic_names
 
     def assignor_changes(self, group: ConsumerGroup, member: ConsumerMember, updated: ConsumerMember) -> bool:
-        """Whether the members now want another assignor."""
+        """Whether the members now want another assignor, and that matters."""
+        if not self.context.settings.assignor_raises_epoch:
+            return False
         default = self.context.default_assignor
         return (group.preferred_assignor() or default) != (group.preferred_assignor_after(member, updated) or default)
 

@@ -30,19 +30,23 @@ POLICIES: Final = frozenset({"upgrade", "bidirectional"})
 """The migration policies that let classic groups become consumer groups."""
 
 
-def upgraded_members(group: ClassicGroup, cluster: ClusterImage, settings: ConsumerSettings) -> list[ConsumerMember]:
-    """The members of a classic group as those of a consumer group, in Kafka's order; nothing has happened yet.
-
-    Raises GROUP_ID_NOT_FOUND with Kafka's message where the group cannot be upgraded, GROUP_MAX_SIZE_REACHED where
-    it has no place for one more, and UNKNOWN_SERVER_ERROR, as Kafka does, where a member does not support what the
-    group has agreed on, nothing was ever agreed on, or a partition is assigned to two.
-    """
+def check_upgrade(group: ClassicGroup, settings: ConsumerSettings) -> None:
+    """Raises GROUP_ID_NOT_FOUND with Kafka's message where the group cannot be upgraded, whatever its members say."""
     if settings.migration_policy not in POLICIES:
         raise _refused(group, "online upgrade is disabled.")
     if group.protocol_type != CONSUMER_PROTOCOL_TYPE:
         raise _refused(group, "the group does not use the consumer embedded protocol.")
     if group.size > settings.max_size:
         raise _refused(group, "the group size exceeds the consumer group maximum size.")
+
+
+def upgraded_members(group: ClassicGroup, cluster: ClusterImage) -> list[ConsumerMember]:
+    """The members of a classic group as those of a consumer group, in Kafka's order; nothing has happened yet.
+
+    Raises GROUP_ID_NOT_FOUND with Kafka's message where what they say stands against it, and UNKNOWN_SERVER_ERROR, as
+    Kafka does, where a member does not support what the group has agreed on, nothing was ever agreed on, or a partition
+    is assigned to two.
+    """
     taken: set[tuple[bytes, int]] = set()
     members = []
     for member_id in string_timeline_order(group.members):

@@ -34,6 +34,8 @@ class ConsumerSettings:
         migration_policy: `disabled`, `upgrade`, `downgrade` or `bidirectional`.
         assignor_offload: whether assignors are to run beside the coordinator. Kafka 4.4.0 knows the name and does not
             ask for it: a new target is in the answer to the heartbeat that made it necessary.
+        empty_is_assigned: whether the target of a group without members counts as computed, as since 4.4.
+        assignor_raises_epoch: whether another assignor than before is reason for a new epoch, as since 4.4.
     """
 
     session_timeout_ms: int = 45_000
@@ -44,6 +46,8 @@ class ConsumerSettings:
     max_size: int = 2**31 - 1
     assignors: tuple[str, ...] = ("uniform", "range")
     migration_policy: str = "bidirectional"
+    empty_is_assigned: bool = True
+    assignor_raises_epoch: bool = True
 
     @staticmethod
     def of(values: BrokerConfig) -> ConsumerSettings:
@@ -57,4 +61,6 @@ class ConsumerSettings:
             max_size=values["group.consumer.max.size"],
             assignors=assignor_names(values["group.consumer.assignors"]),
             migration_policy=values["group.consumer.migration.policy"].lower(),
+            empty_is_assigned=values.follows(4, 4),
+            assignor_raises_epoch=values.follows(4, 4),
         )
