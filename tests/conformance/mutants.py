@@ -96,7 +96,7 @@ MUTANTS = (
         "if self.state is State.STABLE and self.protocol_type != CONSUMER_PROTOCOL_TYPE:",
         "OffsetDelete",
     ),
-    Mutant(_GROUP, "return max(order, key=votes.__getitem__)", "return min(order, key=votes.__getitem__)", "JoinGroup"),
+    Mutant(_GROUP, "return max(string_map_order(votes)", "return min(string_map_order(votes)", "JoinGroup"),
     Mutant(_GROUP, "self.generation += 1", "self.generation += 2", "JoinGroup"),
     Mutant(_JOIN, "elif not group.supports(join.request.protocol_type, join.protocols):", "elif False:", "JoinGroup"),
     Mutant(_JOIN, "elif join.requires_member_id:", "elif False:", "JoinGroup"),
