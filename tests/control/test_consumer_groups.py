@@ -78,6 +78,14 @@ def test_a_revocation_is_held_and_released(http: Http, player: Callable[[str], P
     assert len(two.owned) == 2
 
 
+def test_a_session_is_ended(http: Http, player: Callable[[str], Player]) -> None:
+    one, two = player("one"), player("two")
+    rounds(one, two)
+    assert http.good("POST", "/v1/groups/g/end-session", {"member": "client-one"}) == {"member_id": "one"}
+    rounds(two)
+    assert len(two.owned) == 4
+
+
 @pytest.mark.parametrize(
     ("group", "what", "body", "status", "says"),
     [
@@ -92,6 +100,9 @@ def test_a_revocation_is_held_and_released(http: Http, player: Callable[[str], P
         ("nobody", "hold-revocation", {"member": "one"}, 404, "nobody"),
         ("g", "hold-revocation", {"member": "nobody"}, 404, "no member 'nobody'"),
         ("g", "release-revocation", {"member": "nobody"}, 404, "no member 'nobody'"),
+        ("g", "end-session", {"member": "nobody"}, 404, "no member 'nobody'"),
+        ("g", "end-session", {}, 400, "member is missing"),
+        ("nobody", "end-session", {"member": "one"}, 404, "nobody"),
         ("nobody", "release-revocation", {"member": "one"}, 404, "nobody"),
     ],
 )
@@ -121,6 +132,7 @@ def test_while_the_coordinator_is_loading(stub: KafkaStub, http: Http, player: C
             ("PUT", "target", {"target": {}}),
             ("POST", "hold-revocation", {"member": "one"}),
             ("POST", "release-revocation", {"member": "one"}),
+            ("POST", "end-session", {"member": "one"}),
         ):
             status, said = http.ask(method, f"/v1/groups/g/{what}", body)
             assert (status, said["code"]) == (503, "COORDINATOR_LOAD_IN_PROGRESS")

@@ -11,6 +11,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from kafkastub import GroupTimeout, KafkaStub, StubError
+from kafkawire.errors import ErrorCode
 from tests.stub.consumers import AT_ONCE, Player, rounds
 from tests.waiting import SECONDS, until
 
@@ -41,7 +42,7 @@ def test_there_is_nothing_before_the_first_group(stub: KafkaStub) -> None:
     assert dict(stub.groups) == {}
     assert len(stub.groups) == 0
     assert "g" not in stub.groups
-    with pytest.raises(KeyError, match="there is no group 'g'"):
+    with pytest.raises(KeyError, match="group 'g' does not exist"):
         stub.groups["g"]
 
 
@@ -167,6 +168,28 @@ def test_who_is_held_for_too_long_is_fenced(stub: KafkaStub, player: Callable[..
     assert list(stub.groups["g"].members) == ["two"]
 
 
+@pytest.mark.parametrize("name", ["one", "first", "client-one"])
+def test_one_dies_and_the_others_live(stub: KafkaStub, player: Callable[..., Player], name: str) -> None:
+    one, two = player("one", instance="first"), player("two")
+    rounds(one, two)
+    group = stub.groups["g"]
+    assert group.member("one").assigned
+    group.end_session(name)
+    assert list(group.members) == ["two"]
+    rounds(two)
+    assert two.owned == set(FOUR)
+    assert ErrorCode(one.beat().error_code) is ErrorCode.UNKNOWN_MEMBER_ID
+    with pytest.raises(KeyError, match="group 'g' has no member 'one'"):
+        group.end_session("one")
+
+
+def test_a_session_that_ends_may_be_the_last_one(stub: KafkaStub, player: Callable[..., Player]) -> None:
+    one = player("one")
+    rounds(one)
+    stub.groups["g"].end_session("one")
+    assert stub.groups["g"].state == "Empty"
+
+
 def test_nobody_to_hold(stub: KafkaStub, player: Callable[..., Player]) -> None:
     rounds(player("one"))
     with pytest.raises(KeyError, match="group 'g' has no member 'nobody'"):
@@ -251,6 +274,10 @@ def test_a_classic_group() -> None:
                     None,
                     None,
                 )
+                group.end_session("two")  # one that lives joins again
+                until(lambda: group.epoch > told.epoch and group.state == "Stable", "the group rebalances")
+                stub.wait_group("g", state="Stable", members=2, timeout=SECONDS)
+                assert told.member("two").member_id not in group.members
                 for refused in (lambda: group.set_target({}), lambda: group.hold_revocation("one")):
                     with pytest.raises(ValueError, match="is not a consumer group"):
                         refused()
@@ -310,9 +337,9 @@ def test_a_group_that_is_gone(stub: KafkaStub, player: Callable[..., Player]) ->
     one.leave()
     stub.clock.advance(days=30)
     until(lambda: not stub.groups, "the group is forgotten")
-    with pytest.raises(KeyError, match="there is no group 'g'"):
+    with pytest.raises(KeyError, match="group 'g' does not exist"):
         group.state  # noqa: B018
-    with pytest.raises(KeyError, match="Group g not found"):
+    with pytest.raises(KeyError, match="group 'g' does not exist"):
         group.set_target({})
     hold.release()
 
@@ -331,6 +358,8 @@ def test_a_stub_in_a_process_of_its_own() -> None:
         rounds(one, two)
         assert one.owned == set(FOUR)
         stub.wait_assigned("g", {"one": FOUR, "two": []})
+        group.end_session("two")
+        assert list(group.members) == ["one"]
         assert "g" in stub.groups
         for each in (one, two):
             each.close()

@@ -206,12 +206,29 @@ def release_revocation(state: BrokerState, group_id: str, member_id: str) -> Non
         consumer_groups(state).release_revocation(group_id, member_id)
 
 
-def _of_consumers(state: BrokerState, group_id: str) -> GroupView:
-    group = state.coordinator.groups.get(group_id)
-    if group is None:
-        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
-    found = view(state, group_id) if group.group_type == CONSUMER else None
+def end_session(state: BrokerState, group_id: str, name: str, broker_ms: int, timer_ms: int) -> str:
+    """Do at once what the end of this member's session does, in a group of either protocol; gives the member id.
+
+    Raises KeyError for a member that there is not, KafkaError: GROUP_ID_NOT_FOUND, INVALID_REQUEST for a member that
+    waits for a rebalance of a classic group, which keeps its session alive.
+    """
+    found = _known(state, group_id)
+    member_id = found.member(name).member_id
+    groups = state.coordinator.classic if found.type == CLASSIC else consumer_groups(state)
+    state.settle(groups.end_session(group_id, member_id, broker_ms, timer_ms))
+    return member_id
+
+
+def _known(state: BrokerState, group_id: str) -> GroupView:
+    found = view(state, group_id)
     if found is None:
+        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id!r} does not exist.")
+    return found
+
+
+def _of_consumers(state: BrokerState, group_id: str) -> GroupView:
+    found = _known(state, group_id)
+    if found.type != CONSUMER:
         said = f"Group {group_id} is not a consumer group: its members assign the partitions themselves."
         raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, said)
     return found

@@ -131,12 +131,29 @@ class StubGroup:
         member_id = self._act(lambda broker: hold_revocation(broker.state, self.group_id, member))
         return RevocationHold(self._runner, self.group_id, member_id)
 
+    def end_session(self, member: str) -> None:
+        """Do at once what the end of this member's session does: it is out, and the others get what it had.
+
+        So is a consumer that has died. One that lives is told UNKNOWN_MEMBER_ID by its next heartbeat, and joins
+        again. Groups of both protocols have that.
+
+        Raises KeyError for a member that there is not, ValueError for one that waits for a rebalance of a classic
+        group: that keeps its session alive.
+        """
+        from kafkastub.state.group_views import end_session
+
+        self._act(lambda broker: end_session(broker.state, self.group_id, member, *broker.clock.both()))
+
     def _act(self, work: Callable[[Broker], T]) -> T:
+        def known(broker: Broker) -> T:
+            _view(broker, self.group_id)
+            return work(broker)
+
         try:
-            return _call(self._runner, work)
+            return _call(self._runner, known)
         except KafkaError as error:
             said = error.message or error.code.name
-            if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or "not found" in said:
+            if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
                 raise KeyError(said) from None
             raise ValueError(said) from None
 
@@ -187,7 +204,7 @@ def _view(broker: Broker, group_id: str) -> GroupView:
 
     found = view(broker.state, group_id)
     if found is None:
-        raise KeyError(f"there is no group {group_id!r}")
+        raise KeyError(f"group {group_id!r} does not exist")
     return found
 
 
