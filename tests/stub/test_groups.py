@@ -382,3 +382,41 @@ def test_a_target_is_there_again_after_a_restart(tmp_path: Path) -> None:
         stub.wait_assigned("g", {"one": FOUR[3:], "two": FOUR[:3]})
         for player in again:
             player.close()
+
+
+def test_who_was_away_for_too_long_finds_its_group_again(stub: KafkaStub, player: Callable[..., Player]) -> None:
+    one = player("one")
+    rounds(one)
+    stub.clock.advance(seconds=45, timers=True)
+    assert (stub.groups["g"].state, stub.groups["g"].members) == ("Empty", {})
+    assert ErrorCode(one.beat().error_code) is ErrorCode.UNKNOWN_MEMBER_ID  # not GROUP_ID_NOT_FOUND: clients give up
+    stub.expire_offsets_now()
+    assert "g" not in stub.groups
+
+
+def test_a_group_that_nobody_comes_back_to_goes_with_a_sweep_on_the_way(
+    stub: KafkaStub, player: Callable[..., Player]
+) -> None:
+    rounds(player("one"))
+    stub.clock.advance(minutes=10, seconds=44, timers=True)
+    assert "g" in stub.groups
+    stub.clock.advance(seconds=1)
+    assert "g" not in stub.groups
+    rounds(player("two"))
+    stub.clock.advance(minutes=11, timers=True)
+    assert "g" not in stub.groups
+
+
+def test_a_classic_group_is_found_again_likewise() -> None:
+    with KafkaStub(topics={"orders": 1}, config={"group.initial.rebalance.delay.ms": 0}) as stub:
+        stop = threading.Event()
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(classic, stub, "one", stop)
+            try:
+                stub.wait_assigned("g", {"one": [("orders", 0)]}, timeout=SECONDS)
+                with stub.faults.add(client_id="one", api=("Heartbeat", "JoinGroup"), hold="before"):
+                    stub.clock.advance(seconds=45, timers=True)
+                    assert (stub.groups["g"].state, stub.groups["g"].members) == ("Empty", {})
+            finally:
+                stop.set()
+            running.result(SECONDS)
