@@ -68,6 +68,7 @@ def test_a_revocation_is_held_and_released(http: Http, player: Callable[[str], P
     rounds(one)
     held = http.good("POST", "/v1/groups/g/hold-revocation", {"member": "client-one"})
     assert held == {"member_id": "one", "held": True}
+    assert [member["held"] for member in http.good("GET", "/v1/groups/g")["member_list"]] == [True]
     rounds(one, two)
     assert two.owned == set()
     assert http.good("POST", "/v1/groups/g/release-revocation", {"member": "one"}) == {
@@ -94,6 +95,7 @@ def test_a_session_is_ended(http: Http, player: Callable[[str], Player]) -> None
         ("g", "target", {"target": {"nobody": []}}, 404, "no member 'nobody'"),
         ("g", "target", {"target": {"one": [{"topic": "nothing", "partition": 0}]}}, 404, "nothing"),
         ("g", "target", {"target": {"one": [FOUR[0]], "two": [FOUR[0]]}}, 400, "orders"),
+        ("g", "target", {"target": {"one": [FOUR[0], FOUR[0]]}}, 400, "twice"),
         ("g", "target", {"target": {"one": [{"topic": "orders", "partition": "0"}]}}, 400, "target.one.0.partition"),
         ("g", "target", {"target": []}, 400, "target=[]"),
         ("g", "target", {}, 400, "target is missing"),

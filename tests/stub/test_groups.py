@@ -121,6 +121,8 @@ def test_a_target_that_the_test_chooses(stub: KafkaStub, player: Callable[..., P
         ({"one": [("orders", 4)]}, KeyError, "orders"),
         ({"one": [("nothing", 0)]}, KeyError, "nothing"),
         ({"one": [FOUR[0]], "two": [FOUR[0]]}, ValueError, "orders"),
+        ({"one": [FOUR[0], FOUR[0]]}, ValueError, "orders-0 is given to member one twice"),
+        ({"one": [("audit", 0)]}, ValueError, "one does not subscribe to audit, only to orders"),
         ({"one": "orders"}, TypeError, "of member 'one' is refused"),
         ({"one": [("orders", "0")]}, TypeError, "of member 'one' is refused"),
         ({"one": 1}, TypeError, "of member 'one' is refused"),
@@ -139,6 +141,14 @@ def test_a_target_that_cannot_be(
     assert group.view() == before
 
 
+def test_a_target_that_is_misspelt(stub: KafkaStub, player: Callable[..., Player]) -> None:
+    rounds(player("one"))
+    with pytest.raises(AttributeError, match="'targets': only its `target` can be set"):
+        stub.groups["g"].targets = {"one": []}  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="state"):
+        stub.groups["g"].state = "Empty"  # type: ignore[misc]
+
+
 @pytest.mark.parametrize("terse", [False, True])
 def test_what_is_held_stays_with_its_member(stub: KafkaStub, player: Callable[..., Player], terse: bool) -> None:
     one, two = player("one"), player("two")
@@ -151,6 +161,7 @@ def test_what_is_held_stays_with_its_member(stub: KafkaStub, player: Callable[..
         assert one.owned == set(FOUR[:2])  # it has let go, and the broker does not hear it
         assert two.owned == set()
         assert group.member("one").pending_revocation == tuple(FOUR[2:])
+        assert [group.member(name).held for name in ("one", "two")] == [True, False]
         assert group.state == "Reconciling"
     rounds(one, two)
     assert (two.owned, group.state) == (set(FOUR[2:]), "Stable")
@@ -208,7 +219,7 @@ def test_waiting_for_an_assignment(stub: KafkaStub, player: Callable[..., Player
         waiting.result(SECONDS)
     stub.wait_assigned("g", {"one": reversed(FOUR[:2])})
     wrong = {"one": FOUR[:1], "nobody": []}
-    says = r"one has orders-0, orders-1; group 'g' has no member 'nobody'"
+    says = r"one has orders-0, orders-1 instead of orders-0; group 'g' has no member 'nobody'"
     with pytest.raises(GroupTimeout, match=says):
         stub.wait_assigned("g", wrong, timeout=0.01)
     assert stub._running().state.group_watchers == []
@@ -221,7 +232,7 @@ def test_a_member_that_has_not_let_go_is_waited_for(stub: KafkaStub, player: Cal
     rounds(one)
     with stub.groups["g"].hold_revocation("one"):
         rounds(one, two)
-        with pytest.raises(GroupTimeout, match="one has not let go of orders-2, orders-3"):
+        with pytest.raises(GroupTimeout, match="one has not let go of orders-2, orders-3, which is held by the test"):
             stub.wait_assigned("g", {"one": FOUR[:2]}, timeout=0.01)
 
 
@@ -350,6 +361,8 @@ def test_a_stub_in_a_process_of_its_own() -> None:
         rounds(one, two)
         group = stub.groups["g"]
         assert group.state == "Stable"
+        with pytest.raises(AttributeError, match="only its `target` can be set"):
+            group.targets = {"one": FOUR}  # type: ignore[attr-defined]
         group.target = {"one": FOUR}
         assert group.target == {"one": tuple(FOUR), "two": ()}
         with group.hold_revocation("two"):
@@ -420,3 +433,42 @@ def test_a_classic_group_is_found_again_likewise() -> None:
             finally:
                 stop.set()
             running.result(SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("named", "refusal", "says"),
+    [
+        ({"group": 1}, TypeError, "group=1 is refused"),
+        ({"timeout": "5"}, TypeError, "timeout='5' is refused"),
+        ({"timeout": None}, TypeError, "timeout=None is refused"),
+        ({"timeout": -1}, ValueError, "timeout=-1 is refused"),
+        ({"timeout": float("nan")}, ValueError, "timeout=nan is refused"),
+        ({"timeout": float("inf")}, ValueError, "timeout=inf is refused"),
+        ({"members": "2"}, TypeError, "members='2' is refused"),
+        ({"members": -1}, ValueError, "members=-1 is refused"),
+        ({"state": None}, TypeError, "state=None is refused"),
+        ({"assignment": {}}, ValueError, "assignment={} is refused"),
+    ],
+)
+def test_what_cannot_be_waited_for_is_refused_at_once(
+    stub: KafkaStub, named: dict[str, object], refusal: type[Exception], says: str
+) -> None:
+    if not named.keys() & {"assignment"}:
+        with pytest.raises(refusal, match=says):
+            stub.wait_group(**{"group": "g", **named})  # type: ignore[arg-type]
+    if not named.keys() & {"members", "state"}:
+        with pytest.raises(refusal, match=says):
+            stub.wait_assigned(**{"group": "g", "assignment": {"one": FOUR}, **named})  # type: ignore[arg-type]
+
+
+def test_a_wait_for_what_nobody_can_have_says_so(stub: KafkaStub, player: Callable[..., Player]) -> None:
+    rounds(player("one"))
+    wanted = [("audit", 1), ("nothing", 0), ("nothing", 1)]
+    says = (
+        "one has orders-0, orders-1, orders-2, orders-3 instead of audit-1, nothing-0, nothing-1; "
+        "there is no partition audit-1, only 1 of them; there is no topic 'nothing'$"
+    )
+    with pytest.raises(GroupTimeout, match=says):
+        stub.wait_assigned("g", {"one": wanted}, timeout=0.01)
+    with pytest.raises(GroupTimeout, match=r"group 'other' does not exist after 0\.01 s, Stable was waited for"):
+        stub.wait_group("other", timeout=0.01)

@@ -72,6 +72,7 @@ class MemberInfo(BaseModel):
     pending_revocation: list[Place] = Field(description="what it is told to let go of, and has not")
     target: list[Place] | None = Field(description="what it is to have in the end; null in a classic group")
     upgraded: bool | None = Field(description="whether it uses the consumer protocol; null in a classic group")
+    held: bool = Field(description="whether a test holds what it lets go of: hold-revocation")
 
 
 class OffsetInfo(BaseModel):
@@ -314,6 +315,7 @@ def _members(described: GroupDescription, views: Mapping[str, MemberView]) -> li
             pending_revocation=_places(seen.pending_revocation),
             target=None if seen.target is None else _places(seen.target),
             upgraded=seen.upgraded,
+            held=seen.held,
         )
         for member, seen in pairs
     ]
