@@ -109,9 +109,12 @@ class TestTargets:
             ({"m1": {"nope": [0]}}, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             ({"m1": {"t": [4]}}, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             ({"m1": {"t": [1]}, "m2": {"t": [0, 1]}}, ErrorCode.INVALID_REQUEST),
+            ({"m1": {"t": [1, 1]}}, ErrorCode.INVALID_REQUEST),
+            ({"m1": {"other": [0]}}, ErrorCode.INVALID_REQUEST),
         ],
     )
     def test_one_that_cannot_be_is_refused(self, context: Context, target: dict, code: ErrorCode):
+        context.topic("other", 1)
         context.join("m1", "t")
         context.join("m2", "t")
         before = context.shown()

@@ -68,6 +68,7 @@ def test_a_revocation_is_held_and_released(http: Http, player: Callable[[str], P
     rounds(one)
     held = http.good("POST", "/v1/groups/g/hold-revocation", {"member": "client-one"})
     assert held == {"member_id": "one", "held": True}
+    assert [member["held"] for member in http.good("GET", "/v1/groups/g")["member_list"]] == [True]
     rounds(one, two)
     assert two.owned == set()
     assert http.good("POST", "/v1/groups/g/release-revocation", {"member": "one"}) == {
@@ -78,6 +79,14 @@ def test_a_revocation_is_held_and_released(http: Http, player: Callable[[str], P
     assert len(two.owned) == 2
 
 
+def test_a_session_is_ended(http: Http, player: Callable[[str], Player]) -> None:
+    one, two = player("one"), player("two")
+    rounds(one, two)
+    assert http.good("POST", "/v1/groups/g/end-session", {"member": "client-one"}) == {"member_id": "one"}
+    rounds(two)
+    assert len(two.owned) == 4
+
+
 @pytest.mark.parametrize(
     ("group", "what", "body", "status", "says"),
     [
@@ -86,12 +95,16 @@ def test_a_revocation_is_held_and_released(http: Http, player: Callable[[str], P
         ("g", "target", {"target": {"nobody": []}}, 404, "no member 'nobody'"),
         ("g", "target", {"target": {"one": [{"topic": "nothing", "partition": 0}]}}, 404, "nothing"),
         ("g", "target", {"target": {"one": [FOUR[0]], "two": [FOUR[0]]}}, 400, "orders"),
+        ("g", "target", {"target": {"one": [FOUR[0], FOUR[0]]}}, 400, "twice"),
         ("g", "target", {"target": {"one": [{"topic": "orders", "partition": "0"}]}}, 400, "target.one.0.partition"),
         ("g", "target", {"target": []}, 400, "target=[]"),
         ("g", "target", {}, 400, "target is missing"),
         ("nobody", "hold-revocation", {"member": "one"}, 404, "nobody"),
         ("g", "hold-revocation", {"member": "nobody"}, 404, "no member 'nobody'"),
         ("g", "release-revocation", {"member": "nobody"}, 404, "no member 'nobody'"),
+        ("g", "end-session", {"member": "nobody"}, 404, "no member 'nobody'"),
+        ("g", "end-session", {}, 400, "member is missing"),
+        ("nobody", "end-session", {"member": "one"}, 404, "nobody"),
         ("nobody", "release-revocation", {"member": "one"}, 404, "nobody"),
     ],
 )
@@ -121,6 +134,7 @@ def test_while_the_coordinator_is_loading(stub: KafkaStub, http: Http, player: C
             ("PUT", "target", {"target": {}}),
             ("POST", "hold-revocation", {"member": "one"}),
             ("POST", "release-revocation", {"member": "one"}),
+            ("POST", "end-session", {"member": "one"}),
         ):
             status, said = http.ask(method, f"/v1/groups/g/{what}", body)
             assert (status, said["code"]) == (503, "COORDINATOR_LOAD_IN_PROGRESS")

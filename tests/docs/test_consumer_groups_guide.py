@@ -66,7 +66,7 @@ def test_the_commands_and_the_port_say_what_the_guide_shows() -> None:
             done = run(*shlex.split(command)[1:], "--bootstrap-server", stub.bootstrap_servers)
             said = (done.err + done.out).replace(stub.bootstrap_servers, "127.0.0.1:9092")
             assert [line.split() for line in said.splitlines()] == [line.split() for line in expected.splitlines()]
-        assert len(BODIES) == 3
+        assert len(BODIES) == 4
         for method, path, body in BODIES:
             assert httpx.request(method, stub.control_url + path, json=json.loads(body)).status_code == 200, path
         for each in (one, two):

@@ -11,6 +11,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from kafkastub import GroupTimeout, KafkaStub, StubError
+from kafkawire.errors import ErrorCode
 from tests.stub.consumers import AT_ONCE, Player, rounds
 from tests.waiting import SECONDS, until
 
@@ -41,7 +42,7 @@ def test_there_is_nothing_before_the_first_group(stub: KafkaStub) -> None:
     assert dict(stub.groups) == {}
     assert len(stub.groups) == 0
     assert "g" not in stub.groups
-    with pytest.raises(KeyError, match="there is no group 'g'"):
+    with pytest.raises(KeyError, match="group 'g' does not exist"):
         stub.groups["g"]
 
 
@@ -120,6 +121,8 @@ def test_a_target_that_the_test_chooses(stub: KafkaStub, player: Callable[..., P
         ({"one": [("orders", 4)]}, KeyError, "orders"),
         ({"one": [("nothing", 0)]}, KeyError, "nothing"),
         ({"one": [FOUR[0]], "two": [FOUR[0]]}, ValueError, "orders"),
+        ({"one": [FOUR[0], FOUR[0]]}, ValueError, "orders-0 is given to member one twice"),
+        ({"one": [("audit", 0)]}, ValueError, "one does not subscribe to audit, only to orders"),
         ({"one": "orders"}, TypeError, "of member 'one' is refused"),
         ({"one": [("orders", "0")]}, TypeError, "of member 'one' is refused"),
         ({"one": 1}, TypeError, "of member 'one' is refused"),
@@ -138,6 +141,14 @@ def test_a_target_that_cannot_be(
     assert group.view() == before
 
 
+def test_a_target_that_is_misspelt(stub: KafkaStub, player: Callable[..., Player]) -> None:
+    rounds(player("one"))
+    with pytest.raises(AttributeError, match="'targets': only its `target` can be set"):
+        stub.groups["g"].targets = {"one": []}  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="state"):
+        stub.groups["g"].state = "Empty"  # type: ignore[misc]
+
+
 @pytest.mark.parametrize("terse", [False, True])
 def test_what_is_held_stays_with_its_member(stub: KafkaStub, player: Callable[..., Player], terse: bool) -> None:
     one, two = player("one"), player("two")
@@ -150,6 +161,7 @@ def test_what_is_held_stays_with_its_member(stub: KafkaStub, player: Callable[..
         assert one.owned == set(FOUR[:2])  # it has let go, and the broker does not hear it
         assert two.owned == set()
         assert group.member("one").pending_revocation == tuple(FOUR[2:])
+        assert [group.member(name).held for name in ("one", "two")] == [True, False]
         assert group.state == "Reconciling"
     rounds(one, two)
     assert (two.owned, group.state) == (set(FOUR[2:]), "Stable")
@@ -165,6 +177,28 @@ def test_who_is_held_for_too_long_is_fenced(stub: KafkaStub, player: Callable[..
     rounds(two)
     assert two.owned == set(FOUR)
     assert list(stub.groups["g"].members) == ["two"]
+
+
+@pytest.mark.parametrize("name", ["one", "first", "client-one"])
+def test_one_dies_and_the_others_live(stub: KafkaStub, player: Callable[..., Player], name: str) -> None:
+    one, two = player("one", instance="first"), player("two")
+    rounds(one, two)
+    group = stub.groups["g"]
+    assert group.member("one").assigned
+    group.end_session(name)
+    assert list(group.members) == ["two"]
+    rounds(two)
+    assert two.owned == set(FOUR)
+    assert ErrorCode(one.beat().error_code) is ErrorCode.UNKNOWN_MEMBER_ID
+    with pytest.raises(KeyError, match="group 'g' has no member 'one'"):
+        group.end_session("one")
+
+
+def test_a_session_that_ends_may_be_the_last_one(stub: KafkaStub, player: Callable[..., Player]) -> None:
+    one = player("one")
+    rounds(one)
+    stub.groups["g"].end_session("one")
+    assert stub.groups["g"].state == "Empty"
 
 
 def test_nobody_to_hold(stub: KafkaStub, player: Callable[..., Player]) -> None:
@@ -185,7 +219,7 @@ def test_waiting_for_an_assignment(stub: KafkaStub, player: Callable[..., Player
         waiting.result(SECONDS)
     stub.wait_assigned("g", {"one": reversed(FOUR[:2])})
     wrong = {"one": FOUR[:1], "nobody": []}
-    says = r"one has orders-0, orders-1; group 'g' has no member 'nobody'"
+    says = r"one has orders-0, orders-1 instead of orders-0; group 'g' has no member 'nobody'"
     with pytest.raises(GroupTimeout, match=says):
         stub.wait_assigned("g", wrong, timeout=0.01)
     assert stub._running().state.group_watchers == []
@@ -198,7 +232,7 @@ def test_a_member_that_has_not_let_go_is_waited_for(stub: KafkaStub, player: Cal
     rounds(one)
     with stub.groups["g"].hold_revocation("one"):
         rounds(one, two)
-        with pytest.raises(GroupTimeout, match="one has not let go of orders-2, orders-3"):
+        with pytest.raises(GroupTimeout, match="one has not let go of orders-2, orders-3, which is held by the test"):
             stub.wait_assigned("g", {"one": FOUR[:2]}, timeout=0.01)
 
 
@@ -251,6 +285,10 @@ def test_a_classic_group() -> None:
                     None,
                     None,
                 )
+                group.end_session("two")  # one that lives joins again
+                until(lambda: group.epoch > told.epoch and group.state == "Stable", "the group rebalances")
+                stub.wait_group("g", state="Stable", members=2, timeout=SECONDS)
+                assert told.member("two").member_id not in group.members
                 for refused in (lambda: group.set_target({}), lambda: group.hold_revocation("one")):
                     with pytest.raises(ValueError, match="is not a consumer group"):
                         refused()
@@ -310,9 +348,9 @@ def test_a_group_that_is_gone(stub: KafkaStub, player: Callable[..., Player]) ->
     one.leave()
     stub.clock.advance(days=30)
     until(lambda: not stub.groups, "the group is forgotten")
-    with pytest.raises(KeyError, match="there is no group 'g'"):
+    with pytest.raises(KeyError, match="group 'g' does not exist"):
         group.state  # noqa: B018
-    with pytest.raises(KeyError, match="Group g not found"):
+    with pytest.raises(KeyError, match="group 'g' does not exist"):
         group.set_target({})
     hold.release()
 
@@ -323,6 +361,8 @@ def test_a_stub_in_a_process_of_its_own() -> None:
         rounds(one, two)
         group = stub.groups["g"]
         assert group.state == "Stable"
+        with pytest.raises(AttributeError, match="only its `target` can be set"):
+            group.targets = {"one": FOUR}  # type: ignore[attr-defined]
         group.target = {"one": FOUR}
         assert group.target == {"one": tuple(FOUR), "two": ()}
         with group.hold_revocation("two"):
@@ -331,6 +371,8 @@ def test_a_stub_in_a_process_of_its_own() -> None:
         rounds(one, two)
         assert one.owned == set(FOUR)
         stub.wait_assigned("g", {"one": FOUR, "two": []})
+        group.end_session("two")
+        assert list(group.members) == ["one"]
         assert "g" in stub.groups
         for each in (one, two):
             each.close()
@@ -353,3 +395,80 @@ def test_a_target_is_there_again_after_a_restart(tmp_path: Path) -> None:
         stub.wait_assigned("g", {"one": FOUR[3:], "two": FOUR[:3]})
         for player in again:
             player.close()
+
+
+def test_who_was_away_for_too_long_finds_its_group_again(stub: KafkaStub, player: Callable[..., Player]) -> None:
+    one = player("one")
+    rounds(one)
+    stub.clock.advance(seconds=45, timers=True)
+    assert (stub.groups["g"].state, stub.groups["g"].members) == ("Empty", {})
+    assert ErrorCode(one.beat().error_code) is ErrorCode.UNKNOWN_MEMBER_ID  # not GROUP_ID_NOT_FOUND: clients give up
+    stub.expire_offsets_now()
+    assert "g" not in stub.groups
+
+
+def test_a_group_that_nobody_comes_back_to_goes_with_a_sweep_on_the_way(
+    stub: KafkaStub, player: Callable[..., Player]
+) -> None:
+    rounds(player("one"))
+    stub.clock.advance(minutes=10, seconds=44, timers=True)
+    assert "g" in stub.groups
+    stub.clock.advance(seconds=1)
+    assert "g" not in stub.groups
+    rounds(player("two"))
+    stub.clock.advance(minutes=11, timers=True)
+    assert "g" not in stub.groups
+
+
+def test_a_classic_group_is_found_again_likewise() -> None:
+    with KafkaStub(topics={"orders": 1}, config={"group.initial.rebalance.delay.ms": 0}) as stub:
+        stop = threading.Event()
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(classic, stub, "one", stop)
+            try:
+                stub.wait_assigned("g", {"one": [("orders", 0)]}, timeout=SECONDS)
+                with stub.faults.add(client_id="one", api=("Heartbeat", "JoinGroup"), hold="before"):
+                    stub.clock.advance(seconds=45, timers=True)
+                    assert (stub.groups["g"].state, stub.groups["g"].members) == ("Empty", {})
+            finally:
+                stop.set()
+            running.result(SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("named", "refusal", "says"),
+    [
+        ({"group": 1}, TypeError, "group=1 is refused"),
+        ({"timeout": "5"}, TypeError, "timeout='5' is refused"),
+        ({"timeout": None}, TypeError, "timeout=None is refused"),
+        ({"timeout": -1}, ValueError, "timeout=-1 is refused"),
+        ({"timeout": float("nan")}, ValueError, "timeout=nan is refused"),
+        ({"timeout": float("inf")}, ValueError, "timeout=inf is refused"),
+        ({"members": "2"}, TypeError, "members='2' is refused"),
+        ({"members": -1}, ValueError, "members=-1 is refused"),
+        ({"state": None}, TypeError, "state=None is refused"),
+        ({"assignment": {}}, ValueError, "assignment={} is refused"),
+    ],
+)
+def test_what_cannot_be_waited_for_is_refused_at_once(
+    stub: KafkaStub, named: dict[str, object], refusal: type[Exception], says: str
+) -> None:
+    if not named.keys() & {"assignment"}:
+        with pytest.raises(refusal, match=says):
+            stub.wait_group(**{"group": "g", **named})  # type: ignore[arg-type]
+    if not named.keys() & {"members", "state"}:
+        with pytest.raises(refusal, match=says):
+            stub.wait_assigned(**{"group": "g", "assignment": {"one": FOUR}, **named})  # type: ignore[arg-type]
+
+
+def test_a_wait_for_what_nobody_can_have_says_so(stub: KafkaStub, player: Callable[..., Player]) -> None:
+    rounds(player("one"))
+    wanted = [("audit", 1), ("nothing", 0), ("nothing", 1)]
+    says = (
+        "one has orders-0, orders-1, orders-2, orders-3 instead of audit-1, nothing-0, nothing-1; "
+        "there is no partition audit-1, only 1 of them; there is no topic 'nothing'$"
+    )
+    with pytest.raises(GroupTimeout, match=says):
+        stub.wait_assigned("g", {"one": wanted}, timeout=0.01)
+    with pytest.raises(GroupTimeout, match=r"group 'other' does not exist after 0\.01 s, Stable was waited for"):
+        stub.wait_group("other", timeout=0.01)

@@ -28,10 +28,22 @@ COMMANDS = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; gives the exit status."""
-    given = sys.argv[1:] if argv is None else list(argv)
+    given = _action_first(sys.argv[1:] if argv is None else list(argv))
     arguments = parser(given[0] if given else None).parse_args(given)
     status: int = arguments.run(arguments)
     return status
+
+
+def _action_first(given: list[str]) -> list[str]:
+    """`groups --members --describe`, as kafka-consumer-groups.sh is asked, is `groups describe --members`."""
+    if given[:1] == ["groups"] and given[1:2] and given[1].startswith("--"):
+        for at, option in enumerate(given):
+            if option in _GROUP_ACTIONS:
+                return [given[0], option[2:], *given[1:at], *given[at + 1 :]]
+    return given
+
+
+_GROUP_ACTIONS = ("--list", "--describe", "--delete", "--delete-offsets", "--reset-offsets")
 
 
 def parser(only: str | None = None) -> argparse.ArgumentParser:

@@ -43,6 +43,8 @@ class Groups:
         types: what makes groups, by the type's name.
         image: the topics, for the types with epochs; None for no topics.
         group_configs: what a group is configured for itself, by its id; None where it is not.
+        spare_ms: how long a sweep leaves a group without offsets that has lost its last member; see `spare`.
+        spared: such groups.
         simple: the one of them that makes groups which only store offsets.
     """
 
@@ -58,6 +60,8 @@ class Groups:
         "profile",
         "settings",
         "simple",
+        "spare_ms",
+        "spared",
         "types",
         "unseen",
     )
@@ -67,6 +71,8 @@ class Groups:
         self.profile = profile
         self.groups: dict[str, Group] = {}
         self.unseen: set[str] = set()
+        self.spare_ms = 0
+        self.spared: list[Group] = []
         self.hard = HardState()
         self.deadlines: Deadlines[Turn] = Deadlines()
         self.index = ExpiryIndex()
@@ -101,8 +107,24 @@ class Groups:
         del self.groups[group.group_id]
         self.unseen.discard(group.group_id)
 
+    def spare(self, ms: int, broker_ms: int) -> None:
+        """From now on sweeps leave a group that has no offsets and loses its last member alone for so long.
+
+        Kafka sweeps every `offsets.retention.check.interval.ms`: a member that was thrown out comes back to its group
+        before that. With 0 those that were left count again: the next sweep takes them if nobody has come.
+        """
+        self.spare_ms = ms
+        if not ms:
+            for group in self.spared:
+                self.index.touch(group, broker_ms)
+            self.spared.clear()
+
     def emptied(self, group: Group, turn: Turn) -> None:
         """A group has lost its last member: let the sweep look at it when the first of its offsets can be due."""
         topics = self.offsets.topics(group.group_id).values()
+        if not topics and self.spare_ms:
+            self.spared.append(group)
+            self.index.touch(group, turn.broker_ms + self.spare_ms)
+            return
         waits = bool(topics) and not any(columns.explicit_expiry for columns in topics)
         self.index.touch(group, turn.broker_ms + (max(self.expiry.retention_ms, 0) if waits else 0))

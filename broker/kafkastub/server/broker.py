@@ -284,10 +284,27 @@ class Broker:
     def advance(self, ms: int, timers: bool = False) -> None:
         """Move broker time forward through everything that falls due on the way, each at its own time.
 
-        With `timers`, sessions, rebalances and long polls get as much older; otherwise live members do not notice.
+        With `timers`, sessions, rebalances and long polls get as much older; otherwise live members do not notice. Then
+        a group that loses its last member on the way, and has no offsets, is there for as long as Kafka would have it
+        at most: a member that comes back finds it.
         """
         clock, state = self.clock, self.state
         load(state, clock.both)
+        if timers:
+            state.coordinator.spare(state.config["offsets.retention.check.interval.ms"], clock.broker_ms())
+        try:
+            self._move(ms, timers)
+        finally:
+            state.coordinator.spare(0, clock.broker_ms())
+        # What is left of a log depends on the time alone: looking at the end is as good as at each deadline on the way.
+        state.logs.clean(clock.broker_ms())
+        state.expire_delegation_tokens(clock.broker_ms())
+        self.note_clock("advance timers" if timers else "advance")
+        self.rearm()
+
+    def _move(self, ms: int, timers: bool) -> None:
+        """Step by step."""
+        clock, state = self.clock, self.state
         left = ms
         while True:
             broker_ms, timer_ms = clock.both()
@@ -310,11 +327,6 @@ class Broker:
             deadline = state.next_event() if timers else None
             if left <= 0 and (deadline is None or deadline > clock.both()[1]):
                 break  # of much that is due at once, a part happens at a time
-        # What is left of a log depends on the time alone: looking at the end is as good as at each deadline on the way.
-        state.logs.clean(clock.broker_ms())
-        state.expire_delegation_tokens(clock.broker_ms())
-        self.note_clock("advance timers" if timers else "advance")
-        self.rearm()
 
     def when_kept(self, done: Callable[[str | None], None]) -> None:
         """Call when all that was changed until now is on the disk; with a sentence where it cannot be.

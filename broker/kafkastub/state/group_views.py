@@ -40,6 +40,7 @@ class MemberView(NamedTuple):
             its assignment.
         target: what it is to have in the end.
         upgraded: False of a member that uses the classic protocol in a group of the consumer protocol.
+        held: what it says it has let go of does not count, as a test wants it: `hold_revocation`.
     """
 
     member_id: str
@@ -54,6 +55,7 @@ class MemberView(NamedTuple):
     pending_revocation: Partitions
     target: Partitions | None
     upgraded: bool | None
+    held: bool = False
 
 
 class GroupView(NamedTuple):
@@ -142,6 +144,7 @@ def _consumer(state: BrokerState, group: Group) -> GroupView | None:
 def _consumer_member(state: BrokerState, group_id: str, row: consumer_described.Member) -> MemberView:
     hard = state.coordinator.hard.consumer.get(group_id)
     current = None if hard is None else hard.current.get(row.member_id)
+    group = consumer_groups(state).find(group_id)
     return MemberView(
         row.member_id,
         row.instance_id,
@@ -155,6 +158,7 @@ def _consumer_member(state: BrokerState, group_id: str, row: consumer_described.
         () if current is None else _by_name(state, current.pending_revocation),
         _named(row.target_assignment.topic_partitions),
         row.member_type != 0,
+        group is not None and group.held is not None and group.held.holds(row.member_id),
     )
 
 
@@ -206,12 +210,29 @@ def release_revocation(state: BrokerState, group_id: str, member_id: str) -> Non
         consumer_groups(state).release_revocation(group_id, member_id)
 
 
-def _of_consumers(state: BrokerState, group_id: str) -> GroupView:
-    group = state.coordinator.groups.get(group_id)
-    if group is None:
-        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
-    found = view(state, group_id) if group.group_type == CONSUMER else None
+def end_session(state: BrokerState, group_id: str, name: str, broker_ms: int, timer_ms: int) -> str:
+    """Do at once what the end of this member's session does, in a group of either protocol; gives the member id.
+
+    Raises KeyError for a member that there is not, KafkaError: GROUP_ID_NOT_FOUND, INVALID_REQUEST for a member that
+    waits for a rebalance of a classic group, which keeps its session alive.
+    """
+    found = _known(state, group_id)
+    member_id = found.member(name).member_id
+    groups = state.coordinator.classic if found.type == CLASSIC else consumer_groups(state)
+    state.settle(groups.end_session(group_id, member_id, broker_ms, timer_ms))
+    return member_id
+
+
+def _known(state: BrokerState, group_id: str) -> GroupView:
+    found = view(state, group_id)
     if found is None:
+        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id!r} does not exist.")
+    return found
+
+
+def _of_consumers(state: BrokerState, group_id: str) -> GroupView:
+    found = _known(state, group_id)
+    if found.type != CONSUMER:
         said = f"Group {group_id} is not a consumer group: its members assign the partitions themselves."
         raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, said)
     return found
@@ -232,11 +253,28 @@ def unassigned(found: GroupView | None, wanted: Mapping[str, Iterable[TopicParti
         except KeyError as error:
             missing.append(str(error.args[0]))
             continue
-        if member.assigned != tuple(sorted(partitions)):
-            missing.append(f"{name} has {shown(member.assigned)}")
+        places = tuple(sorted(partitions))
+        if member.assigned != places:
+            missing.append(f"{name} has {shown(member.assigned)} instead of {shown(places)}")
         elif member.pending_revocation:
-            missing.append(f"{name} has not let go of {shown(member.pending_revocation)}")
+            missing.append(f"{name} has not let go of {shown(member.pending_revocation)}{_why(member)}")
     return missing
+
+
+def unknown(state: BrokerState, wanted: Mapping[str, Iterable[TopicPartition]]) -> list[str]:
+    """Which of the topics and partitions there are not: nobody can have them."""
+    said: dict[str, None] = {}
+    for topic, index in sorted({place for partitions in wanted.values() for place in partitions}):
+        known = state.cluster.topics.get(topic)
+        if known is None:
+            said[f"there is no topic {topic!r}"] = None
+        elif not 0 <= index < len(known.partitions):
+            said[f"there is no partition {topic}-{index}, only {len(known.partitions)} of them"] = None
+    return list(said)
+
+
+def _why(member: MemberView) -> str:
+    return ", which is held by the test (hold_revocation)" if member.held else ""
 
 
 def shown(partitions: Iterable[TopicPartition]) -> str:

@@ -57,6 +57,11 @@ class StubGroup:
         self._runner = runner
         self.group_id = group_id
 
+    def __setattr__(self, name: str, value: object) -> None:
+        if name != "group_id" and not name.startswith("_") and not hasattr(type(self), name):
+            raise AttributeError(f"nothing of a group is set by {name!r}: only its `target` can be set")
+        super().__setattr__(name, value)
+
     def view(self) -> GroupView:
         """All that can be told of it, of one moment."""
         return _call(self._runner, lambda broker: _view(broker, self.group_id))
@@ -110,8 +115,8 @@ class StubGroup:
         The members come to it as they come to any, by their heartbeats. Who is not named is to have nothing. It stays
         until the next epoch: until members come, go or subscribe to something else, or their topics change.
 
-        Raises KeyError for a member or a partition that there is not, ValueError for a partition that is given twice
-        and for a classic group, TypeError.
+        Raises KeyError for a member or a partition that there is not, ValueError for a partition that is given twice,
+        for a topic that the member does not subscribe to and for a classic group, TypeError.
         """
         from kafkastub.state.group_views import set_target
 
@@ -131,12 +136,29 @@ class StubGroup:
         member_id = self._act(lambda broker: hold_revocation(broker.state, self.group_id, member))
         return RevocationHold(self._runner, self.group_id, member_id)
 
+    def end_session(self, member: str) -> None:
+        """Do at once what the end of this member's session does: it is out, and the others get what it had.
+
+        So is a consumer that has died. One that lives is told UNKNOWN_MEMBER_ID by its next heartbeat, and joins
+        again. Groups of both protocols have that.
+
+        Raises KeyError for a member that there is not, ValueError for one that waits for a rebalance of a classic
+        group: that keeps its session alive.
+        """
+        from kafkastub.state.group_views import end_session
+
+        self._act(lambda broker: end_session(broker.state, self.group_id, member, *broker.clock.both()))
+
     def _act(self, work: Callable[[Broker], T]) -> T:
+        def known(broker: Broker) -> T:
+            _view(broker, self.group_id)
+            return work(broker)
+
         try:
-            return _call(self._runner, work)
+            return _call(self._runner, known)
         except KafkaError as error:
             said = error.message or error.code.name
-            if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or "not found" in said:
+            if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
                 raise KeyError(said) from None
             raise ValueError(said) from None
 
@@ -187,7 +209,7 @@ def _view(broker: Broker, group_id: str) -> GroupView:
 
     found = view(broker.state, group_id)
     if found is None:
-        raise KeyError(f"there is no group {group_id!r}")
+        raise KeyError(f"group {group_id!r} does not exist")
     return found
 
 
@@ -223,7 +245,14 @@ def _index(value: object) -> int:
 
 
 def wait_group(runner: Runner, group: str, state: str, members: int | None, timeout: float) -> None:
-    """`KafkaStub.wait_group`. Raises GroupTimeout after `timeout` seconds, ValueError."""
+    """`KafkaStub.wait_group`. Raises GroupTimeout after `timeout` seconds, TypeError, ValueError."""
+    _check_wait(group, timeout)
+    if not isinstance(state, str):
+        raise TypeError(f"state={state!r} is refused: one of {', '.join(STATES)} is wanted")
+    if members is not None and (not isinstance(members, int) or isinstance(members, bool)):
+        raise TypeError(f"members={members!r} is refused: a number is wanted, or None for any")
+    if members is not None and members < 0:
+        raise ValueError(f"members={members} is refused: a group has 0 or more")
     if state.lower() not in _BY_LOWER:
         raise ValueError(f"state={state!r}: a group is {', '.join(STATES)}")
     wanted = _BY_LOWER[state.lower()], members
@@ -233,8 +262,9 @@ def wait_group(runner: Runner, group: str, state: str, members: int | None, time
         return now[0] == wanted[0] and (members is None or now[1] == members)
 
     def told(broker: Broker) -> str:
-        now = _in_words(*_state_of(broker, group))
-        return f"group {group!r} is {now} after {timeout:g} s, {_in_words(*wanted)} was waited for"
+        state, size = _state_of(broker, group)
+        now = "does not exist" if state == _DEAD else f"is {_in_words(state, size)}"
+        return f"group {group!r} {now} after {timeout:g} s, {_in_words(*wanted)} was waited for"
 
     _wait(runner, reached, told, timeout)
 
@@ -242,9 +272,12 @@ def wait_group(runner: Runner, group: str, state: str, members: int | None, time
 def wait_assigned(
     runner: Runner, group: str, assignment: Mapping[str, Iterable[TopicPartition]], timeout: float
 ) -> None:
-    """`KafkaStub.wait_assigned`. Raises GroupTimeout after `timeout` seconds, TypeError."""
-    from kafkastub.state.group_views import unassigned, view
+    """`KafkaStub.wait_assigned`. Raises GroupTimeout after `timeout` seconds, TypeError, ValueError."""
+    from kafkastub.state.group_views import unassigned, unknown, view
 
+    _check_wait(group, timeout)
+    if not _target(assignment):
+        raise ValueError("assignment={} is refused: it names nobody to wait for; wait_group waits for a whole group")
     wanted = {name: _partitions(name, partitions) for name, partitions in _target(assignment).items()}
 
     def missing(broker: Broker) -> list[str]:
@@ -253,9 +286,20 @@ def wait_assigned(
         return unassigned(view(broker.state, group), wanted)
 
     def told(broker: Broker) -> str:
-        return f"group {group!r} is not assigned like that after {timeout:g} s: {'; '.join(missing(broker))}"
+        said = missing(broker) + unknown(broker.state, wanted)
+        return f"group {group!r} is not assigned like that after {timeout:g} s: {'; '.join(said)}"
 
     _wait(runner, lambda broker: not missing(broker), told, timeout)
+
+
+def _check_wait(group: object, timeout: object) -> None:
+    """Raises TypeError, ValueError."""
+    if not isinstance(group, str):
+        raise TypeError(f"group={group!r} is refused: the id of a group is wanted, a text")
+    if not isinstance(timeout, int | float) or isinstance(timeout, bool):
+        raise TypeError(f"timeout={timeout!r} is refused: a number of seconds is wanted")
+    if not 0 <= timeout <= threading.TIMEOUT_MAX:
+        raise ValueError(f"timeout={timeout!r} is refused: seconds from 0 to {threading.TIMEOUT_MAX:.0f} are wanted")
 
 
 def _wait(runner: Runner, reached: Callable[[Broker], bool], told: Callable[[Broker], str], timeout: float) -> None:

@@ -289,7 +289,7 @@ class KafkaStub:
 
         `state` is one of Empty, PreparingRebalance, CompletingRebalance, Assigning, Reconciling, Stable and Dead; a
         group that does not exist is Dead. Raises GroupTimeout after `timeout` seconds, ValueError for a state that
-        there is not.
+        there is not, TypeError.
         """
         from kafkastub.stub.groups import wait_group
 
@@ -301,7 +301,7 @@ class KafkaStub:
         """Wait until members of a group have exactly these partitions: `{"one": [("orders", 0)], "two": []}`.
 
         A member is named by its member id, its group instance id or its client id; others may have what they have.
-        Raises GroupTimeout after `timeout` seconds, TypeError.
+        Raises GroupTimeout after `timeout` seconds, ValueError where nobody is named, TypeError.
         """
         from kafkastub.stub.groups import wait_assigned
 

@@ -72,6 +72,7 @@ class MemberInfo(BaseModel):
     pending_revocation: list[Place] = Field(description="what it is told to let go of, and has not")
     target: list[Place] | None = Field(description="what it is to have in the end; null in a classic group")
     upgraded: bool | None = Field(description="whether it uses the consumer protocol; null in a classic group")
+    held: bool = Field(description="whether a test holds what it lets go of: hold-revocation")
 
 
 class OffsetInfo(BaseModel):
@@ -140,6 +141,14 @@ class Held(BaseModel):
     held: bool
 
 
+class SessionEnded(BaseModel):
+    """Whose session has ended."""
+
+    model_config = example(member_id="Iqk8GDnmTXuqPnqMfUWCnQ")
+
+    member_id: str
+
+
 class Expired(BaseModel):
     """What a sweep has come to."""
 
@@ -206,7 +215,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
 
 def _add_targets(router: APIRouter, hosted: Hosted, state: Callable[[], BrokerState]) -> None:
-    """What only tests do to a group of the consumer protocol."""
+    """What only tests do to a group."""
 
     @router.put("/{group:path}/target", summary="Let the target assignment be this, with a new epoch")
     async def set_target(group: str, body: NewTarget) -> GroupDetail:
@@ -223,6 +232,14 @@ def _add_targets(router: APIRouter, hosted: Hosted, state: Callable[[], BrokerSt
 
         found = state()
         return Held(member_id=_done(hosted, group, lambda: hold_revocation(found, group, body.member)), held=True)
+
+    @router.post("/{group:path}/end-session", summary="Do at once what the end of a member's session does")
+    async def end(group: str, body: MemberGiven) -> SessionEnded:
+        from kafkastub.state.group_views import end_session
+
+        broker, found = hosted.running(), state()
+        ended = _done(hosted, group, lambda: end_session(found, group, body.member, *broker.clock.both()))
+        return SessionEnded(member_id=ended)
 
     @router.post("/{group:path}/release-revocation", summary="What it lets go of counts again")
     async def release(group: str, body: MemberGiven) -> Held:
@@ -298,6 +315,7 @@ def _members(described: GroupDescription, views: Mapping[str, MemberView]) -> li
             pending_revocation=_places(seen.pending_revocation),
             target=None if seen.target is None else _places(seen.target),
             upgraded=seen.upgraded,
+            held=seen.held,
         )
         for member, seen in pairs
     ]

@@ -134,6 +134,25 @@ class ClassicGroups:
             self._guests_of(group).sync(group, request, token, turn)
         return turn
 
+    def end_session(self, group_id: str, member_id: str, broker_ms: int, timer_ms: int) -> Turn:
+        """What the end of the member's session does, at once; ours, for tests.
+
+        Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, and INVALID_REQUEST while the member waits for its answer to a
+        JoinGroup or SyncGroup, which keeps its session alive.
+        """
+        turn, group = Turn(broker_ms, timer_ms), self.find(group_id)
+        if group is None:
+            raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND)
+        member = group.members.get(member_id)
+        if member is None:
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID)
+        if member.satisfies_session:
+            what = f"Member {member_id} of group {group_id} waits for the rebalance: its session cannot end meanwhile."
+            raise KafkaError(ErrorCode.INVALID_REQUEST, what)
+        member.session.cancel()
+        member.session.fire(turn)
+        return turn
+
     def heartbeat(
         self, group_id: str, member_id: str, group_instance_id: str | None, generation: int, timer_ms: int
     ) -> ErrorCode:

@@ -126,7 +126,10 @@ class ConsumerContext:
                 self._end(group, turn)
         if group.subscriptions.lost or not group.members:
             group.subscriptions.lost = False
-            groups.index.touch(group, turn.broker_ms)
+            if groups.spare_ms and not group.members:
+                groups.emptied(group, turn)
+            else:
+                groups.index.touch(group, turn.broker_ms)
 
     def _end(self, group: Group, turn: Turn) -> None:
         group.end(turn.broker_ms)

@@ -216,13 +216,14 @@ class ConsumerGroup:
                 m.client_host,
                 self.timers[m.member_id].session_timeout_ms if m.member_id in self.timers else -1,
                 m.rebalance_timeout_ms,
-                self._topics_of(m),
+                self.topics_of(m),
             )
             for m in self.in_order()
         ]
         return GroupDescription(self.epoch, self.preferred_assignor(), None, members)
 
-    def _topics_of(self, member: ConsumerMember) -> list[str]:
+    def topics_of(self, member: ConsumerMember) -> list[str]:
+        """What a member subscribes to, by name or by what its expression has matched, sorted."""
         resolved = self.subscriptions.resolved.get(member.subscribed_topic_regex or "")
         return sorted({*member.subscribed_topic_names, *(() if resolved is None else resolved.topics)})
 

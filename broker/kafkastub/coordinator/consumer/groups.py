@@ -171,6 +171,12 @@ class ConsumerGroups:
         if group is not None and group.held is not None:
             group.held.release(member_id)
 
+    def end_session(self, group_id: str, member_id: str, broker_ms: int, timer_ms: int) -> Turn:
+        """What the end of the member's session does, at once. Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID."""
+        turn, group = Turn(broker_ms, timer_ms), self.context.known(group_id)
+        self.fencing.expel(group, group.member(member_id).member_id, turn)
+        return turn
+
     # -- a group type --------------------------------------------------------------------------------------------
 
     def new(self, group_id: str, broker_ms: int) -> ConsumerGroup:

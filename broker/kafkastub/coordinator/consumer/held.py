@@ -27,6 +27,10 @@ class HeldRevocations:
         """From now on."""
         self._held.add(member_id)
 
+    def holds(self, member_id: str) -> bool:
+        """Whether the member is held now."""
+        return member_id in self._held
+
     def release(self, member_id: str) -> None:
         """No more. One that is not held is no error."""
         self._held.discard(member_id)

@@ -23,15 +23,20 @@ def records(
     given: dict[tuple[str, int], str] = {}
     by_member: dict[str, Assignment] = {}
     for member_id, topics in target.items():
-        group.member(member_id)
+        subscribed = group.topics_of(group.member(member_id))
         some = {topic: frozenset(partitions) for topic, partitions in topics.items() if partitions}
         by_member[member_id] = {_topic_id(image, topic, which): which for topic, which in some.items()}
         for topic, partitions in topics.items():
+            if partitions and topic not in subscribed:
+                known = ", ".join(subscribed) or "nothing"
+                what = f"Member {member_id} does not subscribe to {topic}, only to {known}."
+                raise KafkaError(ErrorCode.INVALID_REQUEST, what)
             for partition in partitions:
-                first = given.setdefault((topic, partition), member_id)
-                if first != member_id:
-                    what = f"Partition {topic}-{partition} is given to two members, {first} and {member_id}."
-                    raise KafkaError(ErrorCode.INVALID_REQUEST, what)
+                first = given.get((topic, partition))
+                if first is not None:
+                    whom = f"member {first} twice" if first == member_id else f"two members, {first} and {member_id}"
+                    raise KafkaError(ErrorCode.INVALID_REQUEST, f"Partition {topic}-{partition} is given to {whom}.")
+                given[topic, partition] = member_id
     group_id, epoch = group.group_id, group.epoch + 1
     found: list[Record] = [ConsumerGroupMetadata(group_id, epoch, group.metadata_hash)]
     for member_id in group.members:
