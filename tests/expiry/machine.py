@@ -194,7 +194,6 @@ class Histories(RuleBasedStateMachine):
         self.model.advance(SESSION_MS - 1)
         self.model.now += 1
         self.lives.leave(crashed, *self.lives.of[crashed].members)
-        self.context.state.expire_offsets(self.context.broker_ms)
         self.model.sweep()
 
     def _heartbeat(self, groups: Iterable[str]) -> None:

@@ -138,8 +138,6 @@ class MovedLives(Lives):
         assert context.clock.both() == (before[0] + ms, before[1] + ms * timers)
         tombstones = [at for at, _, _ in context.stamping.tombstones]
         assert tombstones == sorted(tombstones)
-        if timers:  # which leaves groups alone that have lost their last member just now
-            context.state.expire_offsets(context.broker_ms)
         expiry = context.coordinator.next_expiry()
         assert expiry is None or expiry > context.broker_ms
 

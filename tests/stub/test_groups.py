@@ -420,47 +420,6 @@ def test_a_group_that_nobody_comes_back_to_goes_with_a_sweep_on_the_way(
     assert "g" not in stub.groups
 
 
-def test_a_classic_group_is_found_again_likewise() -> None:
-    with KafkaStub(topics={"orders": 1}, config={"group.initial.rebalance.delay.ms": 0}) as stub:
-        stop = threading.Event()
-        with ThreadPoolExecutor(1) as pool:
-            running = pool.submit(classic, stub, "one", stop)
-            try:
-                stub.wait_assigned("g", {"one": [("orders", 0)]}, timeout=SECONDS)
-                with stub.faults.add(client_id="one", api=("Heartbeat", "JoinGroup"), hold="before"):
-                    stub.clock.advance(seconds=45, timers=True)
-                    assert (stub.groups["g"].state, stub.groups["g"].members) == ("Empty", {})
-            finally:
-                stop.set()
-            running.result(SECONDS)
-
-
-@pytest.mark.parametrize(
-    ("named", "refusal", "says"),
-    [
-        ({"group": 1}, TypeError, "group=1 is refused"),
-        ({"timeout": "5"}, TypeError, "timeout='5' is refused"),
-        ({"timeout": None}, TypeError, "timeout=None is refused"),
-        ({"timeout": -1}, ValueError, "timeout=-1 is refused"),
-        ({"timeout": float("nan")}, ValueError, "timeout=nan is refused"),
-        ({"timeout": float("inf")}, ValueError, "timeout=inf is refused"),
-        ({"members": "2"}, TypeError, "members='2' is refused"),
-        ({"members": -1}, ValueError, "members=-1 is refused"),
-        ({"state": None}, TypeError, "state=None is refused"),
-        ({"assignment": {}}, ValueError, "assignment={} is refused"),
-    ],
-)
-def test_what_cannot_be_waited_for_is_refused_at_once(
-    stub: KafkaStub, named: dict[str, object], refusal: type[Exception], says: str
-) -> None:
-    if not named.keys() & {"assignment"}:
-        with pytest.raises(refusal, match=says):
-            stub.wait_group(**{"group": "g", **named})  # type: ignore[arg-type]
-    if not named.keys() & {"members", "state"}:
-        with pytest.raises(refusal, match=says):
-            stub.wait_assigned(**{"group": "g", "assignment": {"one": FOUR}, **named})  # type: ignore[arg-type]
-
-
 def test_a_wait_for_what_nobody_can_have_says_so(stub: KafkaStub, player: Callable[..., Player]) -> None:
     rounds(player("one"))
     wanted = [("audit", 1), ("nothing", 0), ("nothing", 1)]

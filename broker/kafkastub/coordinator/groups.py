@@ -108,10 +108,12 @@ class Groups:
         self.unseen.discard(group.group_id)
 
     def spare(self, ms: int, broker_ms: int) -> None:
-        """From now on sweeps leave a group that has no offsets and loses its last member alone for so long.
+        """From now on sweeps leave a group of the consumer protocol alone for so long that has no offsets and loses its
+        last member.
 
         Kafka sweeps every `offsets.retention.check.interval.ms`: a member that was thrown out comes back to its group
-        before that. With 0 those that were left count again: the next sweep takes them if nobody has come.
+        before that, and gives up for good where its group is gone; one of the classic protocol joins anew. With 0 those
+        that were left count again: the next sweep takes them if nobody has come.
         """
         self.spare_ms = ms
         if not ms:
@@ -119,12 +121,16 @@ class Groups:
                 self.index.touch(group, broker_ms)
             self.spared.clear()
 
+    def is_spared(self, group: Group, turn: Turn) -> bool:
+        """Whether sweeps leave a group alone that has just lost its last member."""
+        if not self.spare_ms or self.offsets.topics(group.group_id):
+            return False
+        self.spared.append(group)
+        self.index.touch(group, turn.broker_ms + self.spare_ms)
+        return True
+
     def emptied(self, group: Group, turn: Turn) -> None:
         """A group has lost its last member: let the sweep look at it when the first of its offsets can be due."""
         topics = self.offsets.topics(group.group_id).values()
-        if not topics and self.spare_ms:
-            self.spared.append(group)
-            self.index.touch(group, turn.broker_ms + self.spare_ms)
-            return
         waits = bool(topics) and not any(columns.explicit_expiry for columns in topics)
         self.index.touch(group, turn.broker_ms + (max(self.expiry.retention_ms, 0) if waits else 0))

@@ -285,8 +285,8 @@ class Broker:
         """Move broker time forward through everything that falls due on the way, each at its own time.
 
         With `timers`, sessions, rebalances and long polls get as much older; otherwise live members do not notice. Then
-        a group that loses its last member on the way, and has no offsets, is there for as long as Kafka would have it
-        at most: a member that comes back finds it.
+        a group of the consumer protocol that loses its last member on the way, and has no offsets, is there for as long
+        as Kafka would have it at most: a member that comes back finds it.
         """
         clock, state = self.clock, self.state
         load(state, clock.both)

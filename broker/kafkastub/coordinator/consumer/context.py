@@ -126,9 +126,7 @@ class ConsumerContext:
                 self._end(group, turn)
         if group.subscriptions.lost or not group.members:
             group.subscriptions.lost = False
-            if groups.spare_ms and not group.members:
-                groups.emptied(group, turn)
-            else:
+            if group.members or not groups.is_spared(group, turn):
                 groups.index.touch(group, turn.broker_ms)
 
     def _end(self, group: Group, turn: Turn) -> None:
