@@ -8,7 +8,7 @@ member may say that it has 24 days, and go.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import count
 from typing import Final, Generic, TypeVar
 
@@ -104,10 +104,11 @@ class Deadlines(Generic[M]):
                 return queued
         return None
 
-    def due(self, now: int) -> Iterator[Deadline[M]]:
+    def due(self, now: int) -> Generator[Deadline[M], None, None]:
         """Take every deadline that is reached, in order; those armed meanwhile are left to the next call.
 
-        Something that is re-armed for at once would otherwise keep its caller busy for ever.
+        Something that is re-armed for at once would otherwise keep its caller busy for ever. Who wants no more closes
+        the iterator: what it has not been given is still due.
         """
         self._round += 1
         left = []
@@ -118,7 +119,10 @@ class Deadlines(Generic[M]):
                 left.append(entry)
                 continue
             deadline.at = deadline._queued_at = None
-            yield deadline
+            try:
+                yield deadline
+            except GeneratorExit:  # the rest stays due
+                break
         for entry in left:
             heapq.heappush(self._heap, entry)
 

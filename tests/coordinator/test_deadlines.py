@@ -88,3 +88,18 @@ def test_who_comes_and_goes_for_ever_is_forgotten():
     assert list(deadlines.due(3_000)) == staying
     come_and_gone(deadlines, 0, 10_000)
     assert len(deadlines._heap) <= 2 * len(staying) + 1
+
+
+def test_who_wants_no_more_leaves_the_rest_due():
+    deadlines: Deadlines[None] = Deadlines()
+    every = [Deadline[None]((str(i),), lambda _: None) for i in range(4)]
+    for at, deadline in enumerate(every):
+        deadlines.arm(deadline, at)
+    due = deadlines.due(10)
+    assert next(due) is every[0]
+    deadlines.arm(every[0], 0)  # again at once: for the next call
+    assert next(due) is every[1]
+    due.close()
+    assert deadlines.next() == 0
+    assert list(deadlines.due(10)) == [every[0], every[2], every[3]]
+    assert deadlines.next() is None

@@ -53,6 +53,14 @@ class ConsumerGroupState:
         self.expressions: dict[str, ConsumerGroupRegularExpression] = {}
         self.partition_metadata: ConsumerGroupPartitionMetadata | None = None
 
+    def copy(self) -> ConsumerGroupState:
+        """Another one that is the same; records, which nobody changes, are shared."""
+        copied = ConsumerGroupState()
+        for name in self.__slots__:
+            value = getattr(self, name)
+            setattr(copied, name, value.copy() if type(value) is dict else value)
+        return copied
+
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing left of it."""

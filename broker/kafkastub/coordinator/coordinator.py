@@ -17,6 +17,7 @@ from kafkastub.coordinator import commits, deletion, loading
 from kafkastub.coordinator.classic import ClassicGroups
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
+from kafkastub.coordinator.hard_state import HardState
 from kafkastub.coordinator.records import Record, TransactionMarker
 from kafkastub.coordinator.settings import GroupSettings
 from kafkastub.coordinator.turn import Turn
@@ -25,6 +26,7 @@ from kafkawire.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.consumer.groups import ConsumerGroups
+    from kafkastub.coordinator.share.groups import ShareGroups
 
 
 class GroupCoordinator(Groups):
@@ -38,13 +40,14 @@ class GroupCoordinator(Groups):
         classic: the requests of the classic protocol.
     """
 
-    __slots__ = ("_config", "_consumer", "_random", "classic")
+    __slots__ = ("_config", "_consumer", "_random", "_share", "classic")
 
     def __init__(self, config: BrokerConfig, profile: Profile, random: Random) -> None:
         super().__init__(GroupSettings.of(config), profile)
         self.simple = self.classic = ClassicGroups(self, random)
         self.types = {self.classic.name: self.classic}
         self._consumer: ConsumerGroups | None = None
+        self._share: ShareGroups | None = None
         self._config = config
         self._random = random
 
@@ -66,15 +69,36 @@ class GroupCoordinator(Groups):
             migration.connect(self._consumer, self.classic)
         return self._consumer
 
+    @property
+    def has_share(self) -> bool:
+        """Whether anybody has asked for `share` yet."""
+        return self._share is not None
+
+    @property
+    def share(self) -> ShareGroups:
+        """The requests of share groups; made when first asked for, as most brokers never need them."""
+        if self._share is None:
+            from kafkastub.coordinator.modern.settings import ShareGroupSettings
+            from kafkastub.coordinator.share.groups import ShareGroups
+
+            self._share = ShareGroups(self, ShareGroupSettings.of(self._config))
+            self.types = {**self.types, self._share.name: self._share}
+        return self._share
+
     def metadata_changed(self, names: Iterable[str]) -> None:
         """Topics were created, grown or deleted, or their replicas moved: for the groups that go by them."""
+        names = list(names)
         if self._consumer is not None:
             self._consumer.metadata_changed(names)
+        if self._share is not None:
+            self._share.metadata_changed(names)
 
     def reconfigured(self) -> None:
         """The broker's configuration was changed while it runs: of these groups, how often they are assigned anew."""
         if self._consumer is not None:
             self._consumer.reconfigured(self._config)
+        if self._share is not None:
+            self._share.reconfigured(self._config)
 
     @property
     def consumer_rebalances(self) -> int:
@@ -82,9 +106,23 @@ class GroupCoordinator(Groups):
         return 0 if self._consumer is None else self._consumer.rebalances
 
     @property
+    def share_rebalances(self) -> int:
+        """How often subscriptions, topics or new state have raised a share group's epoch (share-group-rebalances)."""
+        return 0 if self._share is None else self._share.rebalances
+
+    @property
     def completed_rebalances(self) -> int:
         """How many rebalances have ended with an assignment (KIP-496: group-completed-rebalances)."""
         return self.classic.completed_rebalances
+
+    def count_on(self, before: GroupCoordinator) -> None:
+        """It takes another one's place: its meters go on."""
+        self.meters = before.meters
+        self.classic.rebalancer.completed_rebalances = before.completed_rebalances
+        if before._consumer is not None:
+            self.consumer.context.rebalances = before._consumer.rebalances
+        if before._share is not None:
+            self.share.context.rebalances = before._share.rebalances
 
     # -- offsets -------------------------------------------------------------------------------------------------
 
@@ -141,7 +179,11 @@ class GroupCoordinator(Groups):
 
     def on_topics_deleted(self, topics: Iterable[str], broker_ms: int) -> Turn:
         """Topics are gone: every group's offsets of them go too, whatever the group's state."""
-        return deletion.topics_deleted(self, topics, Turn(broker_ms, 0))
+        topics = list(topics)
+        turn = deletion.topics_deleted(self, topics, Turn(broker_ms, 0))
+        if self._share is not None:
+            self._share.topics_deleted(topics, turn)
+        return turn
 
     # -- time ----------------------------------------------------------------------------------------------------
 
@@ -180,6 +222,14 @@ class GroupCoordinator(Groups):
         """Whether the records that are applied leave anything of the group."""
         return self.hard.knows(group_id)
 
+    def saved(self) -> HardState:
+        """The hard state as it is now."""
+        return self.hard.copy()
+
+    def take_up(self, saved: HardState) -> None:
+        """Have that hard state; `loaded` follows."""
+        self.hard = saved.copy()
+
     def loaded(self, broker_ms: int, timer_ms: int) -> Turn:
         """All records are applied: bring the groups to life, with their members' sessions."""
         self._load_types()
@@ -198,6 +248,8 @@ class GroupCoordinator(Groups):
         """There have to be the types of all groups that the records know."""
         if self.hard.consumer:
             _ = self.consumer
+        if self.hard.share:
+            _ = self.share
 
     # -- groups --------------------------------------------------------------------------------------------------
 

@@ -85,7 +85,7 @@ def sweep(groups: Groups, turn: Turn) -> Turn:
         for topic, partition in found.expired:
             groups.log(turn, OffsetTombstone(group.group_id, topic, partition))
         groups.meters.offset_expirations += len(found.expired)
-        if found.all_gone and group.is_empty:
+        if found.all_gone and group.is_empty and not group.lasting:
             groups.remove(group, turn)
         else:
             groups.index.touch(group, found.check_at)

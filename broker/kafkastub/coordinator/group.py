@@ -67,6 +67,10 @@ class Group(Protocol):
     check_at: int
 
     @property
+    def lasting(self) -> bool:
+        """Whether an empty one without offsets stays what it is, until somebody deletes it."""
+
+    @property
     def group_id(self) -> str: ...
 
     @property

@@ -20,7 +20,7 @@ from kafkastub.deadlines import Deadlines
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.modern.cluster import ClusterImage
-    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig
+    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig
 
 
 class Meters:
@@ -42,7 +42,8 @@ class Groups:
         unseen: those of them that nobody can read yet, as there is no record of them: see `readable`.
         types: what makes groups, by the type's name.
         image: the topics, for the types with epochs; None for no topics.
-        group_configs: what a group is configured for itself, by its id; None where it is not.
+        group_configs: what a consumer group is configured for itself, by its id; None where it is not.
+        share_configs: the same of share groups.
         spare_ms: how long a sweep leaves a group without offsets that has lost its last member; see `spare`.
         spared: such groups.
         simple: the one of them that makes groups which only store offsets.
@@ -59,6 +60,7 @@ class Groups:
         "meters",
         "profile",
         "settings",
+        "share_configs",
         "simple",
         "spare_ms",
         "spared",
@@ -82,6 +84,7 @@ class Groups:
         self.simple: GroupType
         self.image: ClusterImage | None = None
         self.group_configs: Callable[[str], ConsumerGroupConfig | None] = lambda group_id: None
+        self.share_configs: Callable[[str], ShareGroupConfig | None] = lambda group_id: None
 
     @property
     def offsets(self) -> OffsetStore:

@@ -7,7 +7,7 @@ in the group types' packages.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Union
+from typing import TYPE_CHECKING, Any, Final, Union
 
 from kafkastub.coordinator.offsets import OffsetStore
 from kafkastub.coordinator.records import (
@@ -18,24 +18,32 @@ from kafkastub.coordinator.records import (
     OffsetTombstone,
     PendingOffsets,
     Record,
+    ShareRecord,
     TransactionMarker,
+    TypedRecord,
 )
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.consumer_state import ConsumerStates, RecordKey
+    from kafkastub.coordinator.share_state import ShareRecordKey, ShareStates
 
 _A_MEMBER: Final = 500
 """Bytes of a member of a generation, beside its subscription and its assignment."""
-GroupKey = Union[str, "RecordKey"]
+GroupKey = Union[str, "RecordKey", "ShareRecordKey"]
 """What stands for the key of a record about a group: the id of a classic one, or what and which of another."""
 
 
-def key_of(record: GroupMetadata | GroupTombstone | ConsumerRecord) -> tuple[GroupKey, bool]:
+def key_of(record: GroupMetadata | GroupTombstone | TypedRecord) -> tuple[GroupKey, bool]:
     """A record's key, and whether it has a value; else it is a tombstone."""
-    if not isinstance(record, ConsumerRecord):
+    if not isinstance(record, TypedRecord):
         return record.group_id, isinstance(record, GroupMetadata)
-    from kafkastub.coordinator import consumer_state  # most brokers have no such group
+    if isinstance(record, ShareRecord):
+        from kafkastub.coordinator import share_state  # most brokers have no such group
 
+        return share_state.key_of(record)
+    from kafkastub.coordinator import consumer_state
+
+    assert isinstance(record, ConsumerRecord)
     return consumer_state.key_of(record)
 
 
@@ -47,6 +55,10 @@ def weight_of_group(record: Record) -> int:
         from kafkastub.coordinator import consumer_state
 
         return consumer_state.weight(record)
+    if isinstance(record, ShareRecord):
+        from kafkastub.coordinator import share_state
+
+        return share_state.weight(record)
     return 0
 
 
@@ -56,14 +68,25 @@ class HardState:
     Attributes:
         generations: the last persisted generation of each group that has one.
         consumer: the consumer groups, by id.
+        share: the share groups, by id.
     """
 
-    __slots__ = ("consumer", "generations", "offsets")
+    __slots__ = ("consumer", "generations", "offsets", "share")
 
     def __init__(self) -> None:
         self.offsets = OffsetStore()
         self.generations: dict[str, GroupMetadata] = {}
         self.consumer: ConsumerStates = {}
+        self.share: ShareStates = {}
+
+    def copy(self) -> HardState:
+        """Another one that is the same; records, which nobody changes, are shared."""
+        copied = HardState()
+        for name in self.__slots__:
+            part = getattr(self, name)
+            whole = type(part) is dict  # by group: its record, or its state, which is such records by their keys
+            setattr(copied, name, {key: _copied(one) for key, one in part.items()} if whole else part.copy())
+        return copied
 
     def apply(self, record: Record) -> None:
         """Make a record true."""
@@ -81,6 +104,10 @@ class HardState:
             from kafkastub.coordinator import consumer_state
 
             consumer_state.apply(self.consumer, record)
+        elif isinstance(record, ShareRecord):
+            from kafkastub.coordinator import share_state
+
+            share_state.apply(self.share, record)
 
     def complete(self, marker: TransactionMarker) -> None:
         """Make a marker true, in its groups."""
@@ -90,6 +117,10 @@ class HardState:
         """The last record about a group with that key; None where there is none, or a tombstone."""
         if isinstance(key, str):
             return self.generations.get(key)
+        if len(key) > 3:
+            from kafkastub.coordinator import share_state
+
+            return share_state.held(self.share, key)
         from kafkastub.coordinator import consumer_state
 
         return consumer_state.held(self.consumer, key)
@@ -97,5 +128,9 @@ class HardState:
     def knows(self, group_id: str) -> bool:
         """Whether there is anything of the group."""
         offsets = self.offsets
-        of_type = group_id in self.generations or group_id in self.consumer
+        of_type = group_id in self.generations or group_id in self.consumer or group_id in self.share
         return of_type or bool(offsets.topics(group_id)) or offsets.has_pending(group_id)
+
+
+def _copied(one: Any) -> Any:
+    return one if isinstance(one, GroupMetadata) else one.copy()

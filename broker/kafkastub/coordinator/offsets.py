@@ -28,6 +28,17 @@ class OffsetStore:
         self.pending = PendingStore()
         self.count = 0
 
+    def copy(self) -> OffsetStore:
+        """Others that are the same. Costs what there is of groups and their topics, and little more for an offset."""
+        copied = OffsetStore()
+        copied._groups = {
+            group_id: {topic: columns.copy() for topic, columns in topics.items()}
+            for group_id, topics in self._groups.items()
+        }
+        copied.pending = self.pending.copy()
+        copied.count = self.count
+        return copied
+
     def apply_commit(self, commit: OffsetCommit, serial: int | None = None) -> None:
         """Apply the record of a commit. `serial`: it was pending (`PendingOffset`)."""
         topics = self._groups.get(commit.group_id)

@@ -37,6 +37,13 @@ class PendingOffset:
         self.superseded = False
         self.place = NOWHERE
 
+    def copy(self) -> PendingOffset:
+        """Another one that is the same."""
+        copied = PendingOffset.__new__(PendingOffset)
+        for name in self.__slots__:
+            setattr(copied, name, getattr(self, name))
+        return copied
+
     def as_commit(self) -> OffsetCommit:
         """The commit of this one alone."""
         return commit_of([self])
@@ -74,6 +81,27 @@ class PendingStore:
         self._producers: dict[int, dict[str, dict[tuple[str, int], PendingOffset]]] = {}
         """The same by producer and group."""
         self._serial = 0
+
+    def copy(self) -> PendingStore:
+        """Others that are the same."""
+        copied = PendingStore()
+        copied._serial = self._serial
+        same: dict[PendingOffset, PendingOffset] = {}
+        for producer_id, groups in self._producers.items():
+            copied._producers[producer_id] = of_producer = {}
+            for group_id, mine in groups.items():
+                of_producer[group_id] = {where: same.setdefault(one, one.copy()) for where, one in mine.items()}
+        copied.groups = {
+            group_id: {
+                topic: {
+                    partition: {producer_id: same[one] for producer_id, one in producers.items()}
+                    for partition, producers in partitions.items()
+                }
+                for topic, partitions in topics.items()
+            }
+            for group_id, topics in self.groups.items()
+        }
+        return copied
 
     # -- reading -------------------------------------------------------------------------------------------------
 

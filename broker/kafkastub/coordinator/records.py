@@ -247,8 +247,8 @@ class GroupTombstone:
     group_id: str
 
 
-class ConsumerRecord:
-    """What the records of consumer groups have in common (KIP-848); they are in `consumer_records`."""
+class TypedRecord:
+    """What the records of groups with epochs have in common."""
 
     __slots__ = ()
     __match_args__: tuple[str, ...] = ()
@@ -270,5 +270,17 @@ class ConsumerRecord:
         return f"{type(self).__name__}({told})"
 
 
-Record = OffsetCommit | OffsetTombstone | GroupMetadata | GroupTombstone | PendingOffsets | ConsumerRecord
+class ConsumerRecord(TypedRecord):
+    """What the records of consumer groups have in common (KIP-848); they are in `consumer_records`."""
+
+    __slots__ = ()
+
+
+class ShareRecord(TypedRecord):
+    """What the records of share groups have in common (KIP-932); they are in `share_records`."""
+
+    __slots__ = ()
+
+
+Record = OffsetCommit | OffsetTombstone | GroupMetadata | GroupTombstone | PendingOffsets | ConsumerRecord | ShareRecord
 """What the coordinator appends to `__consumer_offsets` and what it is restored from."""

@@ -86,6 +86,19 @@ class TopicOffsets:
         self._read: tuple[Sequence[int], bytes, PackedRun] | None = None
         """What `read_run` gave last, and for which partitions and topic id."""
 
+    def copy(self) -> TopicOffsets:
+        """Others that are the same; commits, which nobody changes, are shared."""
+        copied = TopicOffsets.__new__(TopicOffsets)  # by hand: there may be a hundred thousand
+        copied.count, copied.oldest = self.count, self.oldest
+        copied._slots = None if self._slots is None else self._slots.copy()
+        copied._free = self._free.copy()
+        copied._offsets, copied._epochs = self._offsets[:], self._epochs[:]
+        copied._metadata, copied._commit_ts, copied._places = self._metadata[:], self._commit_ts[:], self._places[:]
+        copied._expire_ts = None if self._expire_ts is None else self._expire_ts[:]
+        copied._topic_ids = self._topic_ids[:]
+        copied._run, copied._again, copied._read = self._run, self._again, self._read
+        return copied
+
     # -- reading -------------------------------------------------------------------------------------------------
 
     def slot(self, partition: int) -> int:

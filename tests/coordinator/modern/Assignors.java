@@ -6,27 +6,29 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.TreeMap;
 import java.util.ArrayList;
 import org.apache.kafka.common.Uuid;
-import org.apache.kafka.coordinator.group.api.assignor.ConsumerGroupPartitionAssignor;
 import org.apache.kafka.coordinator.group.api.assignor.GroupAssignment;
 import org.apache.kafka.coordinator.group.api.assignor.MemberAssignment;
+import org.apache.kafka.coordinator.group.api.assignor.PartitionAssignor;
 import org.apache.kafka.coordinator.group.api.assignor.PartitionAssignorException;
 import org.apache.kafka.coordinator.group.api.assignor.SubscribedTopicDescriber;
 import org.apache.kafka.coordinator.group.api.assignor.SubscriptionType;
 import org.apache.kafka.coordinator.group.assignor.RangeAssignor;
+import org.apache.kafka.coordinator.group.assignor.SimpleAssignor;
 import org.apache.kafka.coordinator.group.assignor.UniformAssignor;
 import org.apache.kafka.coordinator.group.modern.Assignment;
 import org.apache.kafka.coordinator.group.modern.GroupSpecImpl;
 import org.apache.kafka.coordinator.group.modern.MemberSubscriptionAndAssignmentImpl;
 
 /**
- * Kafka's own assignors. Standard input has groups: "G assignor same|different", lines "T topic-id partitions" and
- * "M member-id instance-id|- topic-ids|- old-assignment|-", then "E", or "E rounds" to have it timed. The answer to a
+ * Kafka's own assignors. Standard input has groups: "G assignor same|different", lines "T topic-id partitions",
+ * for the assignor simple "I topic-id:partitions;…" with those that may be assigned, and "M member-id instance-id|- topic-ids|- old-assignment|-", then "E", or "E rounds" to have it timed. The answer to a
  * group is "A" and for each member, sorted by id, "member-id assignment" in the order in which Kafka's collections
  * iterate, or "X message" where the assignor refuses, or "N nanoseconds".
  */
@@ -46,7 +48,8 @@ public final class Assignors {
     public static void main(String[] args) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         StringBuilder out = new StringBuilder();
-        ConsumerGroupPartitionAssignor assignor = null;
+        PartitionAssignor assignor = null;
+        Optional<Map<Uuid, Set<Integer>>> assignable = Optional.empty();
         SubscriptionType type = null;
         Map<Uuid, Integer> counts = null;
         Map<String, MemberSubscriptionAndAssignmentImpl> members = null;
@@ -55,13 +58,19 @@ public final class Assignors {
             String[] parts = line.split(" ");
             switch (parts[0]) {
                 case "G" -> {
-                    assignor = parts[1].equals("uniform") ? new UniformAssignor() : new RangeAssignor();
+                    assignor = switch (parts[1]) {
+                        case "uniform" -> new UniformAssignor();
+                        case "range" -> new RangeAssignor();
+                        default -> new SimpleAssignor();
+                    };
+                    assignable = Optional.empty();
                     type = parts[2].equals("same") ? SubscriptionType.HOMOGENEOUS : SubscriptionType.HETEROGENEOUS;
                     counts = new HashMap<>();
                     members = new HashMap<>();
                     owners = new HashMap<>();
                 }
                 case "T" -> counts.put(Uuid.fromString(parts[1]), Integer.parseInt(parts[2]));
+                case "I" -> assignable = Optional.of(assignment(parts[1]));
                 case "M" -> {
                     Set<Uuid> topics = new LinkedHashSet<>();
                     if (!parts[3].equals("-")) for (String id : parts[3].split(",")) topics.add(Uuid.fromString(id));
@@ -74,7 +83,9 @@ public final class Assignors {
                         Optional.of("rack1"), instance, topics, new Assignment(old)));
                 }
                 default -> {
-                    GroupSpecImpl spec = new GroupSpecImpl(members, type, owners);
+                    GroupSpecImpl spec = assignable.isEmpty()
+                        ? new GroupSpecImpl(members, type, owners)
+                        : new GroupSpecImpl(members, type, owners, assignable);
                     Topics topics = new Topics(counts);
                     try {
                         GroupAssignment found = assignor.assign(spec, topics);
@@ -88,7 +99,7 @@ public final class Assignors {
                         out.append("A\n");
                         for (Map.Entry<String, MemberAssignment> one : new TreeMap<>(found.members()).entrySet())
                             out.append(one.getKey()).append(' ').append(text(one.getValue().partitions())).append('\n');
-                    } catch (PartitionAssignorException e) {
+                    } catch (PartitionAssignorException | NoSuchElementException e) {
                         out.append("X ").append(e.getMessage()).append('\n');
                     }
                     System.out.print(out);
@@ -106,7 +117,7 @@ public final class Assignors {
         for (String topic : text.split(";")) {
             String[] parts = topic.split(":");
             List<Integer> partitions = new ArrayList<>();
-            for (String partition : parts[1].split(",")) partitions.add(Integer.parseInt(partition));
+            if (parts.length > 1) for (String partition : parts[1].split(",")) partitions.add(Integer.parseInt(partition));
             found.put(Uuid.fromString(parts[0]), new HashSet<>(partitions));
         }
         return found;

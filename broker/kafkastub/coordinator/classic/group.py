@@ -37,6 +37,7 @@ class ClassicGroup:
     """
 
     group_type = "classic"
+    lasting = False
 
     __slots__ = (
         "_awaiting_join",

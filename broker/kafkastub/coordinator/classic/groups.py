@@ -100,7 +100,7 @@ class ClassicGroups:
         group = self._groups.groups.get(request.group_id)
         if type(group) is ClassicGroup:
             self.joins.join(group, join, turn)
-        elif group is not None and not group.is_empty:
+        elif group is not None and (not group.is_empty or group.lasting):
             self._join_elsewhere(group, join, turn)
         elif request.member_id:
             join.fail(turn, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)

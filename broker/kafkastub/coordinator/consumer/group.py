@@ -101,6 +101,7 @@ class ConsumerGroup:
     )
 
     group_type: Final = "consumer"
+    lasting: Final = False
     protocol_type: Final = "consumer"
     state_timestamp: Final = None
 

@@ -25,6 +25,15 @@ class ConsumerGroupConfig(NamedTuple):
     assignor_offload: bool | None = None
 
 
+class ShareGroupConfig(NamedTuple):
+    """The same of a share group, as far as its coordinator goes by it; what is delivered how is not here."""
+
+    session_timeout_ms: int | None = None
+    heartbeat_interval_ms: int | None = None
+    assignment_interval_ms: int | None = None
+    assignor_offload: bool | None = None
+
+
 @dataclass(slots=True)
 class ConsumerSettings:
     """The broker's part: `group.consumer.*`. The owner may change what Kafka lets one change while it runs.
@@ -63,4 +72,36 @@ class ConsumerSettings:
             migration_policy=values["group.consumer.migration.policy"].lower(),
             empty_is_assigned=values.follows(4, 4),
             assignor_raises_epoch=values.follows(4, 4),
+        )
+
+
+@dataclass(slots=True)
+class ShareGroupSettings:
+    """The broker's part: `group.share.*`. The owner may change what Kafka lets one change while it runs.
+
+    Attributes:
+        initialize_retry_interval_ms: how long the share coordinator has to make a partition's state before it is asked
+            again.
+        empty_is_assigned: whether the target of a group without members counts as computed, as since 4.4.
+    """
+
+    session_timeout_ms: int = 45_000
+    heartbeat_interval_ms: int = 5_000
+    assignment_interval_ms: int = 1_000
+    max_size: int = 200
+    initialize_retry_interval_ms: int = 30_000
+    empty_is_assigned: bool = True
+
+    @staticmethod
+    def of(values: BrokerConfig) -> ShareGroupSettings:
+        """From the broker's configuration."""
+        return ShareGroupSettings(
+            session_timeout_ms=values["group.share.session.timeout.ms"],
+            heartbeat_interval_ms=values["group.share.heartbeat.interval.ms"],
+            assignment_interval_ms=values["group.share.assignment.interval.ms"],
+            max_size=values["group.share.max.size"],
+            initialize_retry_interval_ms=max(
+                values["group.share.initialize.retry.interval.ms"], values["offsets.commit.timeout.ms"]
+            ),
+            empty_is_assigned=values.follows(4, 4),
         )

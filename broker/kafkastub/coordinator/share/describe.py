@@ -1,0 +1,43 @@
+"""A share group as ShareGroupDescribe tells it. Kafka: ShareGroup.asDescribedGroup, ShareGroupMember."""
+
+from __future__ import annotations
+
+from kafkastub.coordinator.modern.cluster import ClusterImage
+from kafkastub.coordinator.modern.partition_sets import known_order
+from kafkastub.coordinator.share.group import ShareGroup
+from kafkastub.coordinator.share.member import ShareMember
+from kafkastub.coordinator.share.state_partitions import in_order
+from kafkawire.java_order import copied, string_map_order
+from kafkawire.messages.share_group_describe_response import Assignment, DescribedGroup, Member, TopicPartitions
+
+
+def described(group: ShareGroup, assignor: str, image: ClusterImage) -> DescribedGroup:
+    """The group; topics that are gone are left out of its assignments."""
+    return DescribedGroup(
+        group_id=group.group_id,
+        group_state=group.state_name,
+        group_epoch=group.epoch,
+        assignment_epoch=group.target_epoch,
+        assignor_name=assignor,
+        members=[_member(member, image) for member in group.in_order()],
+    )
+
+
+def _member(member: ShareMember, image: ClusterImage) -> Member:
+    names = member.subscribed_topic_names
+    assigned = [(topic_id, image.topic_name(topic_id)) for topic_id in in_order(member.assigned)]
+    return Member(
+        member_id=member.member_id,
+        rack_id=member.rack_id,
+        member_epoch=member.member_epoch,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        subscribed_topic_names=string_map_order(sorted(names), copied(len(names))),
+        assignment=Assignment(
+            [
+                TopicPartitions(topic_id, name, list(known_order(member.assigned[topic_id])))
+                for topic_id, name in assigned
+                if name is not None
+            ]
+        ),
+    )

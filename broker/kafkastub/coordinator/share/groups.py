@@ -1,0 +1,226 @@
+"""The group type `share`: what its requests do, and how its groups come out of their records and go.
+
+Kafka: GroupMetadataManager (shareGroupHeartbeat, …Leave, …Describe, initializeShareGroupState, alterShareGroupOffsets,
+…; replay(ShareGroup…), onLoaded, onUnloaded).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
+
+from kafkastub.config import BrokerConfig
+from kafkastub.coordinator.group import Group
+from kafkastub.coordinator.groups import Groups
+from kafkastub.coordinator.modern.settings import ShareGroupSettings
+from kafkastub.coordinator.share import offsets, state_partitions
+from kafkastub.coordinator.share.context import ShareContext
+from kafkastub.coordinator.share.describe import described
+from kafkastub.coordinator.share.group import ShareGroup
+from kafkastub.coordinator.share.heartbeat import Heartbeats
+from kafkastub.coordinator.share.member import LEAVE_GROUP_MEMBER_EPOCH
+from kafkastub.coordinator.share.validation import check
+from kafkastub.coordinator.turn import Turn
+from kafkawire.messages.alter_share_group_offsets_request import AlterShareGroupOffsetsRequest
+from kafkawire.messages.delete_share_group_offsets_request import DeleteShareGroupOffsetsRequest
+from kafkawire.messages.share_group_describe_response import DescribedGroup
+from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+
+
+class ShareGroups:
+    """A `GroupType`, and the requests of share groups.
+
+    Args:
+        groups: all groups, of every type.
+    """
+
+    __slots__ = ("context", "heartbeats")
+
+    name: Final = ShareGroup.group_type
+
+    def __init__(self, groups: Groups, settings: ShareGroupSettings) -> None:
+        self.context = ShareContext(groups, settings)
+        self.heartbeats = Heartbeats(self.context)
+
+    @property
+    def settings(self) -> ShareGroupSettings:
+        """The broker's part of the configuration; may be changed while it runs."""
+        return self.context.settings
+
+    def reconfigured(self, config: BrokerConfig) -> None:
+        """What can be changed while the broker runs has changed. Kafka: GroupCoordinatorConfig's dynamic values."""
+        self.context.settings.assignment_interval_ms = ShareGroupSettings.of(config).assignment_interval_ms
+
+    @property
+    def rebalances(self) -> int:
+        """How often a group's epoch was raised by a heartbeat."""
+        return self.context.rebalances
+
+    def find(self, group_id: str) -> ShareGroup | None:
+        """The group, where there is one of this type."""
+        return self.context.find(group_id)
+
+    # -- requests ------------------------------------------------------------------------------------------------
+
+    def check_heartbeat(self, request: ShareGroupHeartbeatRequest) -> None:
+        """Raises INVALID_REQUEST for what can't be said in any group, with Kafka's message."""
+        check(request)
+
+    def heartbeat(
+        self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, broker_ms: int, timer_ms: int
+    ) -> Turn:
+        """ShareGroupHeartbeat; the reply is a `Beat`. Raises KafkaError with Kafka's message.
+
+        What `check_heartbeat` raises is not looked for again.
+
+        Args:
+            client_host: as Kafka shows it, with its slash: `/127.0.0.1`.
+        """
+        turn = Turn(broker_ms, timer_ms)
+        if request.member_epoch == LEAVE_GROUP_MEMBER_EPOCH:
+            turn.reply = self.heartbeats.leave(request, turn)
+        else:
+            turn.reply = self.heartbeats.beat(request, client_id, client_host, turn)
+        return turn
+
+    def describe(self, group: Group) -> DescribedGroup | None:
+        """ShareGroupDescribe of one group, None where it is of another type. Authorized operations are not in it."""
+        if type(group) is not ShareGroup:
+            return None
+        return described(group, self.context.assignor.name, self.context.image)
+
+    def metadata_changed(self, names: Iterable[str]) -> None:
+        """Topics were created, grown or deleted: groups that subscribe to them look again at their next heartbeat.
+
+        Kafka: onMetadataUpdate.
+        """
+        for group_id in self.context.topics.changed(names):
+            group = self.find(group_id)
+            if group is not None:
+                group.metadata_stale = True
+
+    def end_session(self, group_id: str, member_id: str, broker_ms: int, timer_ms: int) -> Turn:
+        """What the end of the member's session does, at once. Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID."""
+        turn, group = Turn(broker_ms, timer_ms), self.context.known(group_id)
+        self.heartbeats.expel(group, group.member(member_id).member_id, turn)
+        return turn
+
+    # -- the share coordinator -----------------------------------------------------------------------------------
+
+    def initialized_partitions(self, group_id: str) -> Mapping[bytes, Collection[int]]:
+        """The partitions whose state is there, by topic id; none where there is no such group.
+
+        Kafka: initializedShareGroupPartitions (DescribeShareGroupOffsets of all topics).
+        """
+        group = self.find(group_id)
+        known = None if group is None else group.partition_metadata
+        return {} if known is None else {one: topic.partitions for one, topic in known.initialized.items()}
+
+    def initialized(
+        self, group_id: str, partitions: Mapping[bytes, Collection[int]], broker_ms: int, timer_ms: int
+    ) -> Turn:
+        """The share coordinator has made the state of these. Kafka: initializeShareGroupState."""
+        turn, group = Turn(broker_ms, timer_ms), self.find(group_id)
+        if group is not None and partitions:
+            made = state_partitions.with_initialized(group, partitions, self.context.image)
+            self.context.write(group, [made], turn)
+        return turn
+
+    def uninitialized(
+        self, group_id: str, partitions: Mapping[bytes, Collection[int]], broker_ms: int, timer_ms: int
+    ) -> Turn:
+        """The share coordinator has refused to: a later heartbeat asks again. Kafka: uninitializeShareGroupState."""
+        turn, group = Turn(broker_ms, timer_ms), self.find(group_id)
+        if group is not None:
+            left = state_partitions.without_initializing(group, partitions, self.context.image)
+            self.context.write(group, [] if left is None else [left], turn)
+        return turn
+
+    def topics_deleted(self, names: Iterable[str], turn: Turn) -> None:
+        """Topics are gone: no state is kept of them. Kafka: maybeCleanupShareGroupState."""
+        image, gone = self.context.image, frozenset(names)
+        for group_id in list(self.context.groups.hard.share):
+            group = self.find(group_id)
+            if group is not None and group.partition_metadata is not None:
+                ids = state_partitions.gone(group.partition_metadata, gone, image)
+                left = state_partitions.without_topics(group, ids, image)
+                self.context.write(group, [] if left is None else [left], turn)
+
+    # -- offsets -------------------------------------------------------------------------------------------------
+
+    def begin_delete(self, group_id: str, broker_ms: int, timer_ms: int) -> Turn:
+        """DeleteGroups of one group begins: the reply is a `Deletion`, None where no state is kept (or no such group).
+
+        Once the state is gone, `GroupCoordinator.delete_group` ends the group. Raises NON_EMPTY_GROUP.
+        Kafka: sharePartitionDeleteRequests.
+        """
+        turn, group = Turn(broker_ms, timer_ms), self.find(group_id)
+        if group is not None:
+            offsets.begin_delete(self.context, group, turn)
+        return turn
+
+    def alter_offsets(self, request: AlterShareGroupOffsetsRequest, broker_ms: int, timer_ms: int) -> Turn:
+        """AlterShareGroupOffsets begins; the reply is `Altered`. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP.
+
+        Once the share coordinator has done it, `initialized` says so.
+        """
+        turn = Turn(broker_ms, timer_ms)
+        turn.reply = offsets.alter(self.context, request, turn)
+        return turn
+
+    def begin_delete_offsets(self, request: DeleteShareGroupOffsetsRequest, broker_ms: int, timer_ms: int) -> Turn:
+        """DeleteShareGroupOffsets begins; the reply is `OffsetsDeletion`. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP.
+
+        Kafka: initiateDeleteShareGroupOffsets.
+        """
+        turn = Turn(broker_ms, timer_ms)
+        turn.reply = offsets.begin_delete_offsets(self.context, request, turn)
+        return turn
+
+    def complete_delete_offsets(
+        self, group_id: str, topics: Mapping[bytes, str], broker_ms: int, timer_ms: int
+    ) -> Turn:
+        """The state of these topics (names by id) is gone; the reply is a list of answers, one a topic.
+
+        Kafka: completeDeleteShareGroupOffsets.
+        """
+        turn = Turn(broker_ms, timer_ms)
+        turn.reply = offsets.complete_delete_offsets(self.context, group_id, topics, turn)
+        return turn
+
+    # -- a group type --------------------------------------------------------------------------------------------
+
+    def new(self, group_id: str, broker_ms: int) -> ShareGroup:
+        """An empty group."""
+        return self.context.new(group_id)
+
+    def group_ids(self) -> Iterable[str]:
+        """The groups with records."""
+        return self.context.groups.hard.share
+
+    def revive(self, group_id: str, turn: Turn) -> ShareGroup:
+        """The group as its records say."""
+        group, state = self.context.new(group_id), self.context.groups.hard.share.get(group_id)
+        if state is None:
+            return group
+        single = (state.metadata, state.target_metadata, state.partition_metadata)
+        for record in (*single, *state.members.values(), *state.current.values(), *state.target.values()):
+            if record is not None:
+                group.apply(record)
+        group.initializing_since = turn.timer_ms
+        if group.target_timestamp:
+            group.assigned_at = turn.timer_ms - max(turn.broker_ms - group.target_timestamp, 0)
+        return group
+
+    def revived(self, group: Group, turn: Turn) -> None:
+        """The members' sessions begin."""
+        assert isinstance(group, ShareGroup)
+        for member_id in group.members:
+            self.heartbeats.arm_session(group, member_id, turn)
+
+    def give_way(self, group: Group, turn: Turn) -> None:
+        """Nobody is parked in it; and no other type takes its place."""
+
+    def unload(self, group: Group, turn: Turn) -> None:
+        """The group is forgotten; nobody is parked in it."""
+        group.end(turn.broker_ms)

@@ -1,0 +1,297 @@
+"""ShareGroupHeartbeat: members that come, stay, leave or lose their session.
+
+Kafka: GroupMetadataManager.shareGroupHeartbeat, shareGroupLeave, shareGroupFenceMember.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from kafkastub.coordinator.modern.assignment import Assignment
+from kafkastub.coordinator.modern.assignors.errors import AssignorError
+from kafkastub.coordinator.modern.partition_sets import known_order
+from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.share import state_partitions
+from kafkastub.coordinator.share.context import ShareContext
+from kafkastub.coordinator.share.group import ShareGroup, is_homogeneous
+from kafkastub.coordinator.share.member import ShareMember, assignment_record, metadata_record
+from kafkastub.coordinator.share.state_partitions import Initialization
+from kafkastub.coordinator.share.targets import compute, may_compute, told
+from kafkastub.coordinator.share_records import (
+    Partitions,
+    ShareGroupCurrentMemberAssignmentTombstone,
+    ShareGroupMemberMetadataTombstone,
+    ShareGroupMetadata,
+    ShareGroupTargetAssignmentMemberTombstone,
+    ShareGroupTargetAssignmentMetadata,
+)
+from kafkastub.coordinator.turn import Turn
+from kafkastub.deadlines import Deadline
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafkawire.messages.share_group_heartbeat_response import (
+    Assignment as ToldAssignment,
+)
+from kafkawire.messages.share_group_heartbeat_response import (
+    ShareGroupHeartbeatResponse,
+    TopicPartitions,
+)
+
+MOST_NAMES = 10_000
+"""Topics that a member may name. Kafka has no such limit, but for the size of the record that they are in."""
+
+
+class Beat(NamedTuple):
+    """What comes of a heartbeat.
+
+    Attributes:
+        initialization: what the share coordinator is to be asked for, once the answer is on its way; None for nothing.
+    """
+
+    response: ShareGroupHeartbeatResponse
+    initialization: Initialization | None
+
+
+class Heartbeats:
+    """Answers heartbeats, and watches over sessions."""
+
+    __slots__ = ("context",)
+
+    def __init__(self, context: ShareContext) -> None:
+        self.context = context
+
+    def beat(self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, turn: Turn) -> Beat:
+        """One heartbeat of a member that comes or stays. Raises what speaks against it; then nothing has happened."""
+        context, member_id, epoch = self.context, request.member_id, request.member_epoch
+        group = context.find(request.group_id)
+        if group is not None and _says_nothing_new(group, request, client_id, client_host):
+            return Beat(self._answer(group, member_id, epoch, turn), None)
+        create = epoch == 0
+        group = context.known_or_new(request.group_id, create)
+        self._check_room(group, member_id)
+        member = group.members.get(member_id) if create else group.member(member_id)
+        if member is None:
+            member = ShareMember(member_id)
+        _check_epoch(member, epoch)
+        updated = _updated(member, request, client_id, client_host)
+
+        records: list[Record] = []
+        raised = _subscription_changes(group, member, updated, records)
+        if group.target_epoch >= group.epoch:
+            raised = state_partitions.assignment_pending(group) or raised
+        subscribed, group_epoch, homogeneous = group.subscribed, group.epoch, group.homogeneous
+        looked = raised or group.metadata_stale
+        if looked:
+            subscribed = group.subscribed_after(member, updated)
+            raised, group_epoch = self._epoch(group, raised, subscribed, records)
+            homogeneous = is_homogeneous(subscribed, len(group.members) + (member_id not in group.members))
+        target_epoch, target = self._target(group, group_epoch, updated, homogeneous, records, turn)
+        after = self._reconciled(group, updated, target_epoch, target, raised, records)
+        initialization = self._initialization(group, group_epoch, subscribed, records, turn)
+
+        group.metadata_stale = group.metadata_stale and not looked
+        context.write(group, records, turn)
+        known = group.partition_metadata
+        group.quiet = not records and (known is None or not known.initializing)
+        answer = self._answer(group, member_id, after.member_epoch, turn)
+        if create or request.subscribed_topic_names is not None or member.assigned != after.assigned:
+            answer.assignment = _told(after.assigned)
+        return Beat(answer, initialization)
+
+    def _answer(self, group: ShareGroup, member_id: str, epoch: int, turn: Turn) -> ShareGroupHeartbeatResponse:
+        self.arm_session(group, member_id, turn)
+        return ShareGroupHeartbeatResponse(
+            member_id=member_id,
+            member_epoch=epoch,
+            heartbeat_interval_ms=self.context.heartbeat_interval_ms(group.group_id),
+        )
+
+    def _check_room(self, group: ShareGroup, member_id: str) -> None:
+        most = self.context.settings.max_size
+        if len(group.members) >= most and member_id not in group.members:
+            what = f"The share group has reached its maximum capacity of {most} members."
+            raise KafkaError(ErrorCode.GROUP_MAX_SIZE_REACHED, what)
+
+    def _epoch(
+        self, group: ShareGroup, raised: bool, subscribed: dict[str, int], records: list[Record]
+    ) -> tuple[bool, int]:
+        """Whether the group's epoch is raised, be it because the topics are others; and the epoch."""
+        metadata_hash = self.context.topics.metadata_hash(subscribed)
+        if not raised and metadata_hash == group.metadata_hash:
+            return False, group.epoch
+        self.context.rebalances += 1
+        records.append(ShareGroupMetadata(group.group_id, group.epoch + 1, metadata_hash))
+        return True, group.epoch + 1
+
+    def _target(
+        self,
+        group: ShareGroup,
+        epoch: int,
+        updated: ShareMember,
+        homogeneous: bool,
+        records: list[Record],
+        turn: Turn,
+    ) -> tuple[int, Assignment]:
+        """The epoch of the target and the member's part of it, computed where the group's epoch asks for it.
+
+        Raises UNKNOWN_SERVER_ERROR where the assignor fails. Kafka: maybeUpdateTargetAssignment.
+        """
+        interval = self.context.assignment_interval_ms(group.group_id)
+        if group.target_epoch >= epoch or not may_compute(group, interval, turn.timer_ms):
+            return group.target_epoch, group.target_of(updated.member_id)
+        try:
+            return epoch, compute(self.context, group, epoch, updated, homogeneous, records, turn.broker_ms)
+        except AssignorError as error:
+            what = f"Failed to compute a new target assignment for epoch {epoch}: {error}"
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, what) from error
+
+    def _reconciled(
+        self,
+        group: ShareGroup,
+        updated: ShareMember,
+        target_epoch: int,
+        target: Assignment,
+        changed: bool,
+        records: list[Record],
+    ) -> ShareMember:
+        """The member with its target: there is nothing to wait for. Kafka: ShareGroupAssignmentBuilder."""
+        if not changed and updated.is_reconciled_to(target_epoch):
+            return updated
+        names, image = updated.subscribed_topic_names, self.context.image
+        if target_epoch != updated.member_epoch:
+            after = replace(
+                updated,
+                state=0,
+                assigned=told(target, names, image),
+                member_epoch=target_epoch,
+                previous_member_epoch=updated.member_epoch,
+            )
+        elif changed:
+            after = replace(updated, assigned=told(target, names, image))
+        else:
+            return updated
+        if after == updated:
+            return updated
+        records.append(assignment_record(group.group_id, after))
+        return after
+
+    def _initialization(
+        self, group: ShareGroup, epoch: int, subscribed: dict[str, int], records: list[Record], turn: Turn
+    ) -> Initialization | None:
+        """What the share coordinator is to be asked for; a record says that it is. Kafka: maybeCreateInitialize…"""
+        retry_ms = self.context.settings.initialize_retry_interval_ms
+        wanted = state_partitions.missing(group, subscribed, self.context.image, turn.timer_ms, retry_ms)
+        if not wanted:
+            return None
+        records.append(state_partitions.with_initializing(group, wanted))
+        return state_partitions.initialization(group, epoch, wanted)
+
+    # -- leaving -------------------------------------------------------------------------------------------------
+
+    def leave(self, request: ShareGroupHeartbeatRequest, turn: Turn) -> Beat:
+        """A heartbeat with epoch -1. Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID."""
+        group = self.context.known(request.group_id)
+        self._fence(group, group.member(request.member_id), turn)
+        answer = ShareGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
+        return Beat(answer, None)
+
+    def _fence(self, group: ShareGroup, member: ShareMember, turn: Turn) -> None:
+        group_id, member_id, epoch = group.group_id, member.member_id, group.epoch + 1
+        metadata_hash = self.context.topics.metadata_hash(group.subscribed_after(member, None))
+        records: list[Record] = [
+            ShareGroupCurrentMemberAssignmentTombstone(group_id, member_id),
+            ShareGroupTargetAssignmentMemberTombstone(group_id, member_id),
+            ShareGroupMemberMetadataTombstone(group_id, member_id),
+            ShareGroupMetadata(group_id, epoch, metadata_hash),
+        ]
+        if len(group.members) == 1 and self.context.settings.empty_is_assigned:
+            records.append(ShareGroupTargetAssignmentMetadata(group_id, epoch, 0))
+        self.context.write(group, records, turn)
+
+    # -- sessions ------------------------------------------------------------------------------------------------
+
+    def arm_session(self, group: ShareGroup, member_id: str, turn: Turn) -> None:
+        """The member is alive: its session counts anew."""
+        session = group.sessions.get(member_id)
+        if session is None:
+            session = group.sessions[member_id] = Deadline(
+                ("session", group.group_id, member_id), lambda later: self.expel(group, member_id, later)
+            )
+        group.session_timeout_ms = self.context.session_timeout_ms(group.group_id)
+        self.context.groups.deadlines.arm(session, turn.timer_ms + group.session_timeout_ms)
+
+    def expel(self, group: ShareGroup, member_id: str, turn: Turn) -> None:
+        """The session is over: the member is out, if it is still there."""
+        member = group.members.get(member_id)
+        if self.context.groups.groups.get(group.group_id) is group and member is not None:
+            self._fence(group, member, turn)
+
+
+def _says_nothing_new(group: ShareGroup, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str) -> bool:
+    """Whether it is what members send over and over: all is well, and there is nothing to be told."""
+    member = group.members.get(request.member_id)
+    return (
+        member is not None
+        and group.quiet
+        and member.member_epoch == request.member_epoch == group.target_epoch == group.epoch
+        and member.member_epoch > 0
+        and request.subscribed_topic_names is None
+        and request.rack_id is None
+        and member.client_id == client_id
+        and member.client_host == client_host
+        and not group.metadata_stale
+    )
+
+
+def _check_epoch(member: ShareMember, epoch: int) -> None:
+    """Raises FENCED_MEMBER_EPOCH. The epoch before is all right: the answer to it may have been lost."""
+    known, before = member.member_epoch, member.previous_member_epoch
+    if epoch in (0, known):
+        return
+    if epoch > known:
+        what = f"a greater member epoch ({epoch}) than the one known by the group coordinator ({known})"
+    elif epoch != before:
+        what = (
+            f"a smaller member epoch ({epoch}) than the one known by the group coordinator ({known}), and it does not "
+            f"match the previous member epoch ({before})"
+        )
+    else:
+        return
+    raise KafkaError(
+        ErrorCode.FENCED_MEMBER_EPOCH,
+        f"The share group member has {what}. The member must abandon all its partitions and rejoin.",
+    )
+
+
+def _updated(member: ShareMember, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str) -> ShareMember:
+    """The member, with what the request says of it; null says nothing."""
+    names = request.subscribed_topic_names
+    return replace(
+        member,
+        rack_id=member.rack_id if request.rack_id is None else request.rack_id,
+        subscribed_topic_names=member.subscribed_topic_names if names is None else frozenset(names),
+        client_id=client_id,
+        client_host=client_host,
+    )
+
+
+def _subscription_changes(group: ShareGroup, member: ShareMember, updated: ShareMember, records: list[Record]) -> bool:
+    """Whether the member subscribes to other topics; a record where it says anything else than before.
+
+    Raises INVALID_REQUEST for more names than anybody has, which all others would wait for.
+    """
+    if member == updated:
+        return False
+    names = len(updated.subscribed_topic_names)
+    if names > MOST_NAMES:
+        what = f"SubscribedTopicNames has {names} topics; this broker takes {MOST_NAMES}."
+        raise KafkaError(ErrorCode.INVALID_REQUEST, what)
+    records.append(metadata_record(group.group_id, updated))
+    return member.subscribed_topic_names != updated.subscribed_topic_names
+
+
+def _told(assigned: Partitions) -> ToldAssignment:
+    """What a heartbeat tells its member that it has, in Kafka's order: by the buckets of its maps."""
+    topics = state_partitions.in_order(assigned)
+    return ToldAssignment([TopicPartitions(one, list(known_order(assigned[one]))) for one in topics])

@@ -1,0 +1,82 @@
+"""The target assignment of a group: when there is a new one, and what it is. Kafka: TargetAssignmentBuilder."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Set
+
+from kafkastub.coordinator.modern.assignment import Assignment, GroupSpec, MemberSubscription
+from kafkastub.coordinator.modern.cluster import ClusterImage
+from kafkastub.coordinator.modern.subscribed import Describer
+from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.share.context import ShareContext
+from kafkastub.coordinator.share.group import NO_ASSIGNMENT, ShareGroup
+from kafkastub.coordinator.share.member import ShareMember
+from kafkastub.coordinator.share_records import (
+    Partitions,
+    ShareGroupTargetAssignmentMember,
+    ShareGroupTargetAssignmentMetadata,
+)
+from kafkawire.java_order import copied, string_map_order
+
+
+def may_compute(group: ShareGroup, interval_ms: int, timer_ms: int) -> bool:
+    """Whether it is time for a new target. Kafka: canComputeNextTargetAssignment.
+
+    Kafka counts from the record's timestamp. Here the interval runs on timer time, so that a test which has stopped the
+    broker's clock still sees its groups settle.
+    """
+    return group.assigned_at is None or timer_ms >= group.assigned_at + interval_ms
+
+
+def topic_ids_of(names: frozenset[str], image: ClusterImage) -> Set[bytes]:
+    """The ids of those of the topics that exist, in the order in which Kafka goes through the names."""
+    found = {name: topic_id for name in sorted(names) if (topic_id := image.topic_id(name)) is not None}
+    return dict.fromkeys(found[name] for name in string_map_order(found, copied(len(names)))).keys()
+
+
+def compute(
+    context: ShareContext,
+    group: ShareGroup,
+    epoch: int,
+    updated: ShareMember,
+    homogeneous: bool,
+    records: list[Record],
+    broker_ms: int,
+) -> Assignment:
+    """Append the records of what is new in the target, and of its epoch; gives the target of `updated`.
+
+    Args:
+        updated: the member whose heartbeat it is, as it is now.
+        homogeneous: all members subscribe to the same.
+
+    Raises: AssignorError.
+    """
+    image, known = context.image, group.partition_metadata
+    members = {**group.members, updated.member_id: updated}
+    by_names: dict[frozenset[str], Set[bytes]] = {}
+    specs: dict[str, MemberSubscription] = {}
+    for member_id in string_map_order(members):
+        names = members[member_id].subscribed_topic_names
+        if names not in by_names:
+            by_names[names] = topic_ids_of(names, image)
+        specs[member_id] = MemberSubscription(
+            members[member_id].rack_id, None, by_names[names], group.target_of(member_id)
+        )
+    assignable: Mapping[bytes, Collection[int]] = (
+        {} if known is None else {topic_id: topic.partitions for topic_id, topic in known.initialized.items()}
+    )
+    target = context.assignor.assign(GroupSpec(specs, homogeneous), Describer(image), assignable)
+    for member_id in specs:
+        new, before = target.get(member_id, NO_ASSIGNMENT), group.target.get(member_id)
+        if before is None or new != before:
+            records.append(ShareGroupTargetAssignmentMember(group.group_id, member_id, new))
+    records.append(ShareGroupTargetAssignmentMetadata(group.group_id, epoch, broker_ms))
+    return target.get(updated.member_id, NO_ASSIGNMENT)
+
+
+def told(target: Assignment, names: frozenset[str], image: ClusterImage) -> Partitions:
+    """What of its target a member is told: topics to which it subscribes. Kafka: filterAssignedPartitions."""
+    topic_ids = {image.topic_id(name) for name in names}
+    if all(topic_id in topic_ids for topic_id in target):
+        return target
+    return {topic_id: partitions for topic_id, partitions in target.items() if topic_id in topic_ids}
