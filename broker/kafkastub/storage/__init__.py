@@ -7,7 +7,7 @@ come in.
 
 from .epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, LeaderEpochs
 from .errors import AppendError, DataDirError, RecordError, TooMuchToUnpack
-from .log import Appended, PartitionLog, Read, TimestampAndOffset
+from .log import Appended, PartitionLog, Read, SavedLog, TimestampAndOffset
 from .manager import LogManager
 from .producer_ids import ProducerIdAndEpoch, ProducerIds
 from .producers import ProducerEntry
@@ -32,6 +32,7 @@ __all__ = [
     "ProducerIds",
     "Read",
     "RecordError",
+    "SavedLog",
     "TimestampAndOffset",
     "Told",
     "TooMuchToUnpack",

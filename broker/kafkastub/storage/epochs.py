@@ -19,6 +19,16 @@ class LeaderEpochs:
         self._epochs: list[int] = []
         self._starts: list[int] = []
 
+    def copy(self) -> LeaderEpochs:
+        """Others that say the same."""
+        copied = LeaderEpochs()
+        copied.latest, copied._epochs, copied._starts = self.latest, self._epochs.copy(), self._starts.copy()
+        return copied
+
+    def starts(self) -> list[tuple[int, int]]:
+        """Each with the offset at which it began."""
+        return list(zip(self._epochs, self._starts, strict=True))
+
     def assign(self, epoch: int, start_offset: int) -> None:
         """`epoch` writes from `start_offset` on. An epoch that is known, or older than the latest, changes
         nothing.

@@ -58,6 +58,16 @@ class TimestampAndOffset(NamedTuple):
     leader_epoch: int
 
 
+class SavedLog(NamedTuple):
+    """What a log was at some time. Logs that take it up share its batches; nothing in it ever changes."""
+
+    log_start_offset: int
+    log_end_offset: int
+    epochs: LeaderEpochs
+    producer_states: ProducerStates
+    segments: tuple[Segment, ...]
+
+
 class PartitionLog:
     """Batches as they arrived, with offsets and leader epoch written into their headers.
 
@@ -106,6 +116,22 @@ class PartitionLog:
     def become_leader(self, leader_epoch: int) -> None:
         """A new leader epoch begins at the log's end."""
         self.epochs.assign(leader_epoch, self.log_end_offset)
+
+    def saved(self) -> SavedLog:
+        """What it is now. Costs what the log has of producers, epochs and segments: no matter how many batches."""
+        return SavedLog(
+            self.log_start_offset,
+            self.log_end_offset,
+            self.epochs.copy(),
+            self.producer_states.copy(),
+            tuple(segment.twin() for segment in self._segments),
+        )
+
+    def take_up(self, saved: SavedLog) -> None:
+        """Be what was saved, of this log or another one. Costs as much."""
+        self.log_start_offset, self.log_end_offset = saved.log_start_offset, saved.log_end_offset
+        self.epochs, self.producer_states = saved.epochs.copy(), saved.producer_states.copy()
+        self._segments = [segment.twin() for segment in saved.segments]
 
     def append(
         self,

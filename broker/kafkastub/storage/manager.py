@@ -86,6 +86,12 @@ class LogManager:
             self._kept.pop(log, None)
             self._perishable.pop(log, None)
 
+    def let_go(self) -> None:
+        """Nobody asks for any of them any more; what has their batches as well keeps them."""
+        self._logs.clear()
+        self._kept.clear()
+        self._perishable.clear()
+
     def forget(self, topic_id: bytes, partition: int) -> None:
         """Forget the log of one partition; its topic stays."""
         log = self._logs[topic_id].pop(partition)

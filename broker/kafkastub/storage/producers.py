@@ -58,6 +58,14 @@ class ProducerEntry:
         self.transaction_start: int | None = None
         """The first offset of its open transaction; None while there is none."""
 
+    def copy(self) -> ProducerEntry:
+        """Another one that remembers the same."""
+        copied = ProducerEntry(self.producer_id)
+        for name in self.__slots__:
+            setattr(copied, name, getattr(self, name))
+        copied.batches = self.batches.copy()
+        return copied
+
     @property
     def last_sequence(self) -> int:
         return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
@@ -116,6 +124,17 @@ class ProducerStates:
         self._verifications: Verifications | None = None
         self.aborted: AbortedTransactions | None = None
         self.first_unstable: int | None = None
+
+    def copy(self) -> ProducerStates:
+        """Others that remember the same."""
+        copied = ProducerStates()
+        copied._entries = {producer_id: entry.copy() for producer_id, entry in self._entries.items()}
+        copied._open_entries = {producer_id: entry.copy() for producer_id, entry in self._open_entries.items()}
+        copied._open = None if self._open is None else self._open.copy()
+        copied._verifications = None if self._verifications is None else self._verifications.copy()
+        copied.aborted = None if self.aborted is None else self.aborted.copy()
+        copied.first_unstable = self.first_unstable
+        return copied
 
     def entries(self) -> Iterable[ProducerEntry]:
         return [*self._entries.values(), *self._open_entries.values()]

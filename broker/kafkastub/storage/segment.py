@@ -7,7 +7,7 @@ to bisect.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from struct import Struct
 
 from kafkawire.records import (
@@ -20,6 +20,7 @@ from kafkawire.records import (
     parse_header,
 )
 
+from .rows import Rows, split
 from .transactions import Marker
 
 Chunk = bytes | memoryview
@@ -144,7 +145,7 @@ class SparseIndex:
         self._position = 0
         self._since = 0
 
-    def offset_behind(self, batches: Sequence[StoredBatch], position: int, interval: int) -> int | None:
+    def offset_behind(self, batches: Rows[StoredBatch], position: int, interval: int) -> int | None:
         """The offset of the first entry at that position or behind, None where there is none (yet)."""
         for batch in batches[self._next :]:
             if self._since > interval:
@@ -165,11 +166,11 @@ class Segment:
 
     def __init__(self, base_offset: int) -> None:
         self.base_offset = base_offset
-        self.batches: list[StoredBatch] = []
+        self.batches: Rows[StoredBatch] = []
         self.size = 0
-        self._bases: list[int] = []
-        self._positions: list[int] = []
-        self._largest_timestamps: list[int] = []
+        self._bases: Rows[int] = []
+        self._positions: Rows[int] = []
+        self._largest_timestamps: Rows[int] = []
         """The largest timestamp up to and including each batch, hence ascending."""
         self._sparse: SparseIndex | None = None
 
@@ -185,6 +186,19 @@ class Segment:
         self._bases.append(batch.base_offset)
         self._positions.append(self.size)
         self.size += batch.size
+
+    def twin(self) -> Segment:
+        """Another one with the same batches: what is appended to one of both is not in the other.
+
+        What it costs does not grow with the batches: many of them are shared.
+        """
+        self.batches, self._bases = split(self.batches), split(self._bases)
+        self._positions, self._largest_timestamps = split(self._positions), split(self._largest_timestamps)
+        twin = Segment(self.base_offset)
+        twin.size = self.size
+        twin.batches, twin._bases = self.batches.copy(), self._bases.copy()
+        twin._positions, twin._largest_timestamps = self._positions.copy(), self._largest_timestamps.copy()
+        return twin
 
     def ends_after(self, offset: int) -> bool:
         return bool(self.batches) and self.batches[-1].last_offset > offset

@@ -30,7 +30,7 @@ from kafkawire.records import HEADER_SIZE, BatchHeader, NewRecord, Record, build
 from .log import PartitionLog, Read, TimestampAndOffset
 from .segment import Chunk, StoredBatch
 from .settings import LogSettings
-from .state_log_items import PLAIN, BatchForm, EncodedBatches, Item, Snapshot
+from .state_log_items import PLAIN, BatchForm, EncodedBatches, Item, SavedStateLog, Snapshot
 from .transactions import Told
 
 __all__ = ["PLAIN", "BatchForm", "EncodedBatches", "Item", "Snapshot", "StateLog", "Writer"]
@@ -144,6 +144,20 @@ class StateLog(PartitionLog):
             del self.items[:head]
             self.head = 0
         return item
+
+    def saved_state(self) -> SavedStateLog:
+        """What it is now; what the writer has yet to append is the writer's."""
+        epochs, producer_states = self.epochs.copy(), self.producer_states.copy()
+        return SavedStateLog(
+            self.log_start_offset, self.end, self.items[self.head :], self.passed, epochs, producer_states
+        )
+
+    def take_up_state(self, saved: SavedStateLog) -> None:
+        """Be what was saved, of this log or another one."""
+        self.log_start_offset = saved.log_start_offset
+        self.end, self.items, self.head, self.passed = saved.end, saved.items.copy(), 0, saved.passed
+        self.epochs, self.producer_states = saved.epochs.copy(), saved.producer_states.copy()
+        self.forget_snapshot()
 
     def forget_snapshot(self) -> None:
         """What the snapshots are made of is another one now."""

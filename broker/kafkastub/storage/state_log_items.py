@@ -8,6 +8,9 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from kafkawire.records import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NewRecord
 
+from .epochs import LeaderEpochs
+from .producers import ProducerStates
+
 
 class Item(NamedTuple):
     """What was written to one key at once, or to several one after the other, with its place in the tail.
@@ -24,6 +27,17 @@ class Item(NamedTuple):
     records: int
     timestamp: int
     content: Any
+
+
+class SavedStateLog(NamedTuple):
+    """What such a log was at some time, but for its writer. Items are shared; nothing in it ever changes."""
+
+    log_start_offset: int
+    end: int
+    items: list[Item]
+    passed: tuple[Any, int, int] | None
+    epochs: LeaderEpochs
+    producer_states: ProducerStates
 
 
 class BatchForm(NamedTuple):

@@ -63,6 +63,12 @@ class OpenTransactions:
     def __len__(self) -> int:
         return len(self._producers)
 
+    def copy(self) -> OpenTransactions:
+        """Others that are the same."""
+        copied = OpenTransactions()
+        copied._producers, copied.first_offset = self._producers.copy(), self.first_offset
+        return copied
+
     def begin(self, first_offset: int, producer_id: int) -> None:
         """A transaction has its first record there; that is beyond those of all others."""
         self._producers[first_offset] = producer_id
@@ -91,6 +97,13 @@ class AbortedTransactions:
 
     def __len__(self) -> int:
         return len(self._lasts)
+
+    def copy(self) -> AbortedTransactions:
+        """Others that are the same."""
+        copied = AbortedTransactions()
+        for name in self.__slots__:
+            setattr(copied, name, getattr(self, name)[:])
+        return copied
 
     def add(self, aborted: AbortedTransaction) -> None:
         """Its marker comes behind those of all others."""

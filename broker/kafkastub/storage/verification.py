@@ -35,6 +35,12 @@ class Verifications:
     def __contains__(self, producer_id: int) -> bool:
         return producer_id in self._started
 
+    def copy(self) -> Verifications:
+        """Others that are the same."""
+        copied = Verifications()
+        copied._started = self._started.copy()
+        return copied
+
     def start(self, producer_id: int, epoch: int, sequence: int, epochs_are_raised: bool, now_ms: int) -> None:
         """A batch with that first sequence is about to be verified, at that broker time."""
         known = self._started.get(producer_id)

@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
+from kafkastub.storage.batches import FoundBatch, batches_of
 from kafkastub.storage.transactions import AbortedTransaction
 from kafkawire.records import (
     HEADER_SIZE,
@@ -26,7 +27,7 @@ from kafkawire.records import (
 
 from .directory import sync_path
 from .producer_files import ABORTED_SUFFIX
-from .scan import CLEANED_SUFFIX, FoundBatch, batches_of, remove_segment
+from .scan import CLEANED_SUFFIX, remove_segment
 
 _AT_A_TIME: Final = 100
 """Records that are read between two pauses."""

@@ -100,7 +100,7 @@ class DataDirectory:
         for name, deleted in wanted.items():
             self.bring_back(name, deleted)
         remove_tree(self.root / DELETED)
-        strays = [entry.name for entry in self.root.iterdir() if _is_partition(entry) and entry.name not in wanted]
+        strays = [entry.name for entry in self.root.iterdir() if is_partition(entry) and entry.name not in wanted]
         for name in strays:
             place = self.root / STRAY / name
             place.parent.mkdir(exist_ok=True)
@@ -141,16 +141,21 @@ class DataDirectory:
 
 
 def replace_file(path: Path, content: bytes, *, mode: int = 0o644, sync: bool = True) -> None:
-    """Write a file so that either all of it is there or its predecessor. OSError."""
+    """Write a file so that either all of it is there or its predecessor, and nothing else. OSError."""
     new = path.with_name(f"{path.name}.new")
-    with open(new, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-        if mode == PRIVATE:
-            os.fchmod(file.fileno(), mode)  # it may have been left there by who was killed
-        file.write(content)
-        file.flush()
-        if sync:
-            os.fsync(file.fileno())
-    new.replace(path)
+    try:
+        with open(new, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            if mode == PRIVATE:
+                os.fchmod(file.fileno(), mode)  # it may have been left there by who was killed
+            file.write(content)
+            file.flush()
+            if sync:
+                os.fsync(file.fileno())
+        new.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            new.unlink()
+        raise
     if sync:
         sync_path(path.parent)
 
@@ -198,6 +203,7 @@ def _properties(text: str) -> Iterator[tuple[str, str]]:
             yield key.strip(), value.strip()
 
 
-def _is_partition(entry: Path) -> bool:
+def is_partition(entry: Path) -> bool:
+    """Whether it has a partition's name, and files."""
     name, hyphen, number = entry.name.rpartition("-")
     return bool(name and hyphen) and number.isdigit() and entry.is_dir()

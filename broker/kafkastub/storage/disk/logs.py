@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from kafkastub.storage.batches import batches_of
 from kafkastub.storage.log import PartitionLog
 from kafkastub.storage.manager import LogManager
 from kafkastub.storage.segment import Chunk, StoredBatch
@@ -18,7 +19,6 @@ from .journal import Disk
 from .partition_files import OpenFiles, PartitionFiles
 from .producer_files import encode_snapshot
 from .recovery import ProducerRecovery
-from .scan import batches_of
 
 
 class DiskLog(PartitionLog):
@@ -149,6 +149,10 @@ class DiskLogs(LogManager):
         if log is not None:
             self._files.pop(log).close()
             super().forget(topic_id, partition)
+
+    def let_go(self) -> None:
+        super().let_go()
+        self._files.clear()
 
     def leave(self) -> None:
         """An orderly end: write down what the records do not tell of producers."""

@@ -22,7 +22,7 @@ from .journal import Disk
 from .producer_files import ABORTED_SUFFIX, encode_aborted, snapshot_path
 from .scan import APPENDED_SUFFIX, Segment, read_segments, remove_segment, segment_path
 
-_APPENDED: Final = Struct(">qq")
+APPENDED: Final = Struct(">qq")
 _MOST_OPEN: Final = 200
 _BESIDE: Final = (APPENDED_SUFFIX, ABORTED_SUFFIX)
 """Of the files beside a segment those that are appended to."""
@@ -184,7 +184,7 @@ class PartitionFiles:
 
     def _note_time(self, segment: _Written, base_offset: int, now_ms: int) -> None:
         path = segment.path.with_suffix(APPENDED_SUFFIX)
-        _write(self._open.get(path), (_APPENDED.pack(base_offset, now_ms),), _APPENDED.size)
+        _write(self._open.get(path), (APPENDED.pack(base_offset, now_ms),), APPENDED.size)
         self._appended_ms = now_ms
         self._disk.wrote(path)
 
@@ -330,7 +330,7 @@ class PartitionFiles:
 
 
 def _times(data: bytes) -> Iterable[tuple[int, int]]:
-    return _APPENDED.iter_unpack(data[: len(data) - len(data) % _APPENDED.size])
+    return APPENDED.iter_unpack(data[: len(data) - len(data) % APPENDED.size])
 
 
 def _write(fd: int, chunks: Sequence[bytes | memoryview], size: int) -> None:

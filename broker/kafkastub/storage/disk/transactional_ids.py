@@ -9,12 +9,13 @@ from __future__ import annotations
 from struct import Struct, error
 from typing import Final, NamedTuple
 
+from kafkastub.storage.batches import batches_of
 from kafkastub.storage.errors import DataDirError
 from kafkawire.errors import KafkaError
 from kafkawire.records import HEADER_SIZE, iterate_records
 
 from .journal import Disk
-from .scan import batches_of, read_segments
+from .scan import read_segments
 
 DIRECTORY: Final = ".transactional-ids"
 _VALUE: Final = Struct(">qhh")
