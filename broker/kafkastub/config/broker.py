@@ -39,6 +39,8 @@ _OF_THE_AUTHORIZER: Final = ("super.users", "allow.everyone.if.no.acl.found")
 _KNOWN_PREFIXES = ("listener.name.", "config.providers.", "rsm.config.", "rlmm.config.")
 _INFINITE_RETENTION = "offsets.retention.minutes"
 _WITH_EPOCHS: Final = ("consumer", "share", "streams")
+_SHARE_ASSIGNORS: Final = "group.share.assignors"
+_SIMPLE: Final = ("simple", "org.apache.kafka.coordinator.group.assignor.SimpleAssignor")
 """The group types that have a heartbeat of their own."""
 
 
@@ -255,6 +257,7 @@ def _check_together(values: Mapping[str, Any], given: Mapping[str, str]) -> None
     assignor_names(values[ASSIGNORS])
     for kind in _WITH_EPOCHS:
         _check_group_timeouts(values, kind, refuse)
+    _check_share_groups(values, refuse)
 
 
 def _clamp_assignment_intervals(values: dict[str, Any]) -> None:
@@ -280,3 +283,16 @@ def _check_group_timeouts(values: Mapping[str, Any], kind: str, refuse: Any) -> 
     heartbeat, session = f"group.{kind}.heartbeat.interval.ms", f"group.{kind}.session.timeout.ms"
     if values[heartbeat] >= values[session]:
         refuse(heartbeat, f"it must be less than {session}={values[session]}")
+
+
+def _check_share_groups(values: Mapping[str, Any], refuse: Any) -> None:
+    """Kafka: ShareGroupConfig, GroupCoordinatorConfig.verifyShareGroupConfigs."""
+    if len(values[_SHARE_ASSIGNORS]) != 1 or values[_SHARE_ASSIGNORS][0] not in _SIMPLE:
+        refuse(_SHARE_ASSIGNORS, "allowed is simple (no other class can be loaded)")
+    for what in ("delivery.count.limit", "partition.max.record.locks", "record.lock.duration.ms"):
+        name, low, high = f"group.share.{what}", f"group.share.min.{what}", f"group.share.max.{what}"
+        if not values[low] <= values[name] <= values[high]:
+            refuse(name, f"it must lie between {low}={values[low]} and {high}={values[high]}")
+    if values["group.share.max.share.sessions"] < values["group.share.max.size"]:
+        least = values["group.share.max.size"]
+        refuse("group.share.max.share.sessions", f"it must be at least group.share.max.size={least}")

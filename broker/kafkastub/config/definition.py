@@ -32,7 +32,13 @@ _WHOLE = re.compile(r"[+-]?\d+")
 # No two parts of it can match the same digits: that would take the square of their number
 _DECIMAL = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|NaN|Infinity)[fFdD]?", re.ASCII)
 _REPLICAS = re.compile(r"\d+:\d+")
-_DURATION = re.compile(r"P(?!$)(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?", re.IGNORECASE)
+_DURATION = re.compile(
+    r"P(?!$)(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d{0,9})?S)?)?", re.IGNORECASE | re.ASCII
+)
+_SECONDS = (86_400, 3_600, 60, 1)
+_MOST_DIGITS = 19
+_MOST_SECONDS = 2**63 - 1
+"""Java's Duration has no more of them."""
 
 
 def parse(name: str, row: Row, value: object) -> Any:
@@ -183,7 +189,18 @@ def _is_offset_reset(value: str | None) -> bool:
     if value in ("earliest", "latest"):
         return True
     kind, _, duration = (value or "").partition(":")
-    return kind == "by_duration" and _DURATION.fullmatch(duration) is not None
+    return kind == "by_duration" and _is_duration(duration)
+
+
+def _is_duration(text: str) -> bool:
+    # Java: Duration.parse, and what it says to more seconds than it can have
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        return False
+    parts = [(part or "").lstrip("0") for part in found.groups()]
+    if any(len(part) > _MOST_DIGITS for part in parts):
+        return False
+    return sum(int(part or 0) * unit for part, unit in zip(parts, _SECONDS, strict=True)) <= _MOST_SECONDS
 
 
 def allowed(row: Row) -> str:

@@ -198,9 +198,22 @@ class Cluster:
             internal=name in INTERNAL_TOPICS,
             configs=dict(configs or {}),
         )
-        self.topics[name] = self._by_id[topic.topic_id] = topic
-        self._collisions.setdefault(collision_key(name), set()).add(name)
+        self.put_back(topic)
         return topic
+
+    def put_back(self, topic: Topic) -> None:
+        """Add a topic as it is; there is none of its name or its id."""
+        self.topics[topic.name] = self._by_id[topic.topic_id] = topic
+        self._collisions.setdefault(collision_key(topic.name), set()).add(topic.name)
+
+    def follow(self, before: Cluster) -> None:
+        """It takes another one's place: names of topics that are gone with it are remembered."""
+        self._gone = before._gone.copy()
+        for topic_id, topic in before._by_id.items():
+            if topic_id not in self._by_id:
+                self._gone[topic_id] = topic.name
+        while len(self._gone) > _REMEMBERED:
+            del self._gone[next(iter(self._gone))]
 
     def add_partitions(
         self, name: str, count: int, assignments: Sequence[Sequence[int]] | None = None

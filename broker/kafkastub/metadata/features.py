@@ -16,6 +16,7 @@ KRAFT: Final = "kraft.version"
 TRANSACTION: Final = "transaction.version"
 """Came with 4.0, as did the text of today about metadata.version."""
 ELIGIBLE: Final = "eligible.leader.replicas.version"
+SHARE: Final = "share.version"
 _METADATA_CHANGED: Final = frozenset((1, 3, 5, 6, 7, 8, 11, 13, 14, 15, 17, 23, 30, 32, 33))
 """The levels of metadata.version that brought something which the level before cannot hold."""
 _LEAST_METADATA: Final = (4, "3.3-IV0")

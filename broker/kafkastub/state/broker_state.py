@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kafkastub.config import BrokerConfig
 from kafkastub.config.profile import Profile
 from kafkastub.coordinator import GroupCoordinator, Turn, partition_for
-from kafkastub.metadata import CONSUMER_OFFSETS, TRANSACTION_STATE, Cluster, Features, Node
+from kafkastub.metadata import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE, Cluster, Features, Node, Topic
 from kafkastub.state.deferred import Deferred
 from kafkastub.state.fetch_purgatory import FetchPurgatory
 from kafkastub.state.group_runtime import GroupRuntime
@@ -23,13 +23,14 @@ from kafkastub.storage import LogManager
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
-    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig
+    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig
     from kafkastub.security import Authorizer
     from kafkastub.security.credentials import ScramUsers
     from kafkastub.security.delegation_tokens import DelegationTokens
     from kafkastub.security.quotas import Changes, Entity, Quotas, Refusal
     from kafkastub.state.internal_topics.internal_topic import InternalTopic
     from kafkastub.state.quota_usage import MutedChannels, Throttle
+    from kafkastub.state.sharing.sharing import Sharing
     from kafkastub.state.transactions.transactions import Transactions
     from kafkastub.storage.disk import Disk
 
@@ -84,6 +85,7 @@ class BrokerState:
         self.coordinator = GroupCoordinator(config, self.profile, self.random)
         self.coordinator.image = TopicsImage(self.cluster)
         self.coordinator.group_configs = self._group_config
+        self.coordinator.share_configs = self._share_config
         self.serving: GroupCoordinator | None = None
         """The coordinator, where nothing stands between it and a request: its topic is there, and it is loaded."""
         self.refusal: ErrorCode | None = None
@@ -108,10 +110,15 @@ class BrokerState:
         self._quotas: Quotas | None = None
         self._features: Features | None = None
         self._transactions: Transactions | None = None
+        self._sharing: Sharing | None = None
         self.metadata_offset = 1
         """That of the newest record, if all that outlives the process, beside records, were in Kafka's metadata log."""
         self.metadata_epoch = 1
         """How often the quorum has elected: at each start."""
+        self.make_topic: Callable[[str, Mapping[str, str]], Topic] = _no_topic
+        """Makes a topic that somebody needs, with so many partitions as the broker is configured for, by its name and
+        overrides; the broker's own hook. Raises KafkaError.
+        """
         self.quotas_changed: Callable[[], None] = _nothing
         """Called after each change of a quota."""
         self.broker_changed: Callable[[], None] = _nothing
@@ -127,6 +134,8 @@ class BrokerState:
         self.telemetry = Telemetry()
         self.group_watchers: list[Callable[[], None]] = []
         """Called whenever something may have changed in a group."""
+        self.topic_watchers: list[Callable[[], None]] = []
+        """Called whenever topics were created, grown, deleted, or have other leaders."""
         self.empty_group_warnings = RateLimiter()
         """Of commits for the empty group id, by client."""
         self.not_served_warnings = RateLimiter()
@@ -139,6 +148,10 @@ class BrokerState:
         self._look_at_tokens_at: int | None = None
         self._expire_ids_every: int = config["transaction.remove.expired.transaction.cleanup.interval.ms"]
         self._expire_ids_at: int | None = None
+        self.timer_ms: Callable[[], int] | None = None
+        """Timer time, for what happens while nobody has brought it along; the server's."""
+        self.rounds_from: int | None = None
+        """Timer time (ms) from which on regular rounds are made; None where none are."""
 
     def _be_durable(self, wall_ms: Callable[[], int] | None, disk: Disk) -> None:
         from kafkastub.state.internal_topics.durable_offsets import DurableOffsetsTopic
@@ -157,6 +170,14 @@ class BrokerState:
         self.coordinator.group_configs = overrides.of_consumer_group
         return overrides.of_consumer_group(group_id)
 
+    def _share_config(self, group_id: str) -> ShareGroupConfig | None:
+        """The same of a share group."""
+        from kafkastub.state.group_overrides import GroupOverrides
+
+        overrides = GroupOverrides(self.config, self.cluster)
+        self.coordinator.share_configs = overrides.of_share_group
+        return overrides.of_share_group(group_id)
+
     def fall_back(self) -> None:
         """What was refused by the disk is not so: be what the files say."""
         if self.persistence is not None:
@@ -170,6 +191,11 @@ class BrokerState:
 
             self._scram_users = ScramUsers(self.config)
         return self._scram_users
+
+    @property
+    def has_scram_users(self) -> bool:
+        """Whether anybody has asked for them: else they are those of the configuration."""
+        return self._scram_users is not None
 
     @property
     def delegation_tokens(self) -> DelegationTokens:
@@ -206,6 +232,11 @@ class BrokerState:
         return self._features
 
     @property
+    def has_features(self) -> bool:
+        """Whether anybody has asked for them: else they are as at the start."""
+        return self._features is not None
+
+    @property
     def transactions(self) -> Transactions:
         """Transactions and their coordinator; loaded with the first who asks."""
         if self._transactions is None:
@@ -219,9 +250,27 @@ class BrokerState:
         """Whether anybody has asked for their coordinator, or its topic is there."""
         return self._transactions is not None
 
+    @property
+    def sharing(self) -> Sharing:
+        """Share partitions, their sessions and the share coordinator (KIP-932); loaded with the first who asks."""
+        if self._sharing is None:
+            from kafkastub.state.sharing.sharing import Sharing
+
+            self._sharing = Sharing(self)
+        return self._sharing
+
+    @property
+    def has_sharing(self) -> bool:
+        """Whether anybody has asked for share partitions, or the share coordinator's topic is there."""
+        return self._sharing is not None
+
     def internal_topic(self, name: str) -> InternalTopic[Any] | None:
         """That of a coordinator, which is made if need be; None where no coordinator writes to such a topic."""
-        runtime = self.transactions if name == TRANSACTION_STATE else self.runtimes.get(name)
+        runtime = self.runtimes.get(name)
+        if runtime is None and name == TRANSACTION_STATE:
+            runtime = self.transactions
+        elif runtime is None and name == SHARE_GROUP_STATE:
+            runtime = self.sharing.coordinator
         return None if runtime is None else runtime.topic
 
     @property
@@ -275,6 +324,12 @@ class BrokerState:
         if self.offsets_topic.watched:
             self.wake(CONSUMER_OFFSETS)
         for watcher in tuple(self.group_watchers):
+            watcher()
+
+    def topics_changed(self, names: Iterable[str]) -> None:
+        """These topics were created, grown, deleted, or have other leaders."""
+        self.coordinator.metadata_changed(names)
+        for watcher in tuple(self.topic_watchers):
             watcher()
 
     def _let_be_seen(self, turn: Turn) -> None:
@@ -331,10 +386,12 @@ class BrokerState:
         """Nothing can be written any more: what would be written by itself in time must not happen."""
         for runtime in self.runtimes.values():
             runtime.read_only()
+        self.rounds_from = None
         self._sweep_at = self._clean_at = self._look_at_tokens_at = self._expire_ids_at = None
 
     def start_sweeping(self, timer_ms: int) -> None:
         """Sweep for expired offsets from now on (`offsets.retention.check.interval.ms`, in timer time)."""
+        self.rounds_from = timer_ms
         self._sweep_at = timer_ms + self._sweep_every
         self._clean_at = timer_ms + self._clean_every
         self._look_at_tokens_at = timer_ms + self._look_at_tokens_every
@@ -350,6 +407,10 @@ class BrokerState:
             transactions = self._transactions.next_deadline()
             if first is None or (transactions is not None and transactions < first):
                 first = transactions
+        if self._sharing is not None:
+            sharing = self._sharing.next_deadline()
+            if first is None or (sharing is not None and sharing < first):
+                first = sharing
         if self.muted is not None:
             muted = self.muted.next_deadline()
             if first is None or (muted is not None and muted < first):
@@ -368,6 +429,10 @@ class BrokerState:
         ids = self._expire_ids_at
         if ids is not None and (nearest is None or ids < nearest) and self._transactions is not None:
             nearest = ids
+        if self._sharing is not None:
+            sharing = self._sharing.next_round()
+            if nearest is None or (sharing is not None and sharing < nearest):
+                nearest = sharing
         return nearest
 
     def expire(self, broker_ms: int, timer_ms: int) -> None:
@@ -375,6 +440,8 @@ class BrokerState:
         self.settle(self.coordinator.expire(broker_ms, timer_ms), batch_per_group=True)
         if self._transactions is not None:
             self._transactions.expire(broker_ms, timer_ms)
+        if self._sharing is not None:
+            self._sharing.expire(broker_ms, timer_ms)
         self.fetch_purgatory.expire(timer_ms)
         if self.muted is not None:
             self.muted.expire(timer_ms)
@@ -400,6 +467,7 @@ class BrokerState:
             "offset-deletions": meters.offset_deletions,
             "group-completed-rebalances": self.coordinator.completed_rebalances,
             "consumer-group-rebalances": self.coordinator.consumer_rebalances,
+            "share-group-rebalances": self.coordinator.share_rebalances,
         }
 
     def expire_offsets(self, broker_ms: int) -> None:
@@ -426,6 +494,11 @@ class BrokerState:
             for token in self._delegation_tokens.sweep(broker_ms):
                 self.log.info("delegation token expired", token_id=token.token_id, owner=str(token.owner))
                 self.changed()
+
+
+def _no_topic(name: str, configs: Mapping[str, str]) -> Topic:
+    """There is nobody who makes topics yet."""
+    raise KafkaError(ErrorCode.BROKER_NOT_AVAILABLE)
 
 
 def _nothing() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.schema import Message
+
+R = TypeVar("R")
 
 
 def as_it_is(reply: Message) -> Message:
@@ -78,8 +80,9 @@ def then(outcome: Any, change: Callable[[Any], Message]) -> Any:
     return outcome
 
 
-Steps = Generator[int, None, Message]
-"""Work that is done piece by piece: gives how much each piece was, in the end the reply."""
+Steps = Generator[int, None, Message | Deferred]
+"""Work that is done piece by piece: gives how much each piece was, in the end the reply, or one that is not there yet.
+"""
 
 
 def in_parts(
@@ -104,7 +107,7 @@ def in_parts(
 
     def parts() -> Iterator[None]:
         code = ErrorCode.UNKNOWN_SERVER_ERROR
-        found: Message | None = None
+        found: Message | Deferred | None = None
         try:
             while found is None:
                 yield
@@ -114,7 +117,9 @@ def in_parts(
         except KafkaError as error:
             code = error.code
         finally:  # whatever happens, somebody waits for an answer
-            if not (deferred.done or deferred.abandoned):
+            if isinstance(found, Deferred):
+                _pass_on(found, deferred)
+            elif not (deferred.done or deferred.abandoned):
                 deferred.complete(failed(code) if found is None else found)
 
     work = parts()
@@ -123,12 +128,31 @@ def in_parts(
     return deferred
 
 
-def _part(steps: Steps, limit: int) -> Message | None:
+def at_once(steps: Generator[int, None, R]) -> R:
+    """Work that is done piece by piece, without a pause."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            reply: R = end.value
+            return reply
+
+
+def _pass_on(found: Deferred, deferred: Deferred) -> None:
+    """What the one is completed with, the other is."""
+    deferred.on_abandon = found.abandon
+    if deferred.abandoned:
+        found.abandon()
+    else:
+        found.when_done(deferred.complete)
+
+
+def _part(steps: Steps, limit: int) -> Message | Deferred | None:
     """Work off so much; the reply, if that was all."""
     try:
         while limit > 0:
             limit -= next(steps)
     except StopIteration as end:
-        reply: Message = end.value
+        reply: Message | Deferred = end.value
         return reply
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from kafkastub.metadata.features import ELIGIBLE, Update
+from kafkastub.metadata.features import ELIGIBLE, SHARE, Update
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.topics import reconfigure_logs
 
@@ -18,6 +18,8 @@ def update_features(state: BrokerState, updates: Sequence[Update]) -> None:
     state.features.update(updates)
     if state.has_transactions:
         state.transactions.follow_features()
+    if state.has_sharing and not state.features.level(SHARE):
+        state.sharing.switched_off()
     if any(name == ELIGIBLE and level > 0 for name, level, _ in updates):
         _have_one_minimum(state)
     state.changed()

@@ -18,6 +18,10 @@ PartitionKey = tuple[bytes, int]
 """Topic id and partition."""
 
 
+_AT_ONCE: Final = 5_000
+"""Keys of fetches that are looked after before others have their turn: some milliseconds."""
+_SOON: Final = 0
+"""A timer time that has come."""
 _FEW: Final = 64
 """Deadlines of fetches that are over that are kept until they come first."""
 
@@ -33,8 +37,16 @@ class _Parked:
         self.ready: Callable[[], bool] | None = ready
 
 
+_NOBODY: Final[dict[_Parked, None]] = {}
+
+
 class FetchPurgatory:
-    """Parked fetches by partition and by deadline (timer time, ms)."""
+    """Parked fetches by partition and by deadline (timer time, ms).
+
+    Attributes:
+        looked_at: so many keys had all the fetches that were ever looked after. Who brings about many such looks in one
+            go can tell by it when it is time to let others have their turn.
+    """
 
     def __init__(self, mark_dirty: Callable[[], None] = lambda: None, slots: int = SLOTS) -> None:
         self._mark_dirty = mark_dirty
@@ -46,6 +58,9 @@ class FetchPurgatory:
         self._deadlines: list[tuple[int, int, _Parked]] = []
         self._count = 0
         self._parked = 0
+        self._later: dict[_Parked, None] = {}
+        """To be looked after when others have had their turn."""
+        self.looked_at = 0
 
     def __len__(self) -> int:
         """How many fetches wait."""
@@ -81,30 +96,48 @@ class FetchPurgatory:
         if waiting:
             self._look_after(list(waiting))
 
+    def happened(self, keys: Iterable[PartitionKey]) -> None:
+        """The same of several partitions: who waits for more than one of them is looked after once."""
+        found: dict[_Parked, None] = {}
+        for key in keys:
+            found.update(self._by_partition.get(key, _NOBODY))
+        if found:
+            self._look_after(list(found))
+
     def awaited(self, topic_id: bytes) -> list[int]:
         """The partitions of a topic that somebody waits for."""
         return [partition for waited_for, partition in self._by_partition if waited_for == topic_id]
 
     def topic_changed(self, topic_id: bytes) -> None:
         """The topic was deleted, or has new leaders."""
-        waiting = [
-            parked for key, parked_here in self._by_partition.items() if key[0] == topic_id for parked in parked_here
-        ]
-        self._look_after(waiting)
+        self.happened([key for key in self._by_partition if key[0] == topic_id])
 
     def next_deadline(self) -> int | None:
         """Timer time at which the next fetch is answered with what there is."""
+        if self._later:
+            return _SOON
         while self._deadlines and self._deadlines[0][2].deferred is None:
             heapq.heappop(self._deadlines)
         return self._deadlines[0][0] if self._deadlines else None
 
     def expire(self, timer_ms: int) -> None:
-        """Answer every fetch whose time is up."""
+        """Answer every fetch whose time is up, and look after some that are still to be looked after."""
+        if self._later:
+            later, self._later = self._later, {}
+            self._look_after(list(later))
         while self._deadlines and self._deadlines[0][0] <= timer_ms:
             self._complete(heapq.heappop(self._deadlines)[2])
 
     def _look_after(self, waiting: list[_Parked]) -> None:
-        for parked in waiting:
+        left = _AT_ONCE
+        for at, parked in enumerate(waiting):
+            if left <= 0:
+                self._later.update(dict.fromkeys(waiting[at:]))
+                self._mark_dirty()
+                break
+            size = len(parked.keys)
+            left -= size
+            self.looked_at += size
             if parked.ready is not None and parked.ready():
                 self._complete(parked)
 
@@ -123,6 +156,7 @@ class FetchPurgatory:
             del waiting[parked]
             if not waiting:
                 del self._by_partition[key]
+        self._later.pop(parked, None)
         parked.keys, parked.deferred, parked.ready = (), None, None
         self._parked -= 1
         # Its deadline is dropped when it comes first, or here before those of the dead outgrow those of the living.

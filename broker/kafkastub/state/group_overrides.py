@@ -11,7 +11,7 @@ from typing import Any, Final
 from kafkastub.config import BrokerConfig
 from kafkastub.config.definition import parse
 from kafkastub.config.kafka_table import GROUP
-from kafkastub.coordinator.modern.settings import ConsumerGroupConfig
+from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig
 from kafkastub.metadata import Cluster
 
 _CONSUMER: Final = (
@@ -19,6 +19,12 @@ _CONSUMER: Final = (
     ("consumer.heartbeat.interval.ms", "group.consumer.{}.heartbeat.interval.ms"),
     ("consumer.assignment.interval.ms", "group.consumer.{}.assignment.interval.ms"),
     ("consumer.assignor.offload.enable", ""),
+)
+_SHARE: Final = (
+    ("share.session.timeout.ms", "group.share.{}.session.timeout.ms"),
+    ("share.heartbeat.interval.ms", "group.share.{}.heartbeat.interval.ms"),
+    ("share.assignment.interval.ms", "group.share.{}.assignment.interval.ms"),
+    ("share.assignor.offload.enable", ""),
 )
 """In the order of the fields; with the broker's bounds."""
 
@@ -29,13 +35,14 @@ class GroupOverrides:
     A value that was set while the broker's bounds were wider counts as the bound (``GroupConfig.evaluate``).
     """
 
-    __slots__ = ("_cluster", "_config", "_consumer")
+    __slots__ = ("_cluster", "_config", "_consumer", "_share")
 
     def __init__(self, config: BrokerConfig, cluster: Cluster) -> None:
         self._config = config
         self._cluster = cluster
         self._consumer: dict[str, tuple[Mapping[str, str], ConsumerGroupConfig]] = {}
-        """With the texts that it was made of, which are replaced and not changed."""
+        self._share: dict[str, tuple[Mapping[str, str], ShareGroupConfig]] = {}
+        """With the texts that they were made of, which are replaced and not changed."""
 
     def of_consumer_group(self, group_id: str) -> ConsumerGroupConfig | None:
         """None where the group has no configuration of its own."""
@@ -48,6 +55,19 @@ class GroupOverrides:
         if known is None or known[0] is not texts:
             known = texts, ConsumerGroupConfig(*(self._value(texts, name, bound) for name, bound in _CONSUMER))
             self._consumer[group_id] = known
+        return known[1]
+
+    def of_share_group(self, group_id: str) -> ShareGroupConfig | None:
+        """The same of a share group."""
+        texts = self._cluster.group_configs.get(group_id)
+        known = self._share.get(group_id)
+        if texts is None:
+            if known is not None:
+                del self._share[group_id]
+            return None
+        if known is None or known[0] is not texts:
+            known = texts, ShareGroupConfig(*(self._value(texts, name, bound) for name, bound in _SHARE))
+            self._share[group_id] = known
         return known[1]
 
     def _value(self, texts: Mapping[str, str], name: str, bound: str) -> Any:

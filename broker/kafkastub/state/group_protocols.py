@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from kafkastub.state.broker_state import BrokerState
+from kafkawire.java_order import string_order
 
 _PROTOCOLS: Final = "group.coordinator.rebalance.protocols"
 _FEATURE: Final = "group.version"
+_SHARE_FEATURE: Final = "share.version"
+_LONGEST_MEMBER_ID: Final = 36
+"""UTF-16 units: as many as a UUID has as a text."""
 
 
 def serves_consumer_protocol(state: BrokerState) -> bool:
@@ -21,3 +25,15 @@ def serves_consumer_protocol(state: BrokerState) -> bool:
     if config.follows(4, 0):
         return state.features.finalized.get(_FEATURE, 0) > 0
     return _PROTOCOLS in config.static
+
+
+def serves_share_protocol(state: BrokerState) -> bool:
+    """Whether there may be share groups. Kafka: KafkaApis.isShareGroupProtocolEnabled."""
+    return state.features.finalized.get(_SHARE_FEATURE, 0) > 0
+
+
+def is_share_member_id(member_id: str | None) -> bool:
+    """Whether a member of a share group may have that id. Kafka: KafkaApis.isMemberIdValid."""
+    if not member_id or len(member_id) > _LONGEST_MEMBER_ID:
+        return False
+    return len(string_order(member_id)) <= 2 * _LONGEST_MEMBER_ID

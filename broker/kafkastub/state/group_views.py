@@ -7,7 +7,7 @@ same at once and for groups of both protocols alike, for the stub's own faces.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.state.broker_state import BrokerState
 from kafkawire.assigned import assigned_partitions
@@ -17,12 +17,18 @@ if TYPE_CHECKING:
     from kafkastub.coordinator.consumer.groups import ConsumerGroups
     from kafkastub.coordinator.group import Group
     from kafkawire.messages import consumer_group_describe_response as consumer_described
+    from kafkawire.messages import share_group_describe_response as share_described
 
 TopicPartition = tuple[str, int]
 Partitions = tuple[TopicPartition, ...]
 
 CLASSIC = "classic"
 CONSUMER = "consumer"
+SHARE = "share"
+GROUP_STATES: Final = (
+    "Empty", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling", "Stable", "Dead",
+)  # fmt: skip
+"""Of groups of any type; one that does not exist is Dead."""
 _MEMBER_STATES = {0: "STABLE", 1: "UNREVOKED_PARTITIONS", 2: "UNRELEASED_PARTITIONS"}
 """Kafka: MemberState."""
 
@@ -62,7 +68,7 @@ class GroupView(NamedTuple):
     """A group.
 
     Attributes:
-        type: "classic" or "consumer".
+        type: "classic", "consumer" or "share".
         state: as Kafka names it: "Stable".
         epoch: of the group; the generation of a classic one.
         target_epoch: of the target assignment; None in a classic group.
@@ -96,6 +102,8 @@ def view(state: BrokerState, group_id: str) -> GroupView | None:
         return None
     if group.group_type == CONSUMER:
         return _consumer(state, group)
+    if group.group_type == SHARE:
+        return known_share_group(state, group_id)
     return _classic(state, group)
 
 
@@ -162,7 +170,29 @@ def _consumer_member(state: BrokerState, group_id: str, row: consumer_described.
     )
 
 
-def _named(rows: Iterable[consumer_described.TopicPartitions]) -> Partitions:
+def known_share_group(state: BrokerState, group_id: str) -> GroupView | None:
+    """A share group (KIP-932); None where there is none of that id. What is a member's may be another one's as well."""
+    group = state.coordinator.groups.get(group_id)
+    if group is None or group.group_type != SHARE:
+        return None
+    rows = state.coordinator.share.describe(group)
+    assert rows is not None
+    members = {row.member_id: _share_member(row) for row in rows.members}
+    return GroupView(
+        group_id, SHARE, rows.group_state, rows.group_epoch, rows.assignment_epoch, rows.assignor_name, members
+    )
+
+
+def _share_member(row: share_described.Member) -> MemberView:
+    assigned = _named(row.assignment.topic_partitions)
+    subscribed = tuple(sorted(row.subscribed_topic_names))
+    return MemberView(
+        row.member_id, None, row.client_id, row.client_host, row.member_epoch, None, subscribed, None, assigned, (),
+        None, None,
+    )  # fmt: skip
+
+
+def _named(rows: Iterable[consumer_described.TopicPartitions | share_described.TopicPartitions]) -> Partitions:
     return tuple(sorted((row.topic_name, index) for row in rows for index in row.partitions))
 
 
@@ -211,14 +241,15 @@ def release_revocation(state: BrokerState, group_id: str, member_id: str) -> Non
 
 
 def end_session(state: BrokerState, group_id: str, name: str, broker_ms: int, timer_ms: int) -> str:
-    """Do at once what the end of this member's session does, in a group of either protocol; gives the member id.
+    """Do at once what the end of this member's session does, in a group of any type; gives the member id.
 
     Raises KeyError for a member that there is not, KafkaError: GROUP_ID_NOT_FOUND, INVALID_REQUEST for a member that
     waits for a rebalance of a classic group, which keeps its session alive.
     """
     found = _known(state, group_id)
     member_id = found.member(name).member_id
-    groups = state.coordinator.classic if found.type == CLASSIC else consumer_groups(state)
+    known = state.coordinator
+    groups = known.classic if found.type == CLASSIC else known.share if found.type == SHARE else known.consumer
     state.settle(groups.end_session(group_id, member_id, broker_ms, timer_ms))
     return member_id
 

@@ -23,6 +23,12 @@ def lag_of(state: BrokerState, group: str) -> dict[TopicPartition, int] | None:
     return found
 
 
+def is_share_group(state: BrokerState, group: str) -> bool:
+    """Whether it is there, and one: what it is done with is no offset that it commits."""
+    found = state.coordinator.groups.get(group)
+    return found is not None and found.group_type == "share"
+
+
 def behind(state: BrokerState, group: str, topic: str | None, at_most: int) -> str | None:
     """What a group has still to do until its lag is at most so much, in words; None where that is nothing.
 
@@ -31,6 +37,8 @@ def behind(state: BrokerState, group: str, topic: str | None, at_most: int) -> s
     lags = lag_of(state, group)
     if lags is None:
         return "does not exist"
+    if is_share_group(state, group):
+        return "is a share group, which commits nothing: wait for it as for a share group"
     known = {place: lag for place, lag in lags.items() if topic in (None, place[0])}
     if topic is not None:
         found = state.cluster.topic(topic)

@@ -30,13 +30,6 @@ def rules_of(state: BrokerState, topic: Topic) -> leaders.Rules:
     )
 
 
-def check_in_sync(state: BrokerState, topic: Topic, partition: PartitionState) -> None:
-    """Raises NOT_ENOUGH_REPLICAS where acks=all cannot be had (Kafka: Partition.appendRecordsToLeader)."""
-    wanted: int = topic_settings(state.config.log_defaults, topic.configs)["min.insync.replicas"]
-    if len(partition.isr) < min(wanted, len(partition.replicas)):
-        raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
-
-
 def leaders_changed(state: BrokerState, changed: Iterable[tuple[Topic, PartitionState]], now: Now) -> None:
     """These partitions have other leaders, or none."""
     by_topic: dict[str, tuple[Topic, list[PartitionState]]] = {}
@@ -47,11 +40,13 @@ def leaders_changed(state: BrokerState, changed: Iterable[tuple[Topic, Partition
         if log is not None:
             log.become_leader(partition.leader_epoch)
     for topic, partitions in by_topic.values():
+        if state.has_sharing:
+            state.sharing.leaders_changed(topic.topic_id, {partition.index for partition in partitions})
         state.fetch_purgatory.topic_changed(topic.topic_id)
         runtime = state.runtimes.get(topic.name)
         if runtime is not None and runtime.loading is None:
             runtime.leaders_changed({partition.index for partition in partitions}, len(topic.partitions), *now)
-    state.coordinator.metadata_changed(by_topic)
+    state.topics_changed(by_topic)
     for runtime in state.runtimes.values():
         if runtime.loading is None:
             runtime.look_again(*now)
@@ -80,6 +75,8 @@ def node_stopped(state: BrokerState, node_id: int, now: Now) -> None:
     node = cluster.nodes[node_id]
     node.left = state.metadata_offset, now[0]
     state.fetch_purgatory.node_stopped(node_id)
+    if state.has_sharing:
+        state.sharing.node_stopped(node_id)
     _fence(state, node, now)
 
 

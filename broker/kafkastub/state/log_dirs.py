@@ -89,6 +89,10 @@ class LogDirs:
         if len(self._preferred) > MOST_PREFERENCES:
             del self._preferred[next(iter(self._preferred))]
 
+    def wishes(self) -> list[tuple[int, str, int, str]]:
+        """Node, topic, partition and directory of what was preferred and is not there yet."""
+        return [(*where, self.paths[number]) for where, number in self._preferred.items()]
+
     # -- replicas come and go --------------------------------------------------------------------------------------
 
     @contextmanager

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from kafkastub.config import topic_settings
-from kafkastub.metadata import Endpoint, PartitionState, Topic
-from kafkastub.state.broker_state import BrokerState
-from kafkastub.storage import LogSettings, PartitionLog
+from typing import Protocol
+
+from kafkastub.config import BrokerConfig, topic_settings
+from kafkastub.metadata import Cluster, Endpoint, PartitionState, Topic
+from kafkastub.storage import LogManager, LogSettings, PartitionLog
 from kafkawire.errors import ErrorCode, KafkaError
 
 NO_EPOCH = -1
 
 
-def log_of(state: BrokerState, topic: Topic, index: int) -> PartitionLog:
+class WithLogs(Protocol):
+    """The broker's state, as far as logs go."""
+
+    config: BrokerConfig
+    cluster: Cluster
+    logs: LogManager
+
+
+def log_of(state: WithLogs, topic: Topic, index: int) -> PartitionLog:
     """The log of a partition that exists, made when it is first asked for."""
     log = state.logs.log(topic.topic_id, index)
     if log is None:
@@ -31,7 +40,7 @@ def partition_of(topic: Topic | None, index: int) -> PartitionState:
 
 
 def led_log(
-    state: BrokerState,
+    state: WithLogs,
     node_id: int,
     topic: Topic | None,
     index: int,
@@ -55,7 +64,7 @@ def led_log(
     return log_of(state, topic, index)
 
 
-def hosted_log(state: BrokerState, node_id: int, topic: Topic | None, index: int) -> PartitionLog:
+def hosted_log(state: WithLogs, node_id: int, topic: Topic | None, index: int) -> PartitionLog:
     """The log of a partition that the node has a replica of, whoever leads it, if anybody does.
 
     KafkaError: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER; as ReplicaManager.getPartitionOrError.
@@ -71,7 +80,7 @@ def _has_replica(node_id: int, partition: PartitionState) -> bool:
     return partition.leader == node_id or node_id in partition.replicas
 
 
-def leader_hint(state: BrokerState, listener: str, topic: Topic | None, index: int) -> tuple[int, int, Endpoint | None]:
+def leader_hint(state: WithLogs, listener: str, topic: Topic | None, index: int) -> tuple[int, int, Endpoint | None]:
     """(leader id, leader epoch, where clients of the listener find it) for answers that name the leader (KIP-951)."""
     if topic is None or not 0 <= index < len(topic.partitions):
         return -1, -1, None

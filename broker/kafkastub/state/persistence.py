@@ -20,7 +20,8 @@ from kafkastub.metadata.ids import uuid_bytes, uuid_text
 from kafkastub.state import persisted
 from kafkastub.state.internal_topics.durable_topic import DurableTopic
 from kafkastub.state.loading import begin
-from kafkastub.state.restoring import restore_settings, restore_topic, take_back
+from kafkastub.state.restoring import restore_topic, take_back
+from kafkastub.state.settings_back import restore_settings
 from kafkastub.state.topics import auto_create
 from kafkastub.storage.disk import DataDirError, Disk
 from kafkastub.storage.disk.transactional_ids import Kept, forget_transactional_ids, read_transactional_ids
@@ -91,6 +92,8 @@ class Persistence:
         self._fallen_back = True
         state = self._state
         state.read_only()
+        if state.has_sharing:
+            state.sharing.forget_all()
         for name, runtime in state.runtimes.items():
             topic = runtime.topic
             if runtime.loading is not None or not isinstance(topic, DurableTopic) or not topic.logs:
@@ -175,6 +178,7 @@ class Persistence:
             "elr": one.elr,
             "adding": one.adding,
             "removing": one.removing,
+            "last_leader": one.last_leader,
             "log_start_offset": 0 if log is None else log.log_start_offset,
             **self._state.log_dirs.document(topic, one),
         }

@@ -7,56 +7,22 @@ producer ids, and what groups had committed on topics whose deletion was (their 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafkastub.config import UnknownTopicConfig, validate_topic_configs
-from kafkastub.config.other import validate_client_metrics_configs
 from kafkastub.metadata import PartitionState, Topic
 from kafkastub.metadata.ids import uuid_bytes
 from kafkastub.state.leadership import Now, settle_leaders
 from kafkastub.state.loading import resign
+from kafkastub.state.settings_back import Document, restore_acls, restore_configs
 from kafkastub.state.topics import create_log, create_logs, log_settings, reconfigure_logs
 from kafkastub.storage.disk import DataDirectory, DiskLog
+from kafkastub.storage.kept_log import KeptLog
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
-
-Document = Mapping[str, Any]
-"""Of a form that `persisted.check` accepts."""
-
-
-def restore_settings(state: BrokerState, whole: Document) -> None:
-    """Everything of it that stands for itself. Raises InvalidValue, ConfigError, InvalidClientMetrics, ValueError."""
-    _restore_configs(state, whole["broker_configs"])
-    state.cluster.group_configs.update(whole["group_configs"])
-    for overrides in whole["client_metrics_configs"].values():
-        validate_client_metrics_configs(overrides)
-    state.cluster.client_metrics_configs.update(whole["client_metrics_configs"])
-    _restore_acls(state, whole.get("acls", ()))
-    if scram := whole.get("scram"):
-        state.scram_users.restore(scram)
-    if tokens := whole.get("delegation_tokens"):
-        state.delegation_tokens.restore(tokens)
-    if quotas := whole.get("quotas"):
-        state.quotas.restore(quotas)
-    if features := whole.get("features"):
-        state.features.restore(features)
-    if metadata := whole.get("metadata"):
-        state.metadata_offset, state.metadata_epoch = metadata["offset"], metadata["epoch"] + 1
-
-
-def _restore_configs(state: BrokerState, configs: Document) -> None:
-    state.config.set_dynamic(configs["default"], per_broker=False)
-    state.config.set_dynamic(configs["broker"], per_broker=True)
-
-
-def _restore_acls(state: BrokerState, acls: Iterable[Sequence[Any]]) -> None:
-    if state.authorizer is not None:
-        from kafkastub.security import Acl
-
-        state.authorizer.replace(Acl(*one) for one in acls)
 
 
 def restore_topic(state: BrokerState, one: Document) -> None:
@@ -82,7 +48,7 @@ def _partitions(one: Document) -> list[PartitionState]:
             index,
             p["leader"],
             p["leader_epoch"],
-            *(list(p.get(name, ())) for name in ("replicas", "isr", "elr", "adding", "removing")),
+            *(list(p.get(name, ())) for name in ("replicas", "isr", "elr", "adding", "removing", "last_leader")),
         )
         for index, p in enumerate(one["partitions"])
     ]
@@ -93,6 +59,8 @@ def _restore_log(state: BrokerState, topic: Topic, index: int, p: Document) -> N
     if isinstance(log, DiskLog):
         log.restore(p["log_start_offset"])
         log.become_leader(p["leader_epoch"])
+    elif isinstance(log, KeptLog):
+        log.log_start_offset = p["log_start_offset"]
 
 
 # -- taking back -----------------------------------------------------------------------------------------------------
@@ -101,7 +69,7 @@ def _restore_log(state: BrokerState, topic: Topic, index: int, p: Document) -> N
 def take_back(state: BrokerState, now: Document, written: Document, directory: DataDirectory, at: Now) -> None:
     """Make of the state, which is `now`, what was `written` last. DataDirError, OSError."""
     if now["broker_configs"] != written["broker_configs"]:
-        _restore_configs(state, written["broker_configs"])
+        restore_configs(state, written["broker_configs"])
         for topic in state.cluster.topics.values():
             reconfigure_logs(state, topic)
         state.coordinator.reconfigured()
@@ -116,7 +84,7 @@ def take_back(state: BrokerState, now: Document, written: Document, directory: D
             texts.update(written[name])
     state.telemetry.all_altered()
     if now["acls"] != written.get("acls", []):
-        _restore_acls(state, written.get("acls", ()))
+        restore_acls(state, written.get("acls", ()))
     if now["scram"] != written.get("scram", []):
         state.forget_scram_users()
         state.scram_users.restore(written.get("scram", ()))
@@ -153,7 +121,7 @@ def _take_back_topics(
     changed = [
         one["name"] for one in (*there.values(), *wanted.values()) if there.get(one["id"]) != wanted.get(one["id"])
     ]
-    state.coordinator.metadata_changed(dict.fromkeys(changed))
+    state.topics_changed(dict.fromkeys(changed))
     if there != wanted:
         settle_leaders(state, at)  # nodes that have stopped meanwhile stay stopped
 
@@ -182,7 +150,7 @@ def _take_back_topic(state: BrokerState, one: Document, now: Document) -> None:
         topic.configs = dict(one["configs"])
         reconfigure_logs(state, topic)
     for index, (p, q) in enumerate(zip(before, now["partitions"], strict=False)):
-        if q["log_start_offset"] != p["log_start_offset"]:
+        if topic.name not in state.runtimes and q["log_start_offset"] != p["log_start_offset"]:
             state.logs.forget(topic.topic_id, index)
             create_log(state, topic, index, log_settings(state, topic))
             _restore_log(state, topic, index, p)

@@ -198,7 +198,7 @@ def create_planned(state: BrokerState, plan: TopicPlan) -> Topic:
     )
     create_logs(state, topic)
     state.log_dirs.follow(topic, topic.partitions)
-    state.coordinator.metadata_changed([topic.name])
+    state.topics_changed([topic.name])
     state.changed()
     return topic
 
@@ -242,6 +242,11 @@ def create_topic(
     return create_planned(state, plan)
 
 
+def topic_with(state: BrokerState, name: str, configs: Mapping[str, str]) -> Topic:
+    """As `create_topic`, of as many partitions and replicas as the broker is configured for."""
+    return create_topic(state, name, configs=configs)
+
+
 def add_partitions(
     state: BrokerState, name: str, count: int, assignments: Sequence[Sequence[int]] | None = None
 ) -> None:
@@ -253,7 +258,7 @@ def add_partitions(
     for partition in added:
         create_log(state, topic, partition.index, settings)
     state.log_dirs.follow(topic, added)
-    state.coordinator.metadata_changed([name])
+    state.topics_changed([name])
     state.changed()
 
 
@@ -280,6 +285,8 @@ def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> N
         topic_id = topic.topic_id
         state.log_dirs.forget(topic)
         state.logs.delete(topic_id)
+        if state.has_sharing:
+            state.sharing.topic_deleted(topic_id)
         state.fetch_purgatory.topic_changed(topic_id)
     for name in gone:
         resign(state, name, broker_ms, 0)
@@ -290,7 +297,7 @@ def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> N
             runtime.loading.deleted += gone
         else:
             runtime.topics_deleted(gone, broker_ms, 0)
-    state.coordinator.metadata_changed(gone)
+    state.topics_changed(gone)
     state.changed()
 
 

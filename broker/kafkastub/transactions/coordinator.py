@@ -317,6 +317,15 @@ class TransactionCoordinator(TransactionStore):
         """Whether the records that are applied leave anything of the id."""
         return transactional_id in self.transactions
 
+    def saved(self) -> tuple[TransactionMetadata, ...]:
+        """The last record of each id."""
+        return tuple(known.metadata for known in self.transactions.values())
+
+    def take_up(self, saved: Iterable[TransactionMetadata]) -> None:
+        """Know what these records say; `loaded` follows."""
+        for metadata in saved:
+            self.apply(metadata._replace(last_producer_epoch=transitions.NO_EPOCH))
+
     def loaded(self, broker_ms: int, timer_ms: int) -> Turn:
         """All records are applied: the markers of transactions that were being ended are to be written (again).
 

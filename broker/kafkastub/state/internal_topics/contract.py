@@ -58,6 +58,16 @@ class Coordinator(Protocol[R]):
         """Forget everything; who is parked is told to look for another coordinator."""
 
 
+class Kept(Protocol):
+    """A coordinator that hands its hard state on as a whole, where applying records would take too long."""
+
+    def saved(self) -> object:
+        """Its hard state now; nobody changes what is given."""
+
+    def take_up(self, saved: Any) -> None:
+        """Have that hard state, of this coordinator or another one; `loaded` follows."""
+
+
 class Place(NamedTuple, Generic[R]):
     """Where the last record of a key stood that is compacted now."""
 

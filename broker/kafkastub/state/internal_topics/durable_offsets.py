@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from kafkastub.config import BrokerConfig
 from kafkastub.coordinator import GroupCoordinator, Record
-from kafkastub.state.internal_topics.contract import Loaded, Skipped
 from kafkastub.state.internal_topics.durable_topic import DurableTopic
-from kafkastub.state.internal_topics.offsets_batches import read_offsets
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
-from kafkastub.state.internal_topics.offsets_transactions import marker_in
 from kafkastub.storage import Marker
 from kafkastub.storage.disk import DiskLogs
-from kafkastub.storage.disk.scan import FoundBatch
 from kafkastub.storage.state_log import StateLog
 
 
@@ -42,23 +38,3 @@ class DurableOffsetsTopic(DurableTopic[Record], OffsetsTopic):
     def _aborted_from(self, log: StateLog) -> int:
         """What the log has compacted is still in its files, and the cleaner has to know."""
         return min(log.compacted_end, self.cleaned_end(log))
-
-    # -- loading -------------------------------------------------------------------------------------------------
-
-    def _load(self, log: StateLog, batch: FoundBatch, in_tail: bool) -> None:
-        header = batch.header
-        if not header.control:
-            super()._load(log, batch, in_tail)
-            if header.has_producer:
-                log.producer_states.update(header, header.base_offset, header.max_timestamp, header.max_timestamp)
-            return
-        log.end = header.base_offset
-        marker = marker_in(header, batch.data, self._pending_in(log, header.producer_id))
-        if in_tail:
-            log.append_item(log.end, header.record_count, header.max_timestamp, marker or bytes(batch.data))
-        if marker is not None:
-            self._complete(log, marker, header.base_offset)
-        log.end = header.last_offset + 1
-
-    def _records_in(self, batch: FoundBatch, skipped: Skipped) -> Iterable[Loaded[Record]]:
-        return read_offsets(batch.header, batch.data, skipped)

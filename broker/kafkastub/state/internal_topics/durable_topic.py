@@ -7,20 +7,17 @@ are cut much earlier, so that a busy partition does not grow that far.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
-from kafkastub.state.internal_topics.contract import Coordinator, Loaded, R, RecordCodec, Skipped, Turn, decoded
+from kafkastub.state.internal_topics.contract import Coordinator, Kept, R, RecordCodec, Turn
 from kafkastub.state.internal_topics.internal_topic import InternalTopic
 from kafkastub.storage import LogSettings
 from kafkastub.storage.disk import DiskLogs, PartitionFiles
 from kafkastub.storage.disk.cleaning import last_committed_of_each_key
-from kafkastub.storage.disk.scan import FoundBatch, batches_of
 from kafkastub.storage.producers import ProducerStates
 from kafkastub.storage.state_log import Item, StateLog
 from kafkawire.errors import KafkaError
-from kafkawire.records import HEADER_SIZE, iterate_records
 
 _SEGMENT_BYTES: Final = 8 * 1024 * 1024
 _CLEANED_FROM: Final = 2
@@ -38,8 +35,6 @@ class DurableTopic(InternalTopic[R]):
     _files: dict[StateLog, PartitionFiles]
     _unwritten: list[_Unwritten]
     _loading: bool
-    _timestamps: list[tuple[int, StateLog]]
-    """While loading: of each item in a tail."""
 
     def __init__(
         self,
@@ -55,11 +50,12 @@ class DurableTopic(InternalTopic[R]):
         key_of: Callable[[R], tuple[Any, bool]] | None = None,
         weigh: Callable[[R], int] | None = None,
         heaviest: int = 0,
+        kept: Kept | None = None,
     ) -> None:
         self._write_to(logs, fall_back)
         super().__init__(
             codec, coordinator, history=history, compression=compression, log=log, partitions=partitions, key_of=key_of,
-            weigh=weigh, heaviest=heaviest,
+            weigh=weigh, heaviest=heaviest, kept=kept,
         )  # fmt: skip
 
     def _write_to(self, logs: DiskLogs, fall_back: Callable[[], None]) -> None:
@@ -73,7 +69,6 @@ class DurableTopic(InternalTopic[R]):
         self._files = {}
         self._unwritten = []
         self._loading = False
-        self._timestamps = []
         self._cleaned_to: dict[StateLog, int] = {}
 
     def create_log(self, name: str, settings: LogSettings, leader_epoch: int = 0) -> StateLog:
@@ -100,10 +95,9 @@ class DurableTopic(InternalTopic[R]):
             raise
 
     def appended(self, log: StateLog) -> None:
-        if self._loading:
-            self._timestamps.append((log.items[-1].timestamp, log))
-            return
         super().appended(log)
+        if self._loading:
+            return
         item = log.items[-1]
         self._unwritten.append(_Unwritten(log, item))
         if type(item.content) is bytes:  # a client's own batch, which comes in another way
@@ -158,25 +152,14 @@ class DurableTopic(InternalTopic[R]):
 
     def load_files(self) -> Iterator[None]:
         """Fill the logs and the coordinator, both empty, from the files; batch by batch. DataDirError, OSError."""
+        yield from self.load_batches({log: [data for _, data in self._files[log].read()] for log in self.logs})
+
+    def load_batches(self, read: dict[StateLog, list[memoryview]]) -> Iterator[None]:
         self._loading = True
-        read = {log: [data for _, data in self._files[log].read()] for log in self.logs}
-        tails = self._tails({log: [b for d in data for b in batches_of(d)] for log, data in read.items()})
-        yield
-        for log in self.logs:
-            for data in read.pop(log):
-                for batch in batches_of(data):
-                    self._load(log, batch, batch.header.base_offset >= tails[log])
-                    yield
-        self._order = deque(log for _, log in sorted(self._timestamps, key=lambda one: one[0]))
-        self._timestamps = []
-        self._count = sum(item.records for log in self.logs for item in log.items)
-        if self._weigh is not None:
-            contents = (item.content for log in self.logs for item in log.items)
-            self._weight = sum(self._weigh(one) for one in contents if type(one) is not bytes)
+        yield from super().load_batches(read)
+
+    def _batches_loaded(self) -> None:
         self._loading = False
-        self._forget_dead_owners()
-        if self._count > self._trigger or self._weight > self._heaviest:
-            self._trim()
 
     def empty(self) -> None:
         """Forget what the logs have, to load it anew."""
@@ -189,61 +172,3 @@ class DurableTopic(InternalTopic[R]):
         self._owners.clear()
         for places in self._places.values():
             places.clear()
-
-    def _tails(self, found: dict[StateLog, list[FoundBatch]]) -> dict[StateLog, int]:
-        """Where each log's tail begins: together they have the newest records, as many as are kept.
-
-        Before a hole, which a cleaning has left, there is no tail.
-        """
-        tails: dict[StateLog, int] = {}
-        newest: list[tuple[int, int, StateLog, int]] = []
-        for log, batches in found.items():
-            tails[log] = due = batches[-1].header.last_offset + 1 if batches else 0
-            count = 0
-            for header, _ in reversed(batches):
-                if header.last_offset + 1 != due or header.record_count != header.last_offset_delta + 1:
-                    break
-                due = header.base_offset
-                count += header.record_count
-                if due < tails[log] and count == header.record_count:
-                    tails[log] = due  # a log's newest batch is never compacted
-                newest.append((header.max_timestamp, due, log, header.record_count))
-                if count > self._limit:
-                    break
-        newest.sort(key=lambda one: one[:2], reverse=True)
-        count = 0
-        for _, base_offset, log, records in newest:
-            count += records
-            if count > self._limit:
-                break
-            tails[log] = min(tails[log], base_offset)
-        return tails
-
-    def _load(self, log: StateLog, batch: FoundBatch, in_tail: bool) -> None:
-        """Apply a batch's records, and keep them: as history, or as the places where they stood."""
-        header, coordinator = batch.header, self._coordinator
-        found = list(self._records_in(batch, self._skipped(log)))
-        known = not any(one.record is None for one in found)
-        log.end = header.base_offset
-        for at, count, timestamp, record in found:
-            if record is not None:
-                coordinator.apply(record)
-                self._owners[self._codec.owner(record)] = log
-                if not in_tail:
-                    self._place(self._places[log], record, at, timestamp)
-                elif known:
-                    log.append_item(header.base_offset, count, timestamp, record)
-        if in_tail and not known:
-            log.append_item(header.base_offset, header.record_count, header.max_timestamp, bytes(batch.data))
-        log.end = header.last_offset + 1
-
-    def _records_in(self, batch: FoundBatch, skipped: Skipped) -> Iterable[Loaded[R]]:
-        """All of a batch, in order. KafkaError for a broken one."""
-        return decoded(self._codec, iterate_records(batch.data[HEADER_SIZE:], batch.header), skipped)
-
-    def _forget_dead_owners(self) -> None:
-        knows = self._coordinator.knows
-        in_tails = {self._owner_of(item.content) for log in self.logs for item in log.items}
-        for owner in list(self._owners):
-            if owner not in in_tails and not knows(owner):
-                del self._owners[owner]

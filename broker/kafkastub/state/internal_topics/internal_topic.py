@@ -1,7 +1,6 @@
-"""A topic that a coordinator writes its records to, and is loaded from: history, compaction, reading, loading.
+"""A topic that a coordinator writes its records to, and is loaded from.
 
-Live, every turn of the coordinator is written to the logs of the owners' partitions: one batch a turn and partition, as
-Kafka's coordinator runtime writes one a request. At load, what the logs hold is applied to the coordinator.
+At load, what the logs hold is applied to the coordinator, in memory or as batches that come from elsewhere.
 
 A new internal topic is a `RecordCodec`, a `Coordinator` and an entry in `catalog`; `durable_topic` keeps it in a data
 directory. `offsets_topic` is the one that has forms of its own, for millions of keys.
@@ -10,264 +9,79 @@ directory. `offsets_topic` is the one that has forms of its own, for millions of
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Generic
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from kafkastub.coordinator import partition_for
-from kafkastub.state.internal_topics.contract import Coordinator, Loaded, Place, R, RecordCodec, Skipped, Turn, decoded
-from kafkastub.storage import LogSettings
-from kafkastub.storage.state_log import PLAIN, BatchForm, EncodedBatches, Snapshot, StateLog
+from kafkastub.state.internal_topics.contract import Loaded, R, Skipped, Turn, decoded
+from kafkastub.state.internal_topics.topic_logs import Places, TopicLogs
+from kafkastub.storage.batches import FoundBatch, batches_of
+from kafkastub.storage.state_log import StateLog
+from kafkastub.storage.state_log_items import SavedStateLog
 from kafkawire.errors import MalformedMessage
-from kafkawire.records import NewRecord
+from kafkawire.records import HEADER_SIZE, iterate_records
 from kafkawire.records import Record as LogRecord
 
-Places = dict[Any, Place[R]]
-"""The last compacted record of each key in one log."""
 
-_SLACK: Final = 1000
-"""So many records more than wanted are kept before the oldest are let go, all at once."""
-
-
-class InternalTopic(Generic[R]):
-    """The logs of one internal topic, and what is only known about them together.
-
-    A turn of the coordinator leaves no more behind than its records; which offsets they have is worked out when
-    somebody looks at a log (`catch_up`), or when they are compacted. All partitions together remember so many of the
-    newest records, whatever the clock says; of older ones the last of each key.
-
-    Args:
-        codec: writes and reads the records.
-        coordinator: whose they are.
-        history: how many of the newest records are remembered.
-        key_of: what stands for a record's key, and whether it has a value, where that is known without encoding it.
-        weigh: what a record weighs; fewer are remembered where they weigh more than `heaviest`.
-        compression: of the batches, by its number.
-        log: is told of records that cannot be read.
-        partitions: how many the topic has, once it is there.
+class SavedTopic(NamedTuple):
+    """What an internal topic and its coordinator were at some time. Records are shared; nothing in it ever changes.
 
     Attributes:
-        logs: by partition; empty while there is no such topic.
-        watched: somebody may wait for a log to grow.
+        logs, places: by partition.
+        order: partitions, as in the topic; `owners` names them, too.
+        hard: what the coordinator has saved; None where its records lead to it.
     """
 
-    logs: list[StateLog]
-    watched: bool
-    _encoded: EncodedBatches
-    _count: int
-    """Of the records that are remembered: those in tails, then those in `_fresh`."""
-    _weight: int
-    """Of the same, where they are weighed."""
-    _order: deque[StateLog]
-    """Whose tail has the oldest item, and so on: an entry an item."""
-    _fresh: deque[Any]
-    """What the logs do not know of yet: turns as (time, records), or whatever else a topic's own form is."""
-    _owners: dict[str, StateLog]
-    """Where the records of those are that have any."""
-    _places: dict[StateLog, Places[R]]
-    _partitions: int
+    logs: list[SavedStateLog]
+    places: list[Places[Any]]
+    remembered: int
+    weight: int
+    order: deque[int]
+    fresh: deque[Any]
+    owners: dict[str, int]
+    partitions: int
+    hard: object
 
-    def __init__(
-        self,
-        codec: RecordCodec[R],
-        coordinator: Coordinator[R],
-        *,
-        history: int,
-        compression: int,
-        log: Any,
-        partitions: Callable[[], int],
-        key_of: Callable[[R], tuple[Any, bool]] | None = None,
-        weigh: Callable[[R], int] | None = None,
-        heaviest: int = 0,
-    ) -> None:
-        self._codec = codec
-        self._coordinator = coordinator
-        self._limit = history
-        self._trigger = history + min(history, _SLACK)
-        self._compression = compression
-        self._log = log
-        self._partitions_now = partitions
-        self._key_of = self._encoded_key if key_of is None else key_of
-        self._weigh = weigh
-        self._heaviest = heaviest
-        self.clear()
 
-    def clear(self) -> None:
-        """There is no such topic, or no more."""
-        self.logs = []
-        self.watched = False
-        self._encoded = EncodedBatches()
-        self._count = 0
-        self._weight = 0
-        self._order = deque()
-        self._fresh = deque()
-        self._owners = {}
-        self._places = {}
-        self._partitions = 0
+class InternalTopic(TopicLogs[R]):
+    """See `TopicLogs`, and the module."""
 
-    def create_log(self, name: str, settings: LogSettings, leader_epoch: int = 0) -> StateLog:
-        """The log of the next partition."""
-        log = StateLog(
-            name,
-            settings,
-            leader_epoch,
-            partition=len(self.logs),
-            writer=self,
-            encoded=self._encoded,
-            compression=self._compression,
+    # -- kept as a whole -----------------------------------------------------------------------------------------
+
+    def saved(self) -> SavedTopic:
+        """What topic and coordinator are now. Not while loading."""
+        return SavedTopic(
+            [log.saved_state() for log in self.logs],
+            [self._places[log].copy() for log in self.logs],
+            self._count,
+            self._weight,
+            self._order.copy(),
+            self._fresh.copy(),
+            {owner: log.partition for owner, log in self._owners.items()},
+            self._partitions,
+            None if self._kept is None else self._kept.saved(),
         )
-        self.logs.append(log)
-        self._places[log] = {}
-        return log
 
-    def log_of(self, owner: str) -> StateLog:
-        """The log of an owner's records. The number of partitions counts that there was when the first owner came."""
-        log = self._owners.get(owner)
-        if log is None:
-            if not self._partitions:
-                self._partitions = self._partitions_now()
-            log = self._owners[owner] = self.logs[partition_for(owner, self._partitions)]
-        return log
+    def take_up(self, saved: SavedTopic) -> None:
+        """Be what was saved, of this topic or another one; the coordinator's `loaded` follows.
 
-    # -- writing -------------------------------------------------------------------------------------------------
-
-    def write(self, turn: Turn[R], batch_per_owner: bool = False) -> None:
-        """Append a turn's records, which are applied: a batch in each partition that it concerns.
-
-        `batch_per_owner`: it was several things that happened to several owners.
+        The logs are there, and empty.
         """
-        records = turn.records
-        self._count += sum(map(self._size, records))
-        if self._weigh is not None:
-            self._weight += sum(map(self._weigh, records))
-        if batch_per_owner:
-            batches: dict[str, list[R]] = {}
-            for record in records:
-                batches.setdefault(self._codec.owner(record), []).append(record)
-            self._fresh.extend((turn.broker_ms, batch) for batch in batches.values())
-        else:
-            self._fresh.append((turn.broker_ms, records))
-        if self._count > self._trigger or self._weight > self._heaviest:
-            self._trim()
-
-    def write_each(self, records: Sequence[R], broker_ms: int, weight: int) -> None:
-        """Append records, which are applied: each a batch of its own, and one record of the log.
-
-        `weight`: what they weigh together.
-        """
-        self._count += len(records)
-        self._weight += weight
-        for record in records:
-            self._fresh.append((broker_ms, (record,)))
-        if self._count > self._trigger or self._weight > self._heaviest:
-            self._trim()
-
-    @staticmethod
-    def _size(record: R) -> int:
-        """How many records of the log it stands for."""
-        return 1
-
-    def catch_up(self) -> None:
-        """Give everything that was written its place in a log (`Writer`)."""
-        fresh = self._fresh
-        while fresh:
-            self._append(*fresh.popleft())
-
-    def _append(self, timestamp: int, records: Sequence[R]) -> None:
-        batches: dict[StateLog, int] = {}
-        for record in records:
-            log = self.log_of(self._codec.owner(record))
-            log.append_item(batches.setdefault(log, log.end), self._size(record), timestamp, record)
-
-    def appended(self, log: StateLog) -> None:
-        """An item was appended to a tail (`Writer`)."""
-        self._order.append(log)
-
-    def grow(self, partitions: Sequence[int]) -> list[int]:
-        """Catch up; those of the partitions that have become longer."""
-        ends = [self.logs[partition].end for partition in partitions]
-        self.catch_up()
-        return [partition for partition, end in zip(partitions, ends, strict=True) if self.logs[partition].end > end]
-
-    # -- compaction ----------------------------------------------------------------------------------------------
-
-    def _trim(self) -> None:
-        """Let the oldest records go."""
-        order, limit = self._order, self._limit
-        while (self._count > limit or self._weight > self._heaviest) and order:
-            log = order.popleft()
-            item = log.take_oldest()
-            self._count -= item.records
-            if type(item.content) is not bytes:
-                if self._weigh is not None:
-                    self._weight -= self._weigh(item.content)
-                self._compact(log, item.content, item.offset, item.timestamp)
-        self._trim_fresh()
-
-    def _trim_fresh(self) -> None:
-        """The same with those that nobody has looked at, so that they never get places in a tail."""
-        fresh = self._fresh
-        while (self._count > self._limit or self._weight > self._heaviest) and fresh:
-            self._count -= self._pass(*fresh.popleft())
-
-    def _pass(self, timestamp: int, records: Sequence[R]) -> int:
-        """Compact what nobody has looked at; how many records of logs it was."""
-        count = 0
-        for record in records:
-            log, size = self.log_of(self._codec.owner(record)), self._size(record)
-            if self._weigh is not None:
-                self._weight -= self._weigh(record)
-            self._compact(log, record, log.end, timestamp)
-            log.passed = record, size, timestamp
-            log.end += size
-            count += size
-        return count
-
-    def _compact(self, log: StateLog, record: R, offset: int, timestamp: int) -> None:
-        """Note where what a record stands for stood.
-
-        Behind a tombstone no snapshot may show what it ended: with it gone nobody would learn.
-        """
-        if self._place(self._places[log], record, offset, timestamp):
+        for log, of_log, places in zip(self.logs, saved.logs, saved.places, strict=True):
+            log.take_up_state(of_log)
+            self._places[log] = places.copy()
+        self._count, self._weight, self._partitions = saved.remembered, saved.weight, saved.partitions
+        self._order, self._fresh = saved.order.copy(), saved.fresh.copy()
+        self._owners = {owner: self.logs[partition] for owner, partition in saved.owners.items()}
+        if self._kept is not None:
+            self._kept.take_up(saved.hard)
             return
-        log.forget_snapshot()
-        owner = self._codec.owner(record)
-        if not self._coordinator.knows(owner):
-            self._owners.pop(owner, None)
-
-    def _place(self, places: Places[R], record: R, offset: int, timestamp: int) -> bool:
-        """Note where a record stood that follows those of `places`; False for a tombstone."""
-        key, has_value = self._key_of(record)
-        if not has_value:
-            places.pop(key, None)
-            return False
-        places[key] = Place(offset, timestamp, record)
-        return True
-
-    def _encoded_key(self, record: R) -> tuple[Any, bool]:
-        key, value = self._codec.encode(record)
-        return key, value is not None
-
-    # -- reading -------------------------------------------------------------------------------------------------
-
-    def records_of(self, content: R, timestamp: int) -> list[NewRecord]:
-        """The records of an item, in order (`Writer`)."""
-        return [NewRecord(*self._codec.encode(content), timestamp)]
-
-    def form_of(self, content: Any) -> BatchForm:
-        """Of an item's batch (`Writer`)."""
-        return PLAIN
-
-    def snapshot(self, log: StateLog, end: int) -> Snapshot:
-        """What is left of compacted records (`Writer`)."""
-        return _LastRecords(self, log, {k: p.offset for k, p in self._places[log].items() if p.offset < end})
-
-    def last_record(self, log: StateLog, key: Any, offset: int) -> NewRecord | None:
-        """The compacted record of a key, if it stood at that log offset."""
-        place = self._places[log].get(key)
-        if place is None or place.offset != offset:
-            return None
-        (record,) = self.records_of(place.record, place.timestamp)
-        return record
+        self.catch_up()
+        for log in self.logs:
+            for place in sorted(self._places[log].values(), key=lambda one: one.offset):
+                self._coordinator.apply(place.record)
+            for item in log.items[log.head :]:
+                if type(item.content) is not bytes:
+                    self._coordinator.apply(item.content)
 
     # -- loading -------------------------------------------------------------------------------------------------
 
@@ -316,20 +130,93 @@ class InternalTopic(Generic[R]):
 
         return skipped
 
+    # -- from batches --------------------------------------------------------------------------------------------
 
-class _LastRecords(Generic[R]):
-    """The last records of some keys (a `Snapshot`)."""
+    def take_up_batches(self, batches: Sequence[bytes]) -> None:
+        """The same all at once, of each partition's batches; the coordinator's `loaded` follows. KafkaError."""
+        for _ in self.load_batches({log: [memoryview(data)] for log, data in zip(self.logs, batches, strict=True)}):
+            pass
 
-    def __init__(self, topic: InternalTopic[R], log: StateLog, places: Mapping[Any, int]) -> None:
-        self._topic = topic
-        self._log = log
-        self._keys = sorted(places, key=places.__getitem__)
-        self.offsets = [places[key] for key in self._keys]
+    def load_batches(self, read: dict[StateLog, list[memoryview]]) -> Iterator[None]:
+        """Fill the logs and the coordinator, both empty, with whole batches of each log; batch by batch.
 
-    def record(self, index: int) -> NewRecord | None:
-        """The record, None where it is not its key's last any more."""
-        return self._topic.last_record(self._log, self._keys[index], self.offsets[index])
+        They are taken out of `read`. KafkaError for a broken one.
+        """
+        tails = self._tails({log: [b for d in data for b in batches_of(d)] for log, data in read.items()})
+        yield
+        for log in self.logs:
+            for data in read.pop(log):
+                for batch in batches_of(data):
+                    self._load(log, batch, batch.header.base_offset >= tails[log])
+                    yield
+        items = sorted((item.timestamp, log.partition) for log in self.logs for item in log.items)
+        self._order = deque(partition for _, partition in items)
+        self._count = sum(item.records for log in self.logs for item in log.items)
+        if self._weigh is not None:
+            contents = (item.content for log in self.logs for item in log.items)
+            self._weight = sum(self._weigh(one) for one in contents if type(one) is not bytes)
+        self._batches_loaded()
+        self._forget_dead_owners()
+        if self._count > self._trigger or self._weight > self._heaviest:
+            self._trim()
 
-    def form(self, index: int) -> BatchForm:
-        """None of them is a transaction's."""
-        return PLAIN
+    def _batches_loaded(self) -> None:
+        """All of them are there; nothing was let go yet."""
+
+    def _tails(self, found: dict[StateLog, list[FoundBatch]]) -> dict[StateLog, int]:
+        """Where each log's tail begins: together they have the newest records, as many as are kept.
+
+        Before a hole, which a cleaning has left, there is no tail.
+        """
+        tails: dict[StateLog, int] = {}
+        newest: list[tuple[int, int, StateLog, int]] = []
+        for log, batches in found.items():
+            tails[log] = due = batches[-1].header.last_offset + 1 if batches else 0
+            count = 0
+            for header, _ in reversed(batches):
+                if header.last_offset + 1 != due or header.record_count != header.last_offset_delta + 1:
+                    break
+                due = header.base_offset
+                count += header.record_count
+                if due < tails[log] and count == header.record_count:
+                    tails[log] = due  # a log's newest batch is never compacted
+                newest.append((header.max_timestamp, due, log, header.record_count))
+                if count > self._limit:
+                    break
+        newest.sort(key=lambda one: one[:2], reverse=True)
+        count = 0
+        for _, base_offset, log, records in newest:
+            count += records
+            if count > self._limit:
+                break
+            tails[log] = min(tails[log], base_offset)
+        return tails
+
+    def _load(self, log: StateLog, batch: FoundBatch, in_tail: bool) -> None:
+        """Apply a batch's records, and keep them: as history, or as the places where they stood."""
+        header, coordinator = batch.header, self._coordinator
+        found = list(self._records_in(batch, self._skipped(log)))
+        known = not any(one.record is None for one in found)
+        log.end = header.base_offset
+        for at, count, timestamp, record in found:
+            if record is not None:
+                coordinator.apply(record)
+                self._owners[self._codec.owner(record)] = log
+                if not in_tail:
+                    self._place(self._places[log], record, at, timestamp)
+                elif known:
+                    log.append_item(header.base_offset, count, timestamp, record)
+        if in_tail and not known:
+            log.append_item(header.base_offset, header.record_count, header.max_timestamp, bytes(batch.data))
+        log.end = header.last_offset + 1
+
+    def _records_in(self, batch: FoundBatch, skipped: Skipped) -> Iterable[Loaded[R]]:
+        """All of a batch, in order. KafkaError for a broken one."""
+        return decoded(self._codec, iterate_records(batch.data[HEADER_SIZE:], batch.header), skipped)
+
+    def _forget_dead_owners(self) -> None:
+        knows = self._coordinator.knows
+        in_tails = {self._owner_of(item.content) for log in self.logs for item in log.items}
+        for owner in list(self._owners):
+            if owner not in in_tails and not knows(owner):
+                del self._owners[owner]

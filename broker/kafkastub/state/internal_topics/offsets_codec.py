@@ -14,7 +14,7 @@ from kafkastub.coordinator import (
     PartitionCommit,
     Record,
 )
-from kafkastub.coordinator.records import NO_TIMESTAMP, ConsumerRecord
+from kafkastub.coordinator.records import NO_TIMESTAMP, ConsumerRecord, ShareRecord
 from kafkawire.messages.group_metadata_key import GroupMetadataKey
 from kafkawire.messages.group_metadata_value import GroupMetadataValue
 from kafkawire.messages.group_metadata_value import MemberMetadata as MemberValue
@@ -63,6 +63,10 @@ class OffsetsCodec:
             from kafkastub.state.internal_topics import consumer_codec  # most brokers have no such group
 
             return consumer_codec.encode(record)
+        if isinstance(record, ShareRecord):
+            from kafkastub.state.internal_topics import share_codec
+
+            return share_codec.encode(record)
         assert isinstance(record, OffsetCommit)  # one that is pending is written as a commit, in another batch
         ((partition, committed),) = record.each()
         return offset_key(record.group_id, record.topic, partition), self.offset(committed)
@@ -102,11 +106,15 @@ def _generation_value(record: GroupMetadata) -> bytes:
 
 
 def coordinator_record(record: OffsetsRecord) -> Record | None:
-    """What a record means to the coordinator; None for records of share and streams groups."""
+    """What a record means to the coordinator; None for records of streams groups."""
     if record.type is RecordType.GROUP_METADATA:
         key = cast(GroupMetadataKey, record.key)
         return _generation(key.group, cast("GroupMetadataValue | None", record.value))
     if record.type not in (RecordType.OFFSET_COMMIT, RecordType.LEGACY_OFFSET_COMMIT):
+        if record.type.kind is GroupKind.SHARE:
+            from kafkastub.state.internal_topics import share_codec
+
+            return share_codec.decode(record)
         if record.type.kind is not GroupKind.CONSUMER:
             return None
         from kafkastub.state.internal_topics import consumer_codec

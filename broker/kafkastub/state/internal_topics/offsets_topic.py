@@ -7,7 +7,7 @@ hard state, 8 bytes each (`TopicOffsets`), where the general form has a dictiona
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from kafkastub.config import BrokerConfig
@@ -23,8 +23,8 @@ from kafkastub.coordinator import (
 from kafkastub.coordinator.hard_state import HardState, key_of, weight_of_group
 from kafkastub.coordinator.topic_offsets import TopicOffsets
 from kafkastub.state.internal_topics import contract
-from kafkastub.state.internal_topics.contract import Loaded, Place
-from kafkastub.state.internal_topics.internal_topic import InternalTopic, Places
+from kafkastub.state.internal_topics.contract import Loaded, Place, Skipped
+from kafkastub.state.internal_topics.internal_topic import InternalTopic
 from kafkastub.state.internal_topics.offsets_batches import read_offsets
 from kafkastub.state.internal_topics.offsets_codec import OffsetsCodec
 from kafkastub.state.internal_topics.offsets_snapshot import LiveRecords
@@ -35,7 +35,9 @@ from kafkastub.state.internal_topics.offsets_transactions import (
     pending_appended,
     record_of,
 )
+from kafkastub.state.internal_topics.topic_logs import Places
 from kafkastub.storage import Marker
+from kafkastub.storage.batches import FoundBatch
 from kafkastub.storage.state_log import BatchForm, StateLog
 from kafkawire.offsets_topic import offset_key
 from kafkawire.records import NewRecord
@@ -73,6 +75,7 @@ class OffsetsTopic(InternalTopic[Record]):
             partitions=partitions,
             weigh=weight_of_group,
             heaviest=_HEAVIEST,
+            kept=coordinator,
         )
 
     def clear(self) -> None:
@@ -356,3 +359,21 @@ class OffsetsTopic(InternalTopic[Record]):
 
     def _owner_of(self, content: Any) -> str | None:
         return None if type(content) is TransactionMarker else super()._owner_of(content)
+
+    def _load(self, log: StateLog, batch: FoundBatch, in_tail: bool) -> None:
+        header = batch.header
+        if not header.control:
+            super()._load(log, batch, in_tail)
+            if header.has_producer:
+                log.producer_states.update(header, header.base_offset, header.max_timestamp, header.max_timestamp)
+            return
+        log.end = header.base_offset
+        marker = marker_in(header, batch.data, self._pending_in(log, header.producer_id))
+        if in_tail:
+            log.append_item(log.end, header.record_count, header.max_timestamp, marker or bytes(batch.data))
+        if marker is not None:
+            self._complete(log, marker, header.base_offset)
+        log.end = header.last_offset + 1
+
+    def _records_in(self, batch: FoundBatch, skipped: Skipped) -> Iterable[Loaded[Record]]:
+        return read_offsets(batch.header, batch.data, skipped)

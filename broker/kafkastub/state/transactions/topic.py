@@ -31,6 +31,7 @@ def transactions_topic(
         "weigh": _weight,
         "compression": _UNCOMPRESSED,
         "log": state.log,
+        "kept": coordinator,
         "partitions": lambda: len(state.cluster.topics[TRANSACTION_STATE].partitions),
     }
     if state.disk is None:

@@ -1,0 +1,350 @@
+"""Share groups as those see them who look from outside, and what they may do to them past the protocol (KIP-932).
+
+What an administrator has of Kafka goes over the protocol: ShareGroupDescribe, DescribeShareGroupOffsets. This is more:
+what is in whose hands at this moment, which Kafka shows nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.group_views import GroupView, known_share_group
+
+if TYPE_CHECKING:
+    from kafkastub.metadata import Topic
+    from kafkastub.sharing.partition import View
+    from kafkastub.sharing.state_batches import StateBatch
+    from kafkastub.state.sharing.partitions import Live
+    from kafkastub.storage import PartitionLog
+
+TopicPartition = tuple[str, int]
+
+AVAILABLE: Final = "available"
+ACQUIRED: Final = "acquired"
+ACKNOWLEDGED: Final = "acknowledged"
+ARCHIVING: Final = "archiving"
+ARCHIVED: Final = "archived"
+STATES: Final = (AVAILABLE, ACQUIRED, ACKNOWLEDGED, ARCHIVING, ARCHIVED)
+"""By the number that Kafka gives them (RecordState)."""
+_UNKNOWN: Final = -1
+_ANY_NODE: Final = -1
+"""What a group is configured for does not depend on who is asked."""
+
+
+class RecordsView(NamedTuple):
+    """Neighbouring records of one partition with which it is the same.
+
+    Attributes:
+        first, last: their offsets, both included.
+        state: "available", "acquired", "acknowledged", "archiving" (on their way to the dead-letter topic), "archived".
+            Where they are `held`, what they are to be.
+        deliveries: how often they were delivered; 0 of what nobody has had so far.
+        member_id: who has them; None unless they are acquired.
+        client_id: the same member's; None where it is not in the group any more.
+        lock_left_ms: for how long they are still its own, in ms of timer time.
+        held: what was said of them waits for a test to let it go, or is being written.
+    """
+
+    first: int
+    last: int
+    state: str
+    deliveries: int
+    member_id: str | None
+    client_id: str | None
+    lock_left_ms: int | None
+    held: bool
+
+    @property
+    def offsets(self) -> range:
+        """Their offsets."""
+        return range(self.first, self.last + 1)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing becomes of them any more."""
+        return self.state in (ACKNOWLEDGED, ARCHIVED) and not self.held
+
+
+class SharePartitionView:
+    """A partition as a share group reads it, at one moment.
+
+    Attributes:
+        start: all records before it are done with; None where nobody has read of the partition so far.
+        end: where the log ends for the group's members.
+        ranges: what becomes of the records from `start` to `end`, without gaps.
+        is_loaded: a member has read of it since its leader began; else `ranges` is what was kept of it.
+    """
+
+    def __init__(
+        self,
+        group_id: str,
+        topic: str,
+        partition: int,
+        start: int | None,
+        end: int,
+        ranges: Iterable[RecordsView],
+        is_loaded: bool,
+    ) -> None:
+        self.group_id = group_id
+        self.topic = topic
+        self.partition = partition
+        self.start = start
+        self.end = end
+        self.ranges = tuple(ranges)
+        self.is_loaded = is_loaded
+
+    @cached_property
+    def available(self) -> dict[int, RecordsView]:
+        """By offset: what can be acquired."""
+        return self._of(AVAILABLE)
+
+    @cached_property
+    def acquired(self) -> dict[int, RecordsView]:
+        """By offset: what a member has; who, how often delivered, and for how long."""
+        return self._of(ACQUIRED)
+
+    @cached_property
+    def acknowledged(self) -> dict[int, RecordsView]:
+        """By offset, from `start` on: what was accepted."""
+        return self._of(ACKNOWLEDGED)
+
+    @cached_property
+    def archiving(self) -> dict[int, RecordsView]:
+        """By offset: what is on its way to the dead-letter topic."""
+        return self._of(ARCHIVING)
+
+    @cached_property
+    def archived(self) -> dict[int, RecordsView]:
+        """By offset, from `start` on: what was rejected, was delivered too often, or is no record."""
+        return self._of(ARCHIVED)
+
+    @property
+    def lag(self) -> int | None:
+        """How many offsets are not done with; None where nobody has read of the partition so far."""
+        return None if self.start is None else sum(len(one.offsets) for one in self.ranges if not one.is_done)
+
+    def count(self, state: str) -> int:
+        """How many offsets are in a state. Raises ValueError for one that there is not."""
+        if state not in STATES:
+            raise ValueError(f"state={state!r}: records are {', '.join(STATES)}")
+        return sum(len(one.offsets) for one in self.ranges if one.state == state)
+
+    def is_done(self, offset: int) -> bool:
+        """Whether a record comes to nobody any more: it was accepted, rejected, or delivered too often."""
+        if self.start is None or offset >= self.end:
+            return False
+        return offset < self.start or self[offset].is_done
+
+    def _of(self, state: str) -> dict[int, RecordsView]:
+        return {offset: one for one in self.ranges if one.state == state for offset in one.offsets}
+
+    def __getitem__(self, offset: int) -> RecordsView:
+        """What is known of a record. Raises KeyError for one before `start` and one that there is not, TypeError."""
+        if not isinstance(offset, int) or isinstance(offset, bool):
+            raise TypeError(f"{offset!r} is no offset: a whole number is wanted")
+        for one in self.ranges:
+            if one.first <= offset <= one.last:
+                return one
+        raise KeyError(f"{self}: nothing is known of offset {offset}, from {self.start} to {self.end} it is")
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{self.count(state)} {state}" for state in STATES if self.count(state))
+        return (
+            f"<{self.topic}-{self.partition} in share group {self.group_id!r}: {told or 'nothing'} from {self.start}>"
+        )
+
+
+class ShareGroupView(NamedTuple):
+    """A share group.
+
+    Attributes:
+        group: with its state, epochs and members.
+        partitions: those that its members may read.
+        holds: what its members acknowledge is held by a test.
+    """
+
+    group: GroupView
+    partitions: tuple[TopicPartition, ...]
+    holds: bool
+
+
+def group_ids(state: BrokerState) -> list[str]:
+    """The share groups, in the order in which they came."""
+    return [group_id for group_id in state.coordinator.groups if known_share_group(state, group_id) is not None]
+
+
+def view(state: BrokerState, group_id: str) -> ShareGroupView | None:
+    """A share group; None where there is none of that id."""
+    found = known_share_group(state, group_id)
+    if found is None:
+        return None
+    names = {topic.topic_id: topic.name for topic in state.cluster.topics.values()}
+    by_id = state.coordinator.share.initialized_partitions(group_id)
+    places = sorted((names[one], index) for one, indexes in by_id.items() if one in names for index in indexes)
+    return ShareGroupView(found, tuple(places), state.has_sharing and group_id in state.sharing.held)
+
+
+def client_ids(found: ShareGroupView) -> dict[str, str]:
+    """The client ids of a group's members, by member id."""
+    return {one.member_id: one.client_id for one in found.group.members.values()}
+
+
+def partition_view(
+    state: BrokerState, group_id: str, topic: str, index: int, timer_ms: int, clients: Mapping[str, str]
+) -> SharePartitionView:
+    """A partition of a share group, whose members have these client ids. Raises KeyError for one that there is not."""
+    found = state.cluster.topic(topic)
+    log = None if found is None or index < 0 else state.logs.log(found.topic_id, index)
+    if found is None or log is None:
+        raise KeyError(f"there is no partition {topic}-{index}")
+    end = _end(state, group_id, log)
+    if not state.has_sharing:
+        return SharePartitionView(group_id, topic, index, None, end, (), False)
+    live = _live(state, group_id, found, index)
+    if live is not None:
+        start = live.partition.start_offset
+        ranges = (_seen(one, clients, timer_ms) for one in live.partition.view())
+        return SharePartitionView(group_id, topic, index, start, end, _whole(ranges, start, end), True)
+    return _kept(state, group_id, found, index, end)
+
+
+def _end(state: BrokerState, group_id: str, log: PartitionLog) -> int:
+    if state.has_sharing and state.sharing.reads_committed(group_id):
+        return log.last_stable_offset
+    return log.high_watermark
+
+
+def _live(state: BrokerState, group_id: str, topic: Topic, index: int) -> Live | None:
+    leader = topic.partitions[index].leader
+    return state.sharing.partitions.get(leader, group_id, topic.topic_id, index)
+
+
+def _kept(state: BrokerState, group_id: str, topic: Topic, index: int, end: int) -> SharePartitionView:
+    """As it would be begun with: nobody has read of it since its leader began."""
+    from kafkastub.sharing.records import SharePartitionKey
+
+    known = state.sharing.coordinator.coordinator.states.get(SharePartitionKey(group_id, topic.topic_id, index))
+    if known is None or known.start_offset == _UNKNOWN:
+        return SharePartitionView(group_id, topic.name, index, None, end, (), False)
+    ranges = _whole(map(_of_batch, known.batches), known.start_offset, end)
+    return SharePartitionView(group_id, topic.name, index, known.start_offset, end, ranges, False)
+
+
+def _of_batch(batch: StateBatch) -> RecordsView:
+    state = STATES[batch.delivery_state]
+    return RecordsView(batch.first_offset, batch.last_offset, state, batch.delivery_count, None, None, None, False)
+
+
+def _seen(one: View, clients: Mapping[str, str], timer_ms: int) -> RecordsView:
+    return RecordsView(
+        one.first_offset,
+        one.last_offset,
+        STATES[one.state],
+        one.delivery_count,
+        one.member_id or None,
+        clients.get(one.member_id),
+        None if one.locked_until_ms is None else max(one.locked_until_ms - timer_ms, 0),
+        one.in_transition,
+    )
+
+
+def _whole(ranges: Iterable[RecordsView], start: int, end: int) -> Iterator[RecordsView]:
+    """All from start to end: what nothing is known of was delivered to nobody."""
+    at = start
+    for one in ranges:
+        if one.last < at:
+            continue
+        if one.first > at:
+            yield _fresh(at, one.first - 1)
+        yield one._replace(first=max(one.first, at))
+        at = one.last + 1
+    if at < end:
+        yield _fresh(at, end - 1)
+
+
+def _fresh(first: int, last: int) -> RecordsView:
+    return RecordsView(first, last, AVAILABLE, 0, None, None, None, False)
+
+
+def configure(state: BrokerState, group_id: str, configs: Mapping[str, object]) -> None:
+    """Change what a group is configured for itself; None takes a configuration away. Raises KafkaError."""
+    from kafkastub.state.configs.changes import alter
+    from kafkastub.state.configs.entries import ResourceType
+    from kafkastub.state.configs.operations import Op
+
+    changes: list[tuple[str, int, str | None]] = [
+        (name, Op.DELETE if value is None else Op.SET, _text(value)) for name, value in configs.items()
+    ]
+    alter(state, _ANY_NODE, (ResourceType.GROUP, group_id), changes, replace=False, validate_only=False)
+
+
+def _text(value: object) -> str | None:
+    if value is None:
+        return None
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def hold_acknowledgements(state: BrokerState, group_id: str) -> None:
+    """From now on nothing becomes of what the group's members say of records, and they are not answered."""
+    state.sharing.hold_acknowledgements(group_id)
+
+
+def release_acknowledgements(state: BrokerState, group_id: str, broker_ms: int, timer_ms: int) -> None:
+    """Let go what is held, in its order, and hold no more. Nothing happens where nothing is held."""
+    if state.has_sharing:
+        state.sharing.release_acknowledgements(group_id, broker_ms, timer_ms)
+
+
+# -- waiting ---------------------------------------------------------------------------------------------------------
+
+
+class Wanted(NamedTuple):
+    """What is waited for of a share group's records; what is None does not matter.
+
+    Attributes:
+        topic: of this topic alone.
+        acquired, held: so many at least.
+        lag: of every partition at most; of a `topic`, all of its partitions have to have been read.
+    """
+
+    topic: str | None = None
+    acquired: int | None = None
+    held: int | None = None
+    lag: int | None = None
+
+
+def missing(state: BrokerState, group_id: str, wanted: Wanted) -> str | None:
+    """What is not as it is to be, in words; None where all is."""
+    found = view(state, group_id)
+    if found is None:
+        return "does not exist"
+    topic = wanted.topic
+    if topic is not None and state.cluster.topic(topic) is None:
+        return f"has read nothing of topic {topic!r}, which does not exist"
+    places = [place for place in found.partitions if topic in (None, place[0])]
+    if not places:
+        return "has read nothing" if topic is None else f"has read nothing of topic {topic!r}"
+    seen = [partition_view(state, group_id, name, index, 0, {}) for name, index in places]
+    acquired = sum(one.count(ACQUIRED) for one in seen)
+    held = sum(len(some.offsets) for one in seen for some in one.ranges if some.held)
+    if wanted.acquired is not None and acquired < wanted.acquired:
+        return f"has {acquired} records in its members' hands instead of {wanted.acquired}"
+    if wanted.held is not None and held < wanted.held:
+        return f"has {held} records whose acknowledgements are held instead of {wanted.held}"
+    return None if wanted.lag is None else _behind(seen, wanted.lag)
+
+
+def _behind(seen: Iterable[SharePartitionView], at_most: int) -> str | None:
+    left = []
+    for one in seen:
+        place, lag = f"{one.topic}-{one.partition}", one.lag
+        if lag is None:
+            if one.end > at_most:
+                left.append(f"nothing of {place}, which nobody has read")
+        elif lag > at_most:
+            told = ", ".join(f"{one.count(state)} {state}" for state in STATES if one.count(state))
+            left.append(f"{lag} in {place} ({told})")
+    return "is not done with " + ", ".join(left) if left else None

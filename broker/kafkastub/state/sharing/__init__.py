@@ -1,0 +1,1 @@
+"""What drives share partitions and the share coordinator in their broker."""

@@ -1,0 +1,179 @@
+"""Share fetches and acknowledgements with nothing in their way: in one go.
+
+`Sharing` takes what comes: sessions with many partitions, fetches that wait, records that are delivered again, what is
+held or cannot be written. A member that keeps up with one partition acknowledges what it has got and fetches what came
+behind it. For that the same is done here without anything being passed about; where one thing is out of the ordinary,
+nothing has happened.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, Protocol
+
+from kafkastub.sharing.acknowledging import AcknowledgementBatch
+from kafkastub.sharing.log_batches import Acquired
+from kafkastub.sharing.sessions import ShareSession, ShareSessions, TopicPartition, next_epoch
+from kafkastub.sharing.states import AcknowledgeType
+from kafkastub.state.sharing.fetching import READ_COMMITTED
+from kafkastub.state.sharing.group_settings import GroupSettings
+from kafkastub.state.sharing.partitions import Live, Moment, SharePartitions
+from kafkastub.state.sharing.reading import batches_in, sent
+from kafkastub.state.sharing.whole import Whole
+from kafkastub.state.sharing.writing import Writing
+from kafkastub.storage import Read
+from kafkawire.errors import KafkaError
+from kafkawire.schema import Records
+
+OfOneType = tuple[int, int, int]
+"""First offset, last offset, and what is said of them all: accepted, released or rejected."""
+_ACCEPT: Final = int(AcknowledgeType.ACCEPT)
+_LARGEST: Final = 1 << 14
+"""Bytes that are read of a log: of a backlog the next batches are wanted, and what is larger is not to be copied."""
+
+
+class Got(NamedTuple):
+    """What a fetch has got of its session's partition.
+
+    Attributes:
+        lock_ms: how long it has that.
+    """
+
+    lock_ms: int
+    records: Records
+    acquired: Sequence[Acquired]
+
+
+class Parts(Protocol):
+    """Of a broker's share partitions what is needed here (`Sharing`)."""
+
+    partitions: SharePartitions
+    group_settings: GroupSettings
+    watchers: list[Callable[[], None]]
+    acknowledged: Counter[int]
+
+    def sessions_of(self, node_id: int) -> ShareSessions: ...
+    def acquired(self, live: Live, timer_ms: int) -> None: ...
+    def wake(self, live: Live, *, partition: bool = False) -> None: ...
+
+
+class AtOnce:
+    """The short ways through one broker's share partitions."""
+
+    def __init__(self, state: Whole, sharing: Parts, writing: Writing) -> None:
+        self._state = state
+        self._sharing = sharing
+        self._writing = writing
+
+    def session(self, node_id: int, group_id: str, member_id: str, epoch: int) -> ShareSession | None:
+        """A member's session, if this is its next request."""
+        session = self._sharing.sessions_of(node_id).get(group_id, member_id)
+        return session if session is not None and session.epoch == epoch else None
+
+    def acknowledge(
+        self,
+        node_id: int,
+        session: ShareSession,
+        partition: TopicPartition,
+        batches: Sequence[OfOneType],
+        now: Moment,
+    ) -> int | None:
+        """Do what a ShareAcknowledge says of one partition. Returns the group's lock duration, ms."""
+        live = self._sharing.partitions.get(node_id, session.group_id, *partition)
+        if live is None or not self._is_said(live, session.member_id, batches, now):
+            return None
+        session.epoch = next_epoch(session.epoch)
+        return live.partition.settings().record_lock_duration_ms
+
+    def fetch(
+        self,
+        node_id: int,
+        session: ShareSession,
+        asked: tuple[int, int, int, int, int],
+        said: tuple[TopicPartition, Sequence[OfOneType]] | None,
+        now: Moment,
+    ) -> Got | None:
+        """Do what a ShareFetch in a session with one partition asks for.
+
+        Args:
+            asked: its minimum and maximum of bytes, its records, its batch size, its acquire mode.
+            said: what it acknowledges, accepted or rejected; None: nothing.
+        """
+        ((key, _),) = session.partitions.items()
+        live = self._sharing.partitions.get(node_id, session.group_id, *key)
+        if live is None or (said is not None and said[0] != key):
+            return None
+        min_bytes, max_bytes, max_records, batch_size, mode = asked
+        partition = live.partition
+        settings = partition.settings()
+        if not 0 < max_records <= settings.partition_max_record_locks - partition.span():
+            return None
+        offset = partition.next_fetch_offset()
+        if partition.in_flight.batches and offset <= partition.end_offset:  # what is in flight is to be had again
+            return None
+        read = self._read(live, offset, min_bytes, min(max_bytes, self._state.config["fetch.max.bytes"]))
+        if read is None:
+            return None
+        found = batches_in(read, offset + max_records)
+        batches = found.batches
+        is_all = max_bytes <= _LARGEST or (batches and batches[-1].last_offset + 1 >= live.log.log_end_offset)
+        if not is_all and (len(batches) < 2 or batches[-1].last_offset < offset + max_records - 1):
+            return None
+        if said is not None and not self._is_said(live, session.member_id, said[1], now):
+            return None
+        got = partition.acquire(session.member_id, mode, batch_size, max_records, offset, batches, now[1], (), settings)
+        if not got and said is None:
+            return None
+        live.known_offset = offset
+        lock_ms = settings.record_lock_duration_ms
+        locked_until = live.locks.at
+        if locked_until is None or now[1] + lock_ms < locked_until or self._sharing.watchers:
+            self._sharing.acquired(live, now[1])
+        self._sharing.wake(live, partition=True)
+        session.partitions[key] = False
+        session.epoch = next_epoch(session.epoch)
+        return Got(lock_ms, sent(read, found, got) if got else b"", got)
+
+    def _read(self, live: Live, offset: int, min_bytes: int, max_bytes: int) -> Read | None:
+        """What is to be read there; None where it is not enough, too much, or has aborted transactions."""
+        log = live.log
+        committed = self._sharing.group_settings.isolation(live.group_id) == READ_COMMITTED
+        upto = log.last_stable_offset if committed else None
+        if max_bytes <= 0 or not log.log_start_offset <= offset < log.log_end_offset:
+            return None
+        try:
+            read = log.read(offset, min(max_bytes, _LARGEST), at_least_one=True, upto=upto)
+        except KafkaError:
+            return None
+        size = read.size
+        if not size or not min_bytes <= size <= _LARGEST or (committed and log.aborted_in_read(offset, size)):
+            return None
+        return read
+
+    def _is_said(self, live: Live, member_id: str, batches: Sequence[OfOneType], now: Moment) -> bool:
+        """Whether it is done, and written."""
+        if not self._is_written(live, member_id, batches, now):
+            return False
+        counts = self._sharing.acknowledged
+        for first, last, kind in batches:
+            counts[kind] += last - first + 1
+        return True
+
+    def _is_written(self, live: Live, member_id: str, batches: Sequence[OfOneType], now: Moment) -> bool:
+        partition = live.partition
+        if live.fenced or batches[0][0] < partition.start_offset:
+            return False
+        if len(batches) == 1 and batches[0][2] == _ACCEPT:
+            first, last, _ = batches[0]
+            run = partition.whole(member_id, first, last)
+            if run is not None:
+                self._sharing.wake(live)
+                return self._writing.accepted(live, run, now)
+        said = [AcknowledgementBatch(first, last, (kind,)) for first, last, kind in batches]
+        try:
+            transition = partition.acknowledge(member_id, said, now[1])
+        except KafkaError:
+            return False
+        self._sharing.wake(live)
+        return self._writing.at_once(live, transition, now)

@@ -1,0 +1,1 @@
+"""The broker's whole state kept as it is at one moment, and put back: `taking`, `putting_back`; as bytes: `files`."""

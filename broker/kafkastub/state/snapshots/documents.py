@@ -1,0 +1,186 @@
+"""What a snapshot says beside records, as JSON: the fields of kafkastub.json, and what a restart would do without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from kafkastub.metadata import PartitionState, Topic
+from kafkastub.metadata.ids import uuid_bytes, uuid_text
+from kafkastub.state import persisted
+from kafkastub.state.checks import Check, by_name, fields, listed, name, or_null, parts, text, whole
+from kafkastub.state.snapshots.saved import SavedNode, SavedState
+from kafkastub.state.snapshots.segments import Scratch, segments_of
+from kafkastub.storage import LeaderEpochs, PartitionLog, ProducerEntry, SavedLog
+from kafkastub.storage.producers import AppendedBatch, ProducerStates
+from kafkastub.storage.segment import Segment
+from kafkastub.storage.transactions import AbortedTransaction
+
+_LONG: Final = whole(-(1 << 63), (1 << 63) - 1)
+_OFFSET: Final = whole(0, (1 << 63) - 1)
+_INT: Final = whole(-(1 << 31), (1 << 31) - 1)
+_NODE: Final = whole(0, (1 << 31) - 1)
+_MS: Final = whole(-(1 << 53), 1 << 53)
+
+
+def _flag(value: Any, where: str) -> None:
+    whole(0, 1)(value, where)
+
+
+_PRODUCER: Final = parts(
+    _OFFSET,  # id
+    _INT,  # epoch
+    listed(parts(_INT, _INT, _LONG, _LONG, _LONG)),  # its last batches: the fields of `AppendedBatch`
+    _LONG,  # last timestamp
+    _LONG,  # broker time of its last append
+    _INT,  # the coordinator's epoch
+    or_null(_OFFSET),  # where its transaction begins
+)
+_PARTITION: Final = fields(
+    {
+        "log_end_offset": _OFFSET,
+        "epochs": listed(parts(_INT, _OFFSET)),
+        "producers": listed(_PRODUCER),
+        "aborted": listed(parts(_OFFSET, _OFFSET, _OFFSET, _OFFSET)),
+        "segments": listed(_OFFSET),
+    }
+)
+_MORE: Final[Check] = fields(
+    {
+        "broker_ms": _MS,
+        "cluster_id": name,
+        "controller_id": _INT,
+        "nodes": listed(parts(_NODE, or_null(text), _flag, _flag, or_null(parts(_OFFSET, _MS))), at_least=1),
+        "logger_levels": by_name(text),
+        "held": listed(text),
+        "held_share_groups": listed(text),
+        "dirs_wished": listed(parts(_NODE, text, _NODE, text)),
+        "topics": listed(fields({"coordinators": _flag, "partitions": listed(_PARTITION, at_least=1)})),
+    }
+)
+
+
+def check(document: Any) -> None:
+    """Raises Damaged for what no snapshot says."""
+    persisted.check(document)
+    _MORE(document, "")
+
+
+def document(saved: SavedState, scratch: Scratch) -> dict[str, Any]:
+    """What a snapshot says."""
+    ahead_ms, frozen_at = saved.clock
+    acls = [list(one) for one in saved.settings["acls"]]
+    return {
+        **saved.settings,
+        "acls": acls,
+        "scram": saved.settings["scram"] or [],
+        "clock": {"ahead_ms": ahead_ms or 0, "frozen_at": frozen_at},
+        "broker_ms": saved.broker_ms,
+        "producer_ids": {"next": saved.next_producer_id},
+        "cluster_id": saved.cluster_id,
+        "controller_id": saved.controller_id,
+        "nodes": [[one.node_id, one.rack, int(one.alive), int(one.registered), one.left] for one in saved.nodes],
+        "logger_levels": saved.logger_levels,
+        "held": sorted(saved.held),
+        "held_share_groups": sorted(saved.held_share_groups),
+        "dirs_wished": saved.dirs_wished,
+        "topics": [_topic(scratch, topic) for topic in scratch.topics],
+    }
+
+
+def _topic(scratch: Scratch, topic: Topic) -> dict[str, Any]:
+    return {
+        "name": topic.name,
+        "id": uuid_text(topic.topic_id),
+        "configs": topic.configs,
+        "coordinators": int(topic.name in scratch.state.runtimes),
+        "partitions": [
+            {
+                "leader": one.leader,
+                "leader_epoch": one.leader_epoch,
+                "replicas": one.replicas,
+                "isr": one.isr,
+                "elr": one.elr,
+                "adding": one.adding,
+                "removing": one.removing,
+                "last_leader": one.last_leader,
+                **scratch.state.log_dirs.document(topic, one),
+                **_log(log),
+            }
+            for one, (_, log) in zip(topic.partitions, scratch.logs(topic), strict=True)
+        ],
+    }
+
+
+def _log(log: PartitionLog) -> dict[str, Any]:
+    end = log.log_end_offset
+    return {
+        "log_start_offset": log.log_start_offset,
+        "log_end_offset": end,
+        "epochs": log.epochs.starts(),
+        "producers": [_producer(one) for one in log.producer_states.entries()],
+        "aborted": log.aborted_transactions(0, end),
+        "segments": [one.base_offset for one in segments_of(log)],
+    }
+
+
+def _producer(one: ProducerEntry) -> list[Any]:
+    return [
+        one.producer_id, one.epoch, one.batches, one.last_timestamp, one.appended_ms, one.coordinator_epoch,
+        one.transaction_start,
+    ]  # fmt: skip
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def nodes_of(found: Any) -> tuple[SavedNode, ...]:
+    """The nodes."""
+    return tuple(
+        SavedNode(node_id, rack, bool(alive), bool(registered), None if left is None else (left[0], left[1]))
+        for node_id, rack, alive, registered, left in found["nodes"]
+    )
+
+
+def topic_of(one: Any, internal: Iterable[str]) -> Topic:
+    """A topic without its logs."""
+    partitions = [
+        PartitionState(
+            index,
+            each["leader"],
+            each["leader_epoch"],
+            *(list(each.get(kind, ())) for kind in ("replicas", "isr", "elr", "adding", "removing", "last_leader")),
+        )
+        for index, each in enumerate(one["partitions"])
+    ]
+    return Topic(one["name"], uuid_bytes(one["id"]), partitions, one["name"] in internal, dict(one["configs"]))
+
+
+def log_of(each: Any, segments: Sequence[Segment]) -> SavedLog:
+    """A log of these segments."""
+    epochs = LeaderEpochs()
+    for epoch, start in each["epochs"]:
+        epochs.assign(epoch, start)
+    states = ProducerStates()
+    states.restore(_entry(*fields) for fields in each["producers"])
+    for aborted in each["aborted"]:
+        states.add_aborted(AbortedTransaction(*aborted))
+    return SavedLog(each["log_start_offset"], each["log_end_offset"], epochs, states, tuple(segments))
+
+
+def _entry(
+    producer_id: int,
+    epoch: int,
+    batches: Sequence[Sequence[int]],
+    last_timestamp: int,
+    appended_ms: int,
+    coordinator_epoch: int,
+    transaction_start: int | None,
+) -> ProducerEntry:
+    entry = ProducerEntry(producer_id)
+    entry.epoch, entry.coordinator_epoch = epoch, coordinator_epoch
+    entry.last_timestamp, entry.appended_ms = last_timestamp, appended_ms
+    entry.transaction_start = transaction_start
+    for one in batches:
+        entry.appended(AppendedBatch(*one))
+    return entry

@@ -1,0 +1,210 @@
+"""A snapshot as a file: a zip archive with a document and Kafka's own segment files.
+
+    snapshot.json                       everything beside records (`documents`)
+    orders-0/00000000000000000000.log   the batches of a segment, as Kafka writes them to its log directories
+    orders-0/00000000000000000000.time  the broker time of their appends: pairs of an offset and Unix milliseconds,
+                                        64 bits each, where it changes
+
+A file is not trusted: what it unpacks to is limited before it is unpacked, and whatever is not as it should be is told
+in one sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from struct import Struct, unpack_from
+from typing import IO, TYPE_CHECKING, Any, Final
+from zipfile import ZIP_DEFLATED, BadZipFile, LargeZipFile, ZipFile
+
+from kafkastub.metadata import INTERNAL_TOPICS
+from kafkastub.state.checks import Damaged
+from kafkastub.state.snapshots import documents
+from kafkastub.state.snapshots.saved import SavedBatches, SavedInternalTopic, SavedState, SavedUserTopic, SnapshotError
+from kafkastub.state.snapshots.segments import Scratch, segments_of
+from kafkastub.storage.batches import batches_of, whole_batches
+from kafkastub.storage.segment import Segment, StoredBatch
+from kafkawire.records import HEADER_SIZE
+
+if TYPE_CHECKING:
+    from kafkastub.config import BrokerConfig
+
+FORMAT: Final = 1
+"""A program reads its own format and older ones."""
+MOST_BYTES: Final = 1 << 30
+"""What a file may unpack to, unless somebody says otherwise."""
+_FORMAT_KEY: Final = "kafkastub_snapshot"
+_DOCUMENT: Final = "snapshot.json"
+_LEVEL: Final = 1
+"""Of the compression: the others take longer and give little."""
+_TIME: Final = Struct(">qq")
+_END: Final = 22
+"""Bytes of what a zip archive without a comment ends with."""
+_MOST_ENTRIES: Final = 0xFFFF
+_THE_SAME_DAY: Final = (2000, 1, 1, 0, 0, 0)
+
+
+def write(saved: SavedState, file: str | os.PathLike[str] | IO[bytes]) -> None:
+    """Write a snapshot to a file. OSError; SnapshotError where it has too many partitions with records."""
+    from zipfile import ZipInfo
+
+    scratch = Scratch(saved)
+    document = {_FORMAT_KEY: FORMAT, **documents.document(saved, scratch)}
+    try:
+        with ZipFile(file, "w", ZIP_DEFLATED, allowZip64=False, compresslevel=_LEVEL) as archive:
+
+            def add(name: str, content: bytes) -> None:
+                entry = ZipInfo(name, _THE_SAME_DAY)
+                entry.compress_type = ZIP_DEFLATED
+                archive.writestr(entry, content, compresslevel=_LEVEL)
+
+            add(_DOCUMENT, json.dumps(document, separators=(",", ":")).encode())
+            for topic in scratch.topics:
+                for index, log in scratch.logs(topic):
+                    for segment in segments_of(log):
+                        path = f"{topic.name}-{index}/{segment.base_offset:020d}"
+                        add(f"{path}.log", b"".join(segment.chunks))
+                        if segment.times:
+                            add(f"{path}.time", b"".join(_TIME.pack(*one) for one in segment.times))
+    except LargeZipFile:
+        raise SnapshotError("the snapshot is too large for a file: 2 GiB and 65535 segments are the most") from None
+
+
+def read(file: IO[bytes], where: str, config: BrokerConfig, most_bytes: int = MOST_BYTES) -> SavedState:
+    """Read what `write` wrote. OSError; SnapshotError for what is no snapshot, or unpacks to more than `most_bytes`.
+
+    Args:
+        where: what the file is called.
+        config: stands for that of the broker that it was taken of.
+    """
+    try:
+        _check_end(file, most_bytes)
+        with ZipFile(file) as archive:
+            return _read(archive, config, most_bytes)
+    except SnapshotError as error:
+        raise SnapshotError(f"{where} is no snapshot that can be restored: {error}") from None
+    except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise SnapshotError(f"{where} is no snapshot, or damaged: {error}") from None
+    except (Damaged, ValueError, KeyError, RecursionError) as error:
+        raise SnapshotError(f"{where} is damaged: {error}") from None
+
+
+def _check_end(file: IO[bytes], most_bytes: int) -> None:
+    """What it says at its end, before anything is made of it."""
+    size = file.seek(0, os.SEEK_END)
+    if size > most_bytes:
+        raise SnapshotError(f"it has {size} bytes, and {most_bytes} are the most (most_bytes)")
+    file.seek(max(0, size - _END))
+    end = file.read(_END)
+    if len(end) < _END or end[:4] != b"PK\5\6":
+        raise SnapshotError("it does not end as one does: it is something else, or a part of it is missing")
+    if unpack_from("<H", end, 10)[0] >= _MOST_ENTRIES:
+        raise SnapshotError(f"it has more than {_MOST_ENTRIES} parts")
+
+
+def _read(archive: ZipFile, config: BrokerConfig, most_bytes: int) -> SavedState:
+    size = sum(entry.file_size for entry in archive.infolist())
+    if size > most_bytes:
+        raise SnapshotError(f"it unpacks to {size} bytes, and {most_bytes} are the most (most_bytes)")
+    names = set(archive.namelist())
+    if _DOCUMENT not in names:
+        raise SnapshotError(f"there is no {_DOCUMENT} in it")
+    document = json.loads(archive.read(_DOCUMENT))
+    version = document.get(_FORMAT_KEY) if isinstance(document, dict) else None
+    if type(version) is not int:
+        raise SnapshotError(f"{_DOCUMENT} has no {_FORMAT_KEY}")
+    if version > FORMAT:
+        raise SnapshotError(f"it has format {version}, which is newer than this version knows (up to {FORMAT})")
+    documents.check(document)
+    return _state(document, lambda name: archive.read(name) if name in names else b"", config)
+
+
+def _state(document: Mapping[str, Any], content: Callable[[str], bytes], config: BrokerConfig) -> SavedState:
+    settings = {
+        name: document.get(name, [])
+        for name in (
+            "broker_configs", "group_configs", "client_metrics_configs", "features", "metadata", "scram", "quotas",
+            "delegation_tokens", "acls",
+        )
+    }  # fmt: skip
+    return SavedState(
+        config,
+        document["cluster_id"],
+        documents.nodes_of(document),
+        document["controller_id"],
+        settings | {"features": document.get("features", {}), "metadata": document["metadata"]},
+        document["logger_levels"],
+        tuple(_topic(one, content) for one in document["topics"]),
+        (None, document["clock"]["frozen_at"]),
+        document["broker_ms"],
+        document["producer_ids"]["next"],
+        frozenset(document["held"]),
+        [(one[0], one[1], one[2], one[3]) for one in document["dirs_wished"]],
+        frozenset(document["held_share_groups"]),
+    )
+
+
+def _topic(one: Any, content: Callable[[str], bytes]) -> SavedUserTopic | SavedInternalTopic:
+    topic = documents.topic_of(one, INTERNAL_TOPICS)
+    log_dirs = [{"log_dirs": each["log_dirs"]} for each in one["partitions"] if "log_dirs" in each]
+    if len(log_dirs) < len(one["partitions"]):
+        log_dirs = []
+    if one["coordinators"]:
+        batches = []
+        for index, each in enumerate(one["partitions"]):
+            name = f"{topic.name}-{index}"
+            whole = b"".join(content(f"{name}/{base:020d}.log") for base in each["segments"])
+            _check_start(each, name)
+            _check(memoryview(whole), name, 0, each["log_end_offset"])
+            batches.append(whole)
+        starts = [each["log_start_offset"] for each in one["partitions"]]
+        return SavedInternalTopic(topic, log_dirs, SavedBatches(batches, starts))
+    logs = [
+        documents.log_of(each, list(_segments(each, f"{topic.name}-{index}", content)))
+        for index, each in enumerate(one["partitions"])
+    ]
+    return SavedUserTopic(topic, log_dirs, logs)
+
+
+def _segments(each: Any, name: str, content: Callable[[str], bytes]) -> Iterator[Segment]:
+    """The segments of a log; at least one, for it to grow."""
+    _check_start(each, name)
+    end = each["log_end_offset"]
+    bases = each["segments"]
+    if not bases:
+        yield Segment(end)
+        return
+    for base, following in zip(bases, [*bases[1:], end], strict=True):
+        path = f"{name}/{base:020d}"
+        data = memoryview(content(f"{path}.log"))
+        _check(data, name, base, following)
+        times = list(_TIME.iter_unpack(_whole(content(f"{path}.time"), _TIME.size)))
+        offsets = [offset for offset, _ in times]
+        segment = Segment(base)
+        for header, batch in batches_of(data):
+            at = bisect_right(offsets, header.base_offset)
+            appended_ms = times[at - 1][1] if at else header.max_timestamp
+            segment.append(StoredBatch(header, batch[HEADER_SIZE:], appended_ms))
+        yield segment.twin()
+
+
+def _check_start(each: Any, name: str) -> None:
+    """Raises SnapshotError."""
+    if not 0 <= each["log_start_offset"] <= each["log_end_offset"]:
+        raise SnapshotError(f"the log of {name} starts behind its end")
+
+
+def _check(data: memoryview, name: str, base: int, end: int) -> None:
+    """Raises SnapshotError for batches that are not whole, or not between these offsets."""
+    _, stop, damage = whole_batches(data, base, holes=True)
+    if damage is not None:
+        raise SnapshotError(f"the records of {name} are damaged at byte {damage.position} ({damage.why})")
+    if stop > end:
+        raise SnapshotError(f"the records of {name} go to offset {stop}, and its log ends at {end}")
+
+
+def _whole(data: bytes, size: int) -> bytes:
+    return data[: len(data) - len(data) % size]

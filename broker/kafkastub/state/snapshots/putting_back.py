@@ -1,0 +1,156 @@
+"""A snapshot made a broker's state again: a new one, so that whatever speaks against it leaves the old one as it was.
+
+Coordinators go on as when they move away and come back: groups, transactions and share
+partitions are what their records say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafkastub.config import ConfigError, InvalidValue
+from kafkastub.config.other import InvalidClientMetrics
+from kafkastub.metadata import Node
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.internal_topics.internal_topic import SavedTopic
+from kafkastub.state.settings_back import restore_settings
+from kafkastub.state.snapshots.saved import SavedInternalTopic, SavedState, SavedUserTopic, SnapshotError, copy_of
+from kafkastub.state.topics import create_logs
+
+if TYPE_CHECKING:
+    from kafkastub.config import BrokerConfig
+    from kafkastub.state.leadership import Now
+
+
+def put_back(
+    saved: SavedState,
+    config: BrokerConfig,
+    nodes: Sequence[Node],
+    log: Any,
+    wall_ms: Callable[[], int] | None,
+    now: Now,
+) -> BrokerState:
+    """A broker's state, in memory, that is what was saved, at that time. The nodes are those that were saved.
+
+    What is dynamic of the configuration is changed with it. Raises SnapshotError; then it is as it was.
+    """
+    before = config.dynamic_broker, config.dynamic_default
+    try:
+        config.set_dynamic({}, per_broker=True)  # what goes together with neither of both alone goes over nothing
+        return _put_back(saved, config, nodes, log, wall_ms, now)
+    except BaseException as error:
+        config.set_dynamic({}, per_broker=True)
+        config.set_dynamic(before[1], per_broker=False)
+        config.set_dynamic(before[0], per_broker=True)
+        if isinstance(error, (ConfigError, InvalidValue, InvalidClientMetrics, ValueError)):
+            raise SnapshotError(f"the snapshot has what this broker cannot have: {error}") from None
+        raise
+
+
+def _put_back(
+    saved: SavedState,
+    config: BrokerConfig,
+    nodes: Sequence[Node],
+    log: Any,
+    wall_ms: Callable[[], int] | None,
+    now: Now,
+) -> BrokerState:
+    state = BrokerState(config, nodes, log, wall_ms=wall_ms)
+    cluster = state.cluster
+    cluster.cluster_id, cluster.controller_id = saved.cluster_id, saved.controller_id
+    cluster.logger_levels = dict(saved.logger_levels)
+    state.logs.producer_ids.skip_to(saved.next_producer_id)
+    restore_settings(state, _copied(saved.settings))
+    for transactional_id in saved.held:
+        state.transactions.hold_markers(transactional_id)
+    _hold(state, saved)
+    topics_back(state, saved)
+    _coordinators_back(state, saved, now)
+    metadata = saved.settings["metadata"]
+    state.metadata_offset, state.metadata_epoch = metadata["offset"], metadata["epoch"]
+    return state
+
+
+def _hold(state: BrokerState, saved: SavedState) -> None:
+    for group_id in saved.held_share_groups:
+        state.sharing.hold_acknowledgements(group_id)
+
+
+def _copied(settings: Any) -> Any:
+    """What is restored may be changed afterwards."""
+    return settings | {
+        "group_configs": {name: texts.copy() for name, texts in settings["group_configs"].items()},
+        "client_metrics_configs": {name: texts.copy() for name, texts in settings["client_metrics_configs"].items()},
+    }
+
+
+def topics_back(state: BrokerState, saved: SavedState) -> None:
+    """Topics and their logs; coordinators have the state that is theirs, and do not go on yet."""
+    for node_id, name, index, path in saved.dirs_wished:
+        if (number := state.log_dirs.number(path)) is not None:
+            state.log_dirs.prefer(node_id, name, index, number)
+    for one in saved.topics:
+        topic = copy_of(one.topic)
+        state.cluster.put_back(topic)
+        if one.log_dirs:
+            state.log_dirs.restore(topic, (dirs.get("log_dirs") for dirs in one.log_dirs))
+        create_logs(state, topic)
+        if isinstance(one, SavedUserTopic):
+            for log, of_log in zip(state.logs.of_topic(topic.topic_id), one.logs, strict=True):
+                log.take_up(of_log)
+    for one in saved.topics:
+        if isinstance(one, SavedInternalTopic):
+            written = state.runtimes[one.topic.name].topic
+            if isinstance(one.state, SavedTopic):
+                written.take_up(one.state)
+            else:
+                for log, offset in zip(written.logs, one.state.log_start_offsets, strict=True):
+                    log.log_start_offset = offset
+                written.take_up_batches(one.state.batches)
+
+
+def _coordinators_back(state: BrokerState, saved: SavedState, now: Now) -> None:
+    """Coordinators go on from what their records say."""
+    names = {one.topic.name for one in saved.topics if isinstance(one, SavedInternalTopic)}
+    runtimes = [runtime for name, runtime in state.runtimes.items() if name in names]
+    for runtime in runtimes:
+        runtime.loaded()
+        runtime.settle(runtime.coordinator.loaded(*now))
+    for runtime in runtimes:
+        runtime.look_again(*now)
+
+
+def beside_the_directory(state: BrokerState, saved: SavedState) -> None:
+    """The state that a data directory had a snapshot of: what no directory has."""
+    state.cluster.controller_id = saved.controller_id
+    state.cluster.logger_levels = dict(saved.logger_levels)
+    state.metadata_offset = saved.settings["metadata"]["offset"]
+    _hold(state, saved)
+    for node_id, name, index, path in saved.dirs_wished:
+        if (number := state.log_dirs.number(path)) is not None:
+            state.log_dirs.prefer(node_id, name, index, number)
+
+
+def follow(state: BrokerState, before: BrokerState) -> None:
+    """The state takes another one's place: meters go on, whoever watches goes on watching, and looks at once.
+
+    Nobody may ask the one before any more.
+    """
+    state.cluster.follow(before.cluster)
+    state.coordinator.count_on(before.coordinator)
+    state.group_watchers = before.group_watchers
+    state.topic_watchers = before.topic_watchers
+    watchers = [*state.group_watchers, *state.topic_watchers]
+    if before.has_transactions:
+        state.transactions.coordinator.meters = before.transactions.coordinator.meters
+        state.transactions.watchers = before.transactions.watchers
+        watchers += state.transactions.watchers
+    if before.has_sharing:
+        state.sharing.follow(before.sharing)
+        watchers += state.sharing.watchers
+    for look in watchers:
+        look()
+    before.logs.let_go()  # what refers to itself waits for the collector, and records may be many
+    for runtime in before.runtimes.values():
+        runtime.topic.clear()
