@@ -16,6 +16,8 @@ T = TypeVar("T")
 
 _POWERS = 300
 """Of texts that are not longer; names, ids and addresses are not."""
+_FRONT = 256
+"""Of longer texts, so many characters and a multiple of it are the front."""
 
 
 @cache
@@ -24,14 +26,34 @@ def _powers(length: int) -> tuple[int, ...]:
     return tuple(pow(31, length - 1 - i, 1 << 32) for i in range(length))
 
 
-@lru_cache(16_384)
 def string_hash(text: str) -> int:
-    """`String.hashCode`, as an unsigned 32-bit number. Kept for a while: the members of a large group come again."""
+    """`String.hashCode`, as an unsigned 32-bit number."""
+    length = len(text)
+    if length < _POWERS:
+        return _short_hash(text)
+    # Long texts that are hashed one after the other often differ in their ends: partitions of one group, say.
+    front = length // _FRONT * _FRONT
+    return _hash(text[front:], _front_hash(text[:front]))
+
+
+@lru_cache(16_384)
+def _short_hash(text: str) -> int:
+    """Kept for a while: the members of a large group come again."""
+    return _hash(text, 0)
+
+
+@lru_cache(64)
+def _front_hash(text: str) -> int:
+    """Kept are few: each may have 32 KB."""
+    return _hash(text, 0)
+
+
+def _hash(text: str, h: int) -> int:
+    """Go on from the hash of what stands before."""
     length = len(text)
     if length < _POWERS and text.isascii():
         total: int = sum(map(mul, text.encode("ascii"), _powers(length)))
-        return total & 0xFFFFFFFF
-    h = 0
+        return (h * pow(31, length, 1 << 32) + total) & 0xFFFFFFFF
     units = string_order(text)
     for i in range(0, len(units), 2):
         h = (31 * h + (units[i] << 8 | units[i + 1])) & 0xFFFFFFFF

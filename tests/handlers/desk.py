@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, TypeVar
 
 from kafkastub.config import BrokerConfig, Profile
@@ -10,7 +11,7 @@ from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import registrations
 from kafkastub.metadata import Node, Topic
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.topics import create_topic, delete_topics
+from kafkastub.state.topics import create_topic, delete_topics, topic_with
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode, KafkaError
@@ -39,6 +40,7 @@ class Desk:
         broker_config = BrokerConfig(config, Profile.named("kafka"))
         all_nodes = [Node(number, "127.0.0.1", 9091 + number) for number in range(1, nodes + 1)]
         self.state = BrokerState(broker_config, all_nodes, SilentLog(), wall_ms, seed=1)
+        self.state.make_topic = partial(topic_with, self.state)
         self.broker_ms = START_MS
         self.timer_ms = 0
         self.node_id = 1

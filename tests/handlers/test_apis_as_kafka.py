@@ -17,7 +17,6 @@ from tests.oracle.apache_kafka import ApacheKafka
 from tests.oracle.jars import REFERENCE
 
 TO_COME: Final[dict[str, tuple[int, ...]]] = {
-    "share groups (KIP-932)": (76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92),
     "streams groups (KIP-1071)": (88, 89, 93),
 }
 """What is not served yet, by the keys of its APIs."""

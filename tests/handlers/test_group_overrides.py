@@ -7,7 +7,7 @@ import random
 import pytest
 
 from kafkastub.config import BrokerConfig, Profile
-from kafkastub.coordinator.modern.settings import ConsumerGroupConfig
+from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig
 from kafkastub.metadata import Cluster, Node
 from kafkastub.state.group_overrides import GroupOverrides
 from kafkastub.state.topics_image import TopicsImage
@@ -41,6 +41,21 @@ def test_what_was_set_under_wider_bounds_counts_as_the_bound(cluster: Cluster):
         "consumer.assignment.interval.ms": "99999",
     }
     assert overrides.of_consumer_group("g") == ConsumerGroupConfig(45_000, 15_000, 15_000)
+
+
+def test_share_groups_have_theirs(cluster: Cluster):
+    overrides = GroupOverrides(BrokerConfig({}, Profile.named("kafka")), cluster)
+    assert overrides.of_share_group("g") is None
+    cluster.group_configs["g"] = {"share.session.timeout.ms": "46000", "consumer.session.timeout.ms": "47000"}
+    assert overrides.of_share_group("g") == ShareGroupConfig(46_000)
+    cluster.group_configs["g"] = {
+        "share.session.timeout.ms": "6000",
+        "share.heartbeat.interval.ms": "20000",
+        "share.assignment.interval.ms": "99999",
+    }
+    assert overrides.of_share_group("g") == ShareGroupConfig(45_000, 15_000, 15_000)
+    del cluster.group_configs["g"]
+    assert overrides.of_share_group("g") is None
 
 
 def test_topics_are_seen_as_they_are_now(cluster: Cluster):

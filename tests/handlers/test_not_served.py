@@ -49,10 +49,10 @@ def test_every_listed_version_is_answered_with_the_code_at_every_place(key: ApiK
 
 @pytest.mark.behaviour("AV-8")
 def test_an_older_release_lists_those_that_it_has():
-    assert not refused_apis("2.4")
-    assert set(refused_apis("4.1")) == {ApiKey.SHARE_GROUP_HEARTBEAT}
-    heartbeat = refused_apis("4.1")[ApiKey.SHARE_GROUP_HEARTBEAT]
-    assert (heartbeat.first, heartbeat.last) == (1, 1)
+    assert not refused_apis("4.1")
+    assert set(refused_apis("4.2")) == {ApiKey.STREAMS_GROUP_HEARTBEAT}
+    heartbeat = refused_apis("4.2")[ApiKey.STREAMS_GROUP_HEARTBEAT]
+    assert (heartbeat.first, heartbeat.last) == (0, 0)
 
 
 def test_what_is_served_is_not_in_the_table():
@@ -70,10 +70,10 @@ def test_the_warning_names_the_client_and_the_api_and_comes_once(caplog: pytest.
             with RawClient(stub.bootstrap_servers) as client:
                 client.exchange(18, 3, encode(hello, 3))
                 for _ in range(2):
-                    client.exchange(76, 1, encode(request_class(ApiKey.SHARE_GROUP_HEARTBEAT)(), 1))
+                    client.exchange(88, 0, encode(request_class(ApiKey.STREAMS_GROUP_HEARTBEAT)(), 0))
                 host, port = client.socket.getsockname()
         (warning,) = warnings(caplog)
-    for part in ("ShareGroupHeartbeat", "client_id=raw", "librdkafka 2.16.0", f"peer={host}:", "not serve yet"):
+    for part in ("StreamsGroupHeartbeat", "client_id=raw", "librdkafka 2.16.0", f"peer={host}:", "not serve yet"):
         assert part in warning, part
     assert port
 
@@ -82,16 +82,16 @@ def test_an_api_that_is_not_even_refused_is_named_with_its_client_and_once(caplo
     with caplog.at_level(logging.WARNING, "kafkastub"), KafkaStub() as stub:
         for _ in range(3):
             with RawClient(stub.bootstrap_servers) as client, pytest.raises(ConnectionError):
-                client.exchange(ApiKey.SHARE_GROUP_DESCRIBE, 1, b"")
+                client.exchange(ApiKey.STREAMS_GROUP_DESCRIBE, 0, b"")
         (warning,) = warnings(caplog)
-    assert "ShareGroupDescribe v1 is not served; client id 'raw' asked for it" in warning
+    assert "StreamsGroupDescribe v0 is not served; client id 'raw' asked for it" in warning
 
 
 def test_a_client_id_as_long_as_can_be_is_not_told_at_length(caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.WARNING, "kafkastub"), KafkaStub() as stub:
-        for key in (ApiKey.SHARE_GROUP_DESCRIBE, ApiKey.SHARE_GROUP_HEARTBEAT):
+        for key in (ApiKey.STREAMS_GROUP_DESCRIBE, ApiKey.STREAMS_GROUP_HEARTBEAT):
             with RawClient(stub.bootstrap_servers) as client:
-                client.send(key, 1, encode(request_class(key)(), 1), client_id="x" * 30_000)
+                client.send(key, 0, encode(request_class(key)(), 0), client_id="x" * 30_000)
                 client.receive()
         assert [len(warning) < 500 for warning in warnings(caplog)] == [True, True]
 

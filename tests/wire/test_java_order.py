@@ -76,3 +76,14 @@ def test_kafka_s_own_map_has_another_order_and_never_shrinks():
     assert string_timeline_order(members) == numbers(13, 3, 10, 8, 0, 5, 12, 2, 7, 4, 11, 9, 1, 6)
     assert string_timeline_order(members[:4], peak=14) == numbers(3, 0, 2, 1)
     assert string_timeline_order(("größe", "\U0001f600", "", "BB", "Aa")) == ["", "Aa", "BB", "größe", "\U0001f600"]
+
+
+@pytest.mark.parametrize("length", [255, 256, 257, 299, 300, 301, 512, 767, 768, 32_000])
+@pytest.mark.parametrize("letters", ["az:-_09", "aé€\U0001f600x"])
+def test_long_texts_are_hashed_as_short_ones(length: int, letters: str):
+    text = (letters * length)[:length]
+    units = string_order(text)
+    expected = 0
+    for at in range(0, len(units), 2):
+        expected = (31 * expected + int.from_bytes(units[at : at + 2], "big")) & 0xFFFFFFFF
+    assert string_hash(text) == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from kafkastub.security.access import Access
@@ -19,8 +20,8 @@ class ConnectionInfo:
     """One client connection, as far as handlers care."""
 
     __slots__ = (
-        "client_host", "client_id", "client_id_bytes", "id", "last_requests", "listener", "node_id", "peer",
-        "principal", "protocol", "sasl", "software_name", "software_version", "usage",
+        "client_host", "client_id", "client_id_bytes", "id", "last_requests", "listener", "node_id", "on_gone",
+        "peer", "principal", "protocol", "sasl", "software_name", "software_version", "usage",
     )  # fmt: skip
 
     def __init__(
@@ -57,6 +58,8 @@ class ConnectionInfo:
         self.software_version = "unknown"
         self.usage: Usage | None = None
         """Where there are quotas."""
+        self.on_gone: Callable[[], None] | None = None
+        """Of who has to know when the connection has gone."""
 
     def remember_client_id(self, raw: bytes) -> None:
         """The client id of the request at hand, as its bytes."""
@@ -65,6 +68,9 @@ class ConnectionInfo:
 
     def forget(self) -> None:
         """The connection has gone. The journal keeps this for as long as one of its requests: what is long goes."""
+        gone, self.on_gone = self.on_gone, None
+        if gone is not None:
+            gone()
         self.client_id_bytes, self.client_id = b"", ""
         self.last_requests.clear()
         self.principal = _cut(self.principal)

@@ -71,7 +71,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
-from kafkastub.state.leadership import check_in_sync
+from kafkastub.state.in_sync import check_in_sync
 from kafkastub.state.partitions import leader_hint, led_log, partition_of
 from kafkastub.state.transactional_appends import Place, refused_appends
 from kafkastub.state.transactional_retries import StillEnding, may_wait, once_ended
@@ -257,7 +257,7 @@ def _append(
         log = led_log(ctx.state, ctx.node_id, topic, one.partition)
         state, partition = ctx.state, topic.partitions[one.partition]
         if request.acks == -1 and len(partition.isr) < len(partition.replicas):
-            check_in_sync(state, topic, partition)
+            check_in_sync(state.config, topic, partition)
         appended = log.append(
             one.records,
             leader_epoch=topic.partitions[one.partition].leader_epoch,

@@ -7,6 +7,7 @@ LS-2   Versions 4+: only groups in one of the states asked for, whatever the cas
 LS-3   Versions 5+: only groups of one of the types asked for, whatever the case; an unknown type lists nothing. KIP-848
 LS-4   A group without a record is not listed (DG-7).
 LS-5   A group of the consumer protocol: type consumer, in the states Empty, Assigning, Reconciling, Stable.  KIP-848
+LS-6   A share group: type and protocol type share, in the states Empty and Stable.                     KIP-932
 Kafka lists in no particular order, the stub in that of the groups' creation.
 """
 

@@ -9,21 +9,31 @@ GD-6   Deleted offsets count in the offset-deletions meter where the profile say
 GD-7   Version 3 has an error message, which is null but for groups whose deletion asks others: streams and share
        groups.                                          KIP-1331; Kafka: GroupCoordinatorService.deleteGroups
 GD-8   So with groups of the consumer protocol, whose every record has its tombstone.  KIP-848
+GD-9   With a share group goes what the share coordinator knows of it; what speaks against that is told first, and the
+       group stays.                                          KIP-932; Kafka: GroupCoordinatorService.deleteShareGroups
 Not done: -
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Final
+
 from kafkastub.coordinator import Turn, batch_order
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.groups import coordinator_of, group_partitions
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import copied, string_map_order
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.delete_groups_response import DeletableGroupResult, DeleteGroupsResponse
+
+_AT_ONCE: Final = 100
+"""Share partitions before others have their turn."""
 
 
 def error_response(request: DeleteGroupsRequest, code: ErrorCode, version: int) -> DeleteGroupsResponse:
@@ -34,15 +44,43 @@ def error_response(request: DeleteGroupsRequest, code: ErrorCode, version: int) 
 @handles(ApiKey.DELETE_GROUPS, 0, 3, error_response=error_response)
 def delete_groups(ctx: RequestContext, request: DeleteGroupsRequest) -> Outcome:
     coordinator = coordinator_of(ctx.state)
-    results = []
-    for of_partition in batch_order(dict.fromkeys(request.groups_names), group_partitions(ctx.state)):
-        deleted = Turn(ctx.broker_ms, ctx.timer_ms)
-        for group_id in string_map_order(of_partition, copied(len(of_partition))):
-            code = ErrorCode.NONE
-            try:
-                deleted.records += coordinator.delete_group(group_id, ctx.broker_ms).records
-            except KafkaError as error:
-                code = error.code
-            results.append(DeletableGroupResult(group_id, code))
-        ctx.state.settle(deleted)
+    by_partition = batch_order(dict.fromkeys(request.groups_names), group_partitions(ctx.state))
+    if coordinator.has_share:
+        from kafkastub.state.share_offsets import share_groups_of
+
+        if share_groups_of(ctx.state, request.groups_names):
+            failed = partial(error_response, request, version=ctx.api_version)
+            steps = _with_share_groups(ctx, by_partition)
+            return in_parts(steps, _AT_ONCE, ctx.state.sharing.coordinator.in_turns, failed)
+    results: list[DeletableGroupResult] = []
+    for group_ids in by_partition:
+        results += _deleted(ctx, group_ids)
     return DeleteGroupsResponse(results=results)
+
+
+def _with_share_groups(ctx: RequestContext, by_partition: Iterable[Sequence[str]]) -> Steps:
+    from kafkastub.state.share_offsets import share_groups_of, state_deleted
+
+    results = []
+    for group_ids in by_partition:
+        shares = share_groups_of(ctx.state, group_ids)
+        refused = yield from state_deleted(ctx.state, shares, ctx.broker_ms, ctx.timer_ms)
+        results += [DeletableGroupResult(group_id, code) for group_id, code in refused.items()]
+        coordinator_of(ctx.state)  # it may have gone while others had their turn
+        results += _deleted(ctx, [group_id for group_id in group_ids if group_id not in refused])
+        yield len(group_ids)
+    return DeleteGroupsResponse(results=results)
+
+
+def _deleted(ctx: RequestContext, group_ids: Sequence[str]) -> list[DeletableGroupResult]:
+    """Those of one partition of `__consumer_offsets`."""
+    coordinator, deleted, results = ctx.state.coordinator, Turn(ctx.broker_ms, ctx.timer_ms), []
+    for group_id in string_map_order(group_ids, copied(len(group_ids))):
+        code = ErrorCode.NONE
+        try:
+            deleted.records += coordinator.delete_group(group_id, ctx.broker_ms).records
+        except KafkaError as error:
+            code = error.code
+        results.append(DeletableGroupResult(group_id, code))
+    ctx.state.settle(deleted)
+    return results

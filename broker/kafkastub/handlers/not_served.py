@@ -3,7 +3,7 @@
 A client that does not find an API in the answer to ApiVersions does not ask for it. Some say so and give up; others go
 on for ever without a word. So the requests that such a conversation begins with are listed like those that are served
 (AV-8), and answered with a code that clients give up on: `UNSUPPORTED_VERSION` for the heartbeats of groups, as Kafka
-answers where a group protocol is switched off. Kafka: KafkaApis.handleShareGroupHeartbeat, handleStreamsGroupHeartbeat
+answers where a group protocol is switched off. Kafka: KafkaApis.handleStreamsGroupHeartbeat
 
 A row leaves the table when its API gets its handler.
 """
@@ -42,7 +42,6 @@ def _with_a_text(key: ApiKey, request: Any, code: ErrorCode, version: int) -> Me
 _Row = tuple[ErrorCode, "ErrorResponse"]
 
 NOT_SERVED: Final[Mapping[ApiKey, _Row]] = {
-    ApiKey.SHARE_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.SHARE_GROUP_HEARTBEAT)),
     ApiKey.STREAMS_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.STREAMS_GROUP_HEARTBEAT)),
 }
 """The code, and what makes the answer with it."""

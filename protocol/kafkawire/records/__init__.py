@@ -24,7 +24,7 @@ from kafkawire.records.batch import (
     sole_batch,
     split_batches,
 )
-from kafkawire.records.build import NewRecord, build_batch
+from kafkawire.records.build import NewRecord, build_batch, record_size
 from kafkawire.records.compression import Compression, TooMuchUnpacked, UnavailableCodecError, compress, decompress
 from kafkawire.records.filtered import filtered_batch
 from kafkawire.records.markers import MARKER_SIZE, EndMarker, build_marker, marker_record, read_marker
@@ -70,6 +70,7 @@ __all__ = [
     "patched_header",
     "read_batch",
     "read_marker",
+    "record_size",
     "scan_inside",
     "scan_records",
     "sole_batch",

@@ -87,6 +87,24 @@ def append_record(out: bytearray, offset_delta: int, record: NewRecord, base_tim
     out += body
 
 
+def record_size(offset_delta: int, timestamp_delta: int, record: NewRecord) -> int:
+    """Bytes of a record in an uncompressed payload (DefaultRecord.sizeInBytes)."""
+    body = 1 + _varint_size(timestamp_delta) + _varint_size(offset_delta)
+    body += _nullable_size(record.key) + _nullable_size(record.value) + _varint_size(len(record.headers))
+    for name, content in record.headers:
+        body += _nullable_size(name) + _nullable_size(content)
+    return _varint_size(body) + body
+
+
+def _nullable_size(content: bytes | None) -> int:
+    return 1 if content is None else _varint_size(len(content)) + len(content)
+
+
+def _varint_size(value: int) -> int:
+    raw = (value << 1) ^ (value >> 63)
+    return (max(raw.bit_length(), 1) + 6) // 7
+
+
 def _append_nullable(out: bytearray, content: bytes | None) -> None:
     if content is None:
         out.append(1)
