@@ -113,6 +113,7 @@ from kafkawire.messages.write_txn_markers_request import (
 )
 from kafkawire.records import NewRecord, build_batch
 from kafkawire.schema import Message
+from tests.security.matrix_shares import share_requests
 
 ADMIN = "127.0.0.1"
 SUBJECT = "127.0.0.2"
@@ -181,6 +182,7 @@ def cells(ids: dict[str, bytes]) -> list[Cell]:
         *_transactions(ids),
         *_groups(ids),
         *_offsets(ids),
+        *(Cell(*asked) for asked in share_requests(ids, SEEN, OTHER, GONE, TEAM)),
         *_topics(ids),
         *_configs(),
         *_cluster(),

@@ -19,6 +19,11 @@ from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode
 from kafkawire.messages import RESPONSES
 from kafkawire.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
+from kafkawire.messages.alter_share_group_offsets_request import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsRequestPartition,
+    AlterShareGroupOffsetsRequestTopic,
+)
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafkawire.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -33,10 +38,13 @@ from kafkawire.messages.offset_commit_request import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from kafkawire.messages.share_fetch_request import FetchPartition, FetchTopic, ShareFetchRequest
+from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafkawire.schema import Message, Struct
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.rawclient import RawClient
 from tests.security.matrix import ADMIN, CREW, OPEN_TX, OTHER, SEEN, SUBJECT, TEAM, TX, acl_sets, admin_acls, cells
+from tests.security.matrix_shares import FLOCK, HERD
 from tests.waiting import until
 
 RECORDED = Path(__file__).with_name("acl_matrix.json")
@@ -46,6 +54,9 @@ CONFIG: dict[str, object] = {
     "group.initial.rebalance.delay.ms": 0,
     "group.consumer.max.session.timeout.ms": 3_600_000,
     "group.consumer.session.timeout.ms": 3_600_000,  # a member that is silent for as long as the matrix takes
+    "group.share.assignment.interval.ms": 0,
+    "group.share.max.session.timeout.ms": 3_600_000,
+    "group.share.session.timeout.ms": 3_600_000,
     "log.retention.ms": -1,
     "share.coordinator.state.topic.num.partitions": 1,
 }
@@ -125,9 +136,44 @@ class Player:
             CREW, "steady", 0, None, None, 60_000, [SEEN, OTHER], topic_partitions=[]
         )
         until(lambda: not self._admin_ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, joining).error_code, "a member of it")
+        self._gather_herd()
         started = InitProducerIdRequest(TX, 1000)
         until(lambda: not self._admin_ask(ApiKey.INIT_PRODUCER_ID, 5, started).error_code, f"transactional id {TX}")
         self._open_transaction()
+
+    def _gather_herd(self) -> None:
+        """A share group whose member has both topics, and a session that stays open; and one without members."""
+        epoch = 0
+
+        def has_topics() -> bool:
+            nonlocal epoch
+            beat = ShareGroupHeartbeatRequest(HERD, "steady", epoch, None, [SEEN, OTHER] if not epoch else None)
+            answer = self._admin_ask(ApiKey.SHARE_GROUP_HEARTBEAT, 1, beat)
+            epoch = epoch if answer.error_code else answer.member_epoch
+            return answer.assignment is not None and len(answer.assignment.topic_partitions) == 2
+
+        def can_be_read() -> bool:
+            topics = [FetchTopic(self._ids[one], [FetchPartition(0)]) for one in (SEEN, OTHER)]
+            request = ShareFetchRequest(HERD, "steady", 0, 500, 1, 1, 1, 1, topics=topics)
+            answer = self._admin_ask(ApiKey.SHARE_FETCH, 2, request)
+            partitions = [one for topic in answer.responses for one in topic.partitions]
+            return len(partitions) == 2 and not any(one.error_code for one in partitions)
+
+        until(has_topics, "an assignment of both topics")
+        self._ids = {topic.name: topic.topic_id for topic in self._topics([SEEN, OTHER])}
+        until(can_be_read, "share partitions")
+        begin = [
+            AlterShareGroupOffsetsRequestTopic(one, [AlterShareGroupOffsetsRequestPartition(0, 0)])
+            for one in (SEEN, OTHER)
+        ]
+        until(
+            lambda: (
+                not self._admin_ask(
+                    ApiKey.ALTER_SHARE_GROUP_OFFSETS, 0, AlterShareGroupOffsetsRequest(FLOCK, begin)
+                ).error_code
+            ),
+            "a share group without members",
+        )
 
     def _open_transaction(self) -> None:
         """It stays open for as long as the matrix takes."""
@@ -224,6 +270,9 @@ _VARYING |= {
     "size",
     "committed_leader_epoch",
     "transaction_start_time_ms",
+    "acquired_records",
+    "start_offset",
+    "lag",
 }
 _LISTS = {"configs", "replica_nodes", "isr_nodes", "offline_replicas", "results_of_dirs"}
 
@@ -305,6 +354,11 @@ _UNORDERED = {
     ApiKey.WRITE_TXN_MARKERS,
     ApiKey.DESCRIBE_TRANSACTIONS,
     ApiKey.LIST_TRANSACTIONS,
+    ApiKey.SHARE_FETCH,
+    ApiKey.SHARE_ACKNOWLEDGE,
+    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
+    ApiKey.ALTER_SHARE_GROUP_OFFSETS,
+    ApiKey.DELETE_SHARE_GROUP_OFFSETS,
 }
 
 

@@ -30,6 +30,7 @@ from kafkawire.messages.describe_transactions_request import DescribeTransaction
 from kafkawire.messages.describe_transactions_response import DescribeTransactionsResponse
 from kafkawire.messages.offset_fetch_request import OffsetFetchRequest
 from kafkawire.messages.offset_fetch_response import OffsetFetchResponse, OffsetFetchResponseGroup
+from kafkawire.messages.share_group_describe_request import ShareGroupDescribeRequest
 from kafkawire.rows import Shared, followed_by
 from kafkawire.schema import Message
 
@@ -46,6 +47,9 @@ _ONE_GROUP: Final = frozenset(
         ApiKey.OFFSET_DELETE,
         ApiKey.TXN_OFFSET_COMMIT,
         ApiKey.CONSUMER_GROUP_HEARTBEAT,
+        ApiKey.SHARE_GROUP_HEARTBEAT,
+        ApiKey.ALTER_SHARE_GROUP_OFFSETS,
+        ApiKey.DELETE_SHARE_GROUP_OFFSETS,
     )
 )
 _INVALID_FIRST: Final = _ONE_GROUP - {ApiKey.OFFSET_COMMIT}
@@ -169,11 +173,44 @@ def _consumer_group_describe(api: Registration) -> Handler:
     return _several(api, lambda request: request.group_ids, ask, "groups", invalid_first=True)
 
 
+def _share_group_describe(api: Registration) -> Handler:
+    def ask(request: ShareGroupDescribeRequest, groups: list[str]) -> ShareGroupDescribeRequest:
+        return ShareGroupDescribeRequest(groups, request.include_authorized_operations)
+
+    return _several(api, lambda request: request.group_ids, ask, "groups", invalid_first=True)
+
+
 def _delete_groups(api: Registration) -> Handler:
     def ask(_: DeleteGroupsRequest, groups: list[str]) -> DeleteGroupsRequest:
         return DeleteGroupsRequest(groups)
 
     return _several(api, lambda request: request.groups_names, ask, "results")
+
+
+def _describe_share_group_offsets(api: Registration) -> Handler:
+    """Who names topics asks for nothing that a group's coordinator knows."""
+    handler = api.handler
+
+    def routed(ctx: RequestContext, request: Any) -> Outcome:
+        elsewhere = [one for one in request.groups if one.topics is None and not coordinates(ctx, one.group_id)]
+        if not elsewhere:
+            return handler(ctx, request)
+        gone = frozenset(one.group_id for one in elsewhere)
+        answer: Any = _refused(handler, ctx, type(request)(elsewhere))
+        refused = {one.group_id: one for one in answer.groups}
+        asked = [one for one in request.groups if one.topics is not None or one.group_id not in gone]
+
+        def both(found: Any) -> Message:
+            told = iter(found.groups)
+            found.groups = [
+                refused[one.group_id] if one.topics is None and one.group_id in gone else next(told)
+                for one in request.groups
+            ]
+            return cast(Message, found)
+
+        return cast(Outcome, then(handler(ctx, type(request)(asked)), both))
+
+    return routed
 
 
 def _list_groups(api: Registration) -> Handler:
@@ -284,8 +321,10 @@ _OTHERS: Final[dict[ApiKey, Callable[[Registration], Handler]]] = {
     ApiKey.OFFSET_FETCH: _offset_fetch,
     ApiKey.DESCRIBE_GROUPS: _describe_groups,
     ApiKey.CONSUMER_GROUP_DESCRIBE: _consumer_group_describe,
+    ApiKey.SHARE_GROUP_DESCRIBE: _share_group_describe,
     ApiKey.DELETE_GROUPS: _delete_groups,
     ApiKey.LIST_GROUPS: _list_groups,
+    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: _describe_share_group_offsets,
     ApiKey.INIT_PRODUCER_ID: _one_transaction,
     ApiKey.ADD_OFFSETS_TO_TXN: _one_transaction,
     ApiKey.END_TXN: _one_transaction,

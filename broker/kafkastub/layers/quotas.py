@@ -94,4 +94,8 @@ def _finish_fetch(throttle: Throttle, ctx: RequestContext, request: Any) -> int:
     return 0  # it has counted by itself
 
 
-_FINISH: Final = {ApiKey.PRODUCE: _finish_produce, ApiKey.FETCH: _finish_fetch}
+_FINISH: Final = {
+    ApiKey.PRODUCE: _finish_produce,
+    ApiKey.FETCH: _finish_fetch,
+    ApiKey.SHARE_FETCH: _finish_fetch,
+}

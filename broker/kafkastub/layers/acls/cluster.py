@@ -177,4 +177,9 @@ GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: _whole(Operation.DESCRIBE),
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _whole(Operation.ALTER),
     ApiKey.LIST_CONFIG_RESOURCES: _whole(Operation.DESCRIBE_CONFIGS),
+    ApiKey.INITIALIZE_SHARE_GROUP_STATE: _whole(Operation.CLUSTER_ACTION),
+    ApiKey.READ_SHARE_GROUP_STATE: _whole(Operation.CLUSTER_ACTION),
+    ApiKey.WRITE_SHARE_GROUP_STATE: _whole(Operation.CLUSTER_ACTION),
+    ApiKey.DELETE_SHARE_GROUP_STATE: _whole(Operation.CLUSTER_ACTION),
+    ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: _whole(Operation.CLUSTER_ACTION),
 }

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls import cluster, groups, topics, transactions, views
+from kafkastub.layers.acls import cluster, groups, share_groups, topics, transactions, views
 from kafkawire.api import ApiKey
 
 OPEN: Final = frozenset(
@@ -30,16 +30,22 @@ OPEN: Final = frozenset(
 ASK_THEMSELVES: Final = frozenset(
     (
         ApiKey.FETCH,
+        ApiKey.SHARE_FETCH,
+        ApiKey.SHARE_ACKNOWLEDGE,
         ApiKey.DESCRIBE_ACLS,
         ApiKey.CREATE_ACLS,
         ApiKey.DELETE_ACLS,
         ApiKey.CREATE_DELEGATION_TOKEN,
         ApiKey.DESCRIBE_DELEGATION_TOKEN,
+        ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
+        ApiKey.ALTER_SHARE_GROUP_OFFSETS,
+        ApiKey.DELETE_SHARE_GROUP_OFFSETS,
     )
 )
-"""Their handlers ask the authorizer: a fetch for its sessions' sake, the others in between their own checks."""
+"""Their handlers ask the authorizer: fetches for their sessions' sake, the others in between their own checks."""
 GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {
     **groups.GUARDS,
+    **share_groups.GUARDS,
     **topics.GUARDS,
     **transactions.GUARDS,
     **views.GUARDS,

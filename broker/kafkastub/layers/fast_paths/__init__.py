@@ -9,13 +9,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from kafkastub.layers.fast_paths import add_partitions_to_txn, end_txn, offset_commit, produce
-from kafkastub.layers.fast_paths.contract import FastPathOf
+from kafkastub.layers.fast_paths import (
+    add_partitions_to_txn,
+    end_txn,
+    offset_commit,
+    produce,
+)
+from kafkastub.layers.fast_paths.contract import FastPath, FastPathOf, IsClear
+from kafkastub.state.broker_state import BrokerState
 from kafkawire.api import ApiKey
+
+
+def _share_fetch(state: BrokerState, version: int, is_clear: IsClear) -> FastPath:
+    from kafkastub.layers.fast_paths import share_fetch
+
+    return share_fetch.fast_path(state, version, is_clear)
+
+
+def _share_acknowledge(state: BrokerState, version: int, is_clear: IsClear) -> FastPath:
+    from kafkastub.layers.fast_paths import share_acknowledge
+
+    return share_acknowledge.fast_path(state, version, is_clear)
+
 
 FAST_PATHS: Final[Mapping[ApiKey, FastPathOf]] = {
     ApiKey.PRODUCE: FastPathOf(produce.fast_path, alike=True),
     ApiKey.OFFSET_COMMIT: FastPathOf(offset_commit.fast_path),
     ApiKey.ADD_PARTITIONS_TO_TXN: FastPathOf(add_partitions_to_txn.fast_path, alike=True),
     ApiKey.END_TXN: FastPathOf(end_txn.fast_path, alike=True),
+    ApiKey.SHARE_FETCH: FastPathOf(_share_fetch, alike=True),
+    ApiKey.SHARE_ACKNOWLEDGE: FastPathOf(_share_acknowledge, alike=True),
 }

@@ -1,0 +1,121 @@
+"""What ShareFetch and ShareAcknowledge have in common on the wire: who asks, and what is said of one partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from struct import Struct
+from typing import Final, NamedTuple
+
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.group_protocols import serves_share_protocol
+
+_LONGEST: Final = 127
+"""Bytes of a text, or a list, whose length is one byte, and one more."""
+_LONGEST_MEMBER_ID: Final = 36
+_MOST: Final = 10_000
+"""Members, or partitions of all of them, that are remembered."""
+_partition = Struct(">B16sBiB").unpack_from
+_PARTITION_SIZE: Final = 23
+_batch = Struct(">qqBbB")
+_TAGS: Final = 2
+"""Those of a partition and of its topic, which are none."""
+
+TopicPartition = tuple[bytes, int]
+Batches = list[tuple[int, int, int]]
+"""First offset, last offset, type."""
+
+
+class Who(NamedTuple):
+    """A member of a group.
+
+    Attributes:
+        clear: of which partitions nothing stands in the way.
+    """
+
+    group_id: str
+    member_id: str
+    clear: dict[TopicPartition, bool]
+
+
+class Members:
+    """Those who have asked already, by their bytes.
+
+    Args:
+        is_clear: whether nothing stands before the handler of a request of this group and member about a partition.
+    """
+
+    def __init__(self, is_clear: Callable[[str, str, TopicPartition], bool]) -> None:
+        self._is_clear = is_clear
+        self._known: dict[bytes, Who | None] = {}
+        self._partitions = 0
+
+    def find(self, raw: bytes) -> Who | None:
+        """Group and member, as they stand in a request."""
+        who = self._known.get(raw)
+        if who is None and raw not in self._known:
+            if len(self._known) >= _MOST:
+                self._forget()
+            who = self._known[raw] = _who(raw)
+        return who
+
+    def is_clear(self, who: Who, partition: TopicPartition) -> bool:
+        """Whether nothing cares for what this member does with a partition."""
+        clear = who.clear.get(partition)
+        if clear is None:
+            if self._partitions >= _MOST:
+                self._forget()
+                who.clear.clear()
+            self._partitions += 1
+            clear = who.clear[partition] = self._is_clear(who.group_id, who.member_id, partition)
+        return clear
+
+    def _forget(self) -> None:
+        self._known.clear()
+        self._partitions = 0
+
+
+def is_open(state: BrokerState) -> bool:
+    """Whether nobody has to be asked, or is to be slowed down; and there are share groups."""
+    return state.has_sharing and state.authorizer is None and state.throttle is None and serves_share_protocol(state)
+
+
+def names_end(data: bytes, body: int) -> int:
+    """Where group and member end that stand at the beginning of a body; 0 where they are not ordinary."""
+    group = data[body]
+    at = body + group
+    if not 0 < group <= _LONGEST or at >= len(data):
+        return 0
+    member = data[at]
+    return at + member if 1 < member <= _LONGEST else 0
+
+
+def _who(raw: bytes) -> Who | None:
+    at = raw[0]
+    try:
+        group_id, member_id = raw[1:at].decode(), raw[at + 1 :].decode()
+    except UnicodeDecodeError:
+        return None
+    return Who(group_id, member_id, {}) if member_id.isascii() and len(member_id) <= _LONGEST_MEMBER_ID else None
+
+
+def acknowledged(data: bytes, at: int, end: int, highest: int) -> tuple[TopicPartition, Batches] | None:
+    """What is said of the only partition in `data[at:end]`, the topics of a request; None for anything else.
+
+    Batches in order, that do not touch, with one type each from 1 to `highest`.
+    """
+    size = end - at - _PARTITION_SIZE - _TAGS
+    if size <= 0 or size % _batch.size:
+        return None
+    topics, topic_id, partitions, index, count = _partition(data, at)
+    if (topics, partitions) != (2, 2) or not 1 < count == size // _batch.size + 1 <= _LONGEST:
+        return None
+    if data[end - 2] or data[end - 1]:
+        return None
+    batches = []
+    last = -1
+    for first, upto, types, kind, tags in _batch.iter_unpack(data[at + _PARTITION_SIZE : end - _TAGS]):
+        if not last < first <= upto or types != 2 or tags or not 1 <= kind <= highest:
+            return None
+        batches.append((first, upto, kind))
+        last = upto
+    return (topic_id, index), batches
