@@ -14,6 +14,8 @@ from kafkawire.codec import decoder, encoder
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.delete_groups_response import DeleteGroupsResponse
+from kafkawire.messages.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
+from kafkawire.messages.join_group_response import JoinGroupResponse
 from kafkawire.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -165,6 +167,28 @@ def test_what_was_delayed_is_done_and_answered(stub: KafkaStub) -> None:
         assert commit(client) == {("a", 0): 0}
         assert time.monotonic() - began >= 0.09
         assert committed(client) == {("a", 0): 5}
+
+
+@pytest.mark.parametrize("rule", [{"delay_ms": 20}, {"hold": "before"}])
+def test_a_join_that_comes_late_is_answered_in_its_own_time(rule: dict[str, Any]) -> None:
+    """What a late request waits for comes without anybody else's asking: here the 100 ms in which more may join."""
+    config = {"group.initial.rebalance.delay.ms": 100}
+    join = JoinGroupRequest(
+        group_id="g",
+        session_timeout_ms=1_800_000,
+        rebalance_timeout_ms=1_800_000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol("range", b"")],
+    )
+    with KafkaStub(config=config) as stub, RawClient(stub.bootstrap_servers, timeout=SECONDS) as client:
+        fault = stub.faults.add(api="JoinGroup", **rule)
+        client.send(ApiKey.JOIN_GROUP, 1, b"".join(encoder(JoinGroupRequest, 1)(join)))
+        if "hold" in rule:
+            fault.wait(held=1, timeout=SECONDS)
+            fault.release()
+        body = client.receive()
+        assert body is not None
+        assert decoder(JoinGroupResponse, 1)(body, 4, len(body))[0].generation_id == 1
 
 
 def test_a_throttle_time_is_told_and_the_work_done(stub: KafkaStub) -> None:

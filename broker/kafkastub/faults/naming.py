@@ -32,9 +32,17 @@ _TOPICS: Final = {
     ApiKey.ADD_PARTITIONS_TO_TXN: (("v3_and_below_topics",), "results_by_topic_v3_and_below"),
     ApiKey.OFFSET_DELETE: (("topics",), "topics"),
     ApiKey.CONSUMER_GROUP_HEARTBEAT: (("subscribed_topic_names",), ""),
+    ApiKey.SHARE_GROUP_HEARTBEAT: (("subscribed_topic_names",), ""),
     ApiKey.DESCRIBE_PRODUCERS: (("topics",), "topics"),
     ApiKey.DESCRIBE_QUORUM: (("topics",), "topics"),
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: (("topics",), "topics"),
+    ApiKey.INITIALIZE_SHARE_GROUP_STATE: (("topics",), "results"),
+    ApiKey.READ_SHARE_GROUP_STATE: (("topics",), "results"),
+    ApiKey.WRITE_SHARE_GROUP_STATE: (("topics",), "results"),
+    ApiKey.DELETE_SHARE_GROUP_STATE: (("topics",), "results"),
+    ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: (("topics",), "results"),
+    ApiKey.ALTER_SHARE_GROUP_OFFSETS: (("topics",), "responses"),
+    ApiKey.DELETE_SHARE_GROUP_OFFSETS: (("topics",), "responses"),
 }
 """API -> the request's arrays of topics (whichever its version has), the answer's."""
 
@@ -46,6 +54,8 @@ _OWNERS: Final = {
     ApiKey.DESCRIBE_GROUPS: (("groups",), "groups"),
     ApiKey.OFFSET_FETCH: (("groups",), "groups"),
     ApiKey.CONSUMER_GROUP_DESCRIBE: (("group_ids",), "groups"),
+    ApiKey.SHARE_GROUP_DESCRIBE: (("group_ids",), "groups"),
+    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: (("groups",), "groups"),
     ApiKey.FIND_COORDINATOR: (("coordinator_keys",), "coordinators"),
     ApiKey.ADD_PARTITIONS_TO_TXN: (("transactions",), "results_by_transaction"),
     ApiKey.DESCRIBE_TRANSACTIONS: (("transactional_ids",), "transaction_states"),

@@ -17,7 +17,9 @@ WRITES: Final = frozenset(
         ApiKey.PRODUCE, ApiKey.OFFSET_COMMIT, ApiKey.CREATE_TOPICS, ApiKey.DELETE_TOPICS, ApiKey.DELETE_RECORDS,
         ApiKey.CREATE_PARTITIONS, ApiKey.ELECT_LEADERS, ApiKey.OFFSET_DELETE, ApiKey.DELETE_GROUPS,
         ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.TXN_OFFSET_COMMIT, ApiKey.WRITE_TXN_MARKERS,
-        ApiKey.ALTER_REPLICA_LOG_DIRS,
+        ApiKey.ALTER_REPLICA_LOG_DIRS, ApiKey.INITIALIZE_SHARE_GROUP_STATE, ApiKey.READ_SHARE_GROUP_STATE,
+        ApiKey.WRITE_SHARE_GROUP_STATE, ApiKey.DELETE_SHARE_GROUP_STATE, ApiKey.ALTER_SHARE_GROUP_OFFSETS,
+        ApiKey.DELETE_SHARE_GROUP_OFFSETS,
     }
 )  # fmt: skip
 """What changes something: the part must not be done. Of the others all is asked for, and the answer is changed."""

@@ -261,7 +261,7 @@ class Entry:
         about = [f"group {shown(group, _LONGEST)}" for group in self.groups[:_MOST_GROUPS]]
         if len(self.groups) > _MOST_GROUPS:
             about.append(f"… {len(self.groups) - _MOST_GROUPS} more")
-        if self.api_key == ApiKey.CONSUMER_GROUP_HEARTBEAT:
+        if self.api_key in (ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT):
             about += map(_member, self.members)
         about += map(_transaction, self.transactions[:_MOST_TRANSACTIONS])
         if len(self.transactions) > _MOST_TRANSACTIONS:

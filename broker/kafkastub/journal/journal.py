@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafkastub.journal.entry import EPOCH, Entry
 from kafkastub.journal.extract import TopicName
+from kafkastub.journal.naming import api_key, meant
+from kafkastub.journal.quiet import POLLS, check_quiet, counts, ignored_keys
 from kafkastub.journal.ring import Outcome, Raw, Ring
-from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -138,6 +140,52 @@ class Journal:
             raise found[0]
         return found[0]
 
+    def wait_quiet(self, seconds: float = 0.2, *, ignoring: Collection[str] = POLLS, timeout: float = 5) -> None:
+        """Wait until nothing was asked for `seconds`, by the machine's clock: clients have done what they had to do.
+
+        What clients ask for again and again, whether there is something to do or not, is not counted: the APIs that
+        are named in `ignoring`. What came before the call counts. Raises JournalTimeout after `timeout` seconds, which
+        says what was asked; ValueError.
+        """
+        ignored = ignored_keys(ignoring)
+        check_quiet(seconds, timeout)
+        stirred = threading.Event()
+        last: list[int] = []
+
+        def look(sequence: int, raw: Raw) -> None:
+            if counts(raw, ignored):
+                last[:] = [sequence]
+                stirred.set()
+
+        def begin() -> float:
+            self._ring.watchers.append(look)
+            return self._ring.quiet_for(lambda raw: counts(raw, ignored))
+
+        def end() -> None:
+            if look in self._ring.watchers:
+                self._ring.watchers.remove(look)
+
+        left = seconds - self._call(begin)
+        deadline = time.monotonic() + timeout
+        try:
+            while left > 0:
+                patience = deadline - time.monotonic()
+                if not stirred.wait(max(min(left, patience), 0)):
+                    if patience >= left:
+                        return
+                    raise JournalTimeout(self._never_quiet(seconds, timeout, last))
+                stirred.clear()
+                left = seconds
+        finally:
+            self._call(end)
+
+    def _never_quiet(self, seconds: float, timeout: float, last: list[int]) -> str:
+        said = f"it was not quiet for {seconds:g} s within {timeout:g} s"
+        if not last:
+            return f"{said}: more time is wanted than there is"
+        found = self._call(lambda: [one for one in self._numbered(last[0]) if one[0] == last[0]])
+        return f"{said}; the last request was:\n" + "\n".join(f"  {self._entry(*one)}" for one in found)
+
     def clear(self) -> None:
         """Forget what is there; sequence numbers go on."""
         self._call(self._ring.clear)
@@ -203,7 +251,7 @@ def _check_kind(name: str, value: Any) -> None:
 def _test(name: str, value: Any) -> Callable[[Entry], bool] | None:
     match name:
         case "api":
-            key = _api(value)
+            key = api_key(value)
             return lambda entry: entry.api_key == key
         case "group":
             return lambda entry: value in entry.groups
@@ -234,16 +282,8 @@ def _test(name: str, value: Any) -> Callable[[Entry], bool] | None:
             return lambda entry: bool(value(entry))
     raise ValueError(
         f"a journal has no filter {name}=; it has {', '.join(_FILTERS)}"
-        + "".join(f"; {meant}" for meant in [_meant(name, _FILTERS)] if meant)
+        + "".join(f"; {known}" for known in [meant(name, _FILTERS)] if known)
     )
-
-
-def _api(name: str) -> int:
-    for key in ApiKey:
-        if name in (key.camel, key.name):
-            return key.value
-    why = _meant(name, [key.camel for key in ApiKey]) or "their names are written like OffsetCommit"
-    raise ValueError(f"api={name!r}: Kafka has no such API; {why}")
 
 
 def _error(name: str | int) -> int:
@@ -252,14 +292,5 @@ def _error(name: str | int) -> int:
     try:
         return ErrorCode[name].value
     except KeyError:
-        why = _meant(name, [code.name for code in ErrorCode]) or "they are written like NOT_COORDINATOR"
+        why = meant(name, [code.name for code in ErrorCode]) or "they are written like NOT_COORDINATOR"
         raise ValueError(f"error={name!r}: Kafka has no such error; {why}") from None
-
-
-def _meant(name: object, known: list[str]) -> str:
-    """`is OffsetCommit meant?`, or "" where no name comes to mind."""
-    import difflib
-
-    plain = {each.lower(): each for each in known}
-    found = difflib.get_close_matches(str(name).lower(), plain, n=1, cutoff=0.75)
-    return f"is {plain[found[0]]} meant?" if found else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import time
 from collections import deque
@@ -209,6 +210,15 @@ class Ring:
                         found.append((sequence, raw))
                     sequence += 1
         return found
+
+    def quiet_for(self, counts: Callable[[Raw], bool]) -> float:
+        """Seconds since the last request that counts came or was answered; without end where there was none."""
+        for kept in reversed(self._kept):
+            for raw in (Raw(*kept),) if type(kept) is list else Run(*kept).entries():
+                if counts(raw):
+                    since = raw.started if raw.ended is None else raw.ended
+                    return max(time.perf_counter_ns() - since, 0) / 1e9
+        return math.inf
 
     def clear(self) -> None:
         """Forget what is there; sequence numbers go on."""
