@@ -37,11 +37,13 @@ def client(request: pytest.FixtureRequest, stub: KafkaStub) -> Iterator[Client]:
         # Where a node went in the middle of a request, aiokafka's own task may have been cancelled, and its `stop`
         # hands that on without having closed everything.
         for member in library.members:
-            _close_the_rest(member)
+            close_the_rest(member)
         library.close()
 
 
-def _close_the_rest(member: Any) -> None:
+def close_the_rest(member: Any) -> None:
+    """What such a member of aiokafka has left open."""
+
     async def close() -> None:
         consumer = member._consumer
         coordinator = consumer._coordinator

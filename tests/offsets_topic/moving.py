@@ -18,11 +18,11 @@ _KAFKAS_NOTES = (
 """What Kafka remembers of its logs, and finds out anew where it is missing."""
 
 
-def logs_of(folder: Path) -> dict[int, bytes]:
+def logs_of(folder: Path, topic: str = "__consumer_offsets") -> dict[int, bytes]:
     """The bytes of each partition's segments, in a folder of Kafka's or in a data directory."""
     return {
         int(partition.name.rpartition("-")[2]): b"".join(log.read_bytes() for log in sorted(partition.glob("*.log")))
-        for partition in folder.glob("__consumer_offsets-*")
+        for partition in folder.glob(f"{topic}-*")
     }
 
 
@@ -39,30 +39,32 @@ def logs_from(partitions: list[list[list[tuple[str, str | None, int]]]]) -> dict
     return found
 
 
-def put_into_data_dir(folder: Path, logs: Mapping[int, bytes], topic_ids: Mapping[bytes, str]) -> None:
+def put_into_data_dir(
+    folder: Path, logs: Mapping[int, bytes], topic_ids: Mapping[bytes, str], topic: str = "__consumer_offsets"
+) -> None:
     """Into the data directory of a stub that has ended, and that has the topics."""
     document = folder / "kafkastub.json"
     told = json.loads(document.read_text())
     ids = {name: base64.urlsafe_b64encode(topic_id).decode().rstrip("=") for topic_id, name in topic_ids.items()}
-    for topic in told["topics"]:
-        topic["id"] = ids.get(topic["name"], topic["id"])
+    for one in told["topics"]:
+        one["id"] = ids.get(one["name"], one["id"])
     document.write_text(json.dumps(told))
     for partition, written in logs.items():
-        place = folder / f"__consumer_offsets-{partition}"
+        place = folder / f"{topic}-{partition}"
         place.mkdir(exist_ok=True)
         for old in place.iterdir():
             old.unlink()
         (place / SEGMENT).write_bytes(written)
 
 
-def put_into_kafka(kafka: ApacheKafka, logs: Mapping[int, bytes]) -> None:
+def put_into_kafka(kafka: ApacheKafka, logs: Mapping[int, bytes], topic: str = "__consumer_offsets") -> None:
     """Into a Kafka that has ended, and that has the topics with the same ids."""
     assert kafka.folder is not None
     folder = kafka.folder / "logs"
     for name in _KAFKAS_NOTES:
         (folder / name).unlink(missing_ok=True)
     for partition, written in logs.items():
-        place = folder / f"__consumer_offsets-{partition}"
+        place = folder / f"{topic}-{partition}"
         for old in place.iterdir():
             if old.name != "partition.metadata":
                 old.unlink()

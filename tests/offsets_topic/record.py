@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from tests.clients.jvm import Jvm
-from tests.offsets_topic import consumer_history
+from tests.offsets_topic import consumer_history, share_history
 from tests.offsets_topic.formatters import printed
 from tests.offsets_topic.history import CONFIG, normalised, play, shown
 from tests.oracle.apache_kafka import ApacheKafka
@@ -31,9 +31,23 @@ def consumer_groups() -> None:
     (GOLDEN / "consumer-groups.json").write_text(json.dumps(told, indent=1) + "\n")
 
 
+def share_groups() -> None:
+    """What the history of share groups leaves, as it is on the wire."""
+    with ApacheKafka(config=share_history.CONFIG) as kafka:
+        player = share_history.play(kafka.bootstrap_servers)
+        told = {
+            "topic_ids": {topic_id.hex(): name for topic_id, name in player.topic_ids.items()},
+            "partitions": consumer_history.raw(player),
+            "described": share_history.described(player),
+        }
+        player.close()
+    (GOLDEN / "share-groups.json").write_text(json.dumps(told, indent=1) + "\n")
+
+
 def main() -> None:
     GOLDEN.mkdir(exist_ok=True)
     consumer_groups()
+    share_groups()
     for name, codec in CODECS.items():
         with ApacheKafka(config={**CONFIG, "offsets.topic.compression.codec": codec}) as kafka:
             player = play(kafka.bootstrap_servers)

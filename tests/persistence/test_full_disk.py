@@ -172,9 +172,23 @@ OF_TRANSACTIONS: Final = {
 }
 """What these write goes into logs: tests/persistence/test_transactions.py."""
 
+OF_SHARE_GROUPS: Final = {
+    ApiKey.SHARE_GROUP_HEARTBEAT,
+    ApiKey.SHARE_FETCH,
+    ApiKey.SHARE_ACKNOWLEDGE,
+    ApiKey.INITIALIZE_SHARE_GROUP_STATE,
+    ApiKey.READ_SHARE_GROUP_STATE,
+    ApiKey.WRITE_SHARE_GROUP_STATE,
+    ApiKey.DELETE_SHARE_GROUP_STATE,
+    ApiKey.ALTER_SHARE_GROUP_OFFSETS,
+    ApiKey.DELETE_SHARE_GROUP_OFFSETS,
+}
+"""What these write goes into `__share_group_state` too: tests/persistence/test_share_state.py."""
+
 
 def test_every_api_that_writes_is_here():
-    written = {ApiKey(case.request.API_KEY) for case in CASES.values()} | OF_GROUPS | OF_TOKENS | OF_TRANSACTIONS
+    of_logs = OF_GROUPS | OF_TOKENS | OF_TRANSACTIONS | OF_SHARE_GROUPS
+    written = {ApiKey(case.request.API_KEY) for case in CASES.values()} | of_logs
     assert written - READ_ONLY == set(registrations()) - READ_ONLY - NEVER_REPEATED - REFUSED_BY_LOGS
 
 

@@ -78,7 +78,7 @@ class Watched:
         self.metrics = Metrics()
         self.plan = plan_for(broker.desk)
         self.rules: list[Armed] = []
-        self.observer = Observer(broker.dispatcher, Clock(), cast(Any, None))
+        self.observer = Observer(broker.dispatcher, Clock(), cast(Any, None), lambda: None)
         self.observer.set_journal(self.ring)
         self.observer.set_metrics(self.metrics)
         self.connection = self._connect()

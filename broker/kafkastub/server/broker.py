@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from kafkastub.config import BrokerConfig, Listeners, misleading, plan_listeners
@@ -18,7 +18,7 @@ from kafkastub.server.server import Server
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.leadership import node_added, node_started, node_stopped, settle_leaders
 from kafkastub.state.loading import load, unload
-from kafkastub.state.topics import create_topic
+from kafkastub.state.topics import create_topic, topic_with
 from kafkawire.errors import KafkaError
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from kafkastub.journal.ring import Ring
     from kafkastub.security.tls import Tls
     from kafkastub.server.durability import Durability
+    from kafkastub.server.watching.chaos import Chaos, Mover
     from kafkastub.server.watching.observer import Observer
+    from kafkastub.state.snapshots.saved import SavedState
 
 
 class Broker:
@@ -46,6 +48,8 @@ class Broker:
         self._data_dir = data_dir
         self._durability: Durability | None = None
         self._journal: DiskJournal | None = None
+        self._mover: Mover | None = None
+        self._restoring = asyncio.Lock()
         self.state: BrokerState
         self._server: Server
         self._nodes: Nodes
@@ -56,19 +60,23 @@ class Broker:
         topics: Mapping[str, int] | None = None,
         nodes: int = 1,
         racks: Sequence[str] = (),
+        snapshot: SavedState | None = None,
     ) -> None:
         """Listen and answer; without `listeners` as the configuration says, else on a free port of 127.0.0.1.
 
-        Raises ListenError, DataDirError, ConfigError, or KafkaError for a refused topic.
+        With a `snapshot` it is that, unless there is a data directory with something in it; topics are those that it
+        has not. Raises ListenError, DataDirError, ConfigError, SnapshotError, or KafkaError for a refused topic.
         """
         registrations()
         self._nodes = Nodes(self.config, listeners or plan_listeners(self.config), nodes, racks)
         try:
-            await self._start(topics or {})
+            await self._start(topics or {} if snapshot is None else {})
         except BaseException:
             self._nodes.close()
             raise
         try:
+            if snapshot is not None:
+                await self._begin_with(snapshot, topics or {})
             self._log_what_is_not_done()
         except BaseException:  # somebody's log handler: the loop cannot end while the listener is open
             await self.stop()
@@ -95,6 +103,15 @@ class Broker:
             raise
         if self._durability is not None:
             self._durability.go_on_loading(self.rearm)
+
+    async def _begin_with(self, snapshot: SavedState, topics: Mapping[str, int]) -> None:
+        if self._durability is None or self._durability.was_new:
+            await self.restore(snapshot)
+        else:
+            self.log.info("the snapshot is left alone: the data directory has what the last run left")
+        for name, partitions in topics.items():
+            if self.state.cluster.topic(name) is None:
+                self._create_topic(name, partitions)
 
     @property
     def tls(self) -> Tls | None:
@@ -132,11 +149,13 @@ class Broker:
     def _make_state(self, nodes: list[Node]) -> None:
         if self._data_dir is None:
             self.state = BrokerState(self.config, nodes, self.log, wall_ms=self.clock.wall_ms)
+            self.state.make_topic = partial(topic_with, self.state)
             return
         from kafkastub.server.durability import Durability
 
         self._durability = Durability(self._data_dir, self.config, self.log, self.clock)
         self.state = self._durability.restored(nodes)
+        self.state.make_topic = partial(topic_with, self.state)
         settle_leaders(self.state, self.clock.both())
 
     async def stop(self) -> None:
@@ -162,6 +181,35 @@ class Broker:
             fresh._create_topic(name, partitions)
         await self._server.renew(fresh.state, fresh.clock)
         return fresh
+
+    def snapshot(self) -> SavedState:
+        """Everything that clients can see, as it is now. Raises SnapshotError."""
+        from kafkastub.state.snapshots.taking import take
+
+        load(self.state, self.clock.both)
+        return take(self.state, self.clock)
+
+    async def restore(self, saved: SavedState) -> None:
+        """Be what was saved, of this broker or another one, at these addresses; whoever is connected is not any more.
+
+        Journal, metrics and faults stay. Raises SnapshotError, ListenError, DataDirError; then all is as it was.
+        """
+        from kafkastub.server.restoring import Restoring
+        from kafkastub.state.snapshots.putting_back import follow
+
+        async with self._restoring:
+            parts = Restoring(self._server, self._nodes, self._durability, self.clock, self.config, self.log)
+            state, nodes = await parts.prepare(saved)
+            before, self.state = self.state, state
+            state.make_topic = partial(topic_with, state)
+            state.start_sweeping(self.clock.timer_ms())
+            self._server.serve_instead(state, self.clock)
+            observer: Observer | None = vars(self).get("observer")
+            if observer is not None:
+                observer.follow(self._server.dispatcher)
+            follow(state, before)
+            await self._nodes.become(self._server, nodes)
+            await self._server.drop_all()
 
     async def stop_node(self, node_id: int) -> None:
         """Stop one node: others lead what it led, its connections end, nobody gets in until `start_node`."""
@@ -253,7 +301,7 @@ class Broker:
         """What the journal, the metrics and the faults see requests through; costs nothing until one of them is on."""
         from kafkastub.server.watching.observer import Observer
 
-        return Observer(self._server.dispatcher, self.clock, self._server.loop)
+        return Observer(self._server.dispatcher, self.clock, self._server.loop, self.rearm)
 
     def keep_journal(self, ring: Ring, directory: str | os.PathLike[str] | None = None) -> None:
         """Note down every request there, and in a new directory where one is named. Raises JournalDirError."""
@@ -263,8 +311,19 @@ class Broker:
             def failed(error: OSError) -> None:
                 self.log.error("the journal on disk has ended", why=error.strerror or str(error))
 
-            self._journal = DiskJournal(directory, ring, self.state.cluster.name_of, failed)
+            self._journal = DiskJournal(directory, ring, lambda topic_id: self.state.cluster.name_of(topic_id), failed)
         self.observer.set_journal(ring)
+
+    def set_chaos(self, chaos: Chaos | None) -> None:
+        """Requests meet this from now on, or none any more: then nodes that it has stopped come back."""
+        from kafkastub.server.watching.chaos import Mover
+
+        if self._mover is not None:
+            self._mover.end()
+        self._mover = None if chaos is None else Mover(self, self._server.loop, chaos.done)
+        if chaos is not None and self._mover is not None:
+            chaos.moves_by(self._mover.move)
+        self.observer.set_chaos(chaos)
 
     def note_clock(self, how: str) -> None:
         """The clock was moved by hand: for the journal."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.config import BrokerConfig
 from kafkastub.metadata import Node
@@ -15,6 +15,10 @@ from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.loading import load
 from kafkastub.state.persistence import Persistence
 from kafkastub.storage.disk import DataDirectory, DataDirError, Disk, DiskLogs, Flush
+from kafkastub.storage.disk.restored import finish, write
+
+if TYPE_CHECKING:
+    from kafkastub.state.snapshots.saved import SavedState
 
 
 class Threads:
@@ -80,18 +84,14 @@ class Durability:
         self._disk = Disk(self._directory, Flush.parse(config["kafkastub.flush"]), self._threads, log)
         self._state: BrokerState
         self._closed = False
+        self.was_new = self._directory.is_new
+        """Whether there was nothing in it."""
 
     def restored(self, nodes: Sequence[Node]) -> BrokerState:
         """The state that the last run left; of a new directory a new one. Raises DataDirError, and lets go then."""
         try:
-            self._state = state = BrokerState(
-                self._config, nodes, self._log, wall_ms=self._clock.wall_ms, disk=self._disk
-            )
-            state.persistence = persistence = Persistence(state, self._disk, self._clock)
-            if self._directory.is_new:
-                self._directory.initialise(state.cluster.cluster_id)
-            persistence.restore()
-            persistence.restore_coordinators()
+            finish(self._directory.root)
+            state = self._read(nodes)
             state.logs.clean(self._clock.broker_ms())
             self._load_for(_AT_ONCE_MS)
         except OSError as error:
@@ -100,6 +100,51 @@ class Durability:
         except BaseException:
             self._disk.abandon()
             raise
+        return state
+
+    def _read(self, nodes: Sequence[Node], held: Iterable[str] = ()) -> BrokerState:
+        self._state = state = BrokerState(self._config, nodes, self._log, wall_ms=self._clock.wall_ms, disk=self._disk)
+        for transactional_id in held:
+            state.transactions.hold_markers(transactional_id)
+        state.persistence = persistence = Persistence(state, self._disk, self._clock)
+        if self._directory.is_new:
+            self._directory.initialise(state.cluster.cluster_id)
+        persistence.restore()
+        persistence.restore_coordinators()
+        return state
+
+    async def write(self, saved: SavedState, clock: tuple[int, int | None]) -> None:
+        """Bring a snapshot to the disk, as what the directory says from now on. DataDirError; then all is as it was.
+
+        `go_over` has to follow.
+        """
+        from kafkastub.state.snapshots.for_directory import parts
+
+        root, sync = self._directory.root, self._disk.flush != Flush()
+        if self._disk.failed is not None:
+            raise DataDirError(self._disk.failed)
+        try:
+            await self._loop.run_in_executor(None, lambda: write(root, parts(saved, clock), sync=sync))
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    async def go_over(self, nodes: Sequence[Node], held: Iterable[str]) -> BrokerState:
+        """The state that was brought to the disk; nothing is written any more for the one before. DataDirError."""
+        before = self._disk
+        before.wind_up()
+        await self._threads.close()
+        if isinstance(self._state.logs, DiskLogs):
+            self._state.logs.close()
+        try:
+            finish(self._directory.root)
+            self._threads = Threads(self._loop)
+            self._disk = Disk(self._directory, self._disk.flush, self._threads, self._log)
+            state = self._read(nodes, held)
+            load(state, self._clock.both)
+            self._disk.write_now()
+        except OSError as error:
+            before.fail("a restore was not brought to its end: the next start does it", error)
+            raise self._unwritable(error) from None
         return state
 
     def keep(self) -> None:

@@ -13,6 +13,7 @@ from kafkastub.server.server import Server
 
 if TYPE_CHECKING:
     from kafkastub.security.tls import Tls
+    from kafkastub.state.snapshots.saved import SavedNode
 
 
 class NetworkNode:
@@ -107,6 +108,64 @@ class Nodes:
             one.node.alive = one.node.registered = True
             one.node.left = None
         self._nodes = restored
+
+    async def open_for(self, server: Server, saved: Sequence[SavedNode]) -> list[NetworkNode]:
+        """Have the nodes of a snapshot, and those of them open that ran; gives what was not open, for `take_back`.
+
+        Raises ListenError, ConfigError; then all is as it was.
+        """
+        if saved[0].node_id < self._first:
+            raise ConfigError(f"it has node {saved[0].node_id}, and the nodes here begin with node.id={self._first}")
+        opened: list[NetworkNode] = []
+        try:
+            for one in saved:
+                node = self._nodes.get(one.node_id)
+                if node is None:
+                    node = self._planned(one.node_id - self._first)
+                    check_room([*(each.planned for each in self._nodes.values()), node.planned])
+                    self._nodes[one.node_id] = node
+                    opened.append(node)
+                if one.left is None and not node.is_open:
+                    opened.append(node)
+                    await self._open(server, node)
+        except BaseException:
+            await self.take_back(server, opened)
+            raise
+        self._nodes = dict(sorted(self._nodes.items()))
+        return opened
+
+    async def take_back(self, server: Server, opened: Sequence[NetworkNode]) -> None:
+        """Close these again; those that the cluster has never heard of are gone."""
+        for one in dict.fromkeys(opened):
+            node_id = one.node.node_id
+            for listener in one.listeners:
+                await listener.close(keep_address=node_id in server.state.cluster.nodes)
+            if node_id not in server.state.cluster.nodes:
+                del self._nodes[node_id]
+                server.listeners[:] = [each for each in server.listeners if each.node_id != node_id]
+
+    def as_saved(self, saved: Sequence[SavedNode]) -> list[Node]:
+        """The nodes of a snapshot at the addresses that they have here."""
+        found: list[Node] = []
+        for one in saved:
+            node = Node(one.node_id, rack=one.rack)
+            node.alive, node.registered, node.left = one.alive, one.registered, one.left
+            node.endpoints = self._nodes[one.node_id].node.endpoints
+            found.append(node)
+        return found
+
+    async def become(self, server: Server, nodes: Sequence[Node]) -> None:
+        """Those of a snapshot are the cluster's now: nobody gets in to others, nor to those that did not run."""
+        for node in nodes:
+            self._nodes[node.node_id].node = node
+        wanted = {node.node_id: node for node in nodes}
+        for node_id, one in list(self._nodes.items()):
+            if node_id not in wanted:
+                for listener in one.listeners:
+                    await listener.close()
+                await self.remove(server, node_id)
+            elif wanted[node_id].left is not None and one.is_open:
+                await server.shut_node(node_id)
 
     def described(self) -> list[Node]:
         """What the cluster knows of them; their addresses come true with `open`."""

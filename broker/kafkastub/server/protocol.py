@@ -48,6 +48,9 @@ class ServerSide(Protocol):
     def log_closed(self, connection: Connection) -> None:
         """Say why we close it."""
 
+    def connection_gone(self) -> None:
+        """Something may follow from that."""
+
     def rearm(self) -> None:
         """Look at the state's deadlines: they have changed."""
 
@@ -109,6 +112,7 @@ class BrokerProtocol(asyncio.Protocol):
     def connection_lost(self, exc: BaseException | None) -> None:
         self.connection.lost()
         self.connection.info.forget()
+        self.server.connection_gone()
         self.server.connections.discard(self)
         self.server.idle.discard(self)
         self._slot.free()

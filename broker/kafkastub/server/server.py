@@ -40,8 +40,10 @@ class Server:
         self.log_limiter = RateLimiter()
         self._armed_for: int | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._closing = False
         self._go_by_quotas()
         state.broker_changed = self._broker_changed
+        state.timer_ms = clock.timer_ms
 
     async def listen(self, listener: NodeListener) -> None:
         """Open a listener. Raises ListenError, ConfigError."""
@@ -74,6 +76,7 @@ class Server:
 
     async def close(self) -> None:
         """Stop accepting, drop what waits, flush what was answered, and wait until every connection is gone."""
+        self._closing = True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -105,6 +108,15 @@ class Server:
 
     async def renew(self, state: BrokerState, clock: Clock) -> None:
         """Serve another state from now on, on the same listeners; whoever is connected is not any more."""
+        self.serve_instead(state, clock)
+        await self.drop_all()
+
+    async def drop_all(self) -> None:
+        """End all connections."""
+        await self._drop(list(self.connections))
+
+    def serve_instead(self, state: BrokerState, clock: Clock) -> None:
+        """Serve another state from now on, on the same listeners; who is connected is to be dropped at once."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self._armed_for = None
@@ -112,11 +124,11 @@ class Server:
         self.idle.clock = clock
         self._go_by_quotas()
         state.broker_changed = self._broker_changed
+        state.timer_ms = clock.timer_ms
         self._broker_changed()
         for listener in self.listeners:
             listener.renewed()
         self.rearm()
-        await self._drop(list(self.connections))
 
     def _go_by_quotas(self) -> None:
         """Measure requests from the first quota of users or client ids on, as long as there are any."""
@@ -181,6 +193,11 @@ class Server:
         tries_again = why == NO_TLS_HERE or IS_NOT_SERVED in why
         if not tries_again or self.log_limiter.allows((info.listener, info.client_host, why), self.clock.timer_ms()):
             self.state.log.warning("connection closed", peer=info.peer, why=why)
+
+    def connection_gone(self) -> None:
+        """Something may follow from that, unless it all ends."""
+        if self.state.dirty and not self._closing:
+            self.rearm()
 
     def rearm(self) -> None:
         """Keep the one timer at the state's next deadline, or before it: then nothing happens when it fires."""

@@ -145,12 +145,20 @@ class Faulted(Deferred):
 class FaultInjector:
     """Puts a plan in front of the handlers of one dispatcher's routes."""
 
-    def __init__(self, dispatcher: Dispatcher, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, clock: Clock, loop: asyncio.AbstractEventLoop, rearm: Callable[[], None]
+    ) -> None:
+        """`rearm` sets the broker's timer to the state's next deadline."""
         self._dispatcher = dispatcher
         self._clock = clock
         self._loop = loop
+        self._rearm = rearm
         self.fired: dict[str, int] = {}
         """How often, by fault; the first `_MOST_NAMES` of them."""
+
+    def follow(self, dispatcher: Dispatcher) -> None:
+        """Another dispatcher has taken the place of the one."""
+        self._dispatcher = dispatcher
 
     def wrapped(self, route: Route, plan: Plan) -> Handler:
         """The route's handler behind the plan."""
@@ -187,8 +195,11 @@ class FaultInjector:
         )
 
     def _late(self, context: RequestContext, work: Callable[[], None]) -> None:
+        """Do it now; nobody else looks whether a deadline has come nearer by it, as that of a fetch which now waits."""
         context.broker_ms, context.timer_ms = self._clock.both()
         work()
+        if self._dispatcher.state.dirty:
+            self._rearm()
 
     def _work(self, faulted: Faulted, exchange: Exchange, inner: Handler) -> None:
         outcome: Outcome

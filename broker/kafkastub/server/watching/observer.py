@@ -25,6 +25,7 @@ over the routes in use. All of it belongs to the server's thread.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from time import perf_counter_ns
 from typing import Any, Final
@@ -39,6 +40,7 @@ from kafkastub.layers.fast_paths.contract import IsClear, always_clear
 from kafkastub.server.clock import Clock
 from kafkastub.server.dispatch import Dispatcher
 from kafkastub.server.routes import Exchange, Route
+from kafkastub.server.watching.chaos import Chaos, ChaoticPlan
 from kafkastub.server.watching.faults import HANG_UP, NOTHING, Faulted, FaultInjector, Plan
 from kafkastub.server.watching.metrics import Metrics
 from kafkawire.codec import Parts
@@ -64,13 +66,18 @@ class _OpenEntry:
 class Observer:
     """One a dispatcher. Does nothing until it is given a journal, metrics or a plan."""
 
-    def __init__(self, dispatcher: Dispatcher, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, clock: Clock, loop: asyncio.AbstractEventLoop, rearm: Callable[[], None]
+    ) -> None:
+        """`rearm` sets the broker's timer to the state's next deadline."""
         self._dispatcher = dispatcher
         self._clock = clock
-        self.faults = FaultInjector(dispatcher, clock, loop)
+        self.faults = FaultInjector(dispatcher, clock, loop, rearm)
         self.ring: Ring | None = None
         self.metrics: Metrics | None = None
         self.plan: Plan | None = None
+        self._rules: Plan | None = None
+        self._chaos: Chaos | None = None
 
     def set_journal(self, ring: Ring | None) -> None:
         self.ring = ring
@@ -82,7 +89,22 @@ class Observer:
 
     def set_plan(self, plan: Plan | None) -> None:
         """These are the fault rules now. A plan that has changed is given again."""
-        self.plan = plan
+        self._rules = plan
+        self._plan_now()
+
+    def set_chaos(self, chaos: Chaos | None) -> None:
+        """Who meets no rule meets this."""
+        self._chaos = chaos
+        self._plan_now()
+
+    def _plan_now(self) -> None:
+        self.plan = self._rules if self._chaos is None else ChaoticPlan(self._rules, self._chaos)
+        self._switch()
+
+    def follow(self, dispatcher: Dispatcher) -> None:
+        """Another dispatcher takes the place of the one that was watched: journal, metrics and faults go on there."""
+        self._dispatcher = dispatcher
+        self.faults.follow(dispatcher)
         self._switch()
 
     def clock_moved(self, how: str) -> None:
