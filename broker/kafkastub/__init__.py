@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kafkastub.config import ConfigError
     from kafkastub.faults import FaultError, FaultRule
     from kafkastub.journal import JournalTimeout
+    from kafkastub.state.snapshots.saved import SnapshotError
     from kafkastub.storage import DataDirError
     from kafkastub.stub.errors import (
         FaultTimeout,
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
         RecordsTimeout,
         StubError,
         TopicError,
+        TopicTimeout,
         TransactionTimeout,
     )
     from kafkastub.stub.replaying import replay
+    from kafkastub.stub.snapshots import Snapshot
     from kafkastub.stub.stub import KafkaStub
     from kafkastub.version import __version__
 
@@ -37,12 +40,19 @@ __all__ = [
     "JournalTimeout",
     "KafkaStub",
     "RecordsTimeout",
+    "Snapshot",
+    "SnapshotError",
     "StubError",
     "TopicError",
+    "TopicTimeout",
     "TransactionTimeout",
     "__version__",
     "replay",
 ]
+
+_OF_THE_STUB = {
+    "FaultTimeout", "GroupTimeout", "RecordsTimeout", "StubError", "TopicError", "TopicTimeout", "TransactionTimeout",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -63,11 +73,19 @@ def __getattr__(name: str) -> Any:
         from kafkastub.journal import JournalTimeout
 
         return JournalTimeout
+    if name == "Snapshot":
+        from kafkastub.stub.snapshots import Snapshot
+
+        return Snapshot
+    if name == "SnapshotError":
+        from kafkastub.state.snapshots.saved import SnapshotError
+
+        return SnapshotError
     if name == "replay":
         from kafkastub.stub.replaying import replay
 
         return replay
-    if name in ("FaultTimeout", "GroupTimeout", "RecordsTimeout", "StubError", "TopicError", "TransactionTimeout"):
+    if name in _OF_THE_STUB:
         from kafkastub.stub import errors
 
         return getattr(errors, name)

@@ -233,3 +233,27 @@ def test_of_an_argument_s_own(kafka_stub_factory):
 
 def test_members_of_the_consumer_protocol_speak_often_unless_the_test_says_how_often(run):
     run(HEARTBEATS).assert_outcomes(passed=3)
+
+
+SHARE_HEARTBEATS = """
+from kafkastub.client import Client
+from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+
+def told(stub):
+    request = ShareGroupHeartbeatRequest(group_id="g", member_id="one", subscribed_topic_names=["orders"])
+    with Client(stub.bootstrap_servers) as client:
+        answer = client.ask_coordinator("g", request)
+    return answer.error_code, answer.heartbeat_interval_ms
+
+@pytest.mark.kafka_stub(config={"group.consumer.min.heartbeat.interval.ms": 3000})
+def test_quick(kafka_stub):
+    assert told(kafka_stub) == (0, 100)
+
+@pytest.mark.kafka_stub(config={"group.share.min.heartbeat.interval.ms": 3000})
+def test_of_its_own(kafka_stub):
+    assert told(kafka_stub) == (0, 5000)
+"""
+
+
+def test_members_of_share_groups_speak_often_unless_the_test_says_how_often(run):
+    run(SHARE_HEARTBEATS).assert_outcomes(passed=2)

@@ -119,7 +119,7 @@ def test_records_of_a_client_are_waited_for(stub: KafkaStub) -> None:
 def test_a_wait_in_vain_says_what_there_is() -> None:
     with KafkaStub(topics=["one"]) as stub:
         stub.produce("one", "there")
-        with pytest.raises(RecordsTimeout, match=r"has 1 records after 0\.01 s, 2 were .*one-0@0 .*b'there'"):
+        with pytest.raises(RecordsTimeout, match=r"has 1 record after 0\.01 s, 2 were .*one-0@0 .*b'there'"):
             stub.records.wait("one", 2, timeout=0.01)
         with pytest.raises(RecordsTimeout, match="has 0 of 1 records that match after 0 s, 1 were"):
             stub.records.wait("one", match=lambda record: record.value == b"other", timeout=0)
@@ -164,12 +164,14 @@ def test_a_group_that_is_behind_is_told_by_how_much(stub: KafkaStub) -> None:
         (lambda stub: stub.records("nope"), KeyError),
         (lambda stub: stub.records("one", isolation="none"), ValueError),
         (lambda stub: stub.records("one", deserializer="int"), TypeError),
-        (lambda stub: stub.records.wait("nope", timeout=0), KeyError),
+        (lambda stub: stub.records.wait("nope", timeout=0), RecordsTimeout),
+        (lambda stub: stub.records.wait("one", -1, timeout=0), ValueError),
         (lambda stub: stub.commit("g", {("nope", 0): 1}), KeyError),
         (lambda stub: stub.commit("g", {("one", 0): -1}), ValueError),
         (lambda stub: stub.commit("g", {"one": 1}), TypeError),
         (lambda stub: stub.commit("g", {("one", 0): 1}, "m" * 5000), ValueError),
         (lambda stub: stub.lag("nope"), KeyError),
+        (lambda stub: stub.offsets.wait_lag("g", at_most="0"), TypeError),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_has_happened(ask: Any, refused: Any) -> None:
@@ -196,3 +198,35 @@ def _has_members(stub: KafkaStub) -> bool:
     except GroupTimeout:
         return False
     return True
+
+
+def test_records_are_waited_for_before_their_topic_is_there() -> None:
+    """As of a worker whose first record makes the topic."""
+    with KafkaStub() as stub, ThreadPoolExecutor() as pool:
+        with pytest.raises(RecordsTimeout, match=r"topic 'later' does not exist after 0 s, 1 record was waited for"):
+            stub.records.wait("later", timeout=0)
+        waiting = pool.submit(stub.records.wait, "later", 2, timeout=SECONDS)
+        until(lambda: stub._running().state.topic_watchers, "somebody who waits")
+        stub.create_topic("later", 2)
+        for index in range(2):
+            stub.produce("later", f"{index}", partition=index)
+        assert [record.value for record in waiting.result(SECONDS)] == [b"0", b"1"]
+        assert not stub._running().state.topic_watchers
+
+
+def test_records_that_a_restore_brings_are_seen_at_once() -> None:
+    with KafkaStub(topics=["orders"]) as stub, ThreadPoolExecutor() as pool:
+        nothing = stub.snapshot()
+        stub.produce("orders", "x")
+        one = stub.snapshot()
+        stub.restore(nothing)
+        waiting = pool.submit(stub.records.wait, "orders", 1, timeout=SECONDS)
+        until(lambda: stub._running().state.topic_watchers, "somebody who waits")
+        stub.restore(one)
+        assert [record.value for record in waiting.result(SECONDS / 4)] == [b"x"]
+        waiting = pool.submit(stub.records.wait, "orders", 2, timeout=SECONDS)
+        until(lambda: stub._running().state.topic_watchers, "somebody who waits")
+        stub.restore(nothing)
+        for _ in range(2):
+            stub.produce("orders", "x")
+        assert len(waiting.result(SECONDS / 4)) == 2

@@ -9,7 +9,7 @@ import re
 import sys
 import uuid
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -23,6 +23,7 @@ from kafkastub.pytest_plugin.options import (
     check_shared,
     journal_lines,
     real_cluster,
+    seeds,
     wanted_by_marker,
     wanted_by_options,
 )
@@ -31,13 +32,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kafkastub import KafkaStub
+    from kafkastub.pytest_plugin.between import Leftovers, Seeded
 
 _FIXTURES = pytest.StashKey[WeakKeyDictionary["KafkaStub", str]]()
 """Of a session: which fixture a stub is of."""
 _BEGAN: pytest.StashKey[datetime] = pytest.StashKey()
 """Of a test: when its first fixture was set up."""
 
+_NAMES: pytest.StashKey[dict[str, str]] = pytest.StashKey()
+"""Of a test: names of its own that fixtures have given it, by what for."""
+_LEFT: pytest.StashKey[Leftovers] = pytest.StashKey()
+"""Of a session: what tests have left on `kafka_stub_server`."""
+
 _STUB, _SERVER, _FACTORY = "kafka_stub", "kafka_stub_server", "kafka_stub_factory"
+_CHAOS = "_kafka_stub_chaos"
+_SEEDED = "kafka_stub_seeded"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,8 +56,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "kafka_stub(topics, config, retention_minutes, profile, as_version, nodes, partitions): "
-        "what the broker of the fixture kafka_stub is like",
+        "kafka_stub(topics, config, retention_minutes, profile, as_version, nodes, chaos, chaos_level, partitions, "
+        "own, restore): what the broker of the fixture kafka_stub is like, and what is done about kafka_stub_server "
+        "behind a test",
     )
     config.stash[_FIXTURES] = WeakKeyDictionary()
     journal_lines(config)
@@ -57,6 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     item.stash[_BEGAN] = datetime.now(UTC)
+    item.stash[_NAMES] = {}
 
 
 @pytest.hookimpl(wrapper=True)
@@ -70,11 +81,36 @@ def pytest_runtest_makereport(
 
         fixtures, began = item.config.stash[_FIXTURES], item.stash[_BEGAN]
         report.sections += of_brokers(fixtures, began, journal_lines(item.config))
+        left = item.config.stash[_LEFT].told() if _LEFT in item.config.stash and _uses(item, _SERVER) else ""
+        if left:
+            report.sections.append((f"left on {_SERVER} by tests before", left))
     return report
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that is to meet chaos of several seeds runs once with each."""
+    if _CHAOS in metafunc.fixturenames:
+        try:
+            found = seeds(metafunc.config, metafunc.definition.iter_markers(MARKER))
+        except pytest.UsageError:  # is told by the test's fixture, and holds no other test up
+            return
+        if found is not None:
+            names = [f"chaos-{seed}" + (f":{level}" if level != 1 else "") for seed, level in found]
+            metafunc.parametrize(_CHAOS, found, indirect=True, ids=names)
+
+
 @pytest.fixture
-def kafka_stub(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
+def _kafka_stub_chaos(request: pytest.FixtureRequest) -> tuple[int, int] | None:
+    """Seed and level."""
+    if not hasattr(request, "param"):
+        seeds(request.config, request.node.iter_markers(MARKER))
+        return None
+    given: tuple[int, int] = request.param
+    return given
+
+
+@pytest.fixture
+def kafka_stub(request: pytest.FixtureRequest, _kafka_stub_chaos: tuple[int, int] | None) -> Iterator[KafkaStub]:
     """A broker of the test's own, as its marker `kafka_stub(…)` and the options say.
 
     With KAFKA_STUB_BOOTSTRAP it stands for that cluster: `bootstrap_servers` and `create_topic` work, and a test that
@@ -85,7 +121,8 @@ def kafka_stub(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
     if bootstrap is not None:
         yield _real(bootstrap, wanted)
         return
-    with wanted.stub() as stub:
+    chaos = {} if _kafka_stub_chaos is None else dict(zip(("chaos", "chaos_level"), _kafka_stub_chaos, strict=True))
+    with wanted.stub(**chaos) as stub:
         _is_of(request, stub, _STUB)
         yield stub
 
@@ -106,19 +143,77 @@ def kafka_stub_server(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
         yield stub
 
 
+@pytest.fixture(scope="session")
+def kafka_stub_seed() -> Any:
+    """What `kafka_stub_seeded` begins each test with: a function that is given the stub and fills it, a `Snapshot`, or
+    the path of a file of one. To be defined by those who use that fixture, with the scope of the session.
+    """
+    raise pytest.UsageError(
+        "kafka_stub_seeded has nothing to begin with: define a fixture kafka_stub_seed of the session that returns a "
+        "function which fills the stub that it is given, a Snapshot, or the path of a file of one"
+    )
+
+
+@pytest.fixture(scope="session")
+def _kafka_stub_seeded_once(request: pytest.FixtureRequest, kafka_stub_seed: Any) -> Iterator[Seeded]:
+    from kafkastub.pytest_plugin.between import Seeded
+
+    with wanted_by_options(request.config).stub() as stub:
+        _is_of(request, stub, _SEEDED)
+        yield Seeded(stub, kafka_stub_seed)
+
+
+@pytest.fixture
+def kafka_stub_seeded(request: pytest.FixtureRequest) -> KafkaStub:
+    """One broker for all tests of a session, filled once as `kafka_stub_seed` says; each test begins from there.
+
+    The broker is put back to that before each of them, in milliseconds; faults of earlier tests are gone.
+    """
+    bootstrap = real_cluster(request.config)
+    if bootstrap is not None:
+        pytest.skip(_needs(_SEEDED, bootstrap))
+    seeded: Seeded = request.getfixturevalue("_kafka_stub_seeded_once")
+    return seeded.begin(request.getfixturevalue("kafka_stub_seed"))
+
+
 @pytest.fixture(autouse=True)
-def _kafka_stub_server_as_marked(request: pytest.FixtureRequest) -> None:
-    if _SERVER in request.fixturenames and _STUB not in request.fixturenames:
-        marked = Wanted().narrowed(request.node.iter_markers(MARKER))
-        bootstrap = real_cluster(request.config)
-        if bootstrap is None:
-            check_shared(marked)
-        else:
-            _skip_particular(bootstrap, marked)
+def _kafka_stub_server_as_marked(request: pytest.FixtureRequest) -> Iterator[None]:
+    if _SERVER not in request.fixturenames or _STUB in request.fixturenames:
+        yield
+        return
+    marked = Wanted().narrowed(request.node.iter_markers(MARKER))
+    bootstrap = real_cluster(request.config)
+    if bootstrap is None:
+        check_shared(marked)
+    else:
+        _skip_particular(bootstrap, marked)
+    shared = request.getfixturevalue(_SERVER)
+    with _behind(request, shared, marked) if bootstrap is None else nullcontext():
         if marked.topics:
             from kafkastub.pytest_plugin.cluster import add_topics
 
-            add_topics(request.getfixturevalue(_SERVER), marked.topics)
+            before = _own(request, "prefix", _prefix) if marked.own else ""
+            add_topics(shared, {before + name: partitions for name, partitions in marked.topics.items()})
+        yield
+
+
+@contextmanager
+def _behind(request: pytest.FixtureRequest, stub: KafkaStub, marked: Wanted) -> Iterator[None]:
+    """What is done behind a test: the broker is put back, or what the test has left is noted down."""
+    from kafkastub.pytest_plugin.between import Leftovers, remove, things
+
+    if marked.restore:
+        with stub.rolled_back():
+            yield
+        return
+    there = things(stub)
+    yield
+    names = request.node.stash[_NAMES]
+    with suppress(RuntimeError):  # the test has closed it
+        if "prefix" in names:
+            remove(stub, names["prefix"])
+    left = request.config.stash.setdefault(_LEFT, Leftovers())
+    left.note(request.node.nodeid, there, stub, {name: what for what, name in names.items()})
 
 
 @pytest.fixture
@@ -148,7 +243,7 @@ def kafka_topic(request: pytest.FixtureRequest) -> str:
     The broker is `kafka_stub_server` where the test uses that, else `kafka_stub`.
     """
     stub = _broker_of(request, "kafka_topic", "create_topic(…)")
-    name = _name(request)
+    name = _own(request, "topic", _name)
     stub.create_topic(name, wanted_by_marker(request.node).partitions)
     return name
 
@@ -156,7 +251,16 @@ def kafka_topic(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def kafka_group(request: pytest.FixtureRequest) -> str:
     """The id of a group that nobody else has."""
-    return _name(request)
+    return _own(request, "group", _name)
+
+
+@pytest.fixture
+def kafka_prefix(request: pytest.FixtureRequest) -> str:
+    """What the names of the test's own topics and groups begin with: on `kafka_stub_server` they are deleted behind it.
+
+    `@pytest.mark.kafka_stub(topics={"orders": 3}, own=True)` makes the topic `kafka_prefix + "orders"`.
+    """
+    return _own(request, "prefix", _prefix)
 
 
 @pytest.fixture
@@ -186,19 +290,21 @@ def kafka_faults(request: pytest.FixtureRequest) -> Iterator[Any]:
 def kafka_journal(request: pytest.FixtureRequest) -> Any:
     """The journal of the test's broker: every request with its answer; of a shared one, those of this test."""
     journal = _broker_of(request, "kafka_journal", "journal").journal
-    return journal.from_moment(request.node.stash[_BEGAN]) if _SERVER in request.fixturenames else journal
+    shared = _SERVER in request.fixturenames or _SEEDED in request.fixturenames
+    return journal.from_moment(request.node.stash[_BEGAN]) if shared else journal
 
 
 def _broker_of(request: pytest.FixtureRequest, fixture: str, attribute: str) -> KafkaStub:
-    """The broker that the test uses: `kafka_stub_server` or, where it names none, `kafka_stub`.
+    """The broker that the test uses: `kafka_stub_server`, `kafka_stub_seeded` or, where it names none, `kafka_stub`.
 
-    Raises pytest.UsageError where it uses another one, or both.
+    Raises pytest.UsageError where it uses another one, or several.
     """
-    used = [name for name in (_STUB, _SERVER) if name in request.fixturenames]
+    used = [name for name in (_STUB, _SERVER, _SEEDED) if name in request.fixturenames]
     if len(used) > 1:
+        one, other = used[:2]
         raise pytest.UsageError(
-            f"{fixture} may be of kafka_stub or of kafka_stub_server, and the test uses both: "
-            f"leave one out, or take kafka_stub.{attribute} or kafka_stub_server.{attribute} instead of {fixture}"
+            f"{fixture} may be of {one} or of {other}, and the test uses both: "
+            f"leave one out, or take {one}.{attribute} or {other}.{attribute} instead of {fixture}"
         )
     if not used and _FACTORY in request.fixturenames:
         raise pytest.UsageError(
@@ -227,6 +333,20 @@ def _skip_particular(bootstrap: str, wanted: Wanted) -> None:
 
 def _needs(what: str, bootstrap: str) -> str:
     return f"{what} needs the stub, and KAFKA_STUB_BOOTSTRAP points at {bootstrap}"
+
+
+def _uses(item: pytest.Item, fixture: str) -> bool:
+    return fixture in getattr(item, "fixturenames", ())
+
+
+def _own(request: pytest.FixtureRequest, what: str, make: Callable[[pytest.FixtureRequest], str]) -> str:
+    """A name of the test's own, the same for all of its fixtures."""
+    names: dict[str, str] = request.node.stash[_NAMES]
+    return names.setdefault(what, make(request))
+
+
+def _prefix(request: pytest.FixtureRequest) -> str:
+    return f"{_name(request)}."
 
 
 def _name(request: pytest.FixtureRequest) -> str:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _MOST: Final = 5
 """Brokers of which the requests are shown: those that were started last."""
 
+_ACTS: Final = 20
+"""Things that chaos has done, of each broker: the last ones."""
+
 
 def of_brokers(fixtures: Mapping[KafkaStub, str], began: datetime, count: int) -> list[tuple[str, str]]:
     """The sections of a test that began then: what its brokers do not serve, and the last `count` requests of each.
@@ -35,8 +38,22 @@ def of_brokers(fixtures: Mapping[KafkaStub, str], began: datetime, count: int) -
         if last:
             name = fixtures.get(stub) or f"KafkaStub {stub.was_at}"
             sections.append((f"last requests of {name}", "\n".join(map(str, last))))
+    for stub in list(STARTED):
+        told = vars(stub)["chaos"].told(_ACTS) if "chaos" in vars(stub) and _lived(stub, began) else ""
+        if told:
+            sections.append((f"chaos of {fixtures.get(stub) or f'KafkaStub {stub.was_at}'}", told))
     said = [("requests that kafkastub does not serve", "\n".join(asked))] if asked else []
     return said + sections[-_MOST:]
+
+
+def _lived(stub: KafkaStub, began: datetime) -> bool:
+    """Whether it runs, or was asked something since then: one of an earlier test may still be there, in a traceback."""
+    from kafkastub.stub.snapshots import is_running
+
+    try:
+        return is_running(stub._thread) or any(entry.wall_time >= began for entry in stub.journal.tail(1))
+    except RuntimeError:  # it keeps no journal
+        return False
 
 
 def _not_served(journal: Any, began: datetime) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -16,13 +16,17 @@ MARKER = "kafka_stub"
 
 FOR_TESTS: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
 """Kafka holds the first rebalance of a new group back for 3 s: most of a test's time, and nothing to see."""
-QUICK_HEARTBEATS: dict[str, object] = {
-    "group.consumer.min.heartbeat.interval.ms": 100,
-    "group.consumer.heartbeat.interval.ms": 100,
-    "group.consumer.assignment.interval.ms": 0,
+QUICK_HEARTBEATS: dict[str, dict[str, object]] = {
+    f"group.{kind}.": {
+        f"group.{kind}.min.heartbeat.interval.ms": 100,
+        f"group.{kind}.heartbeat.interval.ms": 100,
+        f"group.{kind}.assignment.interval.ms": 0,
+    }
+    for kind in ("consumer", "share")
 }
-"""Members of the consumer protocol (KIP-848) are told to speak every five seconds: so long they hear of nothing."""
-_OF_CONSUMER_GROUPS = "group.consumer."
+"""Members of the consumer protocol (KIP-848) and of share groups (KIP-932) are told to speak every five seconds: so
+long they hear of nothing.
+"""
 
 
 @dataclass(frozen=True)
@@ -38,8 +42,15 @@ class Wanted:
     profile: str | None = None
     as_version: str | None = None
     nodes: int | None = None
+    chaos: Any = None
+    """A seed, or several: the test runs once with each."""
+    chaos_level: int = 1
     partitions: int = 1
     """Of the topic that the fixture `kafka_topic` creates."""
+    own: bool = False
+    """Whether `topics` get names that begin with `kafka_prefix`."""
+    restore: bool = False
+    """Whether `kafka_stub_server` is put back to what it was before the test."""
 
     def narrowed(self, markers: Iterable[pytest.Mark]) -> Wanted:
         """With what the markers say, the closest to the test last. Raises pytest.UsageError for what none can say."""
@@ -72,7 +83,16 @@ class Wanted:
         plain = Wanted()
         return [
             name
-            for name in ("config", "retention_minutes", "profile", "as_version", "nodes")
+            for name in (
+                "config",
+                "retention_minutes",
+                "profile",
+                "as_version",
+                "nodes",
+                "chaos",
+                "chaos_level",
+                "restore",
+            )
             if getattr(self, name) != getattr(plain, name)
         ]
 
@@ -82,8 +102,9 @@ class Wanted:
 
         own = arguments.get("config") or {}
         config = {**FOR_TESTS, **self.config}
-        if not any(name.startswith(_OF_CONSUMER_GROUPS) for name in (*self.config, *own)):  # its intervals have bounds
-            config |= QUICK_HEARTBEATS
+        for beginning, quick in QUICK_HEARTBEATS.items():
+            if not any(name.startswith(beginning) for name in (*self.config, *own)):  # the intervals have bounds
+                config |= quick
         if self.retention_minutes is not None:
             config["offsets.retention.minutes"] = self.retention_minutes
         said: dict[str, Any] = {"topics": self.topics}
@@ -101,6 +122,11 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption("--kafka-stub-as-version", metavar="RELEASE", help="serve what that release of Kafka serves")
     group.addoption(
         "--kafka-stub-config", action="append", default=[], metavar="KEY=VALUE", help="Kafka's broker configuration"
+    )
+    group.addoption(
+        "--kafka-stub-chaos-seed",
+        metavar="SEED[:LEVEL]",
+        help="play that chaos, whatever markers say, in every test with kafka_stub (docs/chaos.md)",
     )
     group.addoption(
         "--kafka-stub-bootstrap",
@@ -155,11 +181,36 @@ def wanted_by_marker(node: pytest.Item) -> Wanted:
     return wanted_by_options(node.config).narrowed(node.iter_markers(MARKER))
 
 
+def seeds(config: pytest.Config, markers: Iterable[pytest.Mark]) -> list[tuple[int, int]] | None:
+    """The seeds, with their levels, that a test is to run with, each once. Raises pytest.UsageError."""
+    given = config.getoption("--kafka-stub-chaos-seed")
+    if given is not None:
+        seed, colon, level = given.partition(":")
+        if not seed.isdigit() or (colon and not level.isdigit()):
+            raise pytest.UsageError(f"--kafka-stub-chaos-seed {given}: a seed is wanted, or SEED:LEVEL")
+        return [(int(seed), int(level or 1))]
+    wanted = Wanted().narrowed(markers)
+    if wanted.chaos is None:
+        return None
+    several = [wanted.chaos] if isinstance(wanted.chaos, int) else list(wanted.chaos)
+    if not several or not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in several):
+        raise pytest.UsageError(
+            f"@pytest.mark.kafka_stub(chaos={wanted.chaos!r}): a seed is wanted, or several: range(20)"
+        )
+    return [(seed, wanted.chaos_level) for seed in several]
+
+
+_OF_ONE_BROKER: Final = frozenset({"nodes", "chaos", "chaos_level"})
+"""Keywords that no option says of `kafka_stub_server`."""
+
+
 def check_shared(marked: Wanted) -> None:
     """Raises pytest.UsageError for what a marker cannot say of a broker that all tests share."""
     for name in marked.particular:
+        if name == "restore":
+            continue
         option = f"--kafka-stub-{name.replace('_', '-')}"
-        instead = "" if name == "nodes" else f", or say it for all tests with {option}"
+        instead = "" if name in _OF_ONE_BROKER else f", or say it for all tests with {option}"
         raise pytest.UsageError(
             f"@pytest.mark.kafka_stub({name}=…) cannot change kafka_stub_server, which all tests share: "
             f"take kafka_stub{instead}"

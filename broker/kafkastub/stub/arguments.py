@@ -192,3 +192,13 @@ def reachable(ms: int) -> None:
     """Raises ValueError for a time that no datetime can show."""
     if not 0 <= ms <= LAST_MS:
         raise ValueError(f"the clock cannot be set to {ms} ms: broker time lies between 1970 and the year 9999")
+
+
+def chaos(seed: object, level: object) -> tuple[int, int]:
+    """A seed and a level. Raises FaultError."""
+    from kafkastub.faults import Chaos
+
+    Chaos(seed, level)  # type: ignore[arg-type]
+    assert isinstance(seed, int)
+    assert isinstance(level, int)
+    return seed, level

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kafkastub.control.port import ControlPort
     from kafkastub.journal import Ring
     from kafkastub.server.broker import Broker
+    from kafkastub.stub.chaos import StubChaos
     from kafkastub.stub.faults import StubFaults
 
 
@@ -43,6 +44,7 @@ class StubControl:
         topics: Mapping[str, int],
         *,
         faults: StubFaults,
+        chaos: StubChaos,
         ring: Ring | None,
         replaced: Callable[[Broker], None],
     ) -> None:
@@ -54,7 +56,15 @@ class StubControl:
         from kafkastub.control.hosted import Hosted
         from kafkastub.control.port import ControlPort
 
-        hosted = Hosted(config, topics, clock=StubClock, faults=lambda _: faults, ring=ring, replaced=replaced)
+        hosted = Hosted(
+            config,
+            topics,
+            clock=StubClock,
+            faults=lambda _: faults,
+            chaos=lambda _: chaos,
+            ring=ring,
+            replaced=replaced,
+        )
         port = ControlPort(hosted, broker.log, *self._at, self._names)
         hosted.opened(broker)
         await port.open()

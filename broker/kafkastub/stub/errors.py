@@ -37,3 +37,7 @@ class RecordsTimeout(AssertionError):
 
 class TransactionTimeout(AssertionError):
     """A transactional id has not become what was waited for; the text says what it is."""
+
+
+class TopicTimeout(AssertionError):
+    """A topic has not become what was waited for; the text says what it is."""

@@ -22,15 +22,14 @@ def plan_for(broker: Broker, fired: Callable[[], None] = lambda: None) -> Plan:
     """An empty plan of the APIs that the broker serves."""
     from kafkastub.handlers.release import served_apis
 
-    state = broker.state
     served = {key: (api.first, api.last) for key, api in served_apis(broker.config["kafkastub.as.version"]).items()}
 
     def topic_name(topic_id: bytes) -> str | None:
-        topic = state.cluster.topic_by_id(topic_id)
+        topic = broker.state.cluster.topic_by_id(topic_id)  # another one after a restore
         return None if topic is None else topic.name
 
     def in_session(context: Any, request: Any) -> Iterator[tuple[str, bytes, int]]:
-        for wanted in state.fetch_purgatory.sessions_of(context.node_id).asked_by(request.session_id):
+        for wanted in broker.state.fetch_purgatory.sessions_of(context.node_id).asked_by(request.session_id):
             name = wanted.name or topic_name(wanted.topic_id)
             if name is not None:
                 yield name, wanted.topic_id, wanted.index

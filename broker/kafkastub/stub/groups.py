@@ -18,8 +18,6 @@ T = TypeVar("T")
 TopicPartition = tuple[str, int]
 
 _DEAD: Final = "Dead"
-STATES: Final = ("Empty", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling", "Stable", _DEAD)
-_BY_LOWER: Final = {name.lower(): name for name in STATES}
 
 
 class RevocationHold:
@@ -68,7 +66,7 @@ class StubGroup:
 
     @property
     def type(self) -> str:
-        """ "classic" or "consumer"."""
+        """ "classic", "consumer", or "share" (`stub.share_groups` has more of those)."""
         return self.view().type
 
     @property
@@ -246,16 +244,19 @@ def _index(value: object) -> int:
 
 def wait_group(runner: Runner, group: str, state: str, members: int | None, timeout: float) -> None:
     """`KafkaStub.wait_group`. Raises GroupTimeout after `timeout` seconds, TypeError, ValueError."""
-    _check_wait(group, timeout)
+    from kafkastub.state.group_views import GROUP_STATES
+
+    check_wait(group, timeout)
     if not isinstance(state, str):
-        raise TypeError(f"state={state!r} is refused: one of {', '.join(STATES)} is wanted")
+        raise TypeError(f"state={state!r} is refused: one of {', '.join(GROUP_STATES)} is wanted")
     if members is not None and (not isinstance(members, int) or isinstance(members, bool)):
         raise TypeError(f"members={members!r} is refused: a number is wanted, or None for any")
     if members is not None and members < 0:
         raise ValueError(f"members={members} is refused: a group has 0 or more")
-    if state.lower() not in _BY_LOWER:
-        raise ValueError(f"state={state!r}: a group is {', '.join(STATES)}")
-    wanted = _BY_LOWER[state.lower()], members
+    named = next((name for name in GROUP_STATES if name.lower() == state.lower()), None)
+    if named is None:
+        raise ValueError(f"state={state!r}: a group is {', '.join(GROUP_STATES)}")
+    wanted = named, members
 
     def reached(broker: Broker) -> bool:
         now = _state_of(broker, group)
@@ -275,7 +276,7 @@ def wait_assigned(
     """`KafkaStub.wait_assigned`. Raises GroupTimeout after `timeout` seconds, TypeError, ValueError."""
     from kafkastub.state.group_views import unassigned, unknown, view
 
-    _check_wait(group, timeout)
+    check_wait(group, timeout)
     if not _target(assignment):
         raise ValueError("assignment={} is refused: it names nobody to wait for; wait_group waits for a whole group")
     wanted = {name: _partitions(name, partitions) for name, partitions in _target(assignment).items()}
@@ -292,7 +293,7 @@ def wait_assigned(
     _wait(runner, lambda broker: not missing(broker), told, timeout)
 
 
-def _check_wait(group: object, timeout: object) -> None:
+def check_wait(group: object, timeout: object) -> None:
     """Raises TypeError, ValueError."""
     if not isinstance(group, str):
         raise TypeError(f"group={group!r} is refused: the id of a group is wanted, a text")

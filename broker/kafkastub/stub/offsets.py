@@ -30,10 +30,17 @@ class StubOffsets:
         _commit_checked(self._runner, group, offsets, metadata)
 
     def lag(self, group: str) -> dict[TopicPartition, int]:
-        """By partition that a group has committed: how many records it is behind the end. Raises KeyError."""
-        from kafkastub.state.lag import lag_of
+        """By partition that a group has committed: how many records it is behind the end.
+
+        Raises KeyError, ValueError for a share group.
+        """
+        from kafkastub.state.lag import is_share_group, lag_of
 
         broker = self._runner.running()
+        if self._runner.call(lambda: is_share_group(broker.state, group)):
+            raise ValueError(
+                f"group {group!r} is a share group: stub.share_groups[{group!r}] has the lag of partitions"
+            )
         found = self._runner.call(lambda: lag_of(broker.state, group))
         if found is None:
             raise KeyError(f"group {group!r} does not exist")
@@ -42,8 +49,11 @@ class StubOffsets:
     def wait_lag(self, group: str, topic: str | None = None, *, at_most: int = 0, timeout: float = 5) -> None:
         """Wait until a group has committed all but `at_most` records of every partition, of all topics or of one.
 
-        Of all topics, those count that it has committed anything of. Raises GroupTimeout after `timeout` seconds.
+        Of all topics, those count that it has committed anything of. Raises GroupTimeout after `timeout` seconds,
+        TypeError.
         """
+        if not isinstance(at_most, int) or isinstance(at_most, bool) or at_most < 0:
+            raise TypeError(f"at_most={at_most!r} is refused: a number from 0 on is wanted")
         _wait_lag(self._runner, group, topic, at_most, timeout)
 
 

@@ -29,7 +29,7 @@ _STAND_FOR: Final = ("kafkastub.stub.", "kafkastub.journal", "contextlib")
 """Modules of which the objects stay in the child."""
 _STUB: Final = 0
 """The number of the stub itself among the objects in the child."""
-_ENDS: Final = {"Fault": "remove", "Hold": "release", "RevocationHold": "release"}
+_ENDS: Final = {"Fault": "remove", "Hold": "release", "RevocationHold": "release", "AcknowledgementHold": "release"}
 """What a context manager in the child does at its end."""
 _ENDED: Final = "the stub's process has ended"
 
@@ -107,6 +107,11 @@ class Remote:
             return f"<{self._kind} of {self._child!r}>"
 
 
+def _there(value: Any) -> Any:
+    """An argument as the child is to get it: what lives there is named."""
+    return _Reference(value._number, "") if isinstance(value, Remote) else value
+
+
 class _Method:
     """A bound method in the child."""
 
@@ -180,12 +185,12 @@ class ChildProcess:
         return self.ask(_STUB, how, name)
 
     @contextlib.contextmanager
-    def context_of(self, name: str) -> Iterator[None]:
+    def context_of(self, name: str) -> Iterator[Any]:
         """Within the context manager that a method of the stub gives, there."""
         there = self.ask_stub("call", name)
-        self.ask(there._number, "call", "__enter__")
+        entered = self.ask(there._number, "call", "__enter__")
         try:
-            yield
+            yield entered
         finally:
             self.ask(there._number, "call", "__exit__", (None, None, None))
 
@@ -201,7 +206,8 @@ class ChildProcess:
         came, answer = self._waiting.setdefault(asked, (threading.Event(), []))
         try:
             with self._sending:
-                pipe.send((asked, number, how, name, args, named or {}))
+                given = tuple(map(_there, args)), {key: _there(value) for key, value in (named or {}).items()}
+                pipe.send((asked, number, how, name, *given))
             while not came.wait(0.5):
                 if self._reader is None or not self._reader.is_alive():
                     break
@@ -269,10 +275,15 @@ class _Child:
             raise StubError(f"there were {_MOST_OBJECTS} newer ones: ask the stub for it again")
         if how == "iterate":
             return [self._told(each) for each in target]
+        args, named = tuple(map(self._meant, args)), {key: self._meant(each) for key, each in named.items()}
         value = getattr(target, name)
         if how == "call":
             return self._told(value(*args, **named))
         return _Reference(-1, "method") if callable(value) and hasattr(value, "__self__") else self._told(value)
+
+    def _meant(self, value: Any) -> Any:
+        """An argument: what it names, where it names something that is here."""
+        return self._objects.get(value.number) if isinstance(value, _Reference) else value
 
     def _told(self, value: Any) -> Any:
         if isinstance(value, list | KeysView | ValuesView | ItemsView):

@@ -138,27 +138,32 @@ class StubRecords:
         key_deserializer: Deserializer | None = None,
         timeout: float = 5,
     ) -> list[LogRecord]:
-        """Wait until a topic has so many records, or so many that match; gives those.
+        """Wait until a topic has so many records, or so many that match; gives those. It need not be there yet.
 
-        Raises RecordsTimeout after `timeout` seconds, and as reading does.
+        Raises RecordsTimeout after `timeout` seconds, and ValueError and TypeError as reading does.
         """
         _check_number("count", count)
+        if count < 0:
+            raise ValueError(f"count={count}: a number from 0 on is wanted")
         come = threading.Event()
         read = partial(self, topic, isolation=isolation, deserializer=deserializer, key_deserializer=key_deserializer)
         matching: list[LogRecord] = []
         with _Watch(self._runner, topic, come) as there:
             for left in there.turns(timeout):
-                matching = [record for record in read() if match is None or match(record)]
-                if len(matching) >= count:
-                    return matching
+                if there.is_there():
+                    matching = [record for record in read() if match is None or match(record)]
+                    if len(matching) >= count:
+                        return matching
                 come.wait(left)
                 come.clear()
+            if not there.is_there():
+                wanted = "1 record was" if count == 1 else f"{count} records were"
+                raise RecordsTimeout(f"topic {topic!r} does not exist after {timeout:g} s, {wanted} waited for")
         seen = read()
         last = f"; the last is {_shown(seen[-1])}" if seen else ""
         found, kind = (f"{len(matching)} of {len(seen)}", " that match") if match is not None else (str(len(seen)), "")
-        raise RecordsTimeout(
-            f"topic {topic!r} has {found} records{kind} after {timeout:g} s, {count} were waited for{last}"
-        )
+        kind = f"record{kind}" if found == "1" else f"records{kind}"
+        raise RecordsTimeout(f"topic {topic!r} has {found} {kind} after {timeout:g} s, {count} were waited for{last}")
 
     def _refusing(self, work: Callable[[], T]) -> T:
         try:
@@ -170,29 +175,47 @@ class StubRecords:
 
 
 class _Watch:
-    """Sets an event whenever something is appended to a topic."""
+    """Sets an event whenever something is appended to a topic, or the topic is made, grows or is another one."""
 
     def __init__(self, runner: Runner, topic: str, come: threading.Event) -> None:
         self._runner = runner
         self._topic = topic
         self._come = come
-        self._parked: list[Any] = []
+        self._parked: Any = None
 
     def __enter__(self) -> _Watch:
-        broker = self._runner.running()
-
-        def park() -> None:
-            from kafkastub.state.deferred import Deferred, as_it_is
-
-            topic = broker.state.cluster.topic(self._topic)
-            if topic is not None:
-                parked = Deferred(as_it_is)
-                keys = [(topic.topic_id, partition.index) for partition in topic.partitions]
-                broker.state.fetch_purgatory.park(parked, keys, _NEVER, self._look)
-                self._parked.append(parked)
-
-        self._runner.call(park)
+        self._broker = self._runner.running()
+        self._runner.call(self._begin)
         return self
+
+    def is_there(self) -> bool:
+        """Whether the topic is."""
+        return self._runner.call(lambda: self._broker.state.cluster.topic(self._topic) is not None)
+
+    def _begin(self) -> None:
+        self._broker.state.topic_watchers.append(self._changed)
+        self._park()
+
+    def _end(self) -> None:
+        if self._changed in self._broker.state.topic_watchers:
+            self._broker.state.topic_watchers.remove(self._changed)
+        if self._parked is not None:
+            self._parked.abandon()
+
+    def _changed(self) -> None:
+        if self._parked is not None:
+            self._parked.abandon()
+        self._park()
+        self._come.set()
+
+    def _park(self) -> None:
+        from kafkastub.state.deferred import Deferred, as_it_is
+
+        self._parked, topic = None, self._broker.state.cluster.topic(self._topic)
+        if topic is not None:
+            self._parked = Deferred(as_it_is)
+            keys = [(topic.topic_id, partition.index) for partition in topic.partitions]
+            self._broker.state.fetch_purgatory.park(self._parked, keys, _NEVER, self._look)
 
     def _look(self) -> bool:
         self._come.set()
@@ -200,7 +223,7 @@ class _Watch:
 
     def __exit__(self, *_: object) -> None:
         try:
-            self._runner.call(lambda: [parked.abandon() for parked in self._parked])
+            self._runner.call(self._end)
         except RuntimeError:  # StubError: it was closed meanwhile
             return
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from types import TracebackType
@@ -22,16 +22,21 @@ from kafkastub.stub.errors import RUNNING, StubError, TopicError
 from kafkastub.stub.journal import KeptJournal
 from kafkastub.stub.nodes import StubNode, StubNodes
 from kafkastub.stub.thread import BrokerThread
+from kafkastub.stub.waits import StubWaits
 from kafkawire.errors import KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.journal import Journal
     from kafkastub.security.tls import ClientCertificate
+    from kafkastub.stub.aio import AsyncWaits
+    from kafkastub.stub.chaos import StubChaos
     from kafkastub.stub.faults import StubFaults
     from kafkastub.stub.groups import StubGroups
     from kafkastub.stub.offsets import StubOffsets
     from kafkastub.stub.quotas import StubQuotas
     from kafkastub.stub.records import Content, Headers, Produced, StubRecords
+    from kafkastub.stub.share_groups import StubShareGroups
+    from kafkastub.stub.snapshots import Snapshot
     from kafkastub.stub.tls import StubTls
     from kafkastub.stub.transactions import StubTransactions
 
@@ -71,6 +76,10 @@ class KafkaStub:
             where it listens, `control_allowed_hosts` are names that it may be asked by (docs/control.md).
         users: who may come in, with their passwords, by SASL (PLAIN and SCRAM, security.protocol SASL_PLAINTEXT); see
             docs/security.md.
+        chaos: a seed: requests meet trouble that every correct client survives, as much of it as `chaos_level` (1, 2 or
+            3) says (docs/chaos.md).
+        snapshot: what it is at first: what `stub.snapshot()` gave, or a file of it (docs/without-sleeps.md). `topics`
+            that are there already are left as they are, and so is a `data_dir` with something in it.
         process: whether it runs in a process of its own, for tests that keep the interpreter busy (docs/faults.md).
     """
 
@@ -97,6 +106,9 @@ class KafkaStub:
         process: bool = False,
         users: Mapping[str, str] | None = None,
         control_allowed_hosts: Sequence[str] = (),
+        chaos: int | None = None,
+        chaos_level: int = 1,
+        snapshot: Snapshot | str | os.PathLike[str] | None = None,
     ) -> None:
         self._topics = stub_arguments.topics(topics)
         stub_arguments.configs(config, "config")
@@ -112,8 +124,14 @@ class KafkaStub:
         self._listeners = plan_listeners(self._config, host, port, advertised)
         self._nodes_and_racks = stub_arguments.nodes(nodes, racks)
         self._data_dir = data_dir
+        self._snapshot = None
+        if snapshot is not None:
+            from kafkastub.stub.snapshots import given
+
+            self._snapshot = given(snapshot)
         self._control = StubControl(control_host, control_port, control_allowed_hosts)
         self._thread = BrokerThread(self._start_broker, self._opened, self._control.close)
+        self._seed = None if chaos is None else stub_arguments.chaos(chaos, chaos_level)
         self._journal = KeptJournal(self._thread, journal)
         self.was_at = ""
         """`HOST:PORT` of the last time that it ran, for those who tell of it afterwards."""
@@ -121,6 +139,22 @@ class KafkaStub:
         """Broker time, to be frozen, set and advanced."""
         self.nodes = StubNodes(self._thread)
         """The nodes by id, to be stopped and started; who leads and coordinates what."""
+        self.waits = StubWaits(self._thread, lambda: self.journal)
+        """Waiting for topics, groups and quiet; `wait_topic` and the like are short for it."""
+
+    @cached_property
+    def aio(self) -> AsyncWaits:
+        """The waits for coroutines: `await stub.aio.wait_group("worker", members=2)`."""
+        from kafkastub.stub.aio import AsyncWaits
+
+        return AsyncWaits(self.waits, self.records, self.offsets, self.transactions, self.share_groups)
+
+    @cached_property
+    def chaos(self) -> StubChaos:
+        """Trouble that every correct client survives, by a seed: what it has done, to be started and stopped."""
+        from kafkastub.stub.chaos import StubChaos
+
+        return StubChaos(self._thread)
 
     @cached_property
     def faults(self) -> StubFaults:
@@ -143,6 +177,13 @@ class KafkaStub:
         from kafkastub.stub.groups import StubGroups
 
         return StubGroups(self._thread)
+
+    @cached_property
+    def share_groups(self) -> StubShareGroups:
+        """The share groups: who has which record, for how long, how often it was delivered; acknowledgements held."""
+        from kafkastub.stub.share_groups import StubShareGroups
+
+        return StubShareGroups(self._thread)
 
     @cached_property
     def quotas(self) -> StubQuotas:
@@ -246,6 +287,38 @@ class KafkaStub:
 
         self._call(sweep)
 
+    def snapshot(self) -> Snapshot:
+        """Everything that clients can see, as it is now; costs milliseconds, however many records there are.
+
+        Raises SnapshotError while a coordinator is loading.
+        """
+        from kafkastub.stub.snapshots import take
+
+        return take(self._thread)
+
+    def restore(self, snapshot: Snapshot | str | os.PathLike[str]) -> None:
+        """Be what a snapshot, or a file of one, was taken of, at the same addresses; clients are disconnected and come
+        back by themselves.
+
+        Faults, journal and metrics stay as they are. Raises SnapshotError, TypeError, OSError; DataDirError where a
+        data directory does not take it.
+        """
+        from kafkastub.stub.snapshots import restore
+
+        restore(self._thread, snapshot)
+
+    @contextmanager
+    def rolled_back(self) -> Iterator[Snapshot]:
+        """Whatever happens within is undone at the end."""
+        from kafkastub.stub.snapshots import is_running
+
+        saved = self.snapshot()
+        try:
+            yield saved
+        finally:
+            if is_running(self._thread):
+                self.restore(saved)
+
     def reload_coordinator(self) -> None:
         """Let the group coordinator move away and come back: what is not in `__consumer_offsets` is gone.
 
@@ -268,8 +341,8 @@ class KafkaStub:
         """What was counted since the start: offsets one by one (KIP-496), rebalances, transactions.
 
         Keys: offset-commits, offset-expirations, offset-deletions, group-completed-rebalances,
-        consumer-group-rebalances; transactions-committed, transactions-aborted, which has those that timed out, and
-        transactions-timed-out.
+        consumer-group-rebalances, share-group-rebalances; transactions-committed, transactions-aborted, which has
+        those that timed out, and transactions-timed-out.
         """
         state = self._running().state
 
@@ -283,29 +356,6 @@ class KafkaStub:
             }
 
         return self._call(counted)
-
-    def wait_group(self, group: str, *, state: str = "Stable", members: int | None = None, timeout: float = 5) -> None:
-        """Wait until a group is in `state` and has so many `members` (any number where None).
-
-        `state` is one of Empty, PreparingRebalance, CompletingRebalance, Assigning, Reconciling, Stable and Dead; a
-        group that does not exist is Dead. Raises GroupTimeout after `timeout` seconds, ValueError for a state that
-        there is not, TypeError.
-        """
-        from kafkastub.stub.groups import wait_group
-
-        wait_group(self._thread, group, state, members, timeout)
-
-    def wait_assigned(
-        self, group: str, assignment: Mapping[str, Iterable[tuple[str, int]]], timeout: float = 5
-    ) -> None:
-        """Wait until members of a group have exactly these partitions: `{"one": [("orders", 0)], "two": []}`.
-
-        A member is named by its member id, its group instance id or its client id; others may have what they have.
-        Raises GroupTimeout after `timeout` seconds, ValueError where nobody is named, TypeError.
-        """
-        from kafkastub.stub.groups import wait_assigned
-
-        wait_assigned(self._thread, group, assignment, timeout)
 
     # -- what its parts have as well -------------------------------------------------------------------------------
 
@@ -329,6 +379,24 @@ class KafkaStub:
     def lag(self, group: str) -> dict[tuple[str, int], int]:
         """`offsets.lag`: how many records a group is behind, by partition. Raises KeyError."""
         return self.offsets.lag(group)
+
+    def wait_topic(self, topic: str, *, partitions: int | None = None, timeout: float = 5) -> None:
+        """`waits.topic`: wait until there is a topic, with so many `partitions` at least. Raises TopicTimeout."""
+        self.waits.topic(topic, partitions=partitions, timeout=timeout)
+
+    def wait_group(self, group: str, *, state: str = "Stable", members: int | None = None, timeout: float = 5) -> None:
+        """`waits.group`: wait until a group is in `state` and has so many `members`. Raises GroupTimeout."""
+        self.waits.group(group, state=state, members=members, timeout=timeout)
+
+    def wait_assigned(
+        self, group: str, assignment: Mapping[str, Iterable[tuple[str, int]]], timeout: float = 5
+    ) -> None:
+        """`waits.assigned`: wait until members have exactly these partitions. Raises GroupTimeout."""
+        self.waits.assigned(group, assignment, timeout)
+
+    def wait_quiet(self, seconds: float = 0.2, *, ignoring: Collection[str] | None = None, timeout: float = 5) -> None:
+        """`waits.quiet`: wait until nothing was asked for so many seconds. Raises JournalTimeout."""
+        self.waits.quiet(seconds, ignoring=ignoring, timeout=timeout)
 
     def add_node(self, rack: str | None = None) -> StubNode:
         """`nodes.add`: one more node, with the next id."""
@@ -437,17 +505,19 @@ class KafkaStub:
 
     async def _start_broker(self) -> Broker:
         broker = Broker(self._config, library_logger(), data_dir=self._data_dir)
-        await broker.start(self._listeners, self._topics, *self._nodes_and_racks)
+        await broker.start(self._listeners, self._topics, *self._nodes_and_racks, snapshot=self._snapshot)
         return broker
 
     async def _opened(self, broker: Broker) -> None:
         self._journal.keep(broker)
+        self._begin_chaos(broker)
         if self._control.is_wanted:
             await self._control.open(
                 broker,
                 self._config,
                 self._topics,
                 faults=self.faults,
+                chaos=self.chaos,
                 ring=self._journal.ring,
                 replaced=self._replaced,
             )
@@ -455,6 +525,13 @@ class KafkaStub:
     def _replaced(self, broker: Broker) -> None:
         self._thread.broker = broker
         self._journal.keep(broker)
+        self._begin_chaos(broker)
+
+    def _begin_chaos(self, broker: Broker) -> None:
+        if self._seed is not None:
+            from kafkastub.faults import Chaos
+
+            self.chaos.begin(broker, Chaos(*self._seed))
 
     def __repr__(self) -> str:
         if self._thread.broker is not None:
@@ -462,7 +539,7 @@ class KafkaStub:
         return f"<KafkaStub not running{self.was_at and ', it was ' + self.was_at}>"
 
 
-_HERE: Final = frozenset({"start", "close", "coordinator_loading", "was_at"})
+_HERE: Final = frozenset({"start", "close", "coordinator_loading", "rolled_back", "was_at"})
 """What of a stub in another process is not asked for there."""
 
 
@@ -491,6 +568,11 @@ class ProcessStub(KafkaStub):
     def coordinator_loading(self) -> Iterator[None]:
         with self._child.context_of("coordinator_loading"):
             yield
+
+    @contextmanager
+    def rolled_back(self) -> Iterator[Snapshot]:
+        with self._child.context_of("rolled_back") as saved:
+            yield saved
 
     def __getattribute__(self, name: str) -> Any:
         if name.startswith("_") or name in _HERE:

@@ -1,0 +1,117 @@
+"""`stub.snapshot()` and `stub.restore(saved)`: a stub's whole state, kept and put back."""
+
+from __future__ import annotations
+
+import io
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from kafkastub.config import BrokerConfig, Profile
+from kafkastub.stub.errors import StubError
+
+if TYPE_CHECKING:
+    from kafkastub.state.snapshots.saved import SavedState
+    from kafkastub.stub.runner import AsyncRunner
+
+
+class Snapshot:
+    """Everything that clients can see of a stub, as it was at one moment. It never changes.
+
+    Any number of stubs may be made of it (`KafkaStub(snapshot=saved)`), and it may be restored as often as one likes.
+    """
+
+    def __init__(self, saved: SavedState) -> None:
+        """Made by `stub.snapshot()` and `Snapshot.load`."""
+        self._saved = saved
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, in place of what is there. Raises OSError, SnapshotError for one that is too large."""
+        from pathlib import Path
+
+        from kafkastub.storage.disk.directory import replace_file
+
+        replace_file(Path(path), self._bytes(), mode=0o600)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, most_bytes: int = 1 << 30) -> Self:
+        """Read what `save` wrote. Broker time goes on from where it was, however old the file is.
+
+        Raises OSError, SnapshotError for what is no snapshot, or unpacks to more than `most_bytes`.
+        """
+        from pathlib import Path
+
+        from kafkastub.state.snapshots.files import read
+
+        with Path(path).open("rb") as file:
+            return cls(read(file, str(path), BrokerConfig(None, Profile.named("kips")), most_bytes))
+
+    def _bytes(self) -> bytes:
+        from kafkastub.state.snapshots.files import write
+
+        content = io.BytesIO()
+        write(self._saved, content)
+        return content.getvalue()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For another process: as a file."""
+        return _unpacked, (self._bytes(), self._saved.clock)
+
+    @property
+    def now(self) -> datetime:
+        """Broker time when it was taken."""
+        return datetime.fromtimestamp(self._saved.broker_ms / 1000, UTC)
+
+    @property
+    def topics(self) -> dict[str, int]:
+        """The topics that users see, with the numbers of their partitions."""
+        topics = (one.topic for one in self._saved.topics)
+        return {topic.name: len(topic.partitions) for topic in topics if not topic.internal}
+
+    def __repr__(self) -> str:
+        return f"<Snapshot of {self.now:%Y-%m-%dT%H:%M:%SZ} with {_counted(len(self.topics))}>"
+
+
+def _counted(topics: int) -> str:
+    return "1 topic" if topics == 1 else f"{topics} topics"
+
+
+def _unpacked(content: bytes, clock: tuple[int | None, int | None]) -> Snapshot:
+    from kafkastub.state.snapshots.files import read
+
+    saved = read(io.BytesIO(content), "it", BrokerConfig(None, Profile.named("kips")), len(content) << 10)
+    return Snapshot(saved._replace(clock=clock))
+
+
+def given(snapshot: object) -> SavedState | None:
+    """What a stub is to begin with: a snapshot, or the path of one. Raises TypeError, OSError, SnapshotError."""
+    return None if snapshot is None else _saved(snapshot, "snapshot=")
+
+
+def _saved(snapshot: object, before: str) -> SavedState:
+    if isinstance(snapshot, str | os.PathLike):
+        snapshot = Snapshot.load(snapshot)
+    if not isinstance(snapshot, Snapshot):
+        raise TypeError(f"{before}{snapshot!r:.100}: what stub.snapshot() gave is wanted, or the path of a file")
+    return snapshot._saved
+
+
+def take(runner: AsyncRunner) -> Snapshot:
+    """Raises SnapshotError, StubError."""
+    broker = runner.running()
+    return Snapshot(runner.call(broker.snapshot))
+
+
+def restore(runner: AsyncRunner, snapshot: Snapshot | str | os.PathLike[str]) -> None:
+    """Raises SnapshotError, StubError, TypeError, OSError."""
+    saved = _saved(snapshot, "restore: ")
+    runner.call_async(lambda broker: broker.restore(saved))
+
+
+def is_running(runner: AsyncRunner) -> bool:
+    """Whether there is anything to be restored."""
+    try:
+        runner.running()
+    except StubError:
+        return False
+    return True

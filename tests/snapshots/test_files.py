@@ -1,0 +1,203 @@
+"""A snapshot as a file: it says the same, it starts brokers, and one that is hostile or damaged is refused."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kafkastub import KafkaStub, Snapshot, SnapshotError
+from kafkastub.conformance.differential.broker import Lost
+from kafkastub.conformance.differential.play import NotThere, Play
+from kafkastub.conformance.differential.running import KINDS
+from kafkastub.conformance.differential.scenario import Scenario
+from kafkastub.conformance.differential.stage import Stage
+from tests.conftest import CONFIG
+from tests.snapshots.test_like_a_fresh_start import running
+from tests.snapshots.whole_state import differences, quiet, reload, whole
+
+FIVE = 5
+
+
+def fill(stub: KafkaStub) -> None:
+    """Records, offsets, an open transaction."""
+    for number in range(FIVE):
+        stub.produce("orders", f"{number}", key=f"{number}", partition=0)
+    stub.commit("worker", {("orders", 0): 3})
+    producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "transactional.id": "shop"})
+    producer.init_transactions()
+    producer.begin_transaction()
+    producer.produce("orders", b"open", partition=1)
+    producer.flush()
+    stub.create_topic("compacted", 2, {"cleanup.policy": "compact"})
+
+
+@pytest.fixture
+def filled() -> Iterator[KafkaStub]:
+    with KafkaStub(topics={"orders": 2}, config=CONFIG) as stub:
+        fill(stub)
+        yield stub
+
+
+def test_a_file_starts_a_broker_that_is_the_same(filled: KafkaStub, tmp_path: Path) -> None:
+    saved = filled.snapshot()
+    saved.save(tmp_path / "seed.kafkastub")
+    filled.restore(saved)
+    with KafkaStub(config=CONFIG, snapshot=tmp_path / "seed.kafkastub") as other:
+        there, here = whole(filled), whole(other)
+        there["nodes"] = here["nodes"] = None  # they have ports of their own
+        assert not differences(there, here)
+        consumer = Consumer({"bootstrap.servers": other.bootstrap_servers, "group.id": "worker"})
+        consumer.assign([TopicPartition("orders", 0)])
+        messages = consumer.consume(2, 10)
+        consumer.close()
+        assert [message.value() for message in messages] == [b"3", b"4"]
+        assert [one.transaction for one in other.records("orders", 1)] == ["open"]
+
+
+def test_a_stub_may_have_further_topics_than_its_snapshot(filled: KafkaStub) -> None:
+    with KafkaStub(topics={"orders": 1, "others": 3}, config=CONFIG, snapshot=filled.snapshot()) as other:
+        assert other.snapshot().topics == {"orders": 2, "compacted": 2, "others": 3}
+
+
+def test_a_snapshot_goes_to_other_processes(filled: KafkaStub) -> None:
+    saved = pickle.loads(pickle.dumps(filled.snapshot()))
+    filled.produce("orders", "more", partition=0)
+    filled.restore(saved)
+    assert len(filled.records("orders", 0)) == FIVE
+
+
+def test_broker_time_goes_on_from_where_a_file_was_taken(filled: KafkaStub, tmp_path: Path) -> None:
+    filled.clock.advance(days=6)
+    saved = filled.snapshot()
+    saved.save(tmp_path / "seed.kafkastub")
+    with KafkaStub(config=CONFIG, snapshot=tmp_path / "seed.kafkastub") as other:
+        assert 0 <= (other.clock.now() - saved.now).total_seconds() < 60
+        assert other.lag("worker") == {("orders", 0): 2}
+
+
+def test_a_file_has_segments_that_kafka_could_read(filled: KafkaStub, tmp_path: Path) -> None:
+    filled.snapshot().save(tmp_path / "seed.kafkastub")
+    with zipfile.ZipFile(tmp_path / "seed.kafkastub") as archive:
+        assert "orders-0/00000000000000000000.log" in archive.namelist()
+    assert (tmp_path / "seed.kafkastub").stat().st_mode & 0o077 == 0, "users' hashes are in it"
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(kind=st.sampled_from(sorted(KINDS)), seed=st.integers(0, 10**6))
+def test_whatever_happened_a_file_says_the_same(kind: str, seed: int) -> None:
+    script = KINDS[kind](seed, 20)
+    scenario = Scenario(script.name, list(script.groups), script.config)
+    with running(script.config) as (stub, broker):
+        with suppress(NotThere, Lost), Stage(broker, scenario) as stage:
+            script.run(Play(stage, scenario))
+        quiet(stub, 0)
+        stub.restore(stub.snapshot())
+        before = whole(stub)
+        read = pickle.loads(pickle.dumps(stub.snapshot()))
+        stub.restore(read)
+        reload(stub)
+        assert not differences(before, whole(stub))
+
+
+# -- what is no snapshot ----------------------------------------------------------------------------------------------
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def other_file(path: Path) -> None:
+    path.write_bytes(b"something else " * 10)
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def changed(name: str, change: Callable[[bytes], bytes | None]) -> Callable[[Path], None]:
+    """One part of the archive with other contents, or without it."""
+
+    def act(path: Path) -> None:
+        with zipfile.ZipFile(path) as archive:
+            parts = {one: archive.read(one) for one in archive.namelist()}
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for one, content in parts.items():
+                found = change(content) if one == name else content
+                if found is not None:
+                    archive.writestr(one, found)
+
+    return act
+
+
+LOG = "orders-0/00000000000000000000.log"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (cut, "a part of it is missing"),
+        (other_file, "something else"),
+        (empty, "something else"),
+        (changed("snapshot.json", lambda content: None), r"no snapshot\.json"),
+        (changed("snapshot.json", lambda content: b"[]"), "no kafkastub_snapshot"),
+        (changed("snapshot.json", lambda content: b"{"), "damaged"),
+        (changed("snapshot.json", lambda content: b"[" * 100_000), "damaged"),
+        (changed("snapshot.json", lambda content: content.replace(b'snapshot":1', b'snapshot":9', 1)), "is newer"),
+        (
+            changed("snapshot.json", lambda content: content.replace(b'"leader":1', b'"leader":"x"', 1)),
+            r"leader is a t",
+        ),
+        (changed("snapshot.json", lambda content: content.replace(b'"nodes":[', b'"nodes":[[1]', 1)), "damaged"),
+        (changed(LOG, lambda content: content[:-1]), "the records of orders-0 are damaged"),
+        (changed(LOG, lambda content: content[:64] + b"!" + content[65:]), "does not match its CRC"),
+        (changed(LOG, lambda content: content + content), "orders-0"),
+        (changed("snapshot.json", lambda content: bytes(1 << 27)), "unpacks to"),
+    ],
+)
+def test_a_file_that_is_none_is_refused_in_one_sentence(
+    filled: KafkaStub, tmp_path: Path, spoil: Callable[[Path], None], said: str
+) -> None:
+    path = tmp_path / "seed.kafkastub"
+    filled.snapshot().save(path)
+    spoil(path)
+    with pytest.raises(SnapshotError, match=said) as refused:
+        Snapshot.load(path, most_bytes=1 << 26)
+    assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 10**9))
+def test_a_damaged_file_leaves_the_stub_as_it_was(filled: KafkaStub, tmp_path: Path, seed: int) -> None:
+    """Numbers and texts of the document are others: it is refused, or it is a snapshot of something else."""
+    path = tmp_path / "seed.kafkastub"
+    filled.snapshot().save(path)
+    source = random.Random(seed)
+
+    def spoilt(content: bytes) -> bytes:
+        for _ in range(source.randint(1, 4)):
+            digits = [at for at, byte in enumerate(content) if chr(byte).isdigit()]
+            at = source.choice(digits)
+            content = (
+                content[:at] + source.choice((b"9", b"0", b"-1", b"77777", b"null", b'"x"', b"[]")) + content[at + 1 :]
+            )
+        return content
+
+    changed("snapshot.json", spoilt)(path)
+    before = whole(filled)
+    try:
+        saved = Snapshot.load(path)
+        filled.restore(saved)
+    except SnapshotError:
+        assert not differences(before, whole(filled))
+    else:
+        whole(filled)
