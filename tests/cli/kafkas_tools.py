@@ -12,11 +12,12 @@ from tests.clients.tools import MAIN_CLASSES, Terminal
 
 COMMANDS = {
     MAIN_CLASSES["kafka-consumer-groups"]: "groups",
+    MAIN_CLASSES["kafka-share-groups"]: "share-groups",
     MAIN_CLASSES["kafka-topics"]: "topics",
     MAIN_CLASSES["kafka-transactions"]: "transactions",
 }
 ACTIONS = ("--list", "--describe", "--delete", "--delete-offsets", "--reset-offsets", "--create", "--alter")
-LIKE_KAFKA = {"delete-offsets": ["--profile", "kafka"]}
+LIKE_KAFKA = {("groups", "delete-offsets"): ["--profile", "kafka"]}
 CALLED = {"forceTerminateTransaction": "force-terminate", "--transactionalId": "--transactional-id"}
 """What of Kafka's is called as it is nowhere else, and what we call it."""
 DEBUG = " Enable debug logging for additional detail."
@@ -45,7 +46,7 @@ class OurTools(Jvm):
         (action,) = [arg for arg in args if arg in ACTIONS]
         name = action.removeprefix("--")
         rest = [arg for arg in args if arg != action]
-        return run(command, name, *rest, *LIKE_KAFKA.get(name, []))
+        return run(command, name, *rest, *LIKE_KAFKA.get((command, name), []))
 
 
 class OurTerminal(Terminal):

@@ -19,7 +19,7 @@ from tests.cli.kafkas_tools import run
 from tests.cli.test_commands import on_a_terminal
 from tests.conftest import CONFIG
 from tests.control.conftest import commit_for
-from tests.process.serving import COMMAND
+from tests.process.serving import COMMAND, Serving
 from tests.waiting import SECONDS
 
 Ask = Callable[..., tuple[int, str, str]]
@@ -249,3 +249,46 @@ def test_what_went_wrong_is_red_on_a_terminal(stub: KafkaStub, variables: dict[s
     assert ("\033[31m" in seen) is red
     plain = on_a_terminal("journal", "tail", "--api", "OffsetCommit", "--control", stub.control_url, **variables)
     assert "\033[" not in plain
+
+
+def test_a_snapshot_that_cannot_be_written_is_no_fault_of_the_control_port(ask: Ask, tmp_path: Path):
+    file = tmp_path / "no" / "such" / "directory"
+    status, _, said = ask("snapshot", "save", str(file))
+    assert (status, said) == (2, f"kafkastub: cannot write {file}: No such file or directory\n")
+    assert ask("snapshot", "list")[1] == "No snapshot is kept.\n"
+
+
+def test_snapshots(stub: KafkaStub, ask: Ask, tmp_path: Path):
+    file = str(tmp_path / "seed.kafkastub")
+    stub.produce("orders", "kept")
+    assert ask("snapshot", "list")[1] == "No snapshot is kept.\n"
+    assert ask("snapshot", "take", "before")[1] == "Kept as before.\n"
+    assert ask("snapshot", "save", file)[1] == f"Written to {file}.\n"
+    assert Path(file).stat().st_mode & 0o077 == 0
+    for what in ("before", file):
+        stub.produce("orders", "gone")
+        assert ask("snapshot", "restore", what)[:2] == (0, f"Restored {what}.\n")
+        assert [record.value for record in stub.records("orders")] == [b"kept"]
+    assert [one["id"] for one in json.loads(ask("snapshot", "list", "-o", "json")[1])] == ["before"]
+    assert ask("snapshot", "list")[1].splitlines()[1].split()[::3] == ["before", "1"]
+    assert ask("snapshot", "save", file, "--id", "before")[0] == 0
+    assert ask("snapshot", "delete", "before")[1] == "Deleted before.\n"
+    status, _, said = ask("snapshot", "restore", "nope")
+    assert status == 2
+    assert "'nope' is no snapshot that is kept (none is), and no file" in said
+    status, _, said = ask("snapshot", "delete", "nope")
+    assert (status, "there is no snapshot 'nope'" in said) == (1, True)
+
+
+def test_serve_begins_with_a_file(stub: KafkaStub, tmp_path: Path):
+    stub.produce("orders", "kept")
+    stub.snapshot().save(tmp_path / "seed")
+    with Serving("--snapshot", str(tmp_path / "seed"), "--topic", "orders:9", "more:3") as process:
+        done = run("topics", "describe", "--bootstrap-server", process.servers, "-o", "json")
+        counts = {one["name"]: len(one["partitions"]) for one in json.loads(done.out)}
+    assert counts == {"orders": 2, "more": 3}
+    done = run("serve", "--port", "0", "--snapshot", str(tmp_path / "none"))
+    assert (done.status, "cannot read" in done.err) == (2, True)
+    (tmp_path / "seed").write_bytes(b"something else" * 10)
+    done = run("serve", "--port", "0", "--snapshot", str(tmp_path / "seed"))
+    assert (done.status, "something else" in done.err, "Traceback" in done.err) == (2, True, False)

@@ -50,7 +50,7 @@ def test_a_lag_is_waited_for(stub: KafkaStub, http: Http):
     ("query", "status", "why"),
     [
         ("", 400, "nothing is waited for"),
-        ("?state=Stable&timeout=0.01", 408, "group 'nobody' after 0.01 s: is Dead with 0 members"),
+        ("?state=Stable&timeout=0.01", 408, "group 'nobody' after 0.01 s: does not exist"),
         ("?lag=0&timeout=0.01", 408, "group 'nobody' after 0.01 s: does not exist"),
         ("?state=Stable&timeout=61", 400, "timeout"),
         ("?stat=Stable", 400, "there is no parameter stat here"),

@@ -13,6 +13,7 @@ from kafkastub.client import Client, topics
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.control.app import make_app
 from kafkastub.control.hosted import Hosted
+from kafkastub.stub.chaos import StubChaos
 from kafkastub.stub.clock import StubClock
 from kafkastub.stub.faults import StubFaults
 from kafkawire.framing import frame
@@ -145,7 +146,8 @@ def test_requests_without_an_answer_and_frames_that_are_none(stub: KafkaStub, ht
 
 async def test_before_the_broker_is_up_it_is_said():
     """The application answers before there is a broker, as it does while one is being started."""
-    hosted = Hosted(BrokerConfig({}, Profile.named("kips")), {"orders": 1}, clock=StubClock, faults=StubFaults)
+    config = BrokerConfig({}, Profile.named("kips"))
+    hosted = Hosted(config, {"orders": 1}, clock=StubClock, faults=StubFaults, chaos=StubChaos)
     transport = httpx.ASGITransport(make_app(hosted))
     async with httpx.AsyncClient(transport=transport, base_url="http://stub") as client:
         answer = await client.get("/health")

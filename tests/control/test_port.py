@@ -15,9 +15,12 @@ import pytest
 from fastapi.openapi.models import OpenAPI
 
 from kafkastub import KafkaStub
+from kafkastub.client import Client
 from kafkastub.control.guard import LARGEST_BODY
 from kafkastub.server.node_listener import ListenError
+from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from tests.control.conftest import Http
+from tests.docs.generated import DOCS
 from tests.ports import reserved_port
 from tests.stub.consumers import Player, rounds
 from tests.waiting import until
@@ -174,6 +177,10 @@ def test_a_fault_of_our_own_is_told_and_logged(
     until(lambda: "a request to the control port failed" in caplog.text, "the log: the answer goes before")
 
 
+def test_the_description_that_is_checked_in_is_the_one_that_is_served(http: Http):
+    assert json.loads((DOCS / "openapi.json").read_text()) == http.good("GET", "/openapi.json"), "run `make docs`"
+
+
 def references(node: Any) -> set[str]:
     if isinstance(node, dict):
         own = {node["$ref"]} if isinstance(node.get("$ref"), str) else set()
@@ -193,11 +200,18 @@ def test_the_description_is_valid_and_complete(http: Http):
             assert operation["summary"], (method, path)
             assert "422" not in operation["responses"], (method, path)
             body = operation.get("requestBody")
-            assert body is None or body["content"]["application/json"], (method, path)
+            kinds = {"application/json", "application/octet-stream"}
+            assert body is None or body["content"].keys() & kinds, (method, path)
     assert "HTTPValidationError" not in json.dumps(schema)
     assert set(schema["paths"]["/v1/faults"]["post"]["requestBody"]["content"]["application/json"]["examples"])
     assert "ErrorCode" not in schema["components"]["schemas"]
     assert http.client.get("/docs").status_code == 200
+
+
+def join_share_group(stub: KafkaStub, member_id: str, group: str) -> None:
+    request = ShareGroupHeartbeatRequest(group, member_id, 0, None, ["orders"])
+    with Client(stub.bootstrap_servers) as client:
+        assert client.ask_coordinator(group, request).error_code == 0
 
 
 def test_every_example_of_the_description_is_accepted(stub: KafkaStub, http: Http):
@@ -212,7 +226,10 @@ def test_every_example_of_the_description_is_accepted(stub: KafkaStub, http: Htt
             reference = content.get("schema", {}).get("$ref")
             if reference is not None:
                 examples += schema["components"]["schemas"][reference.rpartition("/")[2]].get("examples", [])
-            if examples and "{group}" in path:
+            if examples and path.startswith("/v1/share-groups/"):
+                path = path.replace("{group}", "shared")
+                join_share_group(stub, "one", group="shared")
+            elif examples and "{group}" in path:
                 member = Player(stub, "one", group="{group}")
                 rounds(member)
                 member.close()

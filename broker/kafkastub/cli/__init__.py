@@ -13,17 +13,21 @@ COMMANDS = (
     "serve",
     "replay",
     "groups",
+    "share-groups",
     "topics",
     "transactions",
     "conform",
     "clock",
     "faults",
+    "chaos",
+    "snapshot",
     "journal",
+    "wait",
     "health",
     "container",
     "completion",
 )
-"""In the order of the help, each a module of that name here; none is loaded for the sake of another."""
+"""In the order of the help, each a module of that name here, `_` for `-`; none is loaded for the sake of another."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _action_first(given: list[str]) -> list[str]:
     """`groups --members --describe`, as kafka-consumer-groups.sh is asked, is `groups describe --members`."""
-    if given[:1] == ["groups"] and given[1:2] and given[1].startswith("--"):
+    if given[:1] in (["groups"], ["share-groups"]) and given[1:2] and given[1].startswith("--"):
         for at, option in enumerate(given):
             if option in _GROUP_ACTIONS:
                 return [given[0], option[2:], *given[1:at], *given[at + 1 :]]
@@ -52,5 +56,5 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=f"kafkastub {__version__}")
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
     for name in (only,) if only in COMMANDS else COMMANDS:
-        importlib.import_module(f"kafkastub.cli.{name}").add_to(commands)
+        importlib.import_module(f"kafkastub.cli.{name.replace('-', '_')}").add_to(commands)
     return whole

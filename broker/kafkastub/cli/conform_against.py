@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 KINDS = {
     "groups": ["groups"],
     "consumer": ["consumer"],
+    "share": ["share"],
     "data": ["data"],
     "transactions": ["transactions"],
     "admin": ["admin"],
-    "all": ["groups", "consumer", "data", "transactions", "admin"],
+    "all": ["groups", "consumer", "share", "data", "transactions", "admin"],
 }
 SEED, SCENARIOS, STEPS, KIND = 1, 100, 40, "groups"
 
@@ -51,8 +52,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--kind",
         choices=list(KINDS),
         default=KIND,
-        help="what they are about: groups of the classic consumer protocol, or of the newer one (consumer), topics and "
-        "records, transactions, or the cluster's administration; all is each of them (default "
+        help="what they are about: groups of the classic consumer protocol, or of the newer one (consumer), share "
+        "groups, topics and records, transactions, or the cluster's administration; all is each of them (default "
         "%(default)s)",
     )
     group.add_argument(

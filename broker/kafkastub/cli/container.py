@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 OPTIONS: Final = {
     "KAFKASTUB_AS_VERSION": "--as-version",
+    "KAFKASTUB_CHAOS": "--chaos",
     "KAFKASTUB_CONTROL_ALLOWED_HOSTS": "--control-allowed-hosts",
     "KAFKASTUB_CONTROL_HOST": "--control-host",
     "KAFKASTUB_CONTROL_PORT": "--control-port",

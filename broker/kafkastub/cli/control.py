@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPResponse
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
 from kafkastub.cli.common import FAILED, add_action, add_output_option, printing, refuse
@@ -50,14 +50,25 @@ class Control:
         with self.opened(method, path, body, **parameters) as response:
             return json.loads(response.read())
 
+    def send(self, method: str, path: str, file: IO[bytes]) -> Any:
+        """The answer's JSON to what a file has. Raises ControlError."""
+        with self._opened(method, path, file) as response:
+            return json.loads(response.read())
+
     @contextmanager
     def opened(self, method: str, path: str, body: Any = None, **parameters: Any) -> Iterator[HTTPResponse]:
         """The answer, to be read. Raises ControlError."""
         given = {name: value for name, value in parameters.items() if value is not None}
         target = f"{path}?{urlencode(given, doseq=True)}" if given else path
+        with self._opened(method, target, None if body is None else json.dumps(body).encode()) as response:
+            yield response
+
+    @contextmanager
+    def _opened(self, method: str, target: str, body: bytes | IO[bytes] | None) -> Iterator[HTTPResponse]:
         connection = HTTPConnection(*self._address, timeout=self._timeout)
         try:
-            connection.request(method, target, None if body is None else json.dumps(body).encode())
+            headers = {} if body is None or isinstance(body, bytes) else {"Content-Length": str(_size(body))}
+            connection.request(method, target, body, headers)
             response = connection.getresponse()
             if response.status >= 400:
                 raise ControlError(_sentence(response), response.status)
@@ -71,6 +82,10 @@ class Control:
             ) from None
         finally:
             connection.close()
+
+
+def _size(file: IO[bytes]) -> int:
+    return os.fstat(file.fileno()).st_size
 
 
 def _sentence(response: HTTPResponse) -> str:
@@ -92,8 +107,10 @@ def add_control_options(parser: argparse.ArgumentParser, timeout: float = 10) ->
     add_output_option(parser)
 
 
-def add_address_options(parser: argparse.ArgumentParser, timeout: float) -> None:
-    """The options that say which control port is asked."""
+def add_address_options(
+    parser: argparse.ArgumentParser, timeout: float, what: str = "how long an answer may take"
+) -> None:
+    """The options that say which control port is asked; `what` its --timeout is."""
     parser.add_argument(
         "--control",
         metavar="URL",
@@ -105,7 +122,7 @@ def add_address_options(parser: argparse.ArgumentParser, timeout: float) -> None
         metavar="SECONDS",
         type=seconds,
         default=timeout,
-        help="how long an answer may take (default %(default)s)",
+        help=f"{what} (default %(default)s)",
     )
 
 

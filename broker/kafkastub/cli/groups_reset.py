@@ -8,11 +8,11 @@ import io
 import re
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafkastub.cli import kafka_order, output
+from kafkastub.cli import kafka_order, log_places, output
 from kafkastub.cli.broker import UsageError, add_broker_options, with_client
 from kafkastub.cli.common import FAILED, add_action
 from kafkastub.cli.groups_named import partitions_in, selected
@@ -57,7 +57,10 @@ def add_to(actions: Commands) -> None:
     where.add_argument("--to-current", action="store_true", help="where it is; the end of the log where it is nowhere")
     where.add_argument("--to-offset", type=_long, metavar="OFFSET", help="this offset")
     where.add_argument(
-        "--to-datetime", type=_datetime, metavar="TIME", help="the first record at or after 2026-01-31T13:00:00.000"
+        "--to-datetime",
+        type=log_places.date_time,
+        metavar="TIME",
+        help="the first record at or after 2026-01-31T13:00:00.000",
     )
     where.add_argument("--by-duration", type=_duration, metavar="PnDTnHnMnS", help="the first record since so long ago")
     where.add_argument("--shift-by", type=_long, metavar="N", help="so many further, or back where negative")
@@ -132,23 +135,23 @@ class _Planner:
     def plan(self) -> Plan:
         arguments = self.arguments
         partitions = self._scope()
-        self._check(partitions)
+        log_places.check(self.client, partitions)
         if arguments.to_offset is not None:
             return self._within(dict.fromkeys(partitions, arguments.to_offset))
         if arguments.to_earliest:
-            return self._at(partitions, -2)
+            return log_places.at(self.client, partitions, -2)
         if arguments.to_latest:
-            return self._at(partitions, -1)
+            return log_places.at(self.client, partitions, -1)
         if arguments.shift_by is not None:
             return self._within(self._shifted(partitions))
         if arguments.to_datetime is not None:
-            return self._since(partitions, arguments.to_datetime)
+            return log_places.since(self.client, partitions, arguments.to_datetime)
         if arguments.by_duration is not None:
-            return self._since(partitions, int(time.time() * 1000) - arguments.by_duration)
+            return log_places.since(self.client, partitions, int(time.time() * 1000) - arguments.by_duration)
         if arguments.from_file:
             return self._from_file()
         committed = self._committed()
-        return committed | self._at([one for one in partitions if one not in committed], -1)
+        return committed | log_places.at(self.client, [one for one in partitions if one not in committed], -1)
 
     def _scope(self) -> list[Partition]:
         """The partitions that the options name."""
@@ -173,33 +176,9 @@ class _Planner:
     def _is_wanted(self, partition: Partition) -> bool:
         return bool(self.arguments.all_topics) or partition in self._wanted
 
-    def _check(self, partitions: list[Partition]) -> None:
-        """Raises BrokerError for partitions that do not exist or have no leader."""
-        from kafkastub.client import BrokerError, topics
-        from kafkawire.errors import ErrorCode
-
-        described = topics.describe(self.client, {name for name, _ in partitions})
-        led = {
-            (topic.name, partition.index): partition.leader is not None
-            for topic in described.values()
-            for partition in topic.partitions
-        }
-        for problem, code, what in (
-            ([one for one in partitions if one not in led], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "do not exist"),
-            ([one for one in partitions if not led.get(one, True)], ErrorCode.LEADER_NOT_AVAILABLE, "have no leader"),
-        ):
-            if problem:
-                shown = ",".join(f"{name}-{index}" for name, index in problem)
-                raise BrokerError(code, f'The partitions "{shown}" {what}')
-
-    def _at(self, partitions: list[Partition], timestamp: int) -> Plan:
-        from kafkastub.client import topics
-
-        return topics.list_offsets(self.client, dict.fromkeys(partitions, timestamp))
-
     def _within(self, wanted: Plan) -> Plan:
         """Offsets moved to the ends of their logs where they lie outside."""
-        first, last = self._at(list(wanted), -2), self._at(list(wanted), -1)
+        first, last = log_places.at(self.client, list(wanted), -2), log_places.at(self.client, list(wanted), -1)
         return {one: max(first[one], min(offset, last[one])) for one, offset in wanted.items()}
 
     def _shifted(self, partitions: list[Partition]) -> Plan:
@@ -209,13 +188,6 @@ class _Planner:
                 reason = f"Cannot shift offset for partition {name}-{index} since there is no current committed offset"
                 raise UsageError(reason)
         return {one: committed[one] + self.arguments.shift_by for one in partitions}
-
-    def _since(self, partitions: list[Partition], timestamp: int) -> Plan:
-        found = self._at(partitions, timestamp)
-        late = [one for one in partitions if found[one] < 0]
-        for name, index in kafka_order.partitions(late):
-            print(f"\nWarn: Partition {index} from topic {name} is empty. Falling back to latest known offset.")
-        return found | self._at(late, -1)
 
     def _from_file(self) -> Plan:
         arguments = self.arguments
@@ -270,18 +242,6 @@ def _long(text: str) -> int:
     if not re.fullmatch(r"[-+]?\d{1,19}", text, re.ASCII) or not -(1 << 63) <= int(text) < 1 << 63:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 64 bits")
     return int(text)
-
-
-def _datetime(text: str) -> int:
-    """Milliseconds since 1970 of an ISO time; without a zone it is UTC (Kafka: Utils.getDateTime)."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or "T" not in text:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 2026-01-31T13:00:00.000, with or without a zone")
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 
 def _duration(text: str) -> int:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kafkastub.control.port import ControlPort
     from kafkastub.faults import FaultRule
     from kafkastub.server.broker import Broker
+    from kafkastub.state.snapshots.saved import SavedState
 
 _SETTLED_SECONDS = 1.0
 """After that long nobody waits for the broker to start."""
@@ -70,7 +71,18 @@ def add_to(commands: Commands) -> None:
         metavar="DIR",
         help="keep everything there for the next run; see kafkastub.flush in --config",
     )
+    serve.add_argument(
+        "--snapshot",
+        metavar="FILE",
+        help="begin with what is in it (`kafkastub snapshot save`); a --data-dir with something in it goes on instead",
+    )
     serve.add_argument("--faults", metavar="FILE", help="fault rules in YAML, there from the start (docs/faults.md)")
+    serve.add_argument(
+        "--chaos",
+        type=seed_and_level,
+        metavar="SEED[:LEVEL]",
+        help="trouble that every correct client survives, level 1 to 3 (docs/chaos.md)",
+    )
     serve.add_argument(
         "--journal", metavar="DIR", help="write every request and answer there, a new directory (docs/journal.md)"
     )
@@ -169,6 +181,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         _check_racks(arguments.nodes, arguments.racks)
         listeners = _listeners(arguments, config)
         rules = _rules(arguments.faults)
+        snapshot = _snapshot(arguments.snapshot, config)
         _load_control(arguments.control_port)
     except (ConfigError, ValueError) as error:
         return refuse(str(error))
@@ -178,10 +191,14 @@ def _serve(arguments: argparse.Namespace) -> int:
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
     try:
-        loop.run_until_complete(_run(arguments, config, topics, listeners, rules))
+        loop.run_until_complete(_run(arguments, config, topics, listeners, rules, snapshot))
     except KafkaError as error:
         return refuse(error.message or error.code.name)
     except (ConfigError, ListenError, DataDirError, _Refused) as error:
+        return refuse(str(error))
+    except ValueError as error:
+        if snapshot is None:
+            raise
         return refuse(str(error))
     finally:
         loop.close()
@@ -194,6 +211,7 @@ async def _run(
     topics: dict[str, int],
     listeners: Listeners,
     rules: list[FaultRule],
+    snapshot: SavedState | None,
 ) -> None:
     from kafkastub.config.listeners import LISTENERS
     from kafkastub.server.broker import Broker
@@ -206,7 +224,7 @@ async def _run(
     log = process_logger(arguments.log_format, arguments.log_level)
     hosted = _hosted(arguments, config, topics, rules)
     broker = Broker(config, log, data_dir=arguments.data_dir)
-    await broker.start(listeners, topics, arguments.nodes, arguments.racks)
+    await broker.start(listeners, topics, arguments.nodes, arguments.racks, snapshot)
     try:
         control = await _equip(arguments, broker, rules, hosted)
     except BaseException:
@@ -236,10 +254,20 @@ def _hosted(
     if arguments.control_port is None:
         return None
     from kafkastub.control.hosted import Hosted
+    from kafkastub.stub.chaos import StubChaos
     from kafkastub.stub.clock import StubClock
     from kafkastub.stub.faults import StubFaults
 
-    return Hosted(config, topics, clock=StubClock, faults=StubFaults, rules=rules, keep_journal=True)
+    return Hosted(
+        config,
+        topics,
+        clock=StubClock,
+        faults=StubFaults,
+        chaos=StubChaos,
+        rules=rules,
+        seed=arguments.chaos,
+        keep_journal=True,
+    )
 
 
 async def _equip(
@@ -261,6 +289,10 @@ async def _equip(
             attach(broker, rules)
         except FaultError as error:
             raise _Refused(f"{arguments.faults}: {error}") from None
+    if arguments.chaos is not None and hosted is None:
+        from kafkastub.faults import Chaos
+
+        broker.set_chaos(Chaos(*arguments.chaos))
     if hosted is None:
         return None
     from kafkastub.control.port import ControlPort
@@ -289,6 +321,35 @@ def _load_control(port: int | None) -> None:
             check_extra()
         except MissingExtra as error:
             raise ValueError(error) from None
+
+
+def seed_and_level(text: str) -> tuple[int, int]:
+    """SEED or SEED:LEVEL."""
+    from kafkastub.faults import Chaos, FaultError
+
+    seed, colon, level = text.partition(":")
+    if not seed.isascii() or not seed.isdigit() or (colon and not (level.isascii() and level.isdigit())):
+        raise argparse.ArgumentTypeError(f"{text!r} is refused: a seed is wanted, or SEED:LEVEL")
+    try:
+        chaos = Chaos(int(seed), int(level or 1))
+    except FaultError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return chaos.seed, chaos.level
+
+
+def _snapshot(file: str | None, config: BrokerConfig) -> SavedState | None:
+    """Raises ValueError."""
+    if file is None:
+        return None
+    from pathlib import Path
+
+    from kafkastub.state.snapshots.files import read
+
+    try:
+        with Path(file).open("rb") as content:
+            return read(content, file, config)
+    except OSError as error:
+        raise ValueError(f"cannot read {file}: {error.strerror}") from None
 
 
 def _rules(file: str | None) -> list[FaultRule]:

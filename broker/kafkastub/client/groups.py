@@ -117,7 +117,12 @@ def describe(client: Client, group_id: str) -> Group:
         return _classic(client, group_id, coordinator)
     (row,) = answer.groups
     if row.error_code in (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION):
-        return _classic(client, group_id, coordinator)
+        try:
+            return _classic(client, group_id, coordinator)
+        except BrokerError as error:
+            if error.code == row.error_code == ErrorCode.GROUP_ID_NOT_FOUND:  # it is of neither type: told as first
+                raise BrokerError(row.error_code, row.error_message) from None
+            raise
     if row.error_code:
         raise BrokerError(row.error_code, row.error_message)
     members = [

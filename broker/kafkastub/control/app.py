@@ -14,6 +14,7 @@ from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import OUR_FAULT, Problem, of_kafka, of_validation
 from kafkastub.control.routes import (
     broker,
+    chaos,
     clock,
     faults,
     group_waits,
@@ -22,8 +23,12 @@ from kafkastub.control.routes import (
     index,
     journal,
     nodes,
+    quiet,
     quotas,
     records,
+    share_groups,
+    snapshots,
+    topic_waits,
     topics,
     transactions,
 )
@@ -61,7 +66,11 @@ def make_app(hosted: Hosted) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _not_served)
     app.add_exception_handler(Exception, _not_foreseen)
-    for subject in (clock, faults, journal, topics, records, group_waits, groups, transactions, quotas, nodes, broker):
+    subjects = (
+        clock, faults, chaos, snapshots, journal, quiet, topics, topic_waits, records, group_waits, groups,
+        share_groups, transactions, quotas, nodes, broker,
+    )  # fmt: skip
+    for subject in subjects:
         app.include_router(subject.routes(hosted), prefix="/v1", responses=_FAILURES)
     app.include_router(health.routes(hosted))
     app.include_router(index.routes(hosted))

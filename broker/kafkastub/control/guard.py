@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
@@ -14,6 +15,9 @@ from kafkastub.control.visitors import Visitors
 
 LARGEST_BODY: Final = 1 << 20
 """Bytes of a request's body."""
+LARGEST_FILE: Final = 1 << 28
+"""Bytes of the file of a snapshot that is sent; what it unpacks to has a limit of its own (`files.MOST_BYTES`)."""
+_FILES: Final = re.compile("/v1/snapshots/[^/]+/file")
 HEALTH: Final = "/health"
 """Who asks for that does not wait behind others: it is a matter of life and death."""
 
@@ -48,8 +52,9 @@ class Guard:
         try:
             if scope["type"] == "http":
                 self._visitors.check(scope["method"], dict(scope["headers"]))
-                scope = {**scope, "headers": _checked(scope["headers"])}
-                receive = _Limited(receive).receive
+                limit = LARGEST_FILE if _FILES.fullmatch(scope["path"]) else LARGEST_BODY
+                scope = {**scope, "headers": _checked(scope["headers"], limit)}
+                receive = _Limited(receive, limit).receive
                 if scope["path"] != HEALTH:
                     async with self._turn:  # of many that come at once one is begun, then the broker serves
                         await asyncio.sleep(0)
@@ -64,32 +69,32 @@ class Guard:
 
 
 class _Limited:
-    """A body of at most `LARGEST_BODY` bytes."""
+    """A body of at most so many bytes."""
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, limit: int) -> None:
         self._receive = receive
-        self._left = LARGEST_BODY
+        self._limit = self._left = limit
 
     async def receive(self) -> Event:
         event = await self._receive()
         if event["type"] == "http.request":
             self._left -= len(event.get("body", b""))
             if self._left < 0:  # in the midst of FastAPI, which lets its own kind of exception through
-                problem = _too_large()
+                problem = _too_large(self._limit)
                 raise HTTPException(problem.status, problem.sentence)
         return event
 
 
-def _checked(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+def _checked(headers: list[tuple[bytes, bytes]], limit: int) -> list[tuple[bytes, bytes]]:
     """The headers as the application is to see them. Raises Problem."""
     length = dict(headers).get(b"content-length", b"0")
-    if length.isdigit() and int(length) > LARGEST_BODY:
-        raise _too_large()
+    if length.isdigit() and int(length) > limit:
+        raise _too_large(limit)
     return [each for each in headers if each[0] != b"content-type"] + [(b"content-type", b"application/json")]
 
 
-def _too_large() -> Problem:
-    return Problem(413, f"the body has more than {LARGEST_BODY} bytes")
+def _too_large(limit: int) -> Problem:
+    return Problem(413, f"the body has more than {limit} bytes")
 
 
 async def _answer(send: Send, problem: Problem) -> None:

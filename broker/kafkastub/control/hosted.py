@@ -14,9 +14,10 @@ from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.config import BrokerConfig
-    from kafkastub.control.parts import Clock, Faults
+    from kafkastub.control.parts import Chaos, Clock, Faults
     from kafkastub.faults import FaultRule
     from kafkastub.server.broker import Broker
+    from kafkastub.state.snapshots.saved import SavedState
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ class Hosted:
 
     Attributes:
         topics: what was asked for at the start, name to number of partitions.
-        clock, faults: the faces that a test in Python has as well.
+        clock, faults, chaos: the faces that a test in Python has as well.
         ended: whether the control port is being closed.
     """
 
@@ -37,12 +38,15 @@ class Hosted:
         *,
         clock: Callable[[Hosted], Clock],
         faults: Callable[[Hosted], Faults],
+        chaos: Callable[[Hosted], Chaos],
         rules: Sequence[FaultRule] = (),
+        seed: tuple[int, int] | None = None,
         ring: Ring | None = None,
         keep_journal: bool = False,
         replaced: Callable[[Broker], None] = lambda broker: None,
     ) -> None:
-        """`clock` and `faults` give the parts of that name; `rules` are the faults from the start, `ring` the journal.
+        """`clock` and `faults` give the parts of that name; `rules` are the faults from the start, `seed`
+        and level the chaos, `ring` is the journal.
 
         With `keep_journal` there is one in any case. `replaced` is told the broker that a reset has made.
         """
@@ -53,12 +57,16 @@ class Hosted:
         self._ring = Ring(DEFAULT_ENTRIES, DEFAULT_BYTES) if ring is None and keep_journal else ring
         self.changing = asyncio.Lock()
         """Held while nodes come, go or are made again: that takes several turns of the loop."""
+        self.snapshots: dict[str, SavedState] = {}
+        """What is kept for those who ask over HTTP, by id; a reset leaves them."""
         self._waiting: set[asyncio.Future[Any]] = set()
         self._broker: Broker | None = None
         self.ended = False
         self.topics = dict(topics)
         self.clock = clock(self)
         self.faults = faults(self)
+        self.chaos = chaos(self)
+        self._seed = seed
 
     # -- the broker ----------------------------------------------------------------------------------------------
 
@@ -98,6 +106,8 @@ class Hosted:
             broker.keep_journal(self._ring)
         for rule in self._rules:
             self.faults.add(rule)
+        if self._seed is not None:
+            self.chaos.start(*self._seed)
 
     async def reset(self) -> Broker:
         """A fresh broker at the same addresses. Raises Problem."""
@@ -111,6 +121,11 @@ class Hosted:
             self._replaced(fresh)
             self.opened(fresh)
             return fresh
+
+    async def restore(self, saved: SavedState) -> None:
+        """Be what was saved. Raises SnapshotError, ListenError, DataDirError."""
+        async with self.changing:
+            await self.running().restore(saved)
 
     # -- those who wait ------------------------------------------------------------------------------------------
 

@@ -30,7 +30,14 @@ _METERS: Final = {
         "kafkastub_consumer_group_rebalances",
         "Epochs that subscriptions and topics have brought to groups of the consumer protocol (KIP-848).",
     ),
+    "share-group-rebalances": (
+        "kafkastub_share_group_rebalances",
+        "Epochs that subscriptions, topics and new state have brought to share groups (KIP-932).",
+    ),
 }
+
+_ACKNOWLEDGE_TYPES: Final = ("gap", "accept", "release", "reject", "renew")
+"""By their codes in ShareAcknowledge."""
 
 
 def exposition(broker: Broker) -> bytes:
@@ -105,6 +112,7 @@ def _of_state(broker: Broker) -> Iterator[Metric]:
         groups.add_metric(labels, count)
     yield groups
     yield from _of_transactions(broker)
+    yield from _of_share_groups(broker)
     yield GaugeMetricFamily("kafkastub_offsets", "Committed offsets that are there.", state.coordinator.offsets.count)
     yield GaugeMetricFamily("kafkastub_topics", "Topics.", len(state.cluster.topics))
     yield GaugeMetricFamily(
@@ -139,6 +147,31 @@ def _of_transactions(broker: Broker) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "kafkastub_transaction_markers", "Partitions that a marker is under way to, or held from.", under_way
     )
+
+
+def _of_share_groups(broker: Broker) -> Iterator[Metric]:
+    acknowledged: Counter[int] = Counter()
+    sessions = partitions = in_flight = 0
+    letters: Counter[str] = Counter()
+    if broker.state.has_sharing:
+        sharing = broker.state.sharing
+        acknowledged, sessions = sharing.acknowledged, sharing.sessions
+        partitions, in_flight = len(sharing.partitions), sharing.in_flight()
+        letters["written"] = sharing.dead_letters.written
+        letters["failed"] = sharing.dead_letters.failed
+    said = CounterMetricFamily("kafkastub_share_acknowledged", "Records that were acknowledged.", labels=["type"])
+    for code, name in enumerate(_ACKNOWLEDGE_TYPES):
+        said.add_metric([name], acknowledged[code])
+    yield said
+    yield GaugeMetricFamily("kafkastub_share_sessions", "Share sessions of members.", sessions)
+    yield GaugeMetricFamily("kafkastub_share_partitions", "Share partitions that are in memory.", partitions)
+    yield GaugeMetricFamily(
+        "kafkastub_share_records_in_flight", "Records between the start and the end of share partitions.", in_flight
+    )
+    dead = CounterMetricFamily("kafkastub_share_dead_letters", "Dead letters of share groups.", labels=["result"])
+    for result in ("written", "failed"):
+        dead.add_metric([result], letters[result])
+    yield dead
 
 
 def _error_name(code: int) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from kafkastub.faults import FaultRule, HeldRequest
+    from kafkastub.faults import Act, FaultRule, HeldRequest
 
 
 class Clock(Protocol):
@@ -70,3 +70,24 @@ class Faults(Protocol):
     def __iter__(self) -> Iterator[Fault]: ...
 
     def __len__(self) -> int: ...
+
+
+class Chaos(Protocol):
+    """`stub.chaos`."""
+
+    @property
+    def running(self) -> bool: ...
+
+    @property
+    def seed(self) -> int | None: ...
+
+    @property
+    def level(self) -> int | None: ...
+
+    @property
+    def acts(self) -> Sequence[Act]: ...
+
+    def start(self, seed: int, level: int = 1) -> None:
+        """Raises FaultError."""
+
+    def stop(self) -> None: ...

@@ -75,22 +75,29 @@ def routes(hosted: Hosted) -> APIRouter:
     async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> Reached:
         if query.state is None and query.members is None and query.lag is None:
             raise Problem(400, "nothing is waited for: state, members or lag is wanted")
-        state = hosted.running().state
-        return await answered(request, group, lambda: _missing(state, group, query), query.timeout)
+        _check_state(query.state)
+        return await answered(request, group, lambda: _missing(hosted.running().state, group, query), query.timeout)
 
     @router.post("/{group:path}/wait-assigned", summary="Once members of a group have these partitions")
     async def wait_assigned(group: str, wanted: WantedAssignment, request: Request) -> Reached:
         from kafkastub.state.group_views import unassigned, view
 
-        state = hosted.running().state
         asked = {name: tuple((one.topic, one.partition) for one in some) for name, some in wanted.assignment.items()}
 
         def missing() -> str | None:
-            return "; ".join(unassigned(view(state, group), asked)) or None
+            return "; ".join(unassigned(view(hosted.running().state, group), asked)) or None
 
         return await answered(request, group, missing, wanted.timeout)
 
     return router
+
+
+def _check_state(state: str | None) -> None:
+    """Raises Problem for one that no group is ever in."""
+    from kafkastub.state.group_views import GROUP_STATES
+
+    if state is not None and state.lower() not in map(str.lower, GROUP_STATES):
+        raise Problem(400, f"state={state!r}: a group is {', '.join(GROUP_STATES)}")
 
 
 def _now(state: BrokerState, group: str) -> tuple[str, int]:
@@ -102,27 +109,27 @@ def _missing(state: BrokerState, group: str, query: WaitQuery) -> str | None:
     """What is not as it is to be, in words."""
     name, members = _now(state, group)
     if (query.state or name).lower() != name.lower() or query.members not in (None, members):
-        return f"is {name} with {members} members"
+        return "does not exist" if name == _DEAD else f"is {name} with {members} member{'' if members == 1 else 's'}"
     return None if query.lag is None else behind(state, group, query.topic, query.lag)
 
 
 async def _wait(hosted: Hosted, group: str, missing: Callable[[], str | None], seconds: float) -> None:
     """Raises Problem."""
-    state = hosted.running().state
+    watchers = hosted.running().state.group_watchers
     come: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def left() -> str | None:
-        return "is being loaded" if state.groups.loading is not None else missing()
+    def left() -> str | None:  # the state may be another one after a restore
+        return "is being loaded" if hosted.running().state.groups.loading is not None else missing()
 
     def look() -> None:
         if not come.done() and left() is None:
             come.set_result(None)
 
-    state.group_watchers.append(look)
+    watchers.append(look)
     try:
         look()
         await hosted.wait(come, seconds)
     except TimeoutError:
         raise Problem(408, f"group {group!r} after {seconds:g} s: {left() or 'as it is to be'}") from None
     finally:
-        state.group_watchers.remove(look)
+        watchers.remove(look)

@@ -31,7 +31,7 @@ class GroupInfo(BaseModel):
     )
 
     group: str
-    type: str = Field(description="classic, or consumer (KIP-848)")
+    type: str = Field(description="classic, consumer (KIP-848), or share (KIP-932)")
     state: str = Field(
         description="Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; in the consumer protocol "
         "Assigning and Reconciling, too"

@@ -194,10 +194,11 @@ async def _wait(hosted: Hosted, transactional_id: str, state: str, seconds: floa
     """Raises Problem."""
     from kafkastub.state.transactions.views import view
 
-    transactions = hosted.running().state.transactions
+    watchers = hosted.running().state.transactions.watchers
     found: asyncio.Future[TransactionInfo] = asyncio.get_running_loop().create_future()
 
     def look() -> None:
+        transactions = hosted.running().state.transactions  # another one after a restore
         if found.done() or transactions.loading is not None:
             return
         now = view(transactions, transactional_id)
@@ -205,16 +206,16 @@ async def _wait(hosted: Hosted, transactional_id: str, state: str, seconds: floa
             found.set_result(_nobody(transactional_id) if now is None else _info(now))
 
     look()
-    transactions.watchers.append(look)
+    watchers.append(look)
     try:
         return await hosted.wait(found, seconds)
     except TimeoutError:
-        now = view(transactions, transactional_id)
+        now = view(hosted.running().state.transactions, transactional_id)
         said = _DEAD if now is None else now.state
         why = f"transactional id {transactional_id!r} is {said} after {seconds:g} s, {state} was waited for"
         raise Problem(408, why) from None
     finally:
-        transactions.watchers.remove(look)
+        watchers.remove(look)
 
 
 def _add_ends(router: APIRouter, hosted: Hosted) -> None:

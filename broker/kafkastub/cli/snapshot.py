@@ -1,0 +1,144 @@
+"""`kafkastub snapshot`: the state of a running stub kept, put back, and as a file, over the control port."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from kafkastub.cli import output
+from kafkastub.cli.control import Control, ControlError, action
+
+if TYPE_CHECKING:
+    from kafkastub.cli.common import Commands
+
+_OF_FILES: Final = "file"
+"""What a snapshot is called for as long as it goes to a file or comes from one."""
+_PART: Final = 1 << 20
+"""Bytes that are read at a time."""
+_WIDTHS: Final = (24, 26, 8, 0)
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the parser."""
+    snapshot = commands.add_parser("snapshot", help="keep a stub's state, and put it back")
+    actions = snapshot.add_subparsers(required=True, metavar="ACTION")
+    action(actions, "list", "show the snapshots that are kept", _list)
+    parser = action(actions, "take", "keep the state as it is now", _take)
+    parser.add_argument("id", nargs="?", metavar="ID", help="what to call it (default snapshot-1, snapshot-2 …)")
+    parser = action(actions, "restore", "be what a snapshot or a file was taken of; clients are disconnected", _restore)
+    parser.add_argument("what", metavar="ID|FILE", help="a snapshot that is kept, or the path of a file")
+    parser = action(actions, "save", "write the state as it is now, or a snapshot, to a file", _save)
+    parser.add_argument("file", metavar="FILE", help="for `kafkastub serve --snapshot FILE`")
+    parser.add_argument("--id", metavar="ID", help="a snapshot that is kept, instead of the state as it is now")
+    parser = action(actions, "delete", "keep a snapshot no more", _delete)
+    parser.add_argument("id", metavar="ID")
+
+
+def _path(snapshot_id: str, behind: str = "") -> str:
+    return f"/v1/snapshots/{quote(snapshot_id, safe='')}{behind}"
+
+
+def _list(arguments: argparse.Namespace, control: Control) -> int:
+    found = control.ask("GET", "/v1/snapshots")["snapshots"]
+    if arguments.output == "json":
+        output.as_json(found)
+        return 0
+    if not found:
+        print("No snapshot is kept.")
+        return 0
+    print(output.header(output.columns(_WIDTHS, ("ID", "BROKER TIME", "TOPICS", "RECORDS"))))
+    for one in found:
+        print(output.columns(_WIDTHS, (one["id"], one["now"], len(one["topics"]), one["records"])))
+    return 0
+
+
+def _take(arguments: argparse.Namespace, control: Control) -> int:
+    return _show(arguments, control.ask("POST", "/v1/snapshots", {"id": arguments.id}), "Kept as {id}.")
+
+
+def _restore(arguments: argparse.Namespace, control: Control) -> int:
+    what: str = arguments.what
+    kept = [one["id"] for one in control.ask("GET", "/v1/snapshots")["snapshots"]]
+    if what in kept:
+        return _show(arguments, control.ask("POST", _path(what, "/restore")), "Restored {id}.")
+    if not Path(what).is_file():
+        raise ValueError(f"{what!r} is no snapshot that is kept ({', '.join(kept) or 'none is'}), and no file")
+    name = _free(kept)
+    try:
+        with Path(what).open("rb") as file:
+            control.send("PUT", _path(name, "/file"), file)
+    except OSError as error:
+        raise ValueError(f"cannot read {what}: {error.strerror}") from None
+    try:
+        said = control.ask("POST", _path(name, "/restore"))
+    finally:
+        _forget(control, name)
+    return _show(arguments, {**said, "id": what}, "Restored {id}.")
+
+
+def _save(arguments: argparse.Namespace, control: Control) -> int:
+    file = Path(arguments.file)
+    name: str | None = arguments.id
+    if name is None:
+        kept = [one["id"] for one in control.ask("GET", "/v1/snapshots")["snapshots"]]
+        name = control.ask("POST", "/v1/snapshots", {"id": _free(kept)})["id"]
+    try:
+        with control.opened("GET", _path(name, "/file")) as response, _written(file) as write:
+            while part := response.read(_PART):
+                write(part)
+    finally:
+        if arguments.id is None:
+            _forget(control, name)
+    return _show(arguments, {"file": str(file)}, "Written to {file}.")
+
+
+@contextmanager
+def _written(file: Path) -> Iterator[Callable[[bytes], None]]:
+    """A file that is for its owner alone. Raises ValueError: it is no fault of the control port's."""
+
+    def write(part: bytes) -> None:
+        try:
+            target.write(part)
+            target.flush()
+        except OSError as error:
+            raise _unwritable(file, error) from None
+
+    try:
+        target = file.open("wb")
+        file.chmod(0o600)
+    except OSError as error:
+        raise _unwritable(file, error) from None
+    with target:
+        yield write
+
+
+def _unwritable(file: Path, error: OSError) -> ValueError:
+    return ValueError(f"cannot write {file}: {error.strerror}")
+
+
+def _delete(arguments: argparse.Namespace, control: Control) -> int:
+    return _show(arguments, control.ask("DELETE", _path(arguments.id)), "Deleted {deleted}.")
+
+
+def _free(kept: list[str]) -> str:
+    """A name that is not in use."""
+    return next(name for number in range(len(kept) + 1) if (name := f"{_OF_FILES}-{number}") not in kept)
+
+
+def _forget(control: Control, name: str) -> None:
+    try:
+        control.ask("DELETE", _path(name))
+    except ControlError as error:
+        output.warn(f"the snapshot {name} is kept: {error}")
+
+
+def _show(arguments: argparse.Namespace, said: dict[str, Any], words: str) -> int:
+    if arguments.output == "json":
+        output.as_json(said)
+    else:
+        print(words.format_map(said))
+    return 0

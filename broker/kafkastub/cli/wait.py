@@ -1,0 +1,177 @@
+"""`kafkastub wait`: until something has come, over the control port.
+
+Exit status 0 once it is so; 1, and a sentence that says how it is, where it is not so in time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from kafkastub.cli import output
+from kafkastub.cli.common import FAILED, add_action, add_output_option, printing, refuse
+from kafkastub.cli.control import Control, ControlError, add_address_options
+
+if TYPE_CHECKING:
+    from kafkastub.cli.common import Commands
+
+_LONGEST: Final = 60
+"""Seconds that the control port lets one request wait; one that is to wait for longer is asked again."""
+_ON_THE_WAY: Final = 10
+"""Seconds that an answer may take beside what it waits for."""
+_TIMED_OUT: Final = 408
+
+Ask = Callable[[Control, float], Any]
+"""Asks once, and waits for so many seconds at most."""
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the parser."""
+    wait = commands.add_parser("wait", help="wait for a topic, records, a group, a request, quiet …")
+    actions = wait.add_subparsers(required=True, metavar="WHAT")
+    parser = _action(actions, "topic", "a topic, and what is in it", _topic)
+    parser.add_argument("name", metavar="TOPIC")
+    parser.add_argument("--partitions", type=int, metavar="N", help="it has so many at least")
+    parser.add_argument("--records", type=int, metavar="N", help="it has so many records at least, that match the rest")
+    parser.add_argument("--key", metavar="TEXT", help="with --records: of this key")
+    parser.add_argument("--contains", metavar="TEXT", help="with --records: whose value has this text in it")
+    parser.add_argument("--isolation", choices=("read_uncommitted", "read_committed"), help="with --records")
+    parser = _action(actions, "group", "a group in a state, with so many members, or a small lag", _group)
+    parser.add_argument("name", metavar="GROUP")
+    parser.add_argument("--state", metavar="STATE", help="Stable, Empty, Dead …")
+    parser.add_argument("--members", type=int, metavar="N", help="it has so many")
+    parser.add_argument("--lag", type=int, metavar="N", help="it is behind by so many records of a partition at most")
+    parser.add_argument("--topic", metavar="TOPIC", help="with --lag: of this topic alone")
+    parser = _action(actions, "assigned", "members of a group that have exactly these partitions", _assigned)
+    parser.add_argument("name", metavar="GROUP")
+    parser.add_argument("members", metavar="MEMBER=TOPIC:N,…", nargs="+", type=_member, help="one=orders:0,orders:1")
+    parser = _action(actions, "share-group", "records of a share group: all done with, or with its members", _share)
+    parser.add_argument("name", metavar="GROUP")
+    parser.add_argument("--lag", type=int, metavar="N", help="of every partition so many are not done with at most")
+    parser.add_argument("--acquired", type=int, metavar="N", help="members have so many at least")
+    parser.add_argument("--held", type=int, metavar="N", help="the acknowledgements of so many are held at least")
+    parser.add_argument("--topic", metavar="TOPIC", help="of this topic alone")
+    parser = _action(actions, "transaction", "a transactional id in a state", _transaction)
+    parser.add_argument("name", metavar="ID")
+    parser.add_argument("--state", metavar="STATE", required=True, help="CompleteCommit, Ongoing, Dead …")
+    parser = _action(actions, "request", "an answered request that matches", _request)
+    for name in ("api", "group", "topic", "client-id", "error", "fault", "transactional-id", "since"):
+        parser.add_argument(f"--{name}", metavar="TEXT", help="as in `kafkastub journal`")
+    parser = _action(actions, "fault", "a fault that was met, or holds requests", _fault)
+    parser.add_argument("name", metavar="FAULT_ID")
+    parser.add_argument("--hits", type=int, metavar="N", help="so often (default 1)")
+    parser.add_argument("--held", type=int, metavar="N", help="so many are held")
+    parser = _action(actions, "quiet", "nobody who asks for anything, but what clients always ask", _quiet)
+    parser.add_argument("--seconds", type=float, default=0.2, metavar="SECONDS", help="for so long (default 0.2)")
+    parser.add_argument("--ignoring", action="append", metavar="API", help="an API that does not count")
+
+
+def _action(
+    actions: Commands, name: str, text: str, asking: Callable[[argparse.Namespace], Ask]
+) -> argparse.ArgumentParser:
+    def run(arguments: argparse.Namespace) -> int:
+        try:
+            ask = asking(arguments)
+            return _until(arguments, ask, Control(arguments.control, min(arguments.timeout, _LONGEST) + _ON_THE_WAY))
+        except ValueError as error:
+            return refuse(str(error))
+
+    parser = add_action(actions, name, f"wait for {text}")
+    parser.set_defaults(run=printing(run))
+    add_address_options(parser, 5, "how long to wait")
+    add_output_option(parser)
+    return parser
+
+
+def _until(arguments: argparse.Namespace, ask: Ask, control: Control) -> int:
+    deadline = time.monotonic() + arguments.timeout
+    while True:
+        left = deadline - time.monotonic()
+        try:
+            answer = ask(control, round(max(min(left, _LONGEST), 0), 3))
+        except ControlError as error:
+            if error.status == _TIMED_OUT and left > _LONGEST:
+                continue
+            in_all = f", {arguments.timeout:g} s in all" if arguments.timeout > _LONGEST else ""
+            refuse(f"{error}{in_all}")
+            return FAILED
+        if arguments.output == "json":
+            output.as_json(answer)
+        return 0
+
+
+def _get(path: str, **parameters: Any) -> Ask:
+    return lambda control, seconds: control.ask("GET", path, None, timeout=seconds, **parameters)
+
+
+def _named(path: str, name: str, rest: str = "/wait") -> str:
+    return f"{path}/{quote(name, safe='')}{rest}"
+
+
+def _topic(arguments: argparse.Namespace) -> Ask:
+    return _get(
+        _named("/v1/topics", arguments.name),
+        partitions=arguments.partitions,
+        records=arguments.records,
+        key=arguments.key,
+        contains=arguments.contains,
+        isolation=arguments.isolation,
+    )
+
+
+def _group(arguments: argparse.Namespace) -> Ask:
+    state = arguments.state
+    if state is None and arguments.members is None and arguments.lag is None:
+        state = "Stable"
+    return _get(
+        _named("/v1/groups", arguments.name),
+        state=state,
+        members=arguments.members,
+        lag=arguments.lag,
+        topic=arguments.topic,
+    )
+
+
+def _assigned(arguments: argparse.Namespace) -> Ask:
+    assignment = dict(arguments.members)
+    path = _named("/v1/groups", arguments.name, "/wait-assigned")
+    return lambda control, seconds: control.ask("POST", path, {"assignment": assignment, "timeout": seconds})
+
+
+def _share(arguments: argparse.Namespace) -> Ask:
+    names = ("lag", "acquired", "held", "topic")
+    return _get(_named("/v1/share-groups", arguments.name), **{name: getattr(arguments, name) for name in names})
+
+
+def _transaction(arguments: argparse.Namespace) -> Ask:
+    return _get(_named("/v1/transactions", arguments.name, ""), state=arguments.state)
+
+
+def _request(arguments: argparse.Namespace) -> Ask:
+    names = ("api", "group", "topic", "client_id", "error", "fault", "transactional_id", "since")
+    return _get("/v1/journal/wait", **{name: getattr(arguments, name) for name in names})
+
+
+def _fault(arguments: argparse.Namespace) -> Ask:
+    return _get(_named("/v1/faults", arguments.name), hits=arguments.hits, held=arguments.held)
+
+
+def _quiet(arguments: argparse.Namespace) -> Ask:
+    return _get("/v1/journal/wait-quiet", seconds=arguments.seconds, ignoring=arguments.ignoring)
+
+
+def _member(text: str) -> tuple[str, Sequence[dict[str, Any]]]:
+    """`one=orders:0,orders:1`; nothing behind the sign for a member that has nothing."""
+    name, sign, places = text.rpartition("=")
+    found = []
+    for place in filter(None, places.split(",")):
+        topic, colon, index = place.rpartition(":")
+        if not colon or not index.isascii() or not index.isdigit():
+            raise argparse.ArgumentTypeError(f"{place!r} is no partition: TOPIC:N is wanted, orders:0")
+        found.append({"topic": topic, "partition": int(index)})
+    if not sign or not name:
+        raise argparse.ArgumentTypeError(f"{text!r} names no member: MEMBER=TOPIC:N,… is wanted, one=orders:0")
+    return name, found

@@ -1,0 +1,183 @@
+"""Share groups (KIP-932) and their offsets, asked of any broker: what `kafkastub share-groups` needs.
+
+Results are plain data. Errors are BrokerError with the broker's text, or ClientError. What is asked of which API
+follows Kafka's `KafkaAdminClient`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kafkastub.client import groups
+from kafkastub.client.errors import BrokerError
+from kafkastub.client.routing import Client, Node
+from kafkastub.client.topics import TopicPartition
+from kafkawire.messages.alter_share_group_offsets_request import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsRequestPartition,
+    AlterShareGroupOffsetsRequestTopic,
+)
+from kafkawire.messages.delete_share_group_offsets_request import (
+    DeleteShareGroupOffsetsRequest,
+    DeleteShareGroupOffsetsRequestTopic,
+)
+from kafkawire.messages.describe_share_group_offsets_request import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+)
+from kafkawire.messages.list_groups_request import ListGroupsRequest
+from kafkawire.messages.share_group_describe_request import ShareGroupDescribeRequest
+
+SHARE: Final = "share"
+"""The type of such a group, as ListGroups takes and tells it."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A share group as ListGroups shows it."""
+
+    group_id: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a share group; the partitions that it is assigned may be another member's too."""
+
+    id: str
+    client_id: str
+    host: str
+    epoch: int
+    rack_id: str | None
+    subscribed: list[str]
+    assignment: list[TopicPartition]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A share group as its coordinator describes it."""
+
+    id: str
+    coordinator: Node
+    state: str
+    epoch: int
+    assignment_epoch: int
+    assignor: str
+    members: list[Member]
+
+
+@dataclass(frozen=True)
+class ShareOffset:
+    """Where a share partition starts: all records before that are done with.
+
+    Attributes:
+        start: the offset; -1 where nothing of the partition was delivered yet.
+        leader_epoch: None where there is none.
+        lag: how many records are not done with; None where the broker does not tell.
+    """
+
+    start: int
+    leader_epoch: int | None
+    lag: int | None
+
+
+def list_groups(client: Client, states: Iterable[str] = ()) -> list[Listing]:
+    """The share groups of all brokers, in the order of their answers. Raises BrokerError."""
+    found: dict[str, Listing] = {}
+    for node in client.nodes():
+        answer = client.ask_patiently(ListGroupsRequest(sorted(states), [SHARE]), node)
+        if answer.error_code:
+            raise BrokerError(answer.error_code)
+        for row in answer.groups:
+            found[row.group_id] = Listing(row.group_id, row.group_state)
+    return list(found.values())
+
+
+def describe(client: Client, group_id: str) -> Group:
+    """A share group. Raises BrokerError (GROUP_ID_NOT_FOUND where there is none, or one of another type)."""
+    coordinator = client.coordinator(group_id)
+    (row,) = client.ask_coordinator(group_id, ShareGroupDescribeRequest(group_ids=[group_id])).groups
+    if row.error_code:
+        raise BrokerError(row.error_code, row.error_message)
+    members = [
+        Member(
+            m.member_id,
+            m.client_id,
+            m.client_host,
+            m.member_epoch,
+            m.rack_id,
+            list(m.subscribed_topic_names),
+            [(one.topic_name, index) for one in m.assignment.topic_partitions for index in one.partitions],
+        )
+        for m in row.members
+    ]
+    return Group(
+        group_id, coordinator, row.group_state, row.group_epoch, row.assignment_epoch, row.assignor_name, members
+    )
+
+
+def offsets(client: Client, group_id: str) -> dict[TopicPartition, ShareOffset]:
+    """The start offset of every share partition of a group. Raises BrokerError."""
+    asked = DescribeShareGroupOffsetsRequestGroup(group_id=group_id, topics=None)
+    (told,) = client.ask_coordinator(group_id, DescribeShareGroupOffsetsRequest(groups=[asked])).groups
+    if told.error_code:
+        raise BrokerError(told.error_code, told.error_message)
+    found = {}
+    for topic in told.topics:
+        for row in topic.partitions:
+            if row.error_code:
+                raise BrokerError(row.error_code, row.error_message)
+            epoch, lag = row.leader_epoch, row.lag
+            found[topic.topic_name, row.partition_index] = ShareOffset(
+                row.start_offset, epoch if epoch >= 0 else None, lag if lag >= 0 else None
+            )
+    return found
+
+
+def alter_offsets(
+    client: Client, group_id: str, offsets: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, BrokerError]:
+    """Let share partitions of a group without members start elsewhere; what was refused, and why.
+
+    Raises BrokerError where the broker refuses it all.
+    """
+    by_topic: dict[str, list[AlterShareGroupOffsetsRequestPartition]] = {}
+    for (name, index), offset in offsets.items():
+        by_topic.setdefault(name, []).append(AlterShareGroupOffsetsRequestPartition(index, offset))
+    request = AlterShareGroupOffsetsRequest(
+        group_id=group_id, topics=[AlterShareGroupOffsetsRequestTopic(name, rows) for name, rows in by_topic.items()]
+    )
+    answer = client.ask_coordinator(group_id, request)
+    _check(answer)
+    return {
+        (topic.topic_name, row.partition_index): BrokerError(row.error_code, row.error_message)
+        for topic in answer.responses
+        for row in topic.partitions
+        if row.error_code
+    }
+
+
+def delete_offsets(client: Client, group_id: str, names: Iterable[str]) -> dict[str, BrokerError | None]:
+    """Forget topics in a group without members; each topic's refusal, None where it is forgotten.
+
+    Raises BrokerError where the broker refuses it all.
+    """
+    topics = [DeleteShareGroupOffsetsRequestTopic(name) for name in names]
+    answer = client.ask_coordinator(group_id, DeleteShareGroupOffsetsRequest(group_id=group_id, topics=topics))
+    _check(answer)
+    return {
+        topic.topic_name: BrokerError(topic.error_code, topic.error_message) if topic.error_code else None
+        for topic in answer.responses
+    }
+
+
+def delete(client: Client, group_id: str) -> None:
+    """Delete a group. Raises BrokerError."""
+    groups.delete(client, group_id)
+
+
+def _check(answer: Any) -> None:
+    if answer.error_code:
+        raise BrokerError(answer.error_code, answer.error_message)

@@ -1,0 +1,320 @@
+"""/v1/share-groups: share groups record by record, and what `stub.share_groups` is in Python (docs/share-groups.md)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt
+
+from kafkastub.control.connections import Places
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem, of_kafka
+from kafkastub.control.routes.group_waits import Timeout
+from kafkastub.control.routes.groups import MemberGiven, Place, SessionEnded
+from kafkastub.control.routes.shapes import Body, Limit, Text, body_example, example
+from kafkastub.control.waiting import MOST_WAITING, while_there
+from kafkastub.state.groups import check_loaded
+from kafkawire.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.state.broker_state import BrokerState
+    from kafkastub.state.share_group_views import RecordsView, ShareGroupView, SharePartitionView
+
+T = TypeVar("T")
+
+
+class ShareGroupInfo(BaseModel):
+    """A share group."""
+
+    model_config = example(
+        group="workers", state="Stable", epoch=3, members=2, partitions=1, holds_acknowledgements=False
+    )
+
+    group: str
+    state: str = Field(description="Empty or Stable")
+    epoch: int
+    members: int
+    partitions: int = Field(description="those that its members may read")
+    holds_acknowledgements: bool = Field(description="whether a test holds what its members acknowledge")
+
+
+class ShareGroupList(BaseModel):
+    """Share groups in the order of their creation."""
+
+    groups: list[ShareGroupInfo]
+    total: int = Field(description="how many there are, listed or not")
+
+
+class ShareMemberInfo(BaseModel):
+    """A member."""
+
+    member_id: str
+    client_id: str
+    host: str
+    epoch: int | None
+    subscribed: list[str] | None
+    assigned: list[Place] = Field(description="partitions that it may read, beside others")
+
+
+class RecordsInfo(BaseModel):
+    """Neighbouring records with which it is the same."""
+
+    first: int
+    last: int
+    state: str = Field(description="available, acquired, acknowledged, archiving or archived")
+    deliveries: int = Field(description="how often they were delivered")
+    member_id: str | None = Field(description="who has them")
+    client_id: str | None
+    lock_left_ms: int | None = Field(description="for how long they are still its own")
+    held: bool = Field(description="whether what was said of them waits for release-acknowledgements")
+
+
+class SharePartitionInfo(BaseModel):
+    """A partition as a share group has it."""
+
+    topic: str
+    partition: int
+    start: int | None = Field(description="all before it are done with; null where nobody has read of it")
+    end: int = Field(description="where the log ends for the group's members")
+    lag: int | None = Field(description="how many are not done with")
+    counts: dict[str, int] = Field(description="how many from `start` to `end` are in each state")
+    records: list[RecordsInfo] = Field(description="as many as `limit` says, from `start` on")
+
+
+class ShareGroupDetail(ShareGroupInfo):
+    """A share group with its members and records."""
+
+    member_list: list[ShareMemberInfo]
+    partition_list: list[SharePartitionInfo]
+
+
+class ShareGroupsQuery(Body):
+    """How much."""
+
+    limit: Limit = 1000
+
+
+class WaitQuery(Body):
+    """All of what is said has to be so."""
+
+    topic: str | None = Field(None, description="of this topic alone")
+    acquired: int | None = Field(None, ge=0, description="members have so many records at least")
+    held: int | None = Field(None, ge=0, description="the acknowledgements of so many are held at least")
+    lag: int | None = Field(None, ge=0, description="of every partition so many are not done with at most")
+    timeout: Timeout = 5
+
+
+class NewConfigs(Body):
+    """Configurations of a group."""
+
+    model_config = body_example(configs={"share.auto.offset.reset": "earliest"})
+
+    configs: dict[Text, Text | StrictBool | StrictInt | StrictFloat | None] = Field(
+        max_length=100, description="null takes one away"
+    )
+
+
+class Reached(BaseModel):
+    """It is so."""
+
+    model_config = example(group="workers")
+
+    group: str
+
+
+class Configured(BaseModel):
+    """What a group is configured for itself."""
+
+    model_config = example(group="workers", configs={"share.auto.offset.reset": "earliest"})
+
+    group: str
+    configs: dict[str, str]
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoints."""
+    router = APIRouter(prefix="/share-groups", tags=["share groups"])
+
+    def state() -> BrokerState:
+        found = hosted.running().state
+        try:
+            check_loaded(found)
+        except KafkaError as error:
+            raise of_kafka(error, "the group coordinator") from None
+        return found
+
+    @router.get("", summary="All share groups")
+    async def list_groups(query: Annotated[ShareGroupsQuery, Query()]) -> ShareGroupList:
+        from kafkastub.state.share_group_views import group_ids
+
+        found = state()
+        ids = group_ids(found)
+        listed = [_info(_known(found, group_id)) for group_id in islice(ids, query.limit)]
+        return ShareGroupList(groups=listed, total=len(ids))
+
+    _add_wait(router, hosted)
+
+    @router.get("/{group:path}", summary="One share group with its members, and its partitions record by record")
+    async def describe(group: str, query: Annotated[ShareGroupsQuery, Query()]) -> ShareGroupDetail:
+        found = state()
+        return _detail(found, _known(found, group), hosted.running().clock.timer_ms(), query.limit)
+
+    @router.put("/{group:path}/configs", summary="Configure a group, which need not be there yet")
+    async def configure(group: str, body: NewConfigs) -> Configured:
+        found = state()
+        try:
+            hosted.call(lambda: _configure(found, group, body.configs))
+        except KafkaError as error:
+            raise of_kafka(error, f"group {group!r}") from None
+        return Configured(group=group, configs=found.cluster.group_configs.get(group, {}))
+
+    _add_holds(router, hosted, state)
+    return router
+
+
+def _add_holds(router: APIRouter, hosted: Hosted, state: Callable[[], BrokerState]) -> None:
+    """What only tests do to a share group."""
+
+    @router.post("/{group:path}/hold-acknowledgements", summary="Nothing becomes of what members say from now on")
+    async def hold(group: str) -> ShareGroupInfo:
+        from kafkastub.state.share_group_views import hold_acknowledgements
+
+        found = state()
+        _known(found, group)
+        hosted.call(lambda: hold_acknowledgements(found, group))
+        return _info(_known(found, group))
+
+    @router.post("/{group:path}/release-acknowledgements", summary="What is held becomes true, and none is any more")
+    async def release(group: str) -> ShareGroupInfo:
+        from kafkastub.state.share_group_views import release_acknowledgements
+
+        broker, found = hosted.running(), state()
+        _known(found, group)
+        hosted.call(lambda: release_acknowledgements(found, group, *broker.clock.both()))
+        return _info(_known(found, group))
+
+    @router.post("/{group:path}/end-session", summary="Do at once what the end of a member's session does")
+    async def end(group: str, body: MemberGiven) -> SessionEnded:
+        from kafkastub.state.group_views import end_session
+
+        broker, found = hosted.running(), state()
+        _known(found, group)
+        try:
+            ended = hosted.call(lambda: end_session(found, group, body.member, *broker.clock.both()))
+        except KeyError as error:
+            raise Problem(404, str(error.args[0]), ErrorCode.UNKNOWN_MEMBER_ID.name) from None
+        return SessionEnded(member_id=ended)
+
+
+def _add_wait(router: APIRouter, hosted: Hosted) -> None:
+    """Before what takes any path: a group's name may hold a slash."""
+    waiting = Places(MOST_WAITING, "requests are waiting")
+
+    @router.get("/{group:path}/wait", summary="Once members have so many records, or so few are left")
+    async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> Reached:
+        from kafkastub.state.share_group_views import Wanted, missing
+
+        if query.acquired is query.held is query.lag is None:
+            raise Problem(400, "nothing is waited for: acquired, held or lag is wanted")
+        wanted = Wanted(query.topic, query.acquired, query.held, query.lag)
+
+        def left() -> str | None:
+            found = hosted.running().state  # another one after a restore
+            return "is being loaded" if found.groups.loading is not None else missing(found, group, wanted)
+
+        waiting.take(request.state.connection)
+        await while_there(request, _wait(hosted, group, left, query.timeout))
+        return Reached(group=group)
+
+
+async def _wait(hosted: Hosted, group: str, left: Callable[[], str | None], seconds: float) -> None:
+    """Raises Problem."""
+    state = hosted.running().state
+    come: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def look() -> None:
+        if not come.done() and left() is None:
+            come.set_result(None)
+
+    watchers = (state.group_watchers, state.sharing.watchers)
+    for some in watchers:
+        some.append(look)
+    try:
+        look()
+        await hosted.wait(come, seconds)
+    except TimeoutError:
+        raise Problem(408, f"share group {group!r} {left() or 'is as it is to be'} after {seconds:g} s") from None
+    finally:
+        for some in watchers:
+            some.remove(look)
+
+
+def _known(state: BrokerState, group: str) -> ShareGroupView:
+    """Raises Problem."""
+    from kafkastub.state.share_group_views import view
+
+    found = view(state, group)
+    if found is None:
+        raise Problem(404, f"share group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
+    return found
+
+
+def _configure(state: BrokerState, group: str, configs: Mapping[str, object]) -> None:
+    from kafkastub.state.share_group_views import configure
+
+    configure(state, group, configs)
+
+
+def _info(found: ShareGroupView) -> ShareGroupInfo:
+    return ShareGroupInfo(
+        group=found.group.group_id,
+        state=found.group.state,
+        epoch=found.group.epoch,
+        members=len(found.group.members),
+        partitions=len(found.partitions),
+        holds_acknowledgements=found.holds,
+    )
+
+
+def _detail(state: BrokerState, found: ShareGroupView, timer_ms: int, limit: int) -> ShareGroupDetail:
+    from kafkastub.state.share_group_views import client_ids, partition_view
+
+    members = [
+        ShareMemberInfo(
+            member_id=one.member_id,
+            client_id=one.client_id,
+            host=one.client_host,
+            epoch=one.epoch,
+            subscribed=None if one.subscribed is None else list(one.subscribed),
+            assigned=[Place(topic=topic, partition=index) for topic, index in one.assigned],
+        )
+        for one in found.group.members.values()
+    ]
+    partitions, left, clients = [], limit, client_ids(found)
+    for topic, index in found.partitions[:limit]:
+        seen = partition_view(state, found.group.group_id, topic, index, timer_ms, clients)
+        partitions.append(_partition(seen, left))
+        left = max(left - len(seen.ranges), 0)
+    return ShareGroupDetail(**_info(found).model_dump(), member_list=members, partition_list=partitions)
+
+
+def _partition(seen: SharePartitionView, limit: int) -> SharePartitionInfo:
+    from kafkastub.state.share_group_views import STATES
+
+    return SharePartitionInfo(
+        topic=seen.topic,
+        partition=seen.partition,
+        start=seen.start,
+        end=seen.end,
+        lag=seen.lag,
+        counts={state: seen.count(state) for state in STATES},
+        records=[_records(one) for one in seen.ranges[:limit]],
+    )
+
+
+def _records(one: RecordsView) -> RecordsInfo:
+    return RecordsInfo(**one._asdict())
