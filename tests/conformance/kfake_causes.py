@@ -249,6 +249,56 @@ CAUSES = (
         "groups.go: computeTargetAssignment, updateConsumerStateField",
         ("ConsumerGroupDescribe/states",),
     ),
+    # Share groups (KIP-932)
+    Cause(
+        "From version 1 on the records of a ShareFetch cannot be null: where there are none they are empty.",
+        "Null, which no decoder of that version takes: a session that acquires nothing cannot be begun.",
+        "78_share_fetch.go: donep",
+        (
+            "ShareFetch/*",
+            "ShareAcknowledge/*",
+            "DescribeShareGroupOffsets/*",
+            "AlterShareGroupOffsets/altered-*",
+            "DeleteShareGroupOffsets/*",
+            "DeleteGroups/share-group",
+        ),
+    ),
+    Cause(
+        "A ShareFetch of -1 records acquires nothing.",
+        "500 of them, as where nothing is said.",
+        "78_share_fetch.go: defShareMaxRecords",
+        ("AlterShareGroupOffsets/altered",),
+    ),
+    Cause(
+        "A share group begins with epoch 1, and its first subscription makes it 2.",
+        "Both are one step: the first member's epoch is 1, and the one before it that of who joins.",
+        "share_groups.go: handleJoin",
+        ("ShareGroupHeartbeat/first-member", "ShareGroupHeartbeat/fenced"),
+    ),
+    Cause(
+        "Partitions are given out once their state is initialised, behind the first answer.",
+        "By the first answer.",
+        "share_groups.go: handleJoin, recomputeAssignments",
+        ("ShareGroupHeartbeat/initialised-first",),
+    ),
+    Cause(
+        "A share group that all have left is there, and Empty.",
+        "It is gone with the last of them.",
+        "share_groups.go: maybeQuit",
+        ("ShareGroupDescribe/emptied",),
+    ),
+    Cause(
+        "ShareGroupDescribe tells with a text that there is no such group.",
+        "Without.",
+        "77_share_group_describe.go",
+        ("ShareGroupDescribe/missing",),
+    ),
+    Cause(
+        "JoinGroup into a share group: INCONSISTENT_GROUP_PROTOCOL.",
+        "GROUP_ID_NOT_FOUND.",
+        "groups.go: handleJoin",
+        ("JoinGroup/share-group",),
+    ),
     Cause(
         "A commit with an older epoch that names a partition the member does not have any more: STALE_MEMBER_EPOCH, "
         "for all of it (KIP-1251).",

@@ -77,6 +77,11 @@ _MARKERS = "state/transactions/markers.py"
 _RECONCILIATION = "coordinator/consumer/reconciliation.py"
 _STEPS = "coordinator/consumer/steps.py"
 _FENCING = "coordinator/consumer/fencing.py"
+_SAYING = "sharing/acknowledging.py"
+_ACQUIRING = "sharing/acquiring.py"
+_SESSIONS = "sharing/sessions.py"
+_SHARE_COORDINATOR = "sharing/coordinator.py"
+_SHARING_HEARTBEAT = "coordinator/share/heartbeat.py"
 
 MUTANTS = (
     Mutant(_GROUP, "raise KafkaError(ErrorCode.FENCED_INSTANCE_ID)", "pass", "Heartbeat"),
@@ -136,7 +141,7 @@ MUTANTS = (
     Mutant(_DELETION, "    group.validate_offset_delete()\n", "", "OffsetDelete"),
     Mutant("handlers/k47_offset_delete.py", "if not 0 <= i < count]", "if not 0 <= i <= count + 99]", "OffsetDelete"),
     Mutant("handlers/k42_delete_groups.py", "results.append(DeletableGroupResult(group_id, code))", "results += 2 * [DeletableGroupResult(group_id, code)]", "DeleteGroups"),
-    Mutant("handlers/k42_delete_groups.py", "                code = error.code", "                code = ErrorCode.NONE", "DeleteGroups"),
+    Mutant("handlers/k42_delete_groups.py", "            code = error.code", "            code = ErrorCode.NONE", "DeleteGroups"),
     Mutant("coordinator/classic/describe.py", "m.metadata(group.protocol) if stable else", "m.metadata(group.protocol) if True else", "DescribeGroups"),
     Mutant("handlers/k15_describe_groups.py", "    if version >= 6:\n        why", "    if version >= 5:\n        why", "DescribeGroups"),
     Mutant("coordinator/classic/describe.py", "group_instance_id=m.group_instance_id,", "group_instance_id=None,", "DescribeGroups"),
@@ -295,6 +300,41 @@ MUTANTS = (
     Mutant("coordinator/consumer/describe.py", "merged(member.assigned, member.pending_revocation)", "merged(member.assigned)", "ConsumerGroupDescribe"),
     Mutant("coordinator/consumer/describe.py", "member_type=CONSUMER_MEMBER", "member_type=CLASSIC_MEMBER", "ConsumerGroupDescribe"),
     Mutant("coordinator/consumer/describe.py", "rack_id=member.rack_id", "rack_id=None", "ConsumerGroupDescribe"),
+    Mutant(_SAYING, "int(AcknowledgeType.RELEASE): _AVAILABLE", "int(AcknowledgeType.RELEASE): _ARCHIVED", "ShareAcknowledge"),
+    Mutant(_SAYING, "int(AcknowledgeType.REJECT): _ARCHIVED", "int(AcknowledgeType.REJECT): _AVAILABLE", "ShareAcknowledge"),
+    Mutant(_SAYING, "int(AcknowledgeType.GAP): _ARCHIVED", "int(AcknowledgeType.GAP): _AVAILABLE", "ShareAcknowledge"),
+    Mutant(_SAYING, 'raise _invalid_state("Member is not the owner of batch record")', "pass", "ShareAcknowledge"),
+    Mutant(_SAYING, "    if last > found[-1].last:", "    if False:", "ShareAcknowledge"),
+    Mutant(_SAYING, "        state.roll_back(said.transition)", "        pass", "ShareAcknowledge"),
+    Mutant(_SAYING, "begin, kind = first, types[first - base]", "begin, kind = first, types[0]", "ShareAcknowledge"),
+    Mutant(_SAYING, "    if kind == _RENEW:", "    if False:", "ShareAcknowledge"),
+    Mutant(_ACQUIRING, "    run.delivery_count += 1", "    run.delivery_count = 1", "ShareFetch"),
+    Mutant(_ACQUIRING, "if base > first and base - first >= fresh.batch_size:", "if False:", "ShareFetch"),
+    Mutant(_ACQUIRING, "if base > first and base - first >= fresh.batch_size:", "if base > first:", "ShareFetch"),
+    Mutant(_ACQUIRING, "    if fresh.record_limit and end - first + 1 > most:", "    if False:", "ShareFetch"),
+    Mutant(_ACQUIRING, "        end = _end_of_batch(fresh.batches, first + most - 1)", "        end = first + most - 1", "ShareFetch"),
+    Mutant("sharing/in_flight.py", "if to is _AVAILABLE and self.delivery_count >= limit:", "if False:", "ShareFetch"),
+    Mutant(_SESSIONS, "        if session.epoch != epoch:", "        if session.epoch > epoch:", "ShareFetch"),
+    Mutant(_SESSIONS, "        if session.epoch != epoch:", "        if session.epoch < epoch:", "ShareFetch"),
+    Mutant(_SESSIONS, "        if epoch == INITIAL_EPOCH:", "        if False:", "ShareAcknowledge"),
+    Mutant(_SESSIONS, "        for partition in forgotten:", "        for partition in ():", "ShareFetch"),
+    Mutant(_SESSIONS, "            session.partitions.setdefault(partition, True)", "            pass", "ShareFetch"),
+    Mutant(_SHARING_HEARTBEAT, "raised = state_partitions.assignment_pending(group) or raised", "pass", "ShareGroupHeartbeat"),
+    Mutant(_SHARING_HEARTBEAT, "    elif epoch != before:", "    elif True:", "ShareGroupHeartbeat"),
+    Mutant(_SHARING_HEARTBEAT, "    if epoch in (0, known):", "    if epoch == 0 or epoch >= known:", "ShareGroupHeartbeat"),
+    Mutant(_SHARING_HEARTBEAT, "if create or request.subscribed_topic_names is not None or", "if True or", "ShareGroupHeartbeat"),
+    Mutant(_SHARING_HEARTBEAT, "if create or request.subscribed_topic_names is not None or", "if", "ShareGroupHeartbeat"),
+    Mutant(_SHARING_HEARTBEAT, "group.group_id, member.member_id, group.epoch + 1", "group.group_id, member.member_id, group.epoch", "ShareGroupDescribe"),
+    Mutant("coordinator/share/validation.py", "        if not request.subscribed_topic_names:", "        if request.subscribed_topic_names is None:", "ShareGroupHeartbeat"),
+    Mutant("coordinator/share/describe.py", "rack_id=member.rack_id", "rack_id=None", "ShareGroupDescribe"),
+    Mutant("coordinator/share/offsets.py", "    if group.members:", "    if False:", "AlterShareGroupOffsets"),
+    Mutant("coordinator/share/offsets.py", "    if group.members:", "    if False:", "DeleteShareGroupOffsets"),
+    Mutant("coordinator/share/offsets.py", "asked[topic_id] = initialized.pop(topic_id).partitions", "asked[topic_id] = frozenset()", "DeleteShareGroupOffsets"),
+    Mutant(_SHARE_COORDINATOR, "known is not None and known.known_state_epoch > state_epoch:", "False:", "InitializeShareGroupState"),
+    Mutant(_SHARE_COORDINATOR, '            raise KafkaError(ErrorCode.INVALID_REQUEST, READ_UNINITIALIZED)', "            return ReadState(0, -1, -1, ())", "ReadShareGroupState"),
+    Mutant(_SHARE_COORDINATOR, "            self._note(key, known, leader_epoch, known.start_offset, known.delivery_complete_count, (), turn)", "            pass", "ReadShareGroupState"),
+    Mutant(_SHARE_COORDINATOR, "        if known.known_state_epoch > state_epoch:", "        if False:", "WriteShareGroupState"),
+    Mutant(_SHARE_COORDINATOR, "            self._write(turn, ShareTombstone(key))", "            pass", "DeleteShareGroupState"),
     Mutant("coordinator/consumer/commits.py", "and version < _EPOCHS_FROM:", "and False:", "OffsetCommit"),
     Mutant("coordinator/consumer/commits.py", "    if epoch > member.member_epoch:", "    if False:", "OffsetCommit"),
     Mutant("coordinator/consumer/commits.py", "if since is None or epoch < since:", "if since is not None and epoch < since:", "OffsetCommit"),

@@ -32,8 +32,7 @@ EXPECTED = {
     "GetTelemetrySubscriptions": ("not played", {}),  # which is answered, and not advertised
     "OffsetDelete": ("no case", {}),
     f"API {STRANGE}": ("no case", {}),
-    "ShareGroupDescribe": ("not served", {}),
-    "ShareFetch": ("not served", {}),
+    "StreamsGroupDescribe": ("not served", {}),
 }
 
 
@@ -86,7 +85,7 @@ def test_the_document_for_programs_has_them(reports: Reports):
     told = {name: (one["shown"], {kind: n for kind, n in one["runs"].items() if n}) for name, one in listed.items()}
     assert told == reports.shown
     assert (listed["Heartbeat"]["release"], listed["Heartbeat"]["served"]) == ([0, 4], [0, 4])
-    assert (listed["ShareGroupDescribe"]["release"], listed["ShareGroupDescribe"]["served"]) == ([1, 1], None)
+    assert (listed["StreamsGroupDescribe"]["release"], listed["StreamsGroupDescribe"]["served"]) == ([0, 1], None)
     assert (listed[f"API {STRANGE}"]["release"], listed[f"API {STRANGE}"]["served"]) == (None, [0, 3])
     assert (listed["Heartbeat"]["cases"] > 2, listed["OffsetDelete"]["cases"]) == (True, 0)
 
@@ -99,7 +98,7 @@ def test_the_page_has_them(reports: Reports):
     assert found.keys() == reports.shown.keys()
     assert found["Heartbeat"].startswith("Heartbeat|12|v0–4|v0–4|")
     assert found["Heartbeat"].endswith("|5 passed, 5 failed")
-    assert found["ShareGroupDescribe"] == "ShareGroupDescribe|77|v1|–|0|not advertised"
+    assert found["StreamsGroupDescribe"] == "StreamsGroupDescribe|89|v0–1|–|0|not advertised"
     assert found["OffsetDelete"] == "OffsetDelete|47|v0|v0|0|advertised, without a case in the suite"
     assert 'href="#every-api-of-the-release"' in reports.html
 
@@ -110,7 +109,7 @@ def test_build_servers_show_what_has_no_case_as_skipped(reports: Reports):
     silent = {name for name, (shown, _) in reports.shown.items() if shown in ("no case", "not served")}
     assert {case.get("name") for case in unplayed} == silent
     reasons = {case.get("name"): skipped.get("message") for case in unplayed for skipped in case}
-    assert (reasons["OffsetDelete"], reasons["ShareFetch"]) == (
+    assert (reasons["OffsetDelete"], reasons["StreamsGroupDescribe"]) == (
         "advertised, without a case in the suite",
         "not advertised",
     )

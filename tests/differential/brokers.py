@@ -16,6 +16,17 @@ COMMON: dict[str, object] = {
 CONSUMER: dict[str, object] = {"group.consumer.assignment.interval.ms": 0, "group.consumer.max.size": 3}
 """What consumer groups of the newer protocol need: members that are assigned at once, and a limit to their number."""
 
+SHARE: dict[str, object] = {
+    "group.share.assignment.interval.ms": 0,
+    "group.share.max.size": 3,
+    "group.share.record.lock.duration.ms": 60000,  # longer than a scenario
+    "group.share.min.record.lock.duration.ms": 1000,
+    "share.coordinator.state.topic.num.partitions": 1,
+    "transaction.state.log.num.partitions": 1,
+}
+"""What share groups need: members that are assigned at once, a limit to their number, and locks that run out never or
+soon."""
+
 LEVELS = {"transactions": 2, "transactions-1": 1, "transactions-0": 0}
 """The level of the feature transaction.version where settings are named so."""
 
@@ -41,6 +52,7 @@ CONFIGS: dict[str, dict[str, object]] = {
         for name in LEVELS
     },
     "consumer": {**COMMON, **CONSUMER},
+    "share": {**COMMON, **SHARE},
     "access": {
         **COMMON,
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -64,6 +76,7 @@ ORDERLY: dict[str, object] = {
     "group.coordinator.threads": 1,
     "group.coordinator.append.linger.ms": 0,
     "transaction.state.log.num.partitions": 1,
+    "share.coordinator.append.linger.ms": 0,
     "log.initial.task.delay.ms": 3600000,  # nothing is deleted or compacted while a scenario looks
     "log.cleaner.backoff.ms": 3600000,
 }

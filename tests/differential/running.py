@@ -29,7 +29,7 @@ NEWEST_LEVEL = 2
 
 SECONDS = 30.0
 
-SAME_IDS = ("consumer",)
+SAME_IDS = ("consumer", "share")
 """Settings under which the ids of topics decide who is assigned what: both brokers need to have the same ones."""
 
 ByConfig = Callable[[str], Broker]

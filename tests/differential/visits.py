@@ -41,6 +41,6 @@ def two(
 def everything(stub: KafkaStub) -> tuple[set[str], int]:
     """Its topics, but for the internal ones, and how many groups there are."""
     with Client(stub.bootstrap_servers) as client:
-        return set(names(client)) - {"__consumer_offsets", "__transaction_state"}, len(
+        return set(names(client)) - {"__consumer_offsets", "__share_group_state", "__transaction_state"}, len(
             client.ask(ListGroupsRequest()).groups
         )

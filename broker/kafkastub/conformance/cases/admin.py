@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from kafkastub.conformance.broker import Broker
-from kafkastub.conformance.cases.fetch import write
 from kafkastub.conformance.cases.produce import batch, producer_id
 from kafkastub.conformance.cluster import Topic
 from kafkastub.conformance.expecting import NOT_EMPTY, Answer, containing, expect, expect_that, unordered
 from kafkastub.conformance.registry import case
+from kafkastub.conformance.writing import write
 from kafkawire.errors import ErrorCode as E
 
 TOPIC, BROKER = 2, 4

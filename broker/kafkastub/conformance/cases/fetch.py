@@ -10,19 +10,12 @@ from kafkastub.conformance.cases.produce import T0, batch
 from kafkastub.conformance.cluster import Topic
 from kafkastub.conformance.expecting import Answer, expect, expect_that
 from kafkastub.conformance.registry import case
+from kafkastub.conformance.writing import write
 from kafkawire.errors import ErrorCode as E
 from kafkawire.records import read_batch, split_batches
 
 SOURCE = "Kafka: ReplicaManager.fetchMessages"
 OFFSETS = "KIP-79; Kafka: ReplicaManager.fetchOffset"
-
-
-def write(on: Broker, topic: Topic, *batches: bytes, partition: int = 0) -> None:
-    for data in batches:
-        rows = [{"index": partition, "records": data}]
-        topics = [{"name": topic.name, "topic_id": topic.id, "partition_data": rows}]
-        answer = on.ask("Produce", acks=-1, timeout_ms=10000, topic_data=topics)
-        expect_that("error_code of Produce", answer.responses[0].partition_responses[0].error_code, E.NONE)
 
 
 def request(topic: Topic, *rows: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from typing import Any
 
 from kafkastub.conformance.broker import Broker
 from kafkastub.conformance.cases.admin import delete_records, epochs, watermark
-from kafkastub.conformance.cases.fetch import write
 from kafkastub.conformance.cases.produce import batch
 from kafkastub.conformance.cluster import Topic
 from kafkastub.conformance.expecting import Answer, expect, expect_that
 from kafkastub.conformance.registry import case
+from kafkastub.conformance.writing import write
 from kafkawire.errors import ErrorCode as E
 
 TRANSACTIONAL = "KIP-98, Kafka: TransactionCoordinator.handleInitProducerId"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from kafkastub.conformance.broker import Broker
-from kafkastub.conformance.cases.fetch import fetch, list_offsets, only, request, values, write
+from kafkastub.conformance.cases.fetch import fetch, list_offsets, only, request, values
 from kafkastub.conformance.cluster import Topic
 from kafkastub.conformance.expecting import expect_that
 from kafkastub.conformance.registry import case
 from kafkastub.conformance.transacting import ADDED_BEFORE, Producer, init, partitions, plain, settled, state
+from kafkastub.conformance.writing import write
 from kafkawire.errors import ErrorCode as E
 from kafkawire.records import parse_header, read_batch, split_batches
 

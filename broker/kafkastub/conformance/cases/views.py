@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from kafkastub.conformance.broker import Broker
-from kafkastub.conformance.cases.fetch import write
 from kafkastub.conformance.cases.produce import T0, batch, producer_id
 from kafkastub.conformance.cases.telemetry import CLIENT_METRICS
 from kafkastub.conformance.cases.topics import partitions
@@ -20,6 +19,7 @@ from kafkastub.conformance.expecting import (
     unordered,
 )
 from kafkastub.conformance.registry import case
+from kafkastub.conformance.writing import write
 from kafkawire.errors import ErrorCode as E
 
 LISTING = "KIP-1142, Kafka: KafkaApis.handleListConfigResources"

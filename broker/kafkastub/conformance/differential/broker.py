@@ -40,16 +40,21 @@ TRIES = 100
 """So many names are tried to find one of a group that a node coordinates."""
 
 ASKED = {
-    "AddOffsetsToTxn", "AddPartitionsToTxn", "AlterConfigs", "AlterReplicaLogDirs", "ConsumerGroupDescribe",
-    "ConsumerGroupHeartbeat", "CreateDelegationToken",
-    "CreatePartitions", "CreateTopics", "DeleteGroups", "DeleteRecords", "DeleteTopics", "DescribeCluster",
+    "AddOffsetsToTxn", "AddPartitionsToTxn", "AlterConfigs", "AlterReplicaLogDirs", "AlterShareGroupOffsets",
+    "ConsumerGroupDescribe", "ConsumerGroupHeartbeat", "CreateDelegationToken",
+    "CreatePartitions", "CreateTopics", "DeleteGroups", "DeleteRecords", "DeleteShareGroupOffsets",
+    "DeleteShareGroupState", "DeleteTopics", "DescribeCluster",
     "DescribeConfigs", "DescribeDelegationToken", "DescribeGroups", "DescribeLogDirs", "DescribeProducers",
-    "DescribeQuorum", "DescribeTopicPartitions", "DescribeTransactions", "ElectLeaders", "EndTxn",
-    "ExpireDelegationToken", "Fetch", "FindCoordinator", "GetTelemetrySubscriptions", "Heartbeat",
-    "IncrementalAlterConfigs", "InitProducerId", "JoinGroup", "LeaveGroup", "ListConfigResources", "ListGroups",
+    "DescribeQuorum", "DescribeShareGroupOffsets", "DescribeTopicPartitions", "DescribeTransactions",
+    "ElectLeaders", "EndTxn", "ExpireDelegationToken", "Fetch", "FindCoordinator", "GetTelemetrySubscriptions",
+    "Heartbeat", "IncrementalAlterConfigs", "InitProducerId", "InitializeShareGroupState", "JoinGroup", "LeaveGroup",
+    "ListConfigResources", "ListGroups",
     "ListOffsets", "ListTransactions", "Metadata", "OffsetCommit", "OffsetDelete", "OffsetFetch",
-    "OffsetForLeaderEpoch", "Produce", "PushTelemetry", "RenewDelegationToken", "SyncGroup", "TxnOffsetCommit",
-    "UnregisterBroker", "UnregisterController", "UpdateFeatures", "WriteTxnMarkers",
+    "OffsetForLeaderEpoch", "Produce", "PushTelemetry", "ReadShareGroupState",
+    "ReadShareGroupStateSummary", "RenewDelegationToken", "ShareAcknowledge", "ShareFetch", "ShareGroupDescribe",
+    "ShareGroupHeartbeat", "SyncGroup", "TxnOffsetCommit",
+    "UnregisterBroker", "UnregisterController", "UpdateFeatures", "WriteShareGroupState",
+    "WriteTxnMarkers",
 }  # fmt: skip
 """The APIs that scenarios may be about."""
 

@@ -18,6 +18,12 @@ CHANGING = {
 }  # fmt: skip
 """The APIs that change topics."""
 
+CLUSTERS = {
+    "DeleteShareGroupState", "InitializeShareGroupState", "ReadShareGroupState", "ReadShareGroupStateSummary",
+    "WriteShareGroupState",
+}  # fmt: skip
+"""The APIs that brokers ask each other for."""
+
 NAMES = ("name", "topic_names", "resource_name")
 
 OWNERS = {
@@ -33,6 +39,8 @@ def impolite(api: str, body: dict[str, Json]) -> str:
     """Why a request is not for a broker where others are at home; empty where it is."""
     if api in OWNERS:
         return OWNERS[api]
+    if api in CLUSTERS:
+        return "it is for brokers among themselves"
     if api == "UpdateFeatures" and not body.get("validate_only"):
         return "features belong to the whole cluster"
     for name, value in _leaves(body):

@@ -81,7 +81,11 @@ UNORDERED = {
 }
 """Arrays that Kafka fills from a hash map, and what we sort them by."""
 
-BY_PARTITION = {("DescribeGroups", "groups"): "group_id", ("ConsumerGroupDescribe", "groups"): "group_id"}
+BY_PARTITION = {
+    ("DescribeGroups", "groups"): "group_id",
+    ("ConsumerGroupDescribe", "groups"): "group_id",
+    ("ShareGroupDescribe", "groups"): "group_id",
+}
 """Arrays in the order of the partitions of __consumer_offsets: in the request's where there is only one."""
 
 

@@ -47,6 +47,30 @@ UNORDERED_DATA: dict[tuple[str, ...], tuple[str, ...]] = {
     ("ConsumerGroupDescribe", "groups", "members", "subscribed_topic_names"): (),
     ("ConsumerGroupDescribe", "groups", "members", "assignment", "topic_partitions"): ("topic_id",),
     ("ConsumerGroupDescribe", "groups", "members", "target_assignment", "topic_partitions"): ("topic_id",),
+    ("ShareGroupHeartbeat", "assignment", "topic_partitions"): ("topic_id",),
+    ("ShareGroupDescribe", "groups", "members", "subscribed_topic_names"): (),
+    ("ShareGroupDescribe", "groups", "members", "assignment", "topic_partitions"): ("topic_id",),
+    ("ShareFetch", "responses"): ("topic_id",),
+    ("ShareFetch", "responses", "partitions"): ("partition_index",),
+    ("ShareAcknowledge", "responses"): ("topic_id",),
+    ("ShareAcknowledge", "responses", "partitions"): ("partition_index",),
+    ("DescribeShareGroupOffsets", "groups"): ("group_id",),
+    ("DescribeShareGroupOffsets", "groups", "topics"): ("topic_name",),
+    ("DescribeShareGroupOffsets", "groups", "topics", "partitions"): ("partition_index",),
+    ("AlterShareGroupOffsets", "responses"): ("topic_name",),
+    ("AlterShareGroupOffsets", "responses", "partitions"): ("partition_index",),
+    ("DeleteShareGroupOffsets", "responses"): ("topic_name",),
+    **{
+        (api, "results", *deeper): keys
+        for api in (
+            "InitializeShareGroupState",
+            "ReadShareGroupState",
+            "WriteShareGroupState",
+            "DeleteShareGroupState",
+            "ReadShareGroupStateSummary",
+        )
+        for deeper, keys in (((), ("topic_id",)), (("partitions",), ("partition",)))
+    },
     ("DescribeProducers", "topics", "partitions", "active_producers"): ("producer_id",),
     ("DescribeTransactions", "transaction_states", "topics"): ("topic",),
     ("ListTransactions", "transaction_states"): ("transactional_id",),
@@ -264,8 +288,16 @@ def _consumer_groups(names: Names, request: Mapping[str, Json], answer: dict[str
             members.sort(key=lambda one: one.get("member_id", ""))
 
 
+def _share_fetch(names: Names, request: Mapping[str, Json], answer: dict[str, Json]) -> None:
+    for topic in answer.get("responses", ()):
+        for partition in topic["partitions"]:
+            if partition.get("records"):
+                partition["records"] = shown_records(bytes.fromhex(partition["records"]), names.producer)
+
+
 CHANGES: Mapping[str, Callable[[Names, Mapping[str, Json], dict[str, Json]], None]] = {
     "Fetch": _fetch,
+    "ShareFetch": _share_fetch,
     "DescribeConfigs": _configs,
     "DescribeLogDirs": _log_dirs,
     "Metadata": _metadata,

@@ -27,12 +27,16 @@ another order than it was written."""
 GUESTS_GRACE_SECONDS = 0.15
 """The same where a broker has threads of its own choice, which write what they answer first."""
 
-PARKING = ("JoinGroup", "SyncGroup", "Fetch")
-"""The requests that a broker may hold back; a Fetch for PARKED_MS or longer."""
+WAITING = ("Fetch", "ShareFetch")
+PARKING = ("JoinGroup", "SyncGroup", *WAITING)
+"""The requests that a broker may hold back; those that wait for records, for PARKED_MS or longer."""
 
 PARKED_MS = 10000
 
-RELEASING = (*PARKING, "LeaveGroup", "Produce", "DeleteTopics", "EndTxn", "InitProducerId", "WriteTxnMarkers")
+RELEASING = (
+    *PARKING, "LeaveGroup", "Produce", "DeleteTopics", "EndTxn", "InitProducerId", "WriteTxnMarkers",
+    "ShareAcknowledge", "DeleteRecords",
+)  # fmt: skip
 """The requests that may let others go."""
 
 SETTLING_SECONDS = 0.2
@@ -41,6 +45,19 @@ RESOLVING_SECONDS = 0.06
 RESOLVED_FIRST_SECONDS = 0.15
 """A regular expression is resolved on a thread of its own, behind the heartbeat's answer: so long that is given, a
 new one longer."""
+
+
+BEHIND_SECONDS = 0.03
+"""What share groups do behind an answer, or when a connection ends: their partitions are initialised, what was acquired
+is released. So long that is given."""
+
+INITIALISED_SECONDS = 0.4
+"""So long they are awaited where some are not initialised that are subscribed to."""
+
+BEHIND = (
+    "ShareGroupHeartbeat", "DeleteTopics", "CreatePartitions", "AlterShareGroupOffsets", "DeleteShareGroupOffsets",
+    "DeleteGroups",
+)  # fmt: skip
 
 
 class NotThere(Exception):
@@ -98,7 +115,7 @@ class Play:
         first = api == "JoinGroup" and not was_alive and self.scenario.config != "delayed"
         if first and not queued and self.stage.waits(on):
             step.answers.append((on, self.stage.next_answer(on)))
-        looked = self._resolved(step) or self._release(step) or looked
+        looked = self._resolved(step) or self._done_behind(step) or self._release(step) or looked
         self._record(step, looked)
         return next((answer for who, answer in step.answers if who == on), None)
 
@@ -111,6 +128,7 @@ class Play:
             answer = self.stage.next_answer(on)
             if until(answer) or time.monotonic() > deadline:
                 step.answers.append((on, answer))
+                self.stage.touched = self.stage.touched[-1:]
                 self._record(step, self.stage.look())
                 return answer
 
@@ -118,7 +136,20 @@ class Play:
         """Close a connection; using it again opens another one."""
         step = Step(close=on)
         self.stage.send(step)
-        self._record(step, self.stage.look(2))
+        looked = self.stage.look(2)
+        if self.stage.share_groups:
+            Event().wait(BEHIND_SECONDS)
+            looked = self.stage.look(2)
+            step.answers += self.stage.answers_now(self.grace)
+        self._record(step, looked)
+
+    def pause(self, milliseconds: int) -> None:
+        """Let time pass, in real life: what only that makes happen is seen then."""
+        step = Step(pause_ms=milliseconds)
+        Event().wait(milliseconds / 1000)
+        looked = self.stage.look(2)
+        step.answers += self.stage.answers_now(self.grace)
+        self._record(step, looked)
 
     def until(self, group: str, state: str) -> Answers:
         """Wait until a group is in a state, and return the answers that came meanwhile."""
@@ -156,6 +187,19 @@ class Play:
         Event().wait(RESOLVED_FIRST_SECONDS if step.body.get("subscribed_topic_regex") else RESOLVING_SECONDS)
         return self.stage.look(2)
 
+    def _done_behind(self, step: Step) -> dict[str, Json] | None:
+        """What is seen once share groups have done what they do behind an answer; None for answers without that."""
+        if not self.stage.share_groups or step.api not in BEHIND:
+            return None
+        deadline = time.monotonic() + INITIALISED_SECONDS
+        while True:
+            Event().wait(BEHIND_SECONDS)
+            looked = self.stage.look(2)
+            if self.stage.is_initialised(looked, step.body.get("group_id")) or time.monotonic() > deadline:
+                break
+        step.answers += self.stage.answers_now()
+        return looked
+
     def _settled(self, looked: dict[str, Json]) -> dict[str, Json]:
         """What is seen once a rebalance that has just lost its last member has ended.
 
@@ -189,7 +233,7 @@ def _has_failed(answer: tuple[str, Json]) -> bool:
 
 
 def _may_park(step: Step) -> bool:
-    return step.api in PARKING and (step.api != "Fetch" or step.body.get("max_wait_ms", 0) >= PARKED_MS)
+    return step.api in PARKING and (step.api not in WAITING or step.body.get("max_wait_ms", 0) >= PARKED_MS)
 
 
 def await_state(stage: Stage, wanted: dict[str, str]) -> dict[str, Json]:

@@ -33,7 +33,8 @@ def replay(scenario: Scenario, broker: Broker, timeout: float = ANSWER_SECONDS) 
         for index, step in enumerate(scenario.steps):
             stage.touched = []
             state.update(step.state)
-            if step.until:
+            if step.until or step.pause_ms:
+                Event().wait(step.pause_ms / 1000)
                 looked = _look_for(stage, state, timeout)
                 found = _answers(stage, step, timeout)
             else:
@@ -66,6 +67,8 @@ def _once_more(play: Play, step: Step) -> None:
     elif step.until:
         for group, state in step.until.items():
             play.until(group, state)
+    elif step.pause_ms:
+        play.pause(step.pause_ms)
     elif step.poll:
         wanted = step.answers[0][1] if step.answers else None
         play.poll(step.on, step.api, step.version, step.body, lambda answer: wanted in (None, answer))

@@ -22,6 +22,7 @@ from kafkastub.conformance.differential.play import NotThere
 from kafkastub.conformance.differential.replay import play_again, replay
 from kafkastub.conformance.differential.scenario import Scenario
 from kafkastub.conformance.differential.script import Script
+from kafkastub.conformance.differential.share_groups import share_script
 from kafkastub.conformance.differential.shrink import SECONDS, shrunk
 from kafkastub.conformance.differential.transactions import transactions_script
 
@@ -31,6 +32,7 @@ SCENARIOS = 100
 KINDS: dict[str, Callable[[int, int], Script]] = {
     "groups": groups_script,
     "consumer": consumer_script,
+    "share": share_script,
     "data": data_script,
     "transactions": transactions_script,
     "admin": admin_script,

@@ -19,7 +19,7 @@ SILENT = {"silent": True}
 NO_CLIENT_ID = "(none)"
 """The client id of a connection that sends a null one."""
 
-MORE = ("ignore", "transactional_ids", "consumer_groups")
+MORE = ("ignore", "transactional_ids", "consumer_groups", "share_groups")
 """Fields of a scenario that are saved where they are not empty."""
 
 Answers = list[tuple[str, Json]]
@@ -28,13 +28,13 @@ Answers = list[tuple[str, Json]]
 
 @dataclass
 class Step:
-    """One step; exactly one of `api`, `close` and `until` is set.
+    """One step; exactly one of `api`, `close`, `until` and `pause_ms` is set.
 
     A request: on connection `on` (the client id; connected when first used) goes `api` at `version` with `body` as
     the module `bodies` has it, or the pieces `raw` in its place (see `stage.pieces`), and the hexadecimal bytes `after`
     behind it; with `poll` it goes again and again until the answer is the one that is due
     (what a broker does in its own time); with `settle` what it changes in the cluster is awaited. `close` closes a
-    connection. `until` waits for group states: {group: state}.
+    connection. `until` waits for group states: {group: state}. `pause_ms` lets that much time pass, in real life.
 
     `answers` came because of the step: often its own, none where the request is parked, several where it releases
     others. `state` describes the groups that are different after it.
@@ -50,6 +50,7 @@ class Step:
     settle: bool = False
     close: str = ""
     until: dict[str, str] = field(default_factory=dict)
+    pause_ms: int = 0
     answers: Answers = field(default_factory=list)
     state: dict[str, Json] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list, compare=False, repr=False)
@@ -59,11 +60,13 @@ class Step:
         """The step in a few words."""
         if self.close:
             return f"close {self.close}"
+        if self.pause_ms:
+            return f"pause {self.pause_ms} ms"
         return f"until {self.until}" if self.until else f"{self.api} v{self.version} on {self.on}"
 
     def to_json(self) -> dict[str, Json]:
         """Only what is set."""
-        names = ("on", "api", "body", "after", "poll", "settle", "close", "until", "answers", "state")
+        names = ("on", "api", "body", "after", "poll", "settle", "close", "until", "pause_ms", "answers", "state")
         saved = {name: getattr(self, name) for name in names if getattr(self, name)}
         if self.api:
             saved["version"] = self.version
@@ -84,7 +87,7 @@ class Scenario:
     """Steps on a broker; `config` is for the tests' own use, the name of its settings.
 
     `groups` are watched: each is described after every step. So are `transactional_ids`, once no marker is under way,
-    and `consumer_groups`, those of the newer protocol.
+    and `consumer_groups`, those of the newer protocol, and `share_groups`, with what is kept of their partitions.
     """
 
     name: str
@@ -95,6 +98,7 @@ class Scenario:
     """Fields of answers that were left out."""
     transactional_ids: list[str] = field(default_factory=list)
     consumer_groups: list[str] = field(default_factory=list)
+    share_groups: list[str] = field(default_factory=list)
 
     @property
     def answers(self) -> int:

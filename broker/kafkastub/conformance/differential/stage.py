@@ -19,9 +19,10 @@ from kafkastub.client import ClientError, ConnectionClosed, NotABroker, TimedOut
 from kafkastub.conformance.differential.bodies import Json, build, describe
 from kafkastub.conformance.differential.broker import SETTLED, Broker, Lost
 from kafkastub.conformance.differential.ignoring import without
-from kafkastub.conformance.differential.names import Names, normalise, topic_name
+from kafkastub.conformance.differential.names import TOPICS, Names, normalise, topic_name
 from kafkastub.conformance.differential.names_data import learn_numbers, normalise_data
 from kafkastub.conformance.differential.scenario import CLOSED, NO_CLIENT_ID, SILENT, Answers, Scenario, Step
+from kafkastub.conformance.differential.share_looks import find_share_coordinator, looks_of_share_groups
 from kafkastub.conformance.link import Link, remembered
 from kafkastub.conformance.messages import request_class, response_class
 from kafkastub.conformance.model import Frame
@@ -68,6 +69,7 @@ class Stage:
         self.groups = scenario.groups
         self.transactional_ids = scenario.transactional_ids
         self.consumer_groups = scenario.consumer_groups
+        self.share_groups = scenario.share_groups
         prefix = broker.prefix(next(_plays))
         self.names = Names(prefix, broker.topics | broker.placed(prefix, GROUPS_USED), broker.node)
         for topic, topic_id in broker.topic_ids.items():
@@ -90,6 +92,8 @@ class Stage:
             # A producer id of 0 would be left out where that is the default.
             self._init_producer_id(None)
             self._find_coordinators()
+        if self.share_groups:
+            find_share_coordinator(self._watch)
         if self.broker.emptied is not None:
             self.broker.emptied(self._watch)
             self.settle()
@@ -190,7 +194,18 @@ class Stage:
         looked = {group.pop("group_id", ""): group for group in shown.get("groups", ())}
         if self.consumer_groups:
             looked |= self._consumer_groups()
-        return looked | self._transactions() if self.transactional_ids else looked
+        if self.transactional_ids:
+            looked |= self._transactions()
+        if self.share_groups:  # behind the markers of transactions, which are records, too
+            looked |= without(looks_of_share_groups(self._watch, self.share_groups, self.broker), self.broker.ignore)
+        return looked
+
+    def is_initialised(self, looked: Mapping[str, Json], group: Json) -> bool:
+        """Whether all topics that a share group subscribes to, and that are there, are kept for it."""
+        members = looked.get(f"share group {group}", {}).get("members", ())
+        wanted = {name for member in members for name in member.get("subscribed_topic_names", ())}
+        kept = {topic["topic_name"] for topic in looked.get(f"share state of {group}", {}).get("topics", ())}
+        return wanted & {*self._topics, *TOPICS} <= kept
 
     def _consumer_groups(self) -> dict[str, Json]:
         shown = without(self._watch("ConsumerGroupDescribe", {"group_ids": self.consumer_groups}), self.broker.ignore)

@@ -1,0 +1,83 @@
+"""Random share groups, between stubs: that they are steady, that records are delivered, and that defects are seen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kafkastub.conformance.differential.broker import Broker
+from kafkastub.conformance.differential.replay import replay
+from kafkastub.conformance.differential.scenario import Scenario
+from kafkastub.conformance.differential.share_groups import share_script
+from kafkastub.sharing.partition import SharePartition
+from tests.differential.running import stub
+from tests.differential.visits import PATIENCE, two
+
+SEEDS = [seed for seed in range(2, 16) if seed % 8 != 1]
+"""Without those that wait for locks to run out."""
+
+PAUSING = 1
+VISITING = range(2, 6)
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[Broker]:
+    with stub("share") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def scenarios(broker: Broker) -> list[Scenario]:
+    return [share_script(seed).play(broker)[0] for seed in SEEDS]
+
+
+def test_the_same_is_answered_by_a_stub_whose_topics_have_the_same_ids(
+    broker: Broker, scenarios: list[Scenario]
+) -> None:
+    with stub("share", like=lambda config: broker) as fresh:
+        for one in (fresh, broker):
+            assert [replay(scenario, one, PATIENCE) for scenario in scenarios] == [None] * len(scenarios)
+
+
+def test_locks_that_run_out_are_the_same_on_both(broker: Broker) -> None:
+    scenario, _ = share_script(PAUSING).play(broker)
+    assert any(step.pause_ms for step in scenario.steps)
+    assert replay(scenario, broker, PATIENCE) is None
+
+
+def test_records_are_delivered_between_much_that_is_refused(scenarios: list[Scenario]) -> None:
+    asked, codes, counts = Counter[str](), Counter[int](), Counter[int]()
+    for step in (step for scenario in scenarios for step in scenario.steps):
+        asked[step.api] += 1
+        for _, answer in step.answers:
+            codes[answer.get("error_code", 0)] += 1
+            rows = [row for topic in answer.get("responses", ()) for row in topic.get("partitions", ())]
+            codes.update(row.get("error_code", 0) for row in rows)
+            counts.update(one["delivery_count"] for row in rows for one in row.get("acquired_records", ()))
+    assert counts[1] >= 20
+    assert counts[2] >= 5
+    assert {0, 42, 121, 123, 68, 69} <= set(codes)
+    assert {"ShareFetch", "ShareAcknowledge", "ShareGroupHeartbeat", "AlterShareGroupOffsets"} <= set(asked)
+
+
+def test_what_guests_ask_does_not_depend_on_the_ids_of_topics() -> None:
+    with two() as (_, tested, reference):
+        for seed in VISITING:
+            assert replay(share_script(seed).play(reference)[0], tested, PATIENCE) is None
+
+
+def test_a_broker_that_does_not_count_deliveries_is_seen(
+    scenarios: list[Scenario], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acquire = SharePartition.acquire
+
+    def always_first(self: SharePartition, *args: Any, **more: Any) -> Any:
+        return [one._replace(delivery_count=1) for one in acquire(self, *args, **more)]
+
+    monkeypatch.setattr(SharePartition, "acquire", always_first)
+    with stub("share") as other:
+        found = [replay(scenario, other, PATIENCE) for scenario in scenarios]
+    assert any("delivery_count" in str(one) for one in found if one is not None)
