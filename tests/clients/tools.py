@@ -25,11 +25,13 @@ MAIN_CLASSES = {
     "kafka-configs": "kafka.admin.ConfigCommand",
     "kafka-console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
     "kafka-console-producer": "org.apache.kafka.tools.ConsoleProducer",
+    "kafka-console-share-consumer": "org.apache.kafka.tools.consumer.ConsoleShareConsumer",
     "kafka-consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
     "kafka-features": "org.apache.kafka.tools.FeatureCommand",
     "kafka-get-offsets": "org.apache.kafka.tools.GetOffsetShell",
     "kafka-groups": "org.apache.kafka.tools.GroupsCommand",
     "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
+    "kafka-share-groups": "org.apache.kafka.tools.consumer.group.ShareGroupCommand",
     "kafka-topics": "org.apache.kafka.tools.TopicCommand",
     "kafka-transactions": "org.apache.kafka.tools.TransactionsCommand",
 }
@@ -86,7 +88,7 @@ class Terminal:
         """Run one tool; `command` is as typed in a shell, without the bootstrap server and without quoting."""
         name, *args = command.split()
         found = [str(self.folder / arg) if (self.folder / arg).is_file() else arg for arg in args]
-        if name == "kafka-consumer-groups" and "--timeout" not in found:
+        if name in ("kafka-consumer-groups", "kafka-share-groups") and "--timeout" not in found:
             found += ["--timeout", PATIENCE_MS]
         servers = ["--bootstrap-server", self.servers]
         # one of them has its subcommand first

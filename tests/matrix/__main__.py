@@ -1,6 +1,7 @@
 """`make clients`: every client of the matrix plays the scenario on the stub and on Apache Kafka.
 
-Who speaks the consumer protocol (KIP-848) plays it once more with that. A run of all of them on both writes
+Who speaks the consumer protocol (KIP-848) plays it once more with that, and who has share groups
+(KIP-932) the scenario of those. A run of all of them on both writes
 docs/clients.md and results.json; `--only`, `--broker` and `--protocol` run a part and write nothing. The
 exit status is 1 where a step failed. What this machine cannot run is told; in CI that is a failure too.
 """
@@ -25,19 +26,24 @@ from tests.matrix import document
 from tests.matrix.clients import CLIENTS, Client, build
 from tests.matrix.document import KAFKA, STUB, Run
 from tests.matrix.playing import FAILED, PASSED, WITNESS, play
-from tests.matrix.scenario import CLASSIC, CONSUMER, CONSUMER_STEPS
+from tests.matrix.scenarios import SCENARIOS
+from tests.matrix.share_scenario import BROKER_CONFIG
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.oracle.jars import OracleError
 from tests.toolchains import Unavailable
 
-HEARTBEATS: Final = {"group.consumer.min.heartbeat.interval.ms": 200, "group.consumer.heartbeat.interval.ms": 200}
-"""In the consumer protocol the broker tells how often a member speaks: every five seconds by default."""
+SETTINGS: Final = {
+    "group.consumer.min.heartbeat.interval.ms": 200,
+    "group.consumer.heartbeat.interval.ms": 200,
+    **BROKER_CONFIG,
+}
+"""In the newer protocols the broker tells how often a member speaks: every five seconds by default."""
 
 
 def on_stub(client: Client, protocol: str) -> Run:
     """A stub of its own, whose journal tells what the client speaks."""
     run = Run(client.name, client.version(), STUB, protocol)
-    with KafkaStub(config={**CONFIG, **HEARTBEATS}) as stub:
+    with KafkaStub(config={**CONFIG, **SETTINGS}) as stub:
         _play(run, client, stub.bootstrap_servers)
         entries = stub.journal.requests(where=lambda entry: entry.client_id != WITNESS)
         for entry in entries:
@@ -85,7 +91,7 @@ def runs(
         why = ""
         if KAFKA in brokers and not kafka:
             try:
-                kafka = stack.enter_context(ApacheKafka(config={**APACHE_CONFIG, **HEARTBEATS})).bootstrap_servers
+                kafka = stack.enter_context(ApacheKafka(config={**APACHE_CONFIG, **SETTINGS})).bootstrap_servers
             except OracleError as error:
                 why = str(error).splitlines()[0]
         pool = stack.enter_context(ThreadPoolExecutor(jobs))
@@ -121,12 +127,12 @@ def main() -> int:
     names = [client.name for client in CLIENTS]
     parser.add_argument("--only", action="append", metavar="CLIENT", choices=names, help=", ".join(names))
     parser.add_argument("--broker", choices=(STUB, KAFKA), help="one of the two")
-    parser.add_argument("--protocol", choices=(CLASSIC, CONSUMER), help="one of the two")
+    parser.add_argument("--protocol", choices=tuple(SCENARIOS), help="one of the three")
     parser.add_argument("--jobs", type=int, default=2, help="how many programs at the same time (2)")
     parser.add_argument("--kafka", default="", metavar="HOST:PORT", help="an Apache Kafka 4.4.0 that runs already")
     given = parser.parse_args()
     clients = [client for client in CLIENTS if given.only is None or client.name in given.only]
-    protocols = [given.protocol] if given.protocol else [CLASSIC, CONSUMER]
+    protocols = [given.protocol] if given.protocol else list(SCENARIOS)
     brokers = [given.broker] if given.broker else [STUB, KAFKA]
     started = time.monotonic()
     found = []
@@ -136,7 +142,7 @@ def main() -> int:
     seconds = time.monotonic() - started
     missing = [run for run in found if run.missing]
     failed = [run for run in found if not run.missing and run.bad()]
-    kinds = len(CONSUMER_STEPS)
+    kinds = len({step.name for steps in SCENARIOS.values() for step in steps})
     passed = sum(one.verdict == PASSED for run in found for one in run.steps)
     print(f"{len(found)} runs in {seconds:.0f} s, {passed} steps of {kinds} kinds passed, {len(failed)} runs failed")
     if given.only is given.broker is given.protocol is None and not missing:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.matrix.scenario import CLASSIC, CONSUMER
+from tests.matrix.scenarios import SHARE
 from tests.toolchains import (
     CACHE,
     Unavailable,
@@ -143,11 +144,12 @@ APACHE: Final = "Apache-2.0"
 C_PYTHON: Final = "Python, on librdkafka"
 RELEASE: Final = ("rust", "release")
 BOTH: Final = (CLASSIC, CONSUMER)
+ALL: Final = (CLASSIC, CONSUMER, SHARE)
 CLIENTS: Final = (
     Client("aiokafka", "Python", APACHE, "python", locked_python("aiokafka"), _python("aiokafka")),
-    Client("confluent-kafka", C_PYTHON, APACHE, "python", locked_python("confluent-kafka"), _python("confluent"), BOTH),
+    Client("confluent-kafka", C_PYTHON, APACHE, "python", locked_python("confluent-kafka"), _python("confluent"), ALL),
     Client("kafka-python", "Python", APACHE, "python", locked_python("kafka-python"), _python("kafka_python")),
-    Client("kafka-clients", "Java", APACHE, "java", locked_java(PROGRAMS / "java", "kafka-clients"), _java, BOTH),
+    Client("kafka-clients", "Java", APACHE, "java", locked_java(PROGRAMS / "java", "kafka-clients"), _java, ALL),
     Client("kcat", "program, on librdkafka", "BSD-2-Clause", "kcat", lambda: KCAT_VERSION, _python("kcat")),
     Client(
         "franz-go",
@@ -156,7 +158,7 @@ CLIENTS: Final = (
         "go",
         locked_go(GO, "github.com/twmb/franz-go"),
         _built("go", "franz-go"),
-        BOTH,
+        ALL,
     ),
     Client("sarama", "Go", "MIT", "go", locked_go(GO, "github.com/IBM/sarama"), _built("go", "sarama")),
     Client("kafka-go", "Go", "MIT", "go", locked_go(GO, "github.com/segmentio/kafka-go"), _built("go", "kafka-go")),

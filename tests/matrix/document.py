@@ -16,7 +16,9 @@ from typing import Any, Final
 from kafkastub import __version__
 from tests.matrix.clients import CLIENTS
 from tests.matrix.playing import CANNOT, FAILED, MISSED, PASSED, Result
-from tests.matrix.scenario import CLASSIC, CONSUMER, CONSUMER_STEPS, STEPS, Step, steps_of
+from tests.matrix.scenario import CLASSIC, CONSUMER, CONSUMER_STEPS, STEPS, Step
+from tests.matrix.scenarios import SHARE, steps_of
+from tests.matrix.share_scenario import SHARE_STEPS
 from tests.oracle.jars import REFERENCE
 
 HERE: Final = Path(__file__).resolve().parent
@@ -56,13 +58,24 @@ the broker shows the group as Stable: each member has said what it owns. Three s
 |---|---|
 """
 
+SHARE_HEAD = """
+## Share groups
+
+Who has share groups (KIP-932) plays a scenario of those, in a group whose records are locked for two seconds and are
+delivered three times at most. A program tells of each record how often it had been delivered; the broker has to show,
+after each step, that no record is left.
+
+| step | what is checked |
+|---|---|
+"""
+
 CONTRACT = """
 ## How it is run
 
 ```console
 make clients                                        # builds all, runs all on both, writes this document
 make clients ARGS="--only kafkajs --broker stub"    # a part of it: writes nothing
-make clients ARGS="--protocol consumer"             # so does one protocol
+make clients ARGS="--protocol share"                # so does one protocol
 ```
 
 The versions are those of the lock files: `requirements/dev.lock`, and `go.mod` with `go.sum`, `package-lock.json`,
@@ -72,9 +85,9 @@ Node.js too, which runs the programs: the newest clients want a newer one than d
 goes to `.cache/matrix`: the first build of all takes some nine minutes of one core, nearly all of them for librdkafka
 in the Rust crate, later ones a second or two.
 
-A program is started as `program BOOTSTRAP TOPIC GROUP`, with `consumer` behind them for that protocol. After each step
-it prints one line of JSON (`step` names it) and waits for a line on its standard input, while the runner looks at the
-broker:
+A program is started as `program BOOTSTRAP TOPIC GROUP`, with `consumer` or `share` behind them for those. After each
+step it prints one line of JSON (`step` names it) and waits for a line on its standard input, while the runner looks at
+the broker:
 
 | step | the line has |
 |---|---|
@@ -83,6 +96,9 @@ broker:
 | rebalance, static, return | `members`: the partitions of each member, as the client tells them; the named one first |
 | share | `records`: such rows of each member |
 | commit | `committed`: the offset by partition |
+| accept, release, poison, reject, renew, expire, again | `records`: rows with the count of deliveries behind |
+| both, close | `records`: such rows of each member |
+| expire | `kept`: those that were not accepted in time; `late`: the errors that accepting them came to |
 | any | `cannot`: why the client has no such thing; `note`: a remark for the table |
 """
 
@@ -148,7 +164,8 @@ def section() -> list[str]:
     lines = ["", SECTION, "", f"Written by `make clients` on {data['date']}; [clients.md](clients.md) tells the steps."]
     runs = _read(data)
     lines += ["", *_table(_of(CLASSIC, runs), STEPS)]
-    return [*lines, "", "With the consumer protocol (KIP-848):", "", *_table(_of(CONSUMER, runs), CONSUMER_STEPS)]
+    lines += ["", "With the consumer protocol (KIP-848):", "", *_table(_of(CONSUMER, runs), CONSUMER_STEPS)]
+    return [*lines, "", "With share groups (KIP-932):", "", *_table(_of(SHARE, runs), SHARE_STEPS)]
 
 
 def text(data: dict[str, Any]) -> str:
@@ -161,10 +178,11 @@ def text(data: dict[str, Any]) -> str:
     )
     lines = [head.rstrip("\n"), *(f"| {_title(step.name)} | {step.shows} |" for step in STEPS)]
     lines += ["", *CHECKED.strip().splitlines()]
-    for protocol, title in ((CLASSIC, "\n## Who passes what"), (CONSUMER, CONSUMER_HEAD.rstrip("\n"))):
+    heads = {CLASSIC: "\n## Who passes what", CONSUMER: CONSUMER_HEAD.rstrip("\n"), SHARE: SHARE_HEAD.rstrip("\n")}
+    for protocol, title in heads.items():
         lines += title.splitlines()
-        if protocol == CONSUMER:
-            added = [step for step in CONSUMER_STEPS if step not in STEPS]
+        if protocol != CLASSIC:
+            added = [step for step in steps_of(protocol) if step not in STEPS]
             lines += [f"| {_title(step.name)} | {step.shows} |" for step in added]
         of_it = _of(protocol, runs)
         lines += ["", *_table(of_it, steps_of(protocol)), *_remarks(of_it), *_failures(of_it)]

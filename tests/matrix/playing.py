@@ -16,10 +16,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Final
 
-from kafkastub.client import groups, topics
+from kafkastub.client import groups, share_groups, topics
 from kafkastub.client.errors import BrokerError
 from kafkastub.client.routing import Client
-from tests.matrix.scenario import CLASSIC, PARTITIONS, Seen, Step, of_wrong_type, steps_of
+from tests.group_configs import configure
+from tests.matrix.scenario import CLASSIC, PARTITIONS, Seen, Step, of_wrong_type
+from tests.matrix.scenarios import SHARE, steps_of
+from tests.matrix.share_scenario import GROUP_CONFIG
 
 STEP_SECONDS: Final = 180.0
 """How long a program may take for a step, on a busy machine."""
@@ -50,10 +53,11 @@ class Result:
 class Witness:
     """Looks at a topic and a group of a broker, and at groups whose names begin like that one's."""
 
-    def __init__(self, bootstrap_servers: str, topic: str, group: str) -> None:
+    def __init__(self, bootstrap_servers: str, topic: str, group: str, protocol: str = CLASSIC) -> None:
         self._client = Client(bootstrap_servers, timeout=ANSWER_SECONDS, client_id=WITNESS)
         self._topic = topic
         self._group = group
+        self._protocol = protocol
 
     def create_topic(self) -> None:
         """Create it, and wait until the broker knows its leaders."""
@@ -67,7 +71,12 @@ class Witness:
                 if time.monotonic() > deadline:
                     raise
 
+    def configure(self, configs: Mapping[str, object]) -> None:
+        configure(self._client, self._group, configs)
+
     def look(self, suffix: str = "") -> Seen:
+        if self._protocol == SHARE:
+            return self._look_at_share_group()
         group = self._group + suffix
         found = self._described(group)
         members = [] if found is None else found.members
@@ -88,6 +97,23 @@ class Witness:
             type=types.get(group, ""),
         )
 
+    def _look_at_share_group(self) -> Seen:
+        state, members, told = "", list[share_groups.Member](), dict[tuple[str, int], share_groups.ShareOffset]()
+        with contextlib.suppress(BrokerError):
+            found = share_groups.describe(self._client, self._group)
+            state, members = found.state, found.members
+            told = share_groups.offsets(self._client, self._group)
+        listed = any(one.group_id == self._group for one in share_groups.list_groups(self._client))
+        return Seen(
+            ends=self._ends(),
+            state=state,
+            members=tuple(tuple(sorted(index for _, index in one.assignment)) for one in members),
+            listed=listed,
+            type=SHARE if listed else "",
+            starts={partition: one.start for (_, partition), one in told.items() if one.start >= 0},
+            lags={partition: one.lag for (_, partition), one in told.items() if one.start >= 0},
+        )
+
     def close(self) -> None:
         self._client.close()
 
@@ -106,10 +132,12 @@ def play(
     command: Sequence[str], bootstrap_servers: str, topic: str, group: str, protocol: str = CLASSIC
 ) -> list[Result]:
     """Run a client's program to its end and judge every step. The topic and the groups stay."""
-    witness = Witness(bootstrap_servers, topic, group)
+    witness = Witness(bootstrap_servers, topic, group, protocol)
     told = [] if protocol == CLASSIC else [protocol]
     try:
         witness.create_topic()
+        if protocol == SHARE:
+            witness.configure(GROUP_CONFIG)
         with _program([*command, bootstrap_servers, topic, group, *told]) as program:
             return list(_judged(program, witness, protocol))
     finally:

@@ -27,6 +27,8 @@ class Seen:
         listed: whether ListGroups names the group.
         epoch: of a group of the consumer protocol.
         type: of the group, as ListGroups tells it.
+        starts: where the share partitions of a share group start.
+        lags: how many of their records are not done with.
     """
 
     ends: Mapping[int, int] = field(default_factory=dict)
@@ -37,6 +39,8 @@ class Seen:
     listed: bool = False
     epoch: int | None = None
     type: str = ""
+    starts: Mapping[int, int] = field(default_factory=dict)
+    lags: Mapping[int, int | None] = field(default_factory=dict)
 
 
 Judge = Callable[[Told, Seen, Seen], Iterator[str]]
@@ -61,7 +65,7 @@ def _produce(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
     """Offsets are told where the client tells them."""
     wanted = dict.fromkeys(range(PARTITIONS), 10)
     if seen.ends != wanted:
-        yield f"the log ends at {_shown(seen.ends)} instead of {_shown(wanted)}"
+        yield f"the log ends at {shown(seen.ends)} instead of {shown(wanted)}"
     for partition, offsets in told.get("offsets", {}).items():
         if offsets != list(range(10)):
             yield f"the records of partition {partition} were acknowledged at {offsets} instead of 0 to 9"
@@ -70,7 +74,7 @@ def _produce(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
 def _consume(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
     yield from wrong_records(told["records"], dict.fromkeys(range(PARTITIONS), 0), seen.ends)
     if told.get("group", True) and seen.committed != seen.ends:
-        yield f"committed is {_shown(seen.committed)} instead of everything, {_shown(seen.ends)}"
+        yield f"committed is {shown(seen.committed)} instead of everything, {shown(seen.ends)}"
 
 
 def _rebalance(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
@@ -90,7 +94,7 @@ def _share(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
     yield from wrong_records([record for part in parts for record in part], before.ends, seen.ends)
     readers = [{partition for partition, _, _ in part} for part in parts]
     if set.intersection(*readers):
-        yield f"both members read partition {_shown(sorted(set.intersection(*readers)))}"
+        yield f"both members read partition {shown(sorted(set.intersection(*readers)))}"
     if sorted(seen.members) != sorted(tuple(sorted(reader)) for reader in readers):
         yield f"the broker shows the members with {list(seen.members)}, but they read {readers}"
 
@@ -98,28 +102,28 @@ def _share(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
 def _commit(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
     wanted = {int(partition): offset for partition, offset in told["committed"].items()}
     if seen.committed != wanted:
-        yield f"committed is {_shown(seen.committed)} instead of {_shown(wanted)}"
+        yield f"committed is {shown(seen.committed)} instead of {shown(wanted)}"
     if len(wanted) != PARTITIONS or any(offset <= before.committed[partition] for partition, offset in wanted.items()):
-        yield f"the client says to have committed {_shown(wanted)}: that is not more than before in each partition"
+        yield f"the client says to have committed {shown(wanted)}: that is not more than before in each partition"
 
 
 def _leave(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
     if seen.state != "Empty" or seen.members:
         yield f"the group is {seen.state or 'unknown'} with {len(seen.members)} members instead of Empty"
     if seen.committed != before.committed:
-        yield f"committed was {_shown(before.committed)} and is now {_shown(seen.committed)}"
+        yield f"committed was {shown(before.committed)} and is now {shown(seen.committed)}"
 
 
 def _resume(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
     if any(before.committed[partition] >= end for partition, end in seen.ends.items()):
-        yield f"nothing is left to resume: committed {_shown(before.committed)}, ends {_shown(seen.ends)}"
+        yield f"nothing is left to resume: committed {shown(before.committed)}, ends {shown(seen.ends)}"
     yield from wrong_records(told["records"], before.committed, seen.ends)
 
 
 def _delete_offsets(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
     wanted = {partition: offset for partition, offset in before.committed.items() if partition != 0}
     if seen.committed != wanted:
-        yield f"committed is {_shown(seen.committed)} instead of {_shown(wanted)}"
+        yield f"committed is {shown(seen.committed)} instead of {shown(wanted)}"
 
 
 def _delete_group(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
@@ -128,7 +132,7 @@ def _delete_group(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
     if seen.state not in ("", "Dead"):
         yield f"the group is still described, as {seen.state}"
     if seen.committed:
-        yield f"committed is still {_shown(seen.committed)}"
+        yield f"committed is still {shown(seen.committed)}"
 
 
 STEPS: Final = (
@@ -151,7 +155,7 @@ def _expression(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
     if seen.members != (tuple(range(PARTITIONS)),):
         yield f"the broker shows the members with {list(seen.members)} instead of one with all partitions"
     if seen.committed != seen.ends:
-        yield f"committed is {_shown(seen.committed)} instead of everything, {_shown(seen.ends)}"
+        yield f"committed is {shown(seen.committed)} instead of everything, {shown(seen.ends)}"
 
 
 def _static(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
@@ -188,11 +192,6 @@ CONSUMER_STEPS: Final = (
 )
 
 
-def steps_of(protocol: str) -> tuple[Step, ...]:
-    """The scenario of the classic protocol, or of the consumer protocol."""
-    return CONSUMER_STEPS if protocol == CONSUMER else STEPS
-
-
 def of_wrong_type(protocol: str, seen: Seen) -> Iterator[str]:
     """A client that fell back to the other protocol has not shown what it is asked to show."""
     if seen.listed and seen.type.lower() != protocol:
@@ -212,12 +211,12 @@ def wrong_records(records: Iterable[Any], starts: Mapping[int, int], ends: Mappi
     for partition, end in ends.items():
         wanted, got = list(range(starts.get(partition, 0), end)), by_partition.pop(partition, [])
         if got != wanted:
-            yield f"of partition {partition} came {_shown(got)} instead of {_shown(wanted)}"
+            yield f"of partition {partition} came {shown(got)} instead of {shown(wanted)}"
     if by_partition:
         yield f"partitions {sorted(by_partition)} do not exist"
 
 
-def _shown(value: Mapping[int, int] | list[int]) -> str:
+def shown(value: Mapping[int, int] | list[int]) -> str:
     """Short: {0: 10, 1: 10} as "0:10 1:10", runs of numbers as FIRST-LAST."""
     if isinstance(value, Mapping):
         return " ".join(f"{key}:{value[key]}" for key in sorted(value)) or "nothing"

@@ -14,6 +14,8 @@ from tests.matrix import document
 from tests.matrix.clients import CLIENTS, Unavailable, build
 from tests.matrix.playing import CANNOT, FAILED, MISSED, PASSED, Result, play
 from tests.matrix.scenario import CLASSIC, CONSUMER, CONSUMER_STEPS, STEPS
+from tests.matrix.scenarios import SHARE
+from tests.matrix.share_scenario import SHARE_STEPS
 
 NAMES = [step.name for step in STEPS]
 
@@ -71,6 +73,8 @@ def test_the_documents_are_written_from_the_results(tmp_path: Path, monkeypatch:
     steps = [Result(name, PASSED, seconds=0.5) for name in NAMES]
     no_groups = [*steps[:-1], Result(NAMES[-1], CANNOT, "it has no groups")]
     consumer = [Result(step.name, PASSED, seconds=0.5) for step in CONSUMER_STEPS]
+    share = [Result(step.name, PASSED, seconds=0.5) for step in SHARE_STEPS[:-1]]
+    share.append(Result(SHARE_STEPS[-1].name, PASSED, note="it asks twice"))
     broken = [*no_groups[:-2], Result(NAMES[-2], FAILED, "committed is nothing"), no_groups[-1]]
     runs = [
         document.Run("kcat", "1.7.1", document.KAFKA, steps=no_groups, seconds=2.0),
@@ -81,6 +85,8 @@ def test_the_documents_are_written_from_the_results(tmp_path: Path, monkeypatch:
         document.Run("sarama", "1.0.0", document.KAFKA, steps=steps, seconds=1.25),
         document.Run("kcat", "1.7.1", document.STUB, CONSUMER, consumer, 3.0, spoke={"ConsumerGroupHeartbeat": [1]}),
         document.Run("kcat", "1.7.1", document.KAFKA, CONSUMER, consumer, 4.0),
+        document.Run("kcat", "1.7.1", document.STUB, SHARE, share, 5.0, spoke={"ShareFetch": [2]}),
+        document.Run("kcat", "1.7.1", document.KAFKA, SHARE, share, 6.0),
     ]
     document.write(runs, 65)
     ticks = " | ".join("✓" * 7)
@@ -88,6 +94,7 @@ def test_the_documents_are_written_from_the_results(tmp_path: Path, monkeypatch:
         f"| kcat | program, on librdkafka | 1.7.1 | {ticks} | ✗ on the stub, ✓ on Apache Kafka | – | 1.0 | 2.0 |",
         f"| sarama | Go | 1.0.0 | {ticks} | ✓ | ✓ | 1.0 | 1.2 |",
         f"| kcat | program, on librdkafka | 1.7.1 | {' | '.join('✓' * 12)} | 3.0 | 4.0 |",
+        f"| kcat | program, on librdkafka | 1.7.1 | {' | '.join('✓' * len(SHARE_STEPS))} | 5.0 | 6.0 |",
     ]
     for path in (document.DOCUMENT, document.CONFORMANCE):
         lines = path.read_text().splitlines()
@@ -97,7 +104,10 @@ def test_the_documents_are_written_from_the_results(tmp_path: Path, monkeypatch:
     assert "- kcat on the stub, delete offsets: committed is nothing" in clients
     assert "| kcat | classic | librdkafka 2.0.2 | Fetch 11 |" in clients
     assert "| kcat | consumer | – | ConsumerGroupHeartbeat 1 |" in clients
+    assert "| kcat | share | – | ShareFetch 2 |" in clients
     assert "| return | it comes back" in clients
+    assert "| poison | one is released whenever it comes" in clients
+    assert "- kcat, delete group: it asks twice." in clients
     conformance = document.CONFORMANCE.read_text()
     assert conformance.startswith(f"# Conformance\n\ntext\n\n{document.SECTION}\n\nWritten by")
     assert "old" not in conformance

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.matrix.scenario import CONSUMER_STEPS, Seen, of_wrong_type, steps_of, wrong_records
+from tests.matrix.scenario import CONSUMER_STEPS, Seen, of_wrong_type, wrong_records
+from tests.matrix.scenarios import steps_of
 
 JUDGES = {step.name: step.judge for step in CONSUMER_STEPS}
 

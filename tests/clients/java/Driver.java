@@ -36,6 +36,7 @@ public final class Driver {
     private final Map<String, KafkaConsumer<String, String>> consumers = new HashMap<>();
     private final Map<String, Admin> admins = new HashMap<>();
     private final Data data = new Data();
+    private final Sharers sharers = new Sharers();
 
     public static void main(String[] args) throws Exception {
         Driver driver = new Driver();
@@ -46,6 +47,9 @@ public final class Driver {
         String verb = request.get("verb").asText();
         if (verb.startsWith("data_")) {
             return data.serve(request);
+        }
+        if (verb.startsWith("share_")) {
+            return sharers.serve(request);
         }
         switch (verb) {
             case "produce":

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka import (
+    AcknowledgeType,
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    Producer,
+    ShareConsumer,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient
+from share_telling import ACCEPT, REJECT, RELEASE, Received, play_share
 from telling import BATCH, BOOTSTRAP, GROUP, PARTITIONS, PROTOCOL, SECONDS, TOPIC, Row, play, value
 
 
@@ -72,4 +80,39 @@ def delete_group() -> None:
         raise RuntimeError(f"the deleted group has offsets: {left}")
 
 
-play(produce, Member, "its AdminClient has no call for it", delete_group)
+class ShareWorker:
+    renews = False
+
+    def __init__(self) -> None:
+        self._consumer = ShareConsumer(
+            {"bootstrap.servers": BOOTSTRAP, "group.id": GROUP, "share.acknowledgement.mode": "explicit"}
+        )
+        self._consumer.subscribe([TOPIC])
+        self._polled: list[Any] = []
+
+    def poll(self) -> list[Received]:
+        self._polled = list(self._consumer.poll(0.05))
+        for message in self._polled:
+            if message.error():
+                raise RuntimeError(message.error())
+        return [
+            Received(message.partition(), message.offset(), message.value().decode(), message.delivery_count())
+            for message in self._polled
+        ]
+
+    def send(self, types: list[str]) -> dict[int, str]:
+        kinds = {ACCEPT: AcknowledgeType.ACCEPT, RELEASE: AcknowledgeType.RELEASE, REJECT: AcknowledgeType.REJECT}
+        for message, said in zip(self._polled, types, strict=True):
+            self._consumer.acknowledge(message, kinds[said])
+        results = self._consumer.commit_sync(SECONDS)
+        return {place.partition: error.args[0].name() for place, error in results.items() if error is not None}
+
+    def leave(self) -> None:
+        self._consumer.close()
+
+
+NO_CALL = "its AdminClient has no call for it"
+if PROTOCOL == "share":
+    play_share(produce, ShareWorker, NO_CALL, NO_CALL, delete_group)
+else:
+    play(produce, Member, NO_CALL, delete_group)

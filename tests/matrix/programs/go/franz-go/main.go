@@ -3,11 +3,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -145,6 +147,95 @@ func (client) DeleteGroup() {
 	Check(err)
 }
 
+type worker struct {
+	*kgo.Client
+	polled  []*kgo.Record
+	lock    sync.Mutex
+	refused map[int]string
+}
+
+func (client) Work() Worker {
+	w := &worker{refused: map[int]string{}}
+	w.Client = connect(
+		kgo.ShareGroup(Group),
+		kgo.MaxConcurrentFetches(0), // else it reads what comes back while it has it still
+		kgo.ConsumeTopics(Topic),
+		kgo.FetchMaxWait(100*time.Millisecond),
+		kgo.ShareAckCallback(func(_ *kgo.Client, results kgo.ShareAckResults) {
+			w.lock.Lock()
+			defer w.lock.Unlock()
+			for _, one := range results {
+				var refused *kerr.Error
+				if errors.As(one.Err, &refused) {
+					w.refused[int(one.Partition)] = refused.Message
+				} else {
+					Check(one.Err)
+				}
+			}
+		}),
+	)
+	return w
+}
+
+func (w *worker) Poll() []Received {
+	within, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	fetches := w.PollFetches(within)
+	if err := fetches.Err(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		Check(err)
+	}
+	w.polled = fetches.Records()
+	var found []Received
+	for _, one := range w.polled {
+		found = append(found, Received{
+			Partition: int(one.Partition), Offset: one.Offset, Value: string(one.Value), Count: int(one.DeliveryCount()),
+		})
+	}
+	return found
+}
+
+func (w *worker) Send(types []int) map[int]string {
+	for index, record := range w.polled {
+		record.Ack([]kgo.AckStatus{kgo.AckAccept, kgo.AckRelease, kgo.AckReject, kgo.AckRenew}[types[index]])
+	}
+	Check(w.FlushAcks(ctx))
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	refused := w.refused
+	w.refused = map[int]string{}
+	return refused
+}
+
+func (w *worker) Leave() {
+	w.Close()
+}
+
+func (client) AlterOffset(offset int64) {
+	admin := kadm.NewClient(connect())
+	defer admin.Close()
+	offsets := kadm.Offsets{}
+	offsets.AddOffset(Topic, 0, offset, -1)
+	altered, err := admin.AlterShareGroupOffsets(ctx, Group, offsets)
+	Check(err)
+	Check(altered.Error())
+}
+
+func (client) ReadsNoMore() string {
+	return "it takes the leader that a refusal names for real, where that is broker 0 for none: another member reads on"
+}
+
+func (client) ForgetTopic() {
+	admin := kadm.NewClient(connect())
+	defer admin.Close()
+	forgotten, err := admin.DeleteShareGroupOffsets(ctx, Group, Topic)
+	Check(err)
+	Check(forgotten.Error())
+}
+
 func main() {
-	Play(client{}, nil)
+	if Protocol == "share" {
+		PlayShare(client{})
+	} else {
+		Play(client{}, nil)
+	}
 }

@@ -27,7 +27,7 @@ var (
 	Bootstrap = os.Args[1]
 	Topic     = os.Args[2]
 	Group     = os.Args[3]
-	// Protocol of the group: classic, or consumer (KIP-848).
+	// Protocol of the group: classic, consumer (KIP-848), or share (KIP-932).
 	Protocol = protocol()
 	input    = bufio.NewReader(os.Stdin)
 )

@@ -40,7 +40,7 @@ public class Scenario {
     final String bootstrap;
     final String topic;
     final String group;
-    /** Of the group: classic, or consumer (KIP-848). */
+    /** Of the group: classic, consumer (KIP-848), or share (KIP-932). */
     final String protocol;
 
     Scenario(String[] args) {
@@ -51,7 +51,12 @@ public class Scenario {
     }
 
     public static void main(String[] args) throws Exception {
-        new Scenario(args).play();
+        Scenario scenario = new Scenario(args);
+        if (scenario.protocol.equals("share")) {
+            new ShareScenario(scenario).play();
+        } else {
+            scenario.play();
+        }
     }
 
     void play() throws Exception {
