@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from kafkastub_pipeline.connection import client_config, connected
 from kafkastub_pipeline.errors import PipelineError
-from kafkastub_pipeline.sources import GROUP, TOPIC
+from kafkastub_pipeline.sources import GROUP, SHARES, TOPIC
 
 TIMEOUT: Final = 30.0
 _CHUNK: Final = 2000
@@ -53,11 +53,15 @@ class Beginnings:
     Attributes:
         log_partitions: how many `__consumer_offsets` has.
         log_sizes: how many records each of them holds at most: compaction leaves gaps.
+        share_partitions: how many `__share_group_state` has; 0 where none is to be seen, None where it may not be read.
+        share_sizes: how many records each of them holds at most.
         starts: where every partition begins that answered.
     """
 
     log_partitions: int
     log_sizes: dict[int, int] = field(default_factory=dict)
+    share_partitions: int | None = 0
+    share_sizes: dict[int, int] = field(default_factory=dict)
     starts: dict[Place, int] = field(default_factory=dict)
 
 
@@ -103,9 +107,13 @@ def beginnings(bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), 
     spec = _offset_spec()
     admin, metadata = reached(bootstrap_servers, options, timeout)
     found = Beginnings(len(metadata.topics[TOPIC].partitions))
+    shares = metadata.topics.get(SHARES)
+    if shares is not None and shares.error is None:
+        found.share_partitions = len(shares.partitions) if _allowed(admin, SHARES, timeout, "Read") else None
+    sizes = {TOPIC: found.log_sizes, SHARES: found.share_sizes}
     for chunk in _chunks(_with_leaders(metadata)):
         starts = admin.list_offsets(dict.fromkeys(chunk, spec.earliest()), request_timeout=timeout)
-        of_log = [place for place in chunk if place.topic == TOPIC]
+        of_log = [place for place in chunk if place.topic in sizes]
         ends = admin.list_offsets(dict.fromkeys(of_log, spec.latest()), request_timeout=timeout) if of_log else {}
         for place in chunk:
             start = _answer(starts[place])
@@ -113,7 +121,7 @@ def beginnings(bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), 
             if start is not None:
                 found.starts[place.topic, place.partition] = start[0]
                 if end is not None:
-                    found.log_sizes[place.partition] = end[0] - start[0]
+                    sizes[place.topic][place.partition] = end[0] - start[0]
     return found
 
 
@@ -300,22 +308,33 @@ def _check_topic(metadata: Any, bootstrap_servers: str) -> None:
 
 
 def _check_permission(admin: Any, bootstrap_servers: str, timeout: float) -> None:
-    """Who may describe the log and not read it is told before Spark starts. Brokers without permissions say nothing."""
-    from confluent_kafka import KafkaException, TopicCollection
-
-    asked = admin.describe_topics(
-        TopicCollection([TOPIC]), include_authorized_operations=True, request_timeout=timeout
-    )[TOPIC]
-    try:
-        allowed = asked.result().authorized_operations
-    except KafkaException:  # a broker that does not know the question
-        return
-    names = sorted(one.name.capitalize() for one in allowed or ())
+    """Who may describe the log and not read it is told before Spark starts."""
+    names = _operations(admin, TOPIC, timeout)
     if names and "Read" not in names:
         raise PipelineError(
             f"{TOPIC} on {bootstrap_servers} may not be read: this user needs the permission Read on the topic, and has"
             f" {', '.join(names)}"
         )
+
+
+def _allowed(admin: Any, topic: str, timeout: float, operation: str) -> bool:
+    """Whether this user may do that with a topic, as far as the broker tells."""
+    names = _operations(admin, topic, timeout)
+    return not names or operation in names
+
+
+def _operations(admin: Any, topic: str, timeout: float) -> list[str]:
+    """What this user may do with a topic. Brokers without permissions, or without the question, name none."""
+    from confluent_kafka import KafkaException, TopicCollection
+
+    asked = admin.describe_topics(
+        TopicCollection([topic]), include_authorized_operations=True, request_timeout=timeout
+    )[topic]
+    try:
+        allowed = asked.result().authorized_operations
+    except KafkaException:
+        return []
+    return sorted(one.name.capitalize() for one in allowed or ())
 
 
 def _check_group(admin: Any, bootstrap_servers: str, options: Sequence[tuple[str, str]], timeout: float) -> None:

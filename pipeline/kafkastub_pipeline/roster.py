@@ -1,4 +1,4 @@
-"""A group of KIP-848 as its records make it, one after the other; `tables.current.live_groups` has how it ends."""
+"""A consumer or share group as its records make it, one after the other; `tables.current.live_groups` has its end."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ HEADS: Final = {
     )
 }
 """The record that a group of each type has while it exists."""
-MEMBER: Final = int(RecordType.CONSUMER_GROUP_MEMBER_METADATA)
-SUBSCRIBERS: Final = (MEMBER, int(RecordType.CONSUMER_GROUP_REGULAR_EXPRESSION))
+MEMBERS: Final = {
+    int(type_): type_.kind.value
+    for type_ in (RecordType.CONSUMER_GROUP_MEMBER_METADATA, RecordType.SHARE_GROUP_MEMBER_METADATA)
+}
+"""The record that each member has of a group of each type."""
+SUBSCRIBERS: Final = (*MEMBERS, int(RecordType.CONSUMER_GROUP_REGULAR_EXPRESSION))
 """Members, and the regular expressions that they subscribe to."""
 
 
@@ -62,9 +66,9 @@ class Roster:
                 self.group_type = None
             return
         assert part.name is not None
-        if part.record_type == MEMBER and not part.tombstone and self.group_type is None:
-            self.group_type = "consumer"  # compaction may leave its own record behind those of its members
-        kept = self.members if part.record_type == MEMBER else self._patterns
+        if part.record_type in MEMBERS and not part.tombstone and self.group_type is None:
+            self.group_type = MEMBERS[part.record_type]  # compaction may leave its own record behind its members'
+        kept = self.members if part.record_type in MEMBERS else self._patterns
         before = kept.pop(part.name, ())
         if not part.tombstone:
             kept[part.name] = part.topics

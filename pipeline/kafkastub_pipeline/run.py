@@ -10,8 +10,9 @@ from kafkastub_pipeline.decode.latest import CANDIDATE, decoded_with_candidates
 from kafkastub_pipeline.errors import PipelineError
 from kafkastub_pipeline.files import Files, check_writable
 from kafkastub_pipeline.moment import view
+from kafkastub_pipeline.session import local_table
 from kafkastub_pipeline.settings import Settings
-from kafkastub_pipeline.sources import read_journal, read_kafka, read_raw
+from kafkastub_pipeline.sources import RAW_DDL, SHARES, read_journal, read_kafka, read_raw
 from kafkastub_pipeline.tables.made_from import Run
 from kafkastub_pipeline.write import Store
 
@@ -59,6 +60,7 @@ def run(spark: SparkSession, settings: Settings) -> list[str]:
             seen.journal,
             seen.past,
             None if cluster is None else cluster.retention_minutes,
+            _shares(spark, settings, begun),
         )
         all_tables.write_all(made)
     finally:
@@ -81,6 +83,16 @@ def _raw(spark: SparkSession, settings: Settings, begun: Beginnings | None) -> D
         raise PipelineError("there is nothing to read: give --bootstrap-servers, --raw or --records")
     servers, sizes = settings.bootstrap_servers, begun.log_sizes
     return read_kafka(spark, servers, begun.log_partitions, settings.options, sizes=sizes)
+
+
+def _shares(spark: SparkSession, settings: Settings, begun: Beginnings | None) -> DataFrame | None:
+    """The records of `__share_group_state`, none where there is no such topic; None where it may not be read."""
+    if settings.bootstrap_servers is None or begun is None or begun.share_partitions is None:
+        return None
+    if not begun.share_partitions:
+        return local_table(spark, [], RAW_DDL)
+    count, sizes = begun.share_partitions, begun.share_sizes
+    return read_kafka(spark, settings.bootstrap_servers, count, settings.options, SHARES, sizes)
 
 
 def _saved_records(spark: SparkSession, path: str) -> DataFrame:

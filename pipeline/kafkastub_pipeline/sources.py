@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 TOPIC: Final = "__consumer_offsets"
+SHARES: Final = "__share_group_state"
 GROUP: Final = "kafkastub-pipeline"
 """What the names of its clients' groups begin with. They have no members and commit nothing."""
 SMALL_LOG: Final = 100_000
 """Records that are read and decoded in a few seconds, in as many tasks as there are processors."""
 RAW_COLUMNS: Final = ("key", "value", "partition", "offset", "timestamp")
+RAW_DDL: Final = "key binary, value binary, `partition` int, offset bigint, timestamp timestamp"
 JOURNAL_SCHEMA_VERSION: Final = 1
 JOURNAL_COLUMNS: Final = (
     "sequence",
@@ -65,7 +67,7 @@ def read_kafka(
     topic: str = TOPIC,
     sizes: Mapping[int, int] | None = None,
 ) -> DataFrame:
-    """All records of `__consumer_offsets`, or of a copy of it, that are there now.
+    """All records of `__consumer_offsets`, of a copy of it, or of another topic, that are there now.
 
     Args:
         sizes: how many records partitions hold at most, where that is known. Each partition that is read is a task with

@@ -55,10 +55,12 @@ class Log:
         """A KIP-848 group's own record."""
         self._write(RecordType[f"{kind}_GROUP_METADATA"], group, at, tombstone=tombstone)
 
-    def member(self, group: str, member: str, at: int, *topics: str, tombstone: bool = False) -> None:
+    def member(
+        self, group: str, member: str, at: int, *topics: str, kind: str = "CONSUMER", tombstone: bool = False
+    ) -> None:
         """A member's record."""
         of_member = {"member_id": member, "topics": list(topics)}
-        self._write(RecordType.CONSUMER_GROUP_MEMBER_METADATA, group, at, tombstone=tombstone, **of_member)
+        self._write(RecordType[f"{kind}_GROUP_MEMBER_METADATA"], group, at, tombstone=tombstone, **of_member)
 
     def pattern(self, group: str, pattern: str, at: int, *topics: str) -> None:
         """The topics that a regular expression stands for."""

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkastub_pipeline.history import NOBODY, Commit, Deletion, Event, Explained, GroupHistory, World
-from kafkastub_pipeline.roster import HEADS, MEMBER, SUBSCRIBERS, Part, Roster
+from kafkastub_pipeline.roster import HEADS, MEMBERS, SUBSCRIBERS, Part, Roster
 
 MINUTE_MS = 60_000
 TOPICS = ("a", "b")
@@ -74,10 +74,10 @@ def test_a_roster_has_what_the_last_record_of_each_member_says(parts: list[Part]
     roster = Roster()
     for part in parts:
         roster.take(part)
-    last = {(part.record_type, part.name): part for part in parts if part.record_type in SUBSCRIBERS}
+    last = {(part.record_type in MEMBERS, part.name): part for part in parts if part.record_type in SUBSCRIBERS}
     left = [part for part in last.values() if not part.tombstone]
     assert roster.subscribed == {topic for part in left for topic in part.topics}
-    assert set(roster.members) == {part.name for part in left if part.record_type == MEMBER}
+    assert set(roster.members) == {part.name for part in left if part.record_type in MEMBERS}
 
 
 def test_an_event_costs_the_same_in_a_group_of_many_offsets():

@@ -57,7 +57,10 @@ def history() -> Log:
     log.commit("compacted", "orders", MINUTE)
     log.epoch("compacted", 5 * HOUR)
 
+    log.member("shared", "m", 0, "orders", kind="SHARE")
     log.epoch("shared", 0, kind="SHARE")
+    log.member("shared", "m", HOUR, kind="SHARE", tombstone=True)
+    log.epoch("shared", HOUR, kind="SHARE")
     log.commit("shared", "orders", 0)
     return log
 
@@ -143,7 +146,9 @@ def test_the_timeline_goes_on_across_an_upgrade(records: DataFrame) -> None:
             (181, "Dead", "removed", [], []),
         ],
         "downgraded": [(0, "Stable", "members joined", ["m"], []), (60, "Stable", "converted", [], [])],
+        "shared": [(0, "Stable", "members joined", ["m"], []), (60, "Empty", "emptied", [], ["m"])],
     }
     classic = [row.generation for row in rows if row.group_id == "upgraded"]
     assert classic == [1, None, None, None]
-    assert {row.protocol_type for row in rows if row.state != "Dead"} == {"consumer"}
+    types = {(row.group_id == "shared", row.protocol_type) for row in rows if row.state != "Dead"}
+    assert types == {(False, "consumer"), (True, "share")}

@@ -24,7 +24,7 @@ MS = int(NOW.timestamp() * 1000)
 DAY = timedelta(days=1)
 EVIL = "{{ 7*7 }}<img src=x onerror=\"document.title='owned'\"></text></svg><script>document.title='owned'</script>"
 ODD = (EVIL, "$\\frac{1}{2}$ & 'quoted' \"twice\"", "turned\u202egnp.exe\x00\x1b[31m", "группа 注文", "")
-SECTIONS = ("expiry", "whatif", "lag", "stale", "commands", "timeline", "audit", "coverage", "tables")
+SECTIONS = ("expiry", "whatif", "lag", "shares", "stale", "commands", "timeline", "audit", "coverage", "tables")
 PLOTS = (
     "per day ahead",
     "Records behind",
@@ -89,6 +89,10 @@ def rows() -> dict[str, list[dict[str, Any]]]:
         "deletion_audit": [
             {**audit, "reason": "expiry", "predicted": True, "late_ms": 17},
             {**audit, "reason": "OffsetDelete", "predicted": False},
+        ],
+        "share_partitions": [
+            {**one, "lag_records": 40, "available": 3, "archiving": 2, "archived": 7, "max_delivery_count": 5}
+            for one in place
         ],
         "protocol_coverage": [
             {**cell, "api_version": 8, "error_code": 0, "error": "NONE", "requests": 900, "exercised": True},

@@ -1,4 +1,4 @@
-"""What the records of consumer groups say (KIP-848), one by one."""
+"""What the records of consumer groups (KIP-848) and share groups (KIP-932) say, one by one."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ from kafkawire.messages.consumer_group_target_assignment_member_value import Con
 from kafkawire.messages.consumer_group_target_assignment_metadata_value import (
     ConsumerGroupTargetAssignmentMetadataValue,
 )
+from kafkawire.messages.share_group_current_member_assignment_value import ShareGroupCurrentMemberAssignmentValue
+from kafkawire.messages.share_group_member_metadata_value import ShareGroupMemberMetadataValue
+from kafkawire.messages.share_group_metadata_value import ShareGroupMetadataValue
+from kafkawire.messages.share_group_state_partition_metadata_value import ShareGroupStatePartitionMetadataValue
+from kafkawire.messages.share_group_target_assignment_member_value import ShareGroupTargetAssignmentMemberValue
+from kafkawire.messages.share_group_target_assignment_metadata_value import ShareGroupTargetAssignmentMetadataValue
 from kafkawire.schema import Message
 
 STATES: Final = {0: "STABLE", 1: "UNREVOKED_PARTITIONS", 2: "UNRELEASED_PARTITIONS"}
@@ -23,15 +29,19 @@ STATES: Final = {0: "STABLE", 1: "UNREVOKED_PARTITIONS", 2: "UNRELEASED_PARTITIO
 
 
 def take_modern(found: dict[str, Any], message: Message) -> None:
-    """The columns of a value, where it is of a consumer group."""
-    if isinstance(message, ConsumerGroupMetadataValue):
+    """The columns of a value, where it is of a consumer group or of a share group."""
+    if isinstance(message, ConsumerGroupMetadataValue | ShareGroupMetadataValue):
         found["modern"] = {"epoch": message.epoch}
-    elif isinstance(message, ConsumerGroupTargetAssignmentMetadataValue):
+    elif isinstance(message, ConsumerGroupTargetAssignmentMetadataValue | ShareGroupTargetAssignmentMetadataValue):
         found["modern"] = {"epoch": message.assignment_epoch}
     elif isinstance(message, ConsumerGroupMemberMetadataValue):
         found["topics"] = list(message.subscribed_topic_names or ())
         found["modern"] = {"client": _client(message)}
-    elif isinstance(message, ConsumerGroupTargetAssignmentMemberValue):
+    elif isinstance(message, ShareGroupMemberMetadataValue):
+        found["topics"] = list(message.subscribed_topic_names)
+        client = {"client_id": message.client_id, "client_host": message.client_host, "rack_id": message.rack_id}
+        found["modern"] = {"client": client}
+    elif isinstance(message, ConsumerGroupTargetAssignmentMemberValue | ShareGroupTargetAssignmentMemberValue):
         found["modern"] = {"assigned": _assigned(message.topic_partitions)}
     elif isinstance(message, ConsumerGroupCurrentMemberAssignmentValue):
         found["modern"] = {
@@ -40,6 +50,14 @@ def take_modern(found: dict[str, Any], message: Message) -> None:
             "assigned": _assigned(message.assigned_partitions),
             "pending_revocation": _assigned(message.partitions_pending_revocation),
         }
+    elif isinstance(message, ShareGroupCurrentMemberAssignmentValue):
+        found["modern"] = {
+            "epoch": message.member_epoch,
+            "member_state": STATES.get(message.state, "UNKNOWN"),
+            "assigned": _assigned(message.assigned_partitions),
+        }
+    elif isinstance(message, ShareGroupStatePartitionMetadataValue):
+        found["modern"] = {"assigned": _assigned(message.initialized_topics)}
     elif isinstance(message, ConsumerGroupRegularExpressionValue):
         found["topics"] = list(message.topics)
 

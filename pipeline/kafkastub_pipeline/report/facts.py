@@ -53,6 +53,7 @@ class Facts:
     coverage_cells: int = 0
     audit: list[Row] | None = None
     errors: Row | None = None
+    shares: Row | None = None
 
 
 def gathered(spark: SparkSession, source: str) -> Facts:
@@ -74,6 +75,7 @@ def gathered(spark: SparkSession, source: str) -> Facts:
     facts.coverage, facts.coverage_cells = tables.asked("protocol_coverage", _coverage) or (None, 0)
     facts.audit = tables.asked("deletion_audit", _audit)
     facts.errors = tables.asked("decode_errors", _errors)
+    facts.shares = tables.asked("share_partitions", _shares)
     return facts
 
 
@@ -321,6 +323,29 @@ def _audit(frame: DataFrame) -> list[Row]:
         f.expr("max(if(reason = 'expiry', late_ms, null))").alias("max_late_ms"),
     )
     return _rows(asked.orderBy("what", f.desc("tombstones")))
+
+
+def _shares(frame: DataFrame) -> Row:
+    """Share groups: what is behind, what is in flight, and what was given up; those that are most behind."""
+    from pyspark.sql import functions as f
+
+    sums = "partitions", "lag_records", "in_flight", "archived", "archiving"
+    asked = (
+        frame.withColumn("in_flight", f.expr("available + archiving"))
+        .groupBy("group_id")
+        .agg(
+            f.count("*").alias("partitions"),
+            f.sum("lag_records").alias("lag_records"),
+            f.sum("in_flight").alias("in_flight"),
+            f.sum("archived").alias("archived"),
+            f.sum("archiving").alias("archiving"),
+            f.max("max_delivery_count").alias("max_delivery_count"),
+            f.sum("undecoded").alias("undecoded"),
+        )
+    )
+    counted = asked.agg(f.count("*").alias("groups"), *(f.sum(name).alias(name) for name in (*sums, "undecoded")))
+    first = asked.orderBy(f.desc_nulls_last("lag_records"), "group_id").limit(GROUPS)
+    return _rows(counted)[0] | {"by_group": _rows(first)}
 
 
 def _errors(frame: DataFrame) -> Row:

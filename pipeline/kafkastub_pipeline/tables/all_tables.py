@@ -14,6 +14,7 @@ from kafkastub_pipeline.tables.events import decode_errors, group_events, offset
 from kafkastub_pipeline.tables.forecast import expiry_forecast, pending
 from kafkastub_pipeline.tables.history import findings
 from kafkastub_pipeline.tables.lag import lag, missing, next_records, watermarks
+from kafkastub_pipeline.tables.shares import share_partitions
 from kafkastub_pipeline.tables.stale import stale_offsets
 from kafkastub_pipeline.tables.timeline import group_timeline
 from kafkastub_pipeline.tables.whatif import ends, retention_whatif
@@ -33,6 +34,9 @@ def write_all(run: Run) -> None:
     marks = watermarks(run.spark, run.cluster).persist()
     _of_the_present(run, marks)
     _of_the_past(run, marks)
+    if run.shares is not None:
+        until_ms = None if run.settings.now == "log" else run.now_ms
+        run.table("share_partitions", share_partitions(run.spark, run.shares, marks, run.cluster, until_ms))
     marks.unpersist()
     if run.journal is not None:
         servers = run.settings.bootstrap_servers

@@ -77,7 +77,11 @@ TABLES: Final[dict[str, Columns]] = {
         ("state_timestamp", "timestamp", "when the group came into its state; null where the record does not say"),
         ("members", _MEMBERS, "of a classic group; `topics` is null where a subscription cannot be parsed"),
         ("subscribed_topics", "array<string>", "what the members subscribe to; null where that is not known"),
-        ("epoch", "int", "of a consumer group, of its target assignment, or of a member, whatever the record is about"),
+        (
+            "epoch",
+            "int",
+            "of a consumer or share group, of its target assignment, or of a member, whatever the record is about",
+        ),
         (
             "client",
             _CLIENT,
@@ -93,8 +97,9 @@ TABLES: Final[dict[str, Columns]] = {
         (
             "assigned",
             _ASSIGNED,
-            "partitions that a member of a consumer group has, each with the epoch in which it was given to it (Kafka"
-            " 4.4 and later), or is to have (`CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER`)",
+            "partitions that a member has, each with the epoch in which it was given to it (consumer groups of Kafka"
+            " 4.4 and later), or is to have (`…_TARGET_ASSIGNMENT_MEMBER`); those of a share group that the share"
+            " coordinator knows (`SHARE_GROUP_STATE_PARTITION_METADATA`)",
         ),
         ("pending_revocation", _ASSIGNED, "partitions that it has and is to give up"),
         ("schema_version", "smallint", "of the record's value; null for a tombstone"),
@@ -228,7 +233,7 @@ TABLES: Final[dict[str, Columns]] = {
         ("at", "timestamp", "when it happened"),
         ("state", "string", "`Stable`, `Empty` or `Dead`"),
         ("until", "timestamp", "when the next thing happened; null for the last"),
-        ("generation", "int", "the generation; null for a KIP-848 group"),
+        ("generation", "int", "the generation of a classic group; null for another one"),
         ("protocol_type", "string", "of the group"),
         ("members", "int", "how many members"),
         ("joined", "array<string>", "members that were not in the generation before"),
@@ -237,8 +242,8 @@ TABLES: Final[dict[str, Columns]] = {
             "cause",
             "string",
             "`created`, `members joined`, `members left`, `members replaced`, `subscription changed`,"
-            " `leader rejoined`, `new epoch` (of a KIP-848 group: partitions changed, for example), `emptied`,"
-            " `converted` (from a classic group to a KIP-848 one or back), `removed`",
+            " `leader rejoined`, `new epoch` (of a consumer or share group: partitions changed, for example),"
+            " `emptied`, `converted` (from a classic group to a KIP-848 one or back), `removed`",
         ),
         *_LOG,
         *_TIME,
@@ -272,6 +277,33 @@ TABLES: Final[dict[str, Columns]] = {
         ("expires_at", "timestamp", "when the rules made it expire; null where they did not"),
         ("late_ms", "bigint", "the tombstone's time less `expires_at`; negative where it went before"),
         *_LOG,
+        *_TIME,
+    ),
+    "share_partitions": (
+        _GROUP,
+        ("topic", "string", "the topic; null where the cluster does not tell which one has the id"),
+        ("partition", "int", "the partition"),
+        ("topic_id", "string", "id of the topic"),
+        ("start_offset", "bigint", "before it the group is done with everything; null where it has not begun"),
+        ("last_offset", "bigint", "up to here something is known of single records; null where nothing is"),
+        ("delivery_complete_count", "int", "so many records behind the start offset are done with; null: unknown"),
+        ("available", "bigint", "records that were given back, or are delivered now: who has them is not written"),
+        ("acknowledged", "bigint", "records behind the start offset that were accepted"),
+        ("archiving", "bigint", "records whose dead letter is being written (Kafka 4.4 and later)"),
+        ("archived", "bigint", "records that were rejected, or delivered too often, or are none"),
+        ("max_delivery_count", "int", "how often the record was delivered that was delivered most often"),
+        (
+            "lag_records",
+            "bigint",
+            "high watermark less the start offset and what is done with behind it; null where either is not known",
+        ),
+        ("state_epoch", "int", "how often the share partition was begun anew"),
+        ("leader_epoch", "int", "of the leader that has read its state last"),
+        ("snapshot_epoch", "int", "counts its snapshots"),
+        ("undecoded", "bigint", "so many of its records since the last snapshot cannot be decoded"),
+        ("log_partition", "int", "where its newest record is: partition of `__share_group_state`"),
+        ("log_offset", "bigint", "and offset"),
+        ("log_timestamp", "timestamp", "timestamp of the record"),
         *_TIME,
     ),
     "protocol_coverage": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.decode.latest import current_of
-from kafkastub_pipeline.roster import HEADS, MEMBER, SUBSCRIBERS
+from kafkastub_pipeline.roster import HEADS, MEMBERS, SUBSCRIBERS
 from kafkastub_pipeline.tables.columns import time_of
 from kafkastub_pipeline.tables.events import group_kind, groups, offsets
 from kafkawire.offsets_topic import RecordType
@@ -68,7 +68,7 @@ def live_groups(records: DataFrame) -> DataFrame:
         .groupBy("group_id")
         .agg(
             f.array_distinct(f.flatten(f.collect_list("topics"))).alias("subscribed"),
-            f.sum(f.expr(f"int(record_type = {MEMBER})")).alias("members"),
+            f.sum(f.expr(f"int(record_type in {(*MEMBERS,)})")).alias("members"),
         )
     )
     modern = heads.join(subscriptions, "group_id", "left").select(

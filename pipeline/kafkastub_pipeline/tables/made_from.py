@@ -28,6 +28,7 @@ class Run:
         complete: `log_partition` and `complete_ms`, for partitions whose log does not begin at its beginning.
         cluster: None without a broker, and in a view of the past.
         past: whether the log goes on behind `now_ms`.
+        shares: raw records of `__share_group_state`; None where they are not to be had.
         broker_retention_minutes: `offsets.retention.minutes` of the cluster; None where it does not tell.
     """
 
@@ -42,6 +43,7 @@ class Run:
     journal: DataFrame | None
     past: bool = False
     broker_retention_minutes: int | None = None
+    shares: DataFrame | None = None
     written: list[str] = field(default_factory=list)
 
     def table(self, name: str, frame: DataFrame, partition_by: tuple[str, ...] = ()) -> DataFrame:

@@ -1,6 +1,6 @@
-"""`group_timeline`: the generations of classic and KIP-848 groups, and what made each.
+"""`group_timeline`: the generations of classic groups, the epochs of consumer and share groups, and what made each.
 
-A classic group has one record a generation, a KIP-848 group one for itself and one for each member. Those of one
+A classic group has one record a generation, another one has one for itself and one for each member. Those of one
 moment, which the broker writes together, are put together here.
 """
 
@@ -20,11 +20,11 @@ from kafkawire.offsets_topic import RecordType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_HEAD: Final = int(RecordType.CONSUMER_GROUP_METADATA)
+_HEADS: Final = (int(RecordType.CONSUMER_GROUP_METADATA), int(RecordType.SHARE_GROUP_METADATA))
 _READ: Final = "group_id", "log_ms", "log_partition", "log_offset", "record_type", "member_id", "tombstone", "topics"
 _MOMENT_DDL: Final = (
     "group_id string, log_ms bigint, log_partition int, log_offset bigint, tombstone boolean, names array<string>,"
-    " subscribed array<string>"
+    " subscribed array<string>, protocol_type string"
 )
 _MOMENT: Final = pa.schema(
     [
@@ -35,12 +35,13 @@ _MOMENT: Final = pa.schema(
         ("tombstone", pa.bool_()),
         ("names", pa.list_(pa.string())),
         ("subscribed", pa.list_(pa.string())),
+        ("protocol_type", pa.string()),
     ]
 )
 
 
 def _moments(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Runs in a worker over records of KIP-848 groups, sorted by group and log offset.
+    """Runs in a worker over records of groups with epochs, sorted by group and log offset.
 
     What each moment made of a group: where it changed, and where it began another epoch.
     """
@@ -53,11 +54,11 @@ def _moments(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             was, epoch = roster.group_type, False
             for _, _, log_partition, log_offset, type_, name, tombstone, topics in of_moment:  # noqa: B007
                 roster.take(Part(type_, name, tombstone, tuple(topics or ())))
-                epoch |= type_ == _HEAD and not tombstone
+                epoch |= type_ in _HEADS and not tombstone
             dead = roster.group_type is None
             if dead and was is None:
                 continue  # members of a group that is to come, or was
-            now = dead, sorted(roster.members), sorted(roster.subscribed)
+            now = dead, sorted(roster.members), sorted(roster.subscribed), roster.group_type
             if epoch or now != before:
                 row = group_id, log_ms, log_partition, log_offset, *now
                 found.append(dict(zip(_MOMENT.names, row, strict=True)))
@@ -81,13 +82,12 @@ def _generations(records: DataFrame) -> DataFrame:
         .select(*place, f.expr(names).alias("names"), f.expr(ids).alias("ids"), "generation", "protocol_type")
     )
     modern = (
-        all_.where(f"record_type in {(_HEAD, *SUBSCRIBERS)}")
+        all_.where(f"record_type in {(*_HEADS, *SUBSCRIBERS)}")
         .select(*_READ)
         .repartition("group_id")
         .sortWithinPartitions("group_id", "log_offset")
         .mapInArrow(_moments, _MOMENT_DDL)
         .withColumn("ids", f.col("names"))
-        .withColumn("protocol_type", f.expr("if(tombstone, null, 'consumer')"))
     )
     return classic.withColumn("modern", f.lit(False)).unionByName(
         modern.withColumn("modern", f.lit(True)), allowMissingColumns=True
