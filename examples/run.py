@@ -11,6 +11,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 BIN = HERE.parent / ".venv" / "bin"
+CONTAINERS = HERE.parent / ".cache" / "examples" / "testcontainers"
+"""What the example with Testcontainers for Python needs is installed there: none of it is ours."""
 
 PROJECTS: dict[str, list[list[str]]] = {
     "pytest": [
@@ -18,10 +20,21 @@ PROJECTS: dict[str, list[list[str]]] = {
         [str(BIN / "python"), "-m", "pytest", "-q", "-n", "2", "-p", "randomly"],
     ],
     "java": [["mvn", "-q", "-B", "-Dstyle.color=never", "test"]],
+    "spring": [["mvn", "-q", "-B", "-Dstyle.color=never", "test"]],
     "go": [["go", "test", "-count=1", "./..."]],
     "node": [["npm", "ci", "--no-audit", "--no-fund"], ["npm", "test"]],
     "rust": [["cargo", "test", "--quiet", "--locked"]],
+    "testcontainers/python": [
+        [str(BIN / "python"), "-m", "venv", str(CONTAINERS)],
+        [str(CONTAINERS / "bin" / "pip"), "install", "--quiet", "-r", "requirements.txt"],
+        [str(CONTAINERS / "bin" / "mypy"), "--strict", "--config-file=", "."],
+        [str(CONTAINERS / "bin" / "pytest"), "-q", "-ra"],
+    ],
+    "testcontainers/java": [["mvn", "-q", "-B", "-Dstyle.color=never", "test"]],
+    "testcontainers/go": [["go", "vet", "./..."], ["go", "test", "-count=1", "./..."]],
+    "testcontainers/node": [["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], ["npm", "test"]],
 }
+"""By folder. Those with containers are compiled; they run where an engine has the image `kafkastub`."""
 
 
 def main(wanted: list[str]) -> int:
@@ -31,6 +44,8 @@ def main(wanted: list[str]) -> int:
         print(f"no such example: {', '.join(sorted(unknown))}; there are {', '.join(PROJECTS)}", file=sys.stderr)
         return 2
     environment = {**os.environ, "KAFKASTUB": str(BIN / "kafkastub")}
+    # The janitor of Testcontainers is an image of a registry, which may be out of reach; the examples clean up.
+    environment.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")
     failed: list[str] = []
     for name in wanted or PROJECTS:
         tool = PROJECTS[name][0][0]
