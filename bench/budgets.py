@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import observed
 import settling
+import shares
+import snapshots
 from cases import CASES
 from results import Results
 from startup import FIXTURE_DOWN, FIXTURE_UP, NEW_STUB, SERVE
@@ -53,7 +55,7 @@ def _round_trips(results: Results) -> Iterator[Verdict]:
         if name in with_echo:
             yield _at_most(results, name, ECHO, 1.5)
         yield _at_most(results, name, KFAKE, 1.0)
-    for name in (*BULK, *TRANSACTIONS):
+    for name in (*BULK, *TRANSACTIONS, *shares.STEPS, *shares.TOGETHER):
         yield _at_most(results, name, KFAKE, 1.0)
     yield _aborted(results)
     yield from _consumer_groups(results)
@@ -168,7 +170,22 @@ def _starts(results: Results) -> Iterator[Verdict]:
             yield Verdict(what, f"≤ {most:g} ms", f"{found:.1f} ms", found <= most)
 
 
+def _snapshots(results: Results) -> Iterator[Verdict]:
+    found = results.snapshots
+    for what, took, most in (
+        ("a snapshot", found and found.take_ms, 5.0),
+        ("a restore", found and found.restore_ms, 10.0),
+    ):
+        count = found.records if found else 1_000_000
+        name, budget = f"{what} of 100 topics, {count:,} records", f"≤ {most:g} ms"
+        if took is None:
+            yield Verdict(name, budget, results.absent.get(snapshots.NAME, "not selected"), None)
+        else:
+            yield Verdict(name, budget, f"{took:.1f} ms", took <= most)
+
+
 def _rest(results: Results) -> Iterator[Verdict]:
+    yield from _snapshots(results)
     for case in observed.CASES:
         what, budget = f"{case} with journal, metrics, a fault rule", f"≥ {observed.BUDGET:g} × without"
         found = results.observed.get(case)

@@ -9,6 +9,7 @@ from budgets import STUB, Verdict
 from codec import Timing
 from results import Results
 from settling import MEMBERS, PARTITIONS, Settled
+from snapshots import Snapshots
 from sustained import Throughput
 from upkeep import Upkeep
 from volume import Volume
@@ -87,6 +88,15 @@ def upkeep_line(found: Upkeep) -> str:
     return (
         f"{found.offsets:,} offsets: a sweep that expires {found.due:,} of them takes {found.due_ms:.1f} ms, "
         f"a restart from the data directory {found.restart_ms:,.0f} ms.\n"
+    )
+
+
+def snapshots_line(found: Snapshots) -> str:
+    """What has no budget: the slowest restore, the way by deleting and creating, a file."""
+    return (
+        f"{found.records:,} records: the slowest restore takes {found.worst_restore_ms:.1f} ms; topics deleted and "
+        f"created again {found.recreate_ms:,.0f} ms; a snapshot to a file ({found.file_mb:.1f} MB) "
+        f"{found.save_ms:,.0f} ms, a stub from there {found.load_ms:,.0f} ms.\n"
     )
 
 

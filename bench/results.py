@@ -11,6 +11,7 @@ from typing import Any
 from codec import Timing
 from observed import Watching
 from settling import Settled
+from snapshots import Snapshots
 from sustained import Throughput
 from upkeep import Upkeep
 from volume import Volume
@@ -34,6 +35,7 @@ class Results:
     observed: dict[str, Watching] = field(default_factory=dict)
     """By case."""
     upkeep: Upkeep | None = None
+    snapshots: Snapshots | None = None
     absent: dict[str, str] = field(default_factory=dict)
     """Who or what could not take part, and why."""
     seconds: float = 0.0

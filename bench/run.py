@@ -29,6 +29,8 @@ import contestants
 import observed
 import report
 import settling
+import shares
+import snapshots
 import startup
 import sustained
 import transactions
@@ -53,6 +55,7 @@ class Plan:
     codec_rounds: int
     starts: int
     volume_groups: int
+    snapshot_records: int
     sustained_rounds: int
     sustained_part: float
     """Of the records of each load."""
@@ -63,6 +66,7 @@ FULL = Plan(
     codec_rounds=11,
     starts=9,
     volume_groups=1000,
+    snapshot_records=1_000_000,
     sustained_rounds=3,
     sustained_part=1.0,
 )
@@ -71,6 +75,7 @@ QUICK = Plan(
     codec_rounds=3,
     starts=3,
     volume_groups=200,
+    snapshot_records=100_000,
     sustained_rounds=1,
     sustained_part=0.2,
 )
@@ -115,6 +120,12 @@ def run(plan: Plan, selected: Selection, starters: dict[str, Starter]) -> Result
             results.upkeep = upkeep.measure(plan.volume_groups)
         except Unavailable as error:
             results.absent[SWEEP] = str(error)
+    if snapshots.NAME in selected:
+        _say("snapshots")
+        try:
+            results.snapshots = snapshots.measure(plan.snapshot_records)
+        except Unavailable as error:
+            results.absent[snapshots.NAME] = str(error)
     results.seconds = monotonic() - start
     return results
 
@@ -122,7 +133,8 @@ def run(plan: Plan, selected: Selection, starters: dict[str, Starter]) -> Result
 def _wire(plan: Plan, selected: Selection, starters: dict[str, Starter], results: Results) -> None:
     chosen = [case for case in (*cases.CASES, *transactions.CASES) if case.name in selected]
     with_transactions = any(step in selected for steps in transactions.STEPS.values() for step in steps)
-    if not chosen and not with_transactions and settling.NAME not in selected:
+    with_shares = any(step in selected for step in (*shares.STEPS, *shares.TOGETHER))
+    if not chosen and not with_transactions and not with_shares and settling.NAME not in selected:
         return
     with ExitStack() as stack:
         running: list[Contestant] = []
@@ -141,6 +153,8 @@ def _wire(plan: Plan, selected: Selection, starters: dict[str, Starter], results
             results.wire[case.name] = wire.measure(case, running, plan.effort)
         _say("transactions")
         results.wire |= transactions.measure(running, plan.effort, lambda step: step in selected)
+        _say("share groups")
+        results.wire |= shares.measure(running, plan.effort, lambda step: step in selected)
         if settling.NAME in selected:
             _say(settling.NAME)
             servers = [one for one in running if one.name != wire.ECHO]
@@ -204,6 +218,8 @@ def _print(results: Results, verdicts: list[budgets.Verdict]) -> None:
         parts.append(report.sustained_table(results.sustained))
     if results.upkeep is not None:
         parts.append(report.upkeep_line(results.upkeep))
+    if results.snapshots is not None:
+        parts.append(report.snapshots_line(results.snapshots))
     parts.append(report.verdict_table(verdicts))
     if results.absent:
         parts.append("\n".join(f"Without {name}: {why}" for name, why in results.absent.items()) + "\n")

@@ -8,14 +8,15 @@ the round trips; of the rates there are those of whole transactions.
 from __future__ import annotations
 
 import itertools
-import statistics
 import struct
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from time import monotonic, perf_counter_ns
+from functools import partial
+from time import perf_counter_ns
 
+import cycles
 from cases import FETCH, MIB, PRODUCE, TIMESTAMP, TOPIC, Case, create_topic
 from contestants import Contestant
+from cycles import Cycle
 from frames import BadAnswer, Client, error_codes, frame, read_answer
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
@@ -32,8 +33,7 @@ from kafkawire.messages.txn_offset_commit_request import (
 )
 from kafkawire.records import NewRecord, build_batch
 from kafkawire.schema import Message
-from placement import APART, TOGETHER, placed
-from wire import ECHO, LEAST_ROUNDS, Effort, Measured, Series
+from wire import Effort, Measured
 
 INIT, ADD, ADD_OFFSETS, COMMIT, FIND_COORDINATOR = 4, 3, 3, 3, 4
 END = {1: 3, 2: 5}
@@ -184,62 +184,24 @@ _RAISED = struct.Struct(">ihqh")
 def measure(contestants: Sequence[Contestant], effort: Effort, selected: Callable[[str], bool]) -> dict[str, Measured]:
     """The round trips of every step."""
     found: dict[str, Measured] = {}
-    for transaction_version, steps in STEPS.items():
+    for (_, steps), begin in zip(STEPS.items(), (_begin_first, _begin_second), strict=True):
         if any(map(selected, steps)):
-            found |= _measure(transaction_version, [one for one in contestants if one.name != ECHO], effort)
+            found |= cycles.measure(steps, contestants, effort, begin)
     return found
 
 
-def _measure(transaction_version: int, contestants: Sequence[Contestant], effort: Effort) -> dict[str, Measured]:
-    steps = STEPS[transaction_version]
-    found: dict[str, Measured] = {step: {one.name: Series() for one in contestants} for step in steps}
-    servers, deadline = deque(contestants), monotonic() + effort.most_seconds
-    for number in range(effort.rounds):
-        if number >= LEAST_ROUNDS and monotonic() > deadline:
-            break
-        servers.rotate()
-        for contestant in servers:
-            series = [found[step][contestant.name] for step in steps]
-            if series[0].failure is None:
-                try:
-                    _round(transaction_version, contestant, series, effort)
-                except (BadAnswer, OSError) as error:
-                    series[0].failure = f"{type(error).__name__}: {error}"
-                    for one in series[1:]:
-                        one.failure = series[0].failure
-    return found
+def _begin_first(client: Client) -> Cycle:
+    return partial(_first, Transactional(client), _topic(client))
 
 
-def _round(transaction_version: int, contestant: Contestant, series: list[Series], effort: Effort) -> None:
-    with Client(contestant.host, contestant.port) as client:
-        topic = f"{WRITE_TOPIC}-{next(_number)}"
-        create_topic(client, topic, 1)
-        producer = Transactional(client)
-        rates = []
-        for placement in (TOGETHER, APART):
-            with placed(contestant, placement):
-                taken = _cycles(transaction_version, producer, topic, effort.seconds * len(series))
-            rates.append(1e9 / statistics.fmean(map(sum, zip(*taken, strict=True))))
-            for one, each in zip(series, taken, strict=True):
-                each.sort()
-                p50, p99 = (one.p50_us, one.p99_us) if placement == TOGETHER else (one.apart_p50_us, one.apart_p99_us)
-                p50.append(statistics.median(each) / 1000)
-                p99.append(each[min(len(each) - 1, len(each) * 99 // 100)] / 1000)
-        for one in series:
-            one.per_second.append(max(rates))
+def _begin_second(client: Client) -> Cycle:
+    return partial(_second, Transactional(client), _topic(client))
 
 
-def _cycles(transaction_version: int, producer: Transactional, topic: str, seconds: float) -> list[list[int]]:
-    """The nanoseconds of each step, in order."""
-    transaction = _first if transaction_version == 1 else _second
-    taken: list[list[int]] = [[] for _ in STEPS[transaction_version]]
-    for _ in range(20):
-        list(transaction(producer, topic))
-    until = perf_counter_ns() + int(seconds * 1e9)
-    while perf_counter_ns() < until:
-        for times, elapsed in zip(taken, transaction(producer, topic), strict=True):
-            times.append(elapsed)
-    return taken
+def _topic(client: Client) -> str:
+    topic = f"{WRITE_TOPIC}-{next(_number)}"
+    create_topic(client, topic, 1)
+    return topic
 
 
 def _first(producer: Transactional, topic: str) -> Iterator[int]:
