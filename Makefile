@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 WORKERS ?= 2
 
-.PHONY: help run test test-docker check oracle oracle-expiry differential conformance mutants soak golden messages docs clients programs examples bench lock clean
+.PHONY: help run test test-docker check oracle oracle-expiry differential conformance mutants soak chaos golden messages docs clients programs examples bench lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -17,18 +17,19 @@ help:
 	@echo "make check         ruff, mypy, import contracts, generated code"
 	@echo "make oracle        the same scenarios on Apache Kafka 4.4.0 and on the stub, fixed seeds"
 	@echo "make oracle-expiry the expiry of offsets on both; waits for two real minutes"
-	@echo "make differential  any seeds: SEEDS=1-1000 ARGS=\"--steps 40\" (--kind consumer|data|odd|broken|access)"
+	@echo "make differential  any seeds: SEEDS=1-1000 ARGS=\"--steps 40\" (--kind consumer|share|data|odd|broken|access)"
 	@echo "make conformance   the suite of kafkastub conform on stub, two Apache Kafkas and kfake; writes docs/conformance.md"
 	@echo "make clients       twelve client libraries on the stub and Apache Kafka; writes docs/clients.md (Maven, Go, Node.js, Cargo)"
 	@echo "make programs      applications with transactions on the stub and Apache Kafka; writes docs/programs.md (Maven, Go)"
 	@echo "make mutants       seeded defects in copies of the stub: each has to fail a case of that suite"
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
+	@echo "make chaos         workers with a bug and correct ones, a thousand seeds of trouble"
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
 	@echo "make test-pipeline the PySpark pipeline's tests (Java 17); make bench-pipeline its figures"
 	@echo "make golden        record the golden transcripts from Apache Kafka anew"
 	@echo "make messages      generate protocol/kafkawire/messages anew"
-	@echo "make docs          write docs/coverage.md and docs/profiles.md anew"
+	@echo "make docs          write docs/coverage.md, profiles.md, kips.md, releases.md and openapi.json anew"
 	@echo "make lock          resolve requirements/*.lock anew"
 
 # What setting up has to say goes to standard error: the first line of `make run` is the ready line.
@@ -85,6 +86,9 @@ mutants: $(DEV)
 
 soak: $(DEV)
 	$(PYTEST) -m soak $(ARGS)
+
+chaos: $(DEV)
+	CHAOS_SEEDS=1000 $(PYTEST) tests/chaos $(ARGS)
 
 golden: $(DEV)
 	$(BIN)/python -m tests.golden.record $(ARGS)

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from kafkastub.handlers.registry import registrations
+
 if TYPE_CHECKING:
     from tests.clients.jvm import Jvm
     from tests.oracle.apache_kafka import ApacheKafka
+
+registrations()  # pytester forgets what is imported beside it: a handler that is imported again is registered twice
 
 IGNORED_WARNINGS = (
     # kafka-python reads its schemas with functions that Python 3.11 and 3.12 deprecate (3.13 took that back).

@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -176,3 +177,14 @@ def test_an_environment_that_cannot_be_is_refused(run, name: str, value: str, se
     assert docker("wait", container) == "2"
     done = subprocess.run(["docker", "logs", container], capture_output=True, text=True, check=True)
     assert sentence in done.stderr
+
+
+@pytest.mark.parametrize(("example", "tool"), [("python", "python3"), ("java", "mvn"), ("go", "go"), ("node", "npm")])
+def test_the_examples_with_testcontainers_run_it(example: str, tool: str):
+    if shutil.which(tool) is None:
+        pytest.skip(f"this machine has no {tool}")
+    environment = {**os.environ, "KAFKASTUB_ENGINE": "1"}  # nothing is skipped
+    command = [sys.executable, "examples/run.py", f"testcontainers/{example}"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"testcontainers/{example}: passed" in done.stdout

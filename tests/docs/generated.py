@@ -10,6 +10,7 @@ from kafkastub.config.own import PROFILE as OWN_PROFILE
 from kafkastub.config.profile import PROFILES, Profile
 from kafkastub.handlers.registry import registrations
 from tests.docs.kips import TABLES
+from tests.docs.openapi import openapi
 from tests.docs.releases import releases
 from tests.source_text import parsed
 
@@ -88,7 +89,13 @@ def kips() -> str:
     return "\n".join(lines) + "\n"
 
 
-DOCUMENTS = {"coverage.md": coverage, "kips.md": kips, "profiles.md": profiles, "releases.md": releases}
+DOCUMENTS = {
+    "coverage.md": coverage,
+    "kips.md": kips,
+    "openapi.json": openapi,
+    "profiles.md": profiles,
+    "releases.md": releases,
+}
 
 if __name__ == "__main__":
     DOCS.mkdir(exist_ok=True)

@@ -39,7 +39,7 @@ def test_the_python_runs(guide: str):
 def test_every_action_and_option_of_the_guide_exists():
     text = (DOCS / "cli.md").read_text()
     helps = [run("groups", action, "--help").out for action in ("list", "describe", "delete-offsets", "reset-offsets")]
-    helps.append(run("topics", "create", "--help").out)
+    helps += [run("topics", "create", "--help").out, run("serve", "--help").out]
     known = set(re.findall(r"--[a-z][a-z-]*", "".join(helps)))
     actions = {"--list", "--describe", "--delete", "--delete-offsets", "--reset-offsets", "--create", "--alter"}
     mentioned = set(re.findall(r"--[a-z][a-z-]*", text))

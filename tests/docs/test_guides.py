@@ -17,8 +17,8 @@ BLOCKS = [
 
 
 ELSEWHERE = {
-    "as-version.md", "cli.md", "consumer-groups.md", "control.md", "differential.md", "faults.md", "pytest.md",
-    "security.md", "transactions.md", "without-sleeps.md",
+    "as-version.md", "chaos.md", "cli.md", "consumer-groups.md", "control.md", "differential.md", "faults.md",
+    "pytest.md", "security.md", "share-groups.md", "transactions.md", "without-sleeps.md",
 }  # fmt: skip
 """Their examples run in tests of their own."""
 
