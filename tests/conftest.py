@@ -26,6 +26,8 @@ IGNORED_WARNINGS = (
     # Clients that leave a socket to the garbage collector do so in whichever test comes next. Ours are uvloop's.
     "ignore:unclosed <(socket|ssl):ResourceWarning",
     "ignore:Exception ignored in. <(socket|ssl):pytest.PytestUnraisableExceptionWarning",
+    "ignore:Unclosed AIOKafkaConnection:ResourceWarning",
+    "ignore:Exception ignored in. <function AIOKafkaConnection:pytest.PytestUnraisableExceptionWarning",
 )
 
 CONFIG: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
