@@ -16,7 +16,6 @@ import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -118,7 +117,11 @@ public final class Workers {
         return config;
     }
 
-    /** Confirms what it takes, commits when all of it is confirmed, and goes back to what is committed when that fails. */
+    private static TopicPartition partition(ConsumerRecord<?, ?> record) {
+        return new TopicPartition(record.topic(), record.partition());
+    }
+
+    /** Commits when all that it took is confirmed; when anything fails, it goes back to what is committed. */
     private static class Correct implements ConsumerRebalanceListener {
         final KafkaConsumer<String, String> reading;
         final KafkaProducer<String, String> writing;
@@ -177,19 +180,19 @@ public final class Workers {
 
         void rewind() {
             taken.clear();
-            for (Map.Entry<TopicPartition, OffsetAndMetadata> one : reading.committed(reading.assignment()).entrySet()) {
-                if (one.getValue() == null) {
-                    reading.seekToBeginning(List.of(one.getKey()));
+            reading.committed(reading.assignment()).forEach((partition, committed) -> {
+                if (committed == null) {
+                    reading.seekToBeginning(List.of(partition));
                 } else {
-                    reading.seek(one.getKey(), one.getValue());
+                    reading.seek(partition, committed);
                 }
-            }
+            });
         }
 
         /** Whoever has it next begins with what is committed. */
         @Override
         public void onPartitionsRevoked(Collection<TopicPartition> revoked) {
-            taken.removeIf(record -> revoked.contains(new TopicPartition(record.topic(), record.partition())));
+            taken.removeIf(record -> revoked.contains(partition(record)));
         }
 
         @Override
@@ -217,7 +220,7 @@ public final class Workers {
         }
     }
 
-    /** Bug: after a rebalance it goes on behind what it had taken, and what was not confirmed of it is not taken again. */
+    /** Bug: after a rebalance it goes on behind what it had taken, and what was not confirmed of it is left out. */
     private static final class ForgetsToRewind extends Correct {
         private final Map<TopicPartition, Long> book = new HashMap<>();
 
@@ -228,7 +231,7 @@ public final class Workers {
         @Override
         void take() {
             super.take();
-            taken.forEach(one -> book.merge(new TopicPartition(one.topic(), one.partition()), one.offset() + 1, Math::max));
+            taken.forEach(one -> book.merge(partition(one), one.offset() + 1, Math::max));
         }
 
         @Override

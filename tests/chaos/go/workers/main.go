@@ -215,7 +215,7 @@ func keepingABook(one *worker) []kgo.Opt {
 	return []kgo.Opt{kgo.OnPartitionsRevoked(revoked), kgo.OnPartitionsLost(revoked), kgo.AdjustFetchOffsetsFn(goOn)}
 }
 
-// Bug: after a rebalance it goes on behind what it had taken, and what was not confirmed of it is not taken again.
+// Bug: after a rebalance it goes on behind what it had taken, and what was not confirmed of it is left out.
 func forgetsToRewind(ctx context.Context, one *worker) error {
 	records, err := one.take(ctx)
 	if err != nil {
