@@ -45,15 +45,23 @@ def working(worker: str, servers: str) -> Iterator[None]:
 
 async def supervised(worker: Worker, servers: str) -> None:
     """Let it work on and on."""
+    this = asyncio.current_task()
+    assert this is not None
     while True:
-        with suppress(Exception):
-            reading = AIOKafkaConsumer(
-                bootstrap_servers=servers, group_id="confirming", auto_offset_reset="earliest",
-                enable_auto_commit=False, heartbeat_interval_ms=20, session_timeout_ms=6000, max_poll_records=10,
-                **QUICK,
-            )  # fmt: skip
-            async with reading, AIOKafkaProducer(bootstrap_servers=servers, **QUICK) as writing:
-                await worker(reading, writing)
+        reading = AIOKafkaConsumer(
+            bootstrap_servers=servers, group_id="confirming", auto_offset_reset="earliest",
+            enable_auto_commit=False, heartbeat_interval_ms=20, session_timeout_ms=6000, max_poll_records=10,
+            **QUICK,
+        )  # fmt: skip
+        try:
+            with suppress(Exception):
+                async with reading, AIOKafkaProducer(bootstrap_servers=servers, **QUICK) as writing:
+                    await worker(reading, writing)
+        except asyncio.CancelledError:
+            # Of a fetch, maybe: where one is about to be tried again, stop() of aiokafka 0.14 ends with it too early.
+            await reading._client.close()
+            if this.cancelling():
+                raise
         await asyncio.sleep(0.01)
 
 
