@@ -1,8 +1,8 @@
 """The coordinator's hard state: what survives it, because it is in `__consumer_offsets`.
 
-Offsets, the last persisted generation of every classic group, and the groups with epochs. `apply` is the one place where
-it changes, live and at load alike. Members' sessions, parked joins and rebalances in progress are soft state and live
-in the group types' packages.
+Offsets, the last persisted generation of every classic group, and the groups with epochs. `apply` is the one place
+where it changes, live and at load alike. Members' sessions, parked joins and rebalances in progress are soft state and
+live in the group types' packages.
 """
 
 from __future__ import annotations
@@ -150,7 +150,8 @@ class HardState:
         """Whether there is anything of the group."""
         offsets = self.offsets
         of_types: tuple[Container[str], ...] = (self.generations, self.consumer, self.share, self.streams)
-        return any(group_id in one for one in of_types) or bool(offsets.topics(group_id)) or offsets.has_pending(group_id)
+        has_offsets = bool(offsets.topics(group_id)) or offsets.has_pending(group_id)
+        return has_offsets or any(group_id in one for one in of_types)
 
 
 def _copied(one: Any) -> Any:

@@ -6,13 +6,20 @@ state, a live group and a log may share them. Kafka: StreamsCoordinatorRecordHel
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from kafkastub.coordinator.records import StreamsRecord
-from kafkastub.coordinator.streams.tasks import TasksTuple, TasksTupleWithEpochs
-from kafkastub.coordinator.streams.topology import Topology
 
+Tasks = Mapping[str, frozenset[int]]
+"""Partitions by subtopology id."""
+EpochsOfTasks = Mapping[str, Mapping[int, int]]
+"""By subtopology id and partition the epoch in which the member was given it."""
+TasksOfKinds = tuple[Tasks, Tasks, Tasks]
+"""Active ones, standby ones, warm-up ones: `streams.tasks.TasksTuple`."""
+EpochsOfKinds = tuple[EpochsOfTasks, Tasks, Tasks]
+"""The same: `streams.tasks.TasksTupleWithEpochs`."""
 Pairs = tuple[tuple[str, str], ...]
 """Names and values."""
 NO_TOPOLOGY_EPOCH = -1
@@ -24,6 +31,16 @@ class Endpoint(NamedTuple):
 
     host: str
     port: int
+
+
+class WrittenTopology(Protocol):
+    """`streams.topology.Topology`, which compares as Kafka's does."""
+
+    @property
+    def epoch(self) -> int: ...
+
+    @property
+    def subtopologies(self) -> Sequence[Any]: ...
 
 
 class _OfGroup(StreamsRecord):
@@ -80,7 +97,7 @@ class StreamsGroupTopology(StreamsRecord):
     """What the group runs."""
 
     group_id: str
-    topology: Topology
+    topology: WrittenTopology
 
 
 class StreamsGroupTopologyTombstone(_OfGroup):
@@ -144,7 +161,7 @@ class StreamsGroupTargetAssignmentMember(StreamsRecord):
 
     group_id: str
     member_id: str
-    tasks: TasksTuple
+    tasks: TasksOfKinds
 
 
 class StreamsGroupTargetAssignmentMemberTombstone(_OfMember):
@@ -168,8 +185,8 @@ class StreamsGroupCurrentMemberAssignment(StreamsRecord):
     member_epoch: int
     previous_member_epoch: int
     state: int
-    assigned: TasksTupleWithEpochs
-    pending_revocation: TasksTupleWithEpochs
+    assigned: EpochsOfKinds
+    pending_revocation: EpochsOfKinds
 
 
 class StreamsGroupCurrentMemberAssignmentTombstone(_OfMember):

@@ -6,11 +6,10 @@ there means nothing. Kafka: GroupMetadataManager.replay.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final, NamedTuple
 
 from kafkastub.coordinator.records import StreamsRecord
-from kafkastub.coordinator.streams.topology import Topology
 from kafkastub.coordinator.streams_records import (
     StreamsGroupCurrentMemberAssignment,
     StreamsGroupCurrentMemberAssignmentTombstone,
@@ -24,6 +23,7 @@ from kafkastub.coordinator.streams_records import (
     StreamsGroupTargetAssignmentMetadataTombstone,
     StreamsGroupTopology,
     StreamsGroupTopologyTombstone,
+    WrittenTopology,
 )
 
 
@@ -130,12 +130,11 @@ def weight(record: StreamsRecord) -> int:
     return _A_RECORD
 
 
-def _weight_of(tasks: Any) -> int:
-    kinds: tuple[Mapping[str, Any], ...] = (tasks.active, tasks.standby, tasks.warmup)
+def _weight_of(kinds: Iterable[Mapping[str, Collection[int]]]) -> int:
     return sum(_A_SUBTOPOLOGY + _A_TASK * len(some) for kind in kinds for some in kind.values())
 
 
-def _weight_of_topology(topology: Topology) -> int:
+def _weight_of_topology(topology: WrittenTopology) -> int:
     weight = 0
     for one in topology.subtopologies:
         internal = (*one.state_changelog_topics, *one.repartition_source_topics)

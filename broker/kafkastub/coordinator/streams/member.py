@@ -16,8 +16,10 @@ from kafkastub.coordinator.streams.tasks import (
 )
 from kafkastub.coordinator.streams_records import (
     Endpoint,
+    EpochsOfKinds,
     StreamsGroupCurrentMemberAssignment,
     StreamsGroupMemberMetadata,
+    TasksOfKinds,
 )
 from kafkawire.java_order import string_map_order, string_order
 
@@ -141,13 +143,14 @@ def assignment_record(group_id: str, member: StreamsMember) -> StreamsGroupCurre
     )
 
 
-def read_target(tasks: TasksTuple) -> TasksTuple:
+def read_target(tasks: TasksOfKinds) -> TasksTuple:
     """Tasks as they are read from the record that they are written to: in the order of its map."""
     return TasksTuple(*(_in_order(some) for some in tasks))
 
 
-def _read(tasks: TasksTupleWithEpochs) -> TasksTupleWithEpochs:
-    return TasksTupleWithEpochs(_in_order(tasks.active), _in_order(tasks.standby), _in_order(tasks.warmup))
+def _read(tasks: EpochsOfKinds) -> TasksTupleWithEpochs:
+    active, standby, warmup = tasks
+    return TasksTupleWithEpochs(_in_order(active), _in_order(standby), _in_order(warmup))
 
 
 def _in_order(tasks: Mapping[str, V]) -> Mapping[str, V]:

@@ -21,7 +21,7 @@ from kafkastub.coordinator.streams.tasks import (
     written,
     written_epochs,
 )
-from kafkastub.coordinator.streams.topology import Subtopology, Topology, TopicInfo
+from kafkastub.coordinator.streams.topology import Subtopology, TopicInfo, Topology
 from kafkawire.messages.streams_group_current_member_assignment_key import StreamsGroupCurrentMemberAssignmentKey
 from kafkawire.messages.streams_group_current_member_assignment_value import (
     StreamsGroupCurrentMemberAssignmentValue,
@@ -149,9 +149,10 @@ def _current(record: records.StreamsGroupCurrentMemberAssignment) -> tuple[Messa
     return StreamsGroupCurrentMemberAssignmentKey(record.group_id, record.member_id), value
 
 
-def _current_tasks(tasks: TasksTupleWithEpochs) -> Iterable[list[CurrentTaskIds]]:
-    yield [CurrentTaskIds(*one) for one in written_epochs(tasks.active)]
-    for some in (tasks.standby, tasks.warmup):
+def _current_tasks(tasks: records.EpochsOfKinds) -> Iterable[list[CurrentTaskIds]]:
+    active, *others = tasks
+    yield [CurrentTaskIds(*one) for one in written_epochs(active)]
+    for some in others:
         yield [CurrentTaskIds(*one, assignment_epochs=None) for one in written(some)]
 
 
