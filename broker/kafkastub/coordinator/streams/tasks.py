@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from kafkawire.java_order import string_map_order, string_order
+from kafkastub.coordinator.modern.computed_order import computed_order
+from kafkawire.java_order import string_hash, string_map_order, string_order
 
 V = TypeVar("V")
 
@@ -129,9 +130,11 @@ def in_map_order(put: Mapping[str, V]) -> dict[str, V]:
 
 def with_new_in_front(there: Mapping[str, V], new: Mapping[str, V]) -> dict[str, V]:
     """A `HashMap` after `computeIfAbsent`: what comes new is before what is in its bucket; the rest keeps its place."""
-    front = [subtopology_id for subtopology_id in new if subtopology_id not in there]
-    found = {i: new[i] for i in reversed(front)} | {i: new.get(i, some) for i, some in there.items()}
-    return in_map_order(found) if front else found
+    found = {**there, **new}
+    if len(found) == len(there):
+        return found
+    asked = ((string_hash(i), i) for i in new)
+    return {i: found[i] for i in computed_order(asked, there=((string_hash(i), i) for i in there))}
 
 
 def merged(one: Tasks, other: Tasks) -> Tasks:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from kafkastub.coordinator.modern.computed_order import computed_order
 from kafkawire.java_order import hash_map_order, spread, string_hash, string_map_order
 
 
@@ -58,21 +59,8 @@ class Compaction:
         return sorted(found, key=lambda at: spread(hashes[at]) & 15)
 
     def _first_put(self, tasks: Sequence[int]) -> list[int]:
-        """Subtopologies as they come out of the first map, into which `HashMap.computeIfAbsent` put them.
-
-        It puts what is new before what is in its bucket, and makes room only with the next task after it is full.
-        """
+        """Subtopologies as they come out of the first map."""
         firsts, hashes = self._firsts, self._hashes
         at_task = [bisect_right(firsts, task) - 1 for task in tasks]
         keys = ((31 * hashes[at] + task - firsts[at] & 0xFFFFFFFF, at) for at, task in zip(at_task, tasks, strict=True))
-        put: list[int] = []
-        seen: set[int] = set()
-        table = 16
-        for at in hash_map_order(keys):
-            if len(put) > table * 3 // 4:
-                table *= 2
-            if at not in seen:
-                seen.add(at)
-                put.append(at)
-        put.reverse()
-        return sorted(put, key=lambda at: spread(hashes[at]) & table - 1)
+        return computed_order((hashes[at], at) for at in hash_map_order(keys))

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from kafkastub.coordinator.modern.assignors.compacted import Compaction
 from kafkastub.coordinator.modern.assignors.errors import AssignorError
 from kafkastub.coordinator.modern.assignors.processes import Process, Queue, Quota
-from kafkawire.java_order import hash_map_order, string_hash, string_order
+from kafkastub.coordinator.modern.computed_order import computed_order
+from kafkawire.java_order import string_hash, string_order
 
 _Before = tuple[Process, str]
 """A member as it was: its process as it is to be, and its id."""
@@ -100,10 +101,8 @@ class _State:
         by_process: dict[str, list[str]] = {}
         for member_id, member in members.items():
             by_process.setdefault(member.process_id, []).append(member_id)
-        self._processes = {
-            process_id: Process(by_process[process_id])
-            for process_id in hash_map_order(((string_hash(p), p) for p in by_process), len(members))
-        }
+        asked = ((string_hash(member.process_id), member.process_id) for member in members.values())
+        self._processes = {i: Process(by_process[i]) for i in computed_order(asked, len(members))}
         self._had_active: dict[int, _Before] = {}
         self._had_state: dict[int, list[_Before]] = {}
         self._look_back()
