@@ -137,10 +137,16 @@ public final class StreamsTasks {
             if (next.equals(member)) out.append("C same\n");
             else out.append("C ").append(next.state()).append(' ').append(next.memberEpoch()).append(' ')
                 .append(next.previousMemberEpoch()).append(' ').append(text(next.assignedTasks())).append(' ')
-                .append(text(next.tasksPendingRevocation())).append('\n');
+                .append(text(sorted(next.tasksPendingRevocation()))).append('\n');
         } catch (ApiException e) {
             out.append("F ").append(e.getMessage()).append('\n');
         }
+    }
+
+    /** The order of what is let go of shows nowhere: records are sorted. */
+    private static TasksTupleWithEpochs sorted(TasksTupleWithEpochs tasks) {
+        return new TasksTupleWithEpochs(new TreeMap<>(tasks.activeTasksWithEpochs()),
+            new TreeMap<>(tasks.standbyTasks()), new TreeMap<>(tasks.warmupTasks()));
     }
 
     private static Map<String, Set<Integer>> tasks(String text) {

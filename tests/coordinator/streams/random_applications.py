@@ -211,8 +211,12 @@ def _some(chance: random.Random, often: float = 0.6) -> TasksTuple:
 
 
 def _tasks(chance: random.Random) -> Tasks:
-    few = chance.sample(("0", "1", "11", "A", "!", "Q"), chance.randint(1, 3))
-    return tasks_of([TaskIds(i, chance.sample(range(5), chance.randint(1, 3))) for i in sorted(few)])
+    """Of few subtopologies, some of which share a bucket of Kafka's map, or of so many that the map is full."""
+    if chance.random() < 0.95:
+        some = chance.sample(("0", "1", "11", "A", "!", "Q"), chance.randint(1, 3))
+    else:
+        some = [str(number) for number in chance.sample(range(20), chance.randint(8, 14))]
+    return tasks_of([TaskIds(i, chance.sample(range(5), chance.randint(1, 3))) for i in sorted(some)])
 
 
 def _with_epochs(chance: random.Random, tasks: TasksTuple) -> TasksTupleWithEpochs:

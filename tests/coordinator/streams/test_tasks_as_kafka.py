@@ -122,7 +122,7 @@ def _step(talk: _Talk, heartbeat: Heartbeat, took: Callable[..., None]) -> None:
         return
     talk.found.append(
         f"C {after.state.name} {after.member_epoch} {after.previous_member_epoch} "
-        f"{_has(after.assigned)} {_has(after.pending_revocation)}"
+        f"{_has(after.assigned)} {_has(_in_order(after.pending_revocation))}"
     )
     took(after)
 
@@ -151,6 +151,11 @@ def _running(running: RunningTasks, seen: Mapping[str, list[int]]) -> str:
 
 def _has(tasks: TasksTupleWithEpochs) -> str:
     return f"{_epochs(tasks.active)} {_tasks(tasks.standby)} {_tasks(tasks.warmup)}"
+
+
+def _in_order(tasks: TasksTupleWithEpochs) -> TasksTupleWithEpochs:
+    active, standby, warmup = (dict(sorted(some.items())) for some in tasks)
+    return TasksTupleWithEpochs(active, standby, warmup)
 
 
 def _tuple(tasks: TasksTuple) -> str:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
+from kafkastub.coordinator.modern.computed_order import computed_order
 from kafkastub.coordinator.streams.member import MemberState, StreamsMember
 from kafkastub.coordinator.streams.tasks import (
     EMPTY_WITH_EPOCHS,
@@ -33,7 +34,7 @@ from kafkastub.coordinator.streams.tasks import (
     in_map_order,
 )
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.java_order import copied, string_map_order
+from kafkawire.java_order import copied, string_hash, string_map_order
 
 _Sets = dict[str, set[int]]
 
@@ -99,8 +100,8 @@ class Reconciliation(NamedTuple):
         for role, of_role in ((standby, has.standby), (warmup, has.warmup)):
             for subtopology_id, partition in self._promoted(of_role):
                 if revoking or partition not in active.gets.get(subtopology_id, NO_PARTITIONS):
-                    _add(role.keeps, subtopology_id, partition)
-        keeps = TasksTupleWithEpochs(_epochs(active.keeps, has), _frozen(standby.keeps), _frozen(warmup.keeps))
+                    role.keep(subtopology_id, partition)
+        keeps = TasksTupleWithEpochs(_epochs(active.keeps, has), standby.kept(), warmup.kept())
         if revoking:
             return _moved(member, MemberState.UNREVOKED_TASKS, epoch, keeps, loses)
         waits = active.waits or standby.waits or warmup.waits
@@ -169,13 +170,32 @@ class _Change:
         waits: the member has to wait for some that others still have.
     """
 
-    __slots__ = ("gets", "keeps", "loses", "waits")
+    __slots__ = ("_asked", "_new", "gets", "keeps", "loses", "waits")
 
     def __init__(self) -> None:
         self.keeps: _Sets = {}
         self.loses: _Sets = {}
         self.gets: _Sets = {}
         self.waits = False
+        self._asked: list[str] = []
+        self._new: set[str] = set()
+
+    def keep(self, subtopology_id: str, partition: int) -> None:
+        """One more; Kafka puts it there with `HashMap.computeIfAbsent`."""
+        self._asked.append(subtopology_id)
+        if subtopology_id not in self.keeps:
+            self._new.add(subtopology_id)
+            self.keeps[subtopology_id] = set()
+        self.keeps[subtopology_id].add(partition)
+
+    def kept(self) -> Tasks:
+        """What it keeps, in the order of Kafka's map."""
+        keeps = _frozen(self.keeps)
+        if not self._new or len(keeps) < 2:
+            return keeps
+        there = in_map_order({i: string_hash(i) for i in self.keeps if i not in self._new})
+        asked = ((string_hash(i), i) for i in self._asked)
+        return {i: keeps[i] for i in computed_order(asked, there=((code, i) for i, code in there.items()))}
 
 
 def _change(has: Mapping[str, Collection[int]], target: Tasks, held: Callable[[str, int], bool]) -> _Change:
@@ -205,7 +225,7 @@ def _grant(role: _Change, has: Mapping[str, Iterable[int]]) -> list[tuple[str, i
     ]
     for subtopology_id, partition in granted:
         _remove(role.gets, subtopology_id, partition)
-        _add(role.keeps, subtopology_id, partition)
+        role.keep(subtopology_id, partition)
     return granted
 
 
@@ -213,16 +233,6 @@ def _convert(has: Tasks, outgoing: _Change, incoming: _Change) -> None:
     """Standby tasks become warm-up tasks, or the other way. Kafka: convertReplicaRole."""
     for subtopology_id, partition in _grant(incoming, has):
         _remove(outgoing.loses, subtopology_id, partition)
-
-
-def _add(tasks: _Sets, subtopology_id: str, partition: int) -> None:
-    """One more; a subtopology that comes new is before the others, as `HashMap.computeIfAbsent` puts it there."""
-    if subtopology_id not in tasks:
-        others = dict(tasks)
-        tasks.clear()
-        tasks[subtopology_id] = set()
-        tasks.update(others)
-    tasks[subtopology_id].add(partition)
 
 
 def _remove(tasks: _Sets, subtopology_id: str, partition: int) -> None:
