@@ -17,6 +17,10 @@ from kafkawire.messages import streams_group_topology_value as record
 RawTopology = request.Topology | record.StreamsGroupTopologyValue
 """What a member sends and what is written have the same fields."""
 
+MOST_ITEMS = 10_000
+"""Subtopologies, topics and configurations that a member may send, together. Kafka has no such limit, but for the size
+of the record that they are in."""
+
 
 @dataclass(frozen=True, slots=True)
 class TopicInfo:
@@ -97,7 +101,16 @@ class Topology:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         return cls(raw.epoch, tuple(map(_subtopology, raw.subtopologies)))
 
-    from_heartbeat = from_record = of
+    from_record = of
+
+    @classmethod
+    def from_heartbeat(cls, raw: request.Topology) -> Topology:
+        """What a member says. Raises INVALID_REQUEST for more than anybody has, which all others would wait for."""
+        items = sum(map(_items, raw.subtopologies))
+        if items > MOST_ITEMS:
+            what = f"Topology has {items} subtopologies, topics and configurations; this broker takes {MOST_ITEMS}."
+            raise KafkaError(ErrorCode.INVALID_REQUEST, what)
+        return cls.of(raw)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Topology):
@@ -118,6 +131,14 @@ class Topology:
             for one in self.by_id.values()
             for name in (*one.inputs(), *(topic.name for topic in one.state_changelog_topics))
         )
+
+
+def _items(raw: request.Subtopology) -> int:
+    names = len(raw.source_topics) + len(raw.source_topic_regex) + len(raw.repartition_sink_topics)
+    topics = (*raw.state_changelog_topics, *raw.repartition_source_topics)
+    joined = (len(one.source_topics) + len(one.repartition_source_topics) for one in raw.copartition_groups)
+    configs = sum(len(topic.topic_configs) for topic in topics)
+    return 1 + names + len(topics) + configs + len(raw.copartition_groups) + sum(joined)
 
 
 def _subtopology(raw: request.Subtopology | record.Subtopology) -> Subtopology:
