@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from kafkastub.state.internal_topics.internal_topic import InternalTopic
     from kafkastub.state.quota_usage import MutedChannels, Throttle
     from kafkastub.state.sharing.sharing import Sharing
-    from kafkastub.state.streams_internal_topics import CreationErrors
     from kafkastub.state.transactions.transactions import Transactions
     from kafkastub.storage.disk import Disk
 
@@ -142,8 +141,8 @@ class BrokerState:
         """Of commits for the empty group id, by client."""
         self.not_served_warnings = RateLimiter()
         """Of requests for what is not served yet, by API and address."""
-        self.streams_creation_errors: CreationErrors | None = None
-        """Why internal topics of streams groups could not be created; None before the first was to be."""
+        self.streams_creation_errors: Any = None
+        """Why internal topics of streams groups could not be created: `CreationErrors`, once the first was to be."""
         self._sweep_every: int = config["offsets.retention.check.interval.ms"]
         self._sweep_at: int | None = None
         self._clean_every: int = config["log.retention.check.interval.ms"]
