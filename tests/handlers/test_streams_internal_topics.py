@@ -5,6 +5,8 @@ All texts are those of a live Apache Kafka 4.4.0.
 
 from __future__ import annotations
 
+import pytest
+
 from kafkastub.coordinator.streams.configured import ConfiguredInternalTopic
 from kafkastub.coordinator.streams.statuses import Status
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
@@ -57,6 +59,7 @@ def _topic(
     return ConfiguredInternalTopic(name, partitions, replication_factor, pairs)
 
 
+@pytest.mark.behaviour("TH-6")
 def test_topics_are_created_with_their_configurations_and_the_answer_does_not_tell():
     group = _Group()
     said = group.beat(
@@ -73,6 +76,7 @@ def test_topics_are_created_with_their_configurations_and_the_answer_does_not_te
     assert (len(inner.partitions), inner.configs) == (4, {"retention.ms": "-1"})
 
 
+@pytest.mark.behaviour("TH-6")
 def test_a_replication_factor_that_cannot_be_reached():
     group = _Group({"default.replication.factor": 2})
     asked = _topic("given", 1, 3), _topic("default", 1), _topic("one", 1, 1)
@@ -86,6 +90,7 @@ def test_a_replication_factor_that_cannot_be_reached():
     assert group.beat(*asked[:2]) == f"{_MISSING}; Creation failed: given {given}, default {default}."
 
 
+@pytest.mark.behaviour("TH-6")
 def test_what_fails_is_told_by_the_heartbeats_behind_and_not_tried_again_for_a_while():
     group = _Group()
     bad = [_topic(f"t{i}", 1, foo="1") for i in range(5)]
@@ -102,6 +107,7 @@ def test_what_fails_is_told_by_the_heartbeats_behind_and_not_tried_again_for_a_w
     assert group.there() == ["good", "t0"]
 
 
+@pytest.mark.behaviour("TH-6")
 def test_topics_that_cannot_be():
     group = _Group()
     group.beat(_topic("a.b"))
@@ -114,6 +120,7 @@ def test_topics_that_cannot_be():
     )
 
 
+@pytest.mark.behaviour("TH-6")
 def test_too_many_partitions_are_refused_for_all_of_them():
     group = _Group()
     many = _topic("many", 10_000), _topic("one", 1)
@@ -123,6 +130,7 @@ def test_too_many_partitions_are_refused_for_all_of_them():
     assert group.beat(*many) == f"{_MISSING}; Creation failed: one {why}, many {why}."
 
 
+@pytest.mark.behaviour("TH-6")
 def test_who_may_not_create_topics_is_told_at_once():
     group = _Group({"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"})
     assert group.state.authorizer is not None
@@ -145,6 +153,7 @@ def test_who_may_not_create_topics_is_told_at_once():
     assert group.there() == ["a", "b", "c"]
 
 
+@pytest.mark.behaviour("TH-6")
 def test_partitions_count_for_the_quota_of_who_asks():
     group = _Group()
     state = group.state

@@ -134,6 +134,7 @@ def test_a_member_may_not_send_more_than_anybody_has():
     assert len(Topology.of(most).by_id) == 2  # what is written is read
 
 
+@pytest.mark.behaviour("TH-5")
 def test_missing_sources_are_named_three_of_them():
     wanted = Subtopology("0", ("e", "d", "c", "b", "a"))
     assert _why({"d": 1}, wanted) == (
@@ -143,6 +144,7 @@ def test_missing_sources_are_named_three_of_them():
     assert _why({"d": 1, "e": 1, "c": 1}, wanted)[1] == "Source topics a, b are missing."
 
 
+@pytest.mark.behaviour("TH-5")
 def test_internal_topics_get_as_many_partitions_as_the_widest_input():
     writer = Subtopology("0", ("two", "five"), (), (TopicInfo("kept"),), ("inner",))
     reader = Subtopology("1", ("two",), repartition_source_topics=(TopicInfo("inner"),))
@@ -169,6 +171,7 @@ def test_internal_topics_get_as_many_partitions_as_the_widest_input():
     assert [one.partitions for one in told.subtopologies[1].repartition_source_topics] == [0]
 
 
+@pytest.mark.behaviour("TH-5")
 def test_topics_that_are_joined_must_fit():
     joined = Subtopology("0", ("two", "five"), copartition_groups=(CopartitionGroup((0, 1)),))
     assert _why({"two": 2, "five": 5}, joined) == (
