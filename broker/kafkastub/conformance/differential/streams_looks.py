@@ -80,7 +80,7 @@ def normalise_streams(api: str, answer: dict[str, Json]) -> dict[str, Json]:
         return answer
     for one in answer.get("partitions_by_user_endpoint") or ():
         for kind in ("active_partitions", "standby_partitions"):
-            one.get(kind, []).sort(key=lambda topic: topic.get("topic", ""))
+            one.get(kind, []).sort(key=lambda topic: (topic.get("topic", ""), topic.get("partitions", [])))
     for one in answer.get("status") or ():
         detail = LISTED.sub(_in_order, one.get("status_detail", ""))
         one["status_detail"] = OTHERWISE.sub("Existing topic <p>… has different number of partitions", detail)
