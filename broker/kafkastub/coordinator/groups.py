@@ -20,7 +20,7 @@ from kafkastub.deadlines import Deadlines
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.modern.cluster import ClusterImage
-    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig
+    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig, StreamsGroupConfig
 
 
 class Meters:
@@ -40,10 +40,11 @@ class Groups:
     Attributes:
         groups: the groups by id; to be read only.
         unseen: those of them that nobody can read yet, as there is no record of them: see `readable`.
+        unshown: groups that have changed without a record, by id: what lets those who only read see it; as `unseen`.
         types: what makes groups, by the type's name.
         image: the topics, for the types with epochs; None for no topics.
         group_configs: what a consumer group is configured for itself, by its id; None where it is not.
-        share_configs: the same of share groups.
+        share_configs, streams_configs: the same of share and of streams groups.
         spare_ms: how long a sweep leaves a group without offsets that has lost its last member; see `spare`.
         spared: such groups.
         simple: the one of them that makes groups which only store offsets.
@@ -64,8 +65,10 @@ class Groups:
         "simple",
         "spare_ms",
         "spared",
+        "streams_configs",
         "types",
         "unseen",
+        "unshown",
     )
 
     def __init__(self, settings: GroupSettings, profile: Profile) -> None:
@@ -73,6 +76,7 @@ class Groups:
         self.profile = profile
         self.groups: dict[str, Group] = {}
         self.unseen: set[str] = set()
+        self.unshown: dict[str, Callable[[], None]] = {}
         self.spare_ms = 0
         self.spared: list[Group] = []
         self.hard = HardState()
@@ -85,6 +89,7 @@ class Groups:
         self.image: ClusterImage | None = None
         self.group_configs: Callable[[str], ConsumerGroupConfig | None] = lambda group_id: None
         self.share_configs: Callable[[str], ShareGroupConfig | None] = lambda group_id: None
+        self.streams_configs: Callable[[str], StreamsGroupConfig | None] = lambda group_id: None
 
     @property
     def offsets(self) -> OffsetStore:
@@ -109,6 +114,7 @@ class Groups:
         self.index.forget(group)
         del self.groups[group.group_id]
         self.unseen.discard(group.group_id)
+        self.unshown.pop(group.group_id, None)
 
     def spare(self, ms: int, broker_ms: int) -> None:
         """From now on sweeps leave a group of the consumer protocol alone for so long that has no offsets and loses its

@@ -14,6 +14,7 @@ GD-9   With a share group goes what the share coordinator knows of it; what spea
 GD-10  A share group whose offsets were altered in a topic, of which only partitions were named that it does not have:
        UNKNOWN_SERVER_ERROR, nothing is deleted; with the next DeleteGroups it goes. Where it has no other topics it
        goes at once.                     Kafka: shareGroupBuildPartitionDeleteRequest, DefaultStatePersister (validate)
+GD-11  So with streams groups, whose every record has its tombstone. Their internal topics stay.           KIP-1071
 Not done: -
 """
 

@@ -3,7 +3,7 @@
 A client that does not find an API in the answer to ApiVersions does not ask for it. Some say so and give up; others go
 on for ever without a word. So the requests that such a conversation begins with are listed like those that are served
 (AV-8), and answered with a code that clients give up on: `UNSUPPORTED_VERSION` for the heartbeats of groups, as Kafka
-answers where a group protocol is switched off. Kafka: KafkaApis.handleStreamsGroupHeartbeat
+answers where a group protocol is switched off.
 
 A row leaves the table when its API gets its handler.
 """
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkastub.handlers.registry import Registration, registrations
 from kafkastub.handlers.release import release_ranges
 from kafkawire.api import ApiKey
-from kafkawire.catalogue import response_class
 from kafkawire.errors import ErrorCode
 from kafkawire.messages import REQUESTS
 
@@ -28,23 +27,14 @@ if TYPE_CHECKING:
     from kafkawire.schema import Message
 
 _HEAD: Final = struct.Struct(">hhih").unpack
-_GROUP: Final = ErrorCode.UNSUPPORTED_VERSION
 _SHOWN: Final = 100
 """Characters of what a client calls itself that are told."""
 
 
-def _with_a_text(key: ApiKey, request: Any, code: ErrorCode, version: int) -> Message:
-    answer: Any = response_class(key)
-    text = f"kafkastub does not serve {key.camel} yet"
-    return answer(error_code=code, error_message=text)  # type: ignore[no-any-return]
-
-
 _Row = tuple[ErrorCode, "ErrorResponse"]
 
-NOT_SERVED: Final[Mapping[ApiKey, _Row]] = {
-    ApiKey.STREAMS_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.STREAMS_GROUP_HEARTBEAT)),
-}
-"""The code, and what makes the answer with it."""
+NOT_SERVED: Final[Mapping[ApiKey, _Row]] = {}
+"""The code, and what makes the answer with it. There is none: all that clients of Kafka 4.4 ask for is served."""
 
 
 @lru_cache(maxsize=64)

@@ -23,7 +23,7 @@ from kafkastub.storage import LogManager
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
-    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig
+    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig, StreamsGroupConfig
     from kafkastub.security import Authorizer
     from kafkastub.security.credentials import ScramUsers
     from kafkastub.security.delegation_tokens import DelegationTokens
@@ -86,6 +86,7 @@ class BrokerState:
         self.coordinator.image = TopicsImage(self.cluster)
         self.coordinator.group_configs = self._group_config
         self.coordinator.share_configs = self._share_config
+        self.coordinator.streams_configs = self._streams_config
         self.serving: GroupCoordinator | None = None
         """The coordinator, where nothing stands between it and a request: its topic is there, and it is loaded."""
         self.refusal: ErrorCode | None = None
@@ -140,6 +141,8 @@ class BrokerState:
         """Of commits for the empty group id, by client."""
         self.not_served_warnings = RateLimiter()
         """Of requests for what is not served yet, by API and address."""
+        self.streams_creation_errors: Any = None
+        """Why internal topics of streams groups could not be created: `CreationErrors`, once the first was to be."""
         self._sweep_every: int = config["offsets.retention.check.interval.ms"]
         self._sweep_at: int | None = None
         self._clean_every: int = config["log.retention.check.interval.ms"]
@@ -177,6 +180,14 @@ class BrokerState:
         overrides = GroupOverrides(self.config, self.cluster)
         self.coordinator.share_configs = overrides.of_share_group
         return overrides.of_share_group(group_id)
+
+    def _streams_config(self, group_id: str) -> StreamsGroupConfig | None:
+        """The same of a streams group."""
+        from kafkastub.state.group_overrides import GroupOverrides
+
+        overrides = GroupOverrides(self.config, self.cluster)
+        self.coordinator.streams_configs = overrides.of_streams_group
+        return overrides.of_streams_group(group_id)
 
     def fall_back(self) -> None:
         """What was refused by the disk is not so: be what the files say."""
@@ -310,7 +321,7 @@ class BrokerState:
         offsets_topic = self.offsets_topic
         if turn.records:
             offsets_topic.write(turn, batch_per_group)
-            if self.coordinator.unseen:
+            if self.coordinator.unseen or self.coordinator.unshown:
                 self._let_be_seen(turn)
         for token, response in turn.completions:
             deferred: Deferred = token
@@ -333,13 +344,16 @@ class BrokerState:
             watcher()
 
     def _let_be_seen(self, turn: Turn) -> None:
-        """Groups without a record can be read once there is another one behind them in their partition."""
-        count, unseen = self._offsets_partitions(), self.coordinator.unseen
-        if len(unseen) > _MOST_UNSEEN:  # they are looked through at each write: nobody is to slow others down with them
-            unseen.clear()
-            return
-        written = {partition_for(record.group_id, count) for record in turn.records}
-        unseen.difference_update([group_id for group_id in unseen if partition_for(group_id, count) in written])
+        """What came without a record can be read once there is another record behind it in its partition."""
+        count, unseen, unshown = self._offsets_partitions(), self.coordinator.unseen, self.coordinator.unshown
+        seen, shown = list(unseen), list(unshown)
+        if len(seen) + len(shown) <= _MOST_UNSEEN:  # else nobody is slowed down by looking through them at each write
+            written = {partition_for(record.group_id, count) for record in turn.records}
+            seen = [group_id for group_id in seen if partition_for(group_id, count) in written]
+            shown = [group_id for group_id in shown if partition_for(group_id, count) in written]
+        unseen.difference_update(seen)
+        for group_id in shown:
+            unshown.pop(group_id)()
 
     def wake(self, name: str) -> None:
         """Look after the fetches that wait for records of an internal topic."""
