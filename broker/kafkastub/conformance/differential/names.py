@@ -85,6 +85,7 @@ BY_PARTITION = {
     ("DescribeGroups", "groups"): "group_id",
     ("ConsumerGroupDescribe", "groups"): "group_id",
     ("ShareGroupDescribe", "groups"): "group_id",
+    ("StreamsGroupDescribe", "groups"): "group_id",
 }
 """Arrays in the order of the partitions of __consumer_offsets: in the request's where there is only one."""
 
