@@ -32,12 +32,14 @@ MAIN_CLASSES = {
     "kafka-groups": "org.apache.kafka.tools.GroupsCommand",
     "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
     "kafka-share-groups": "org.apache.kafka.tools.consumer.group.ShareGroupCommand",
+    "kafka-streams-groups": "org.apache.kafka.tools.streams.StreamsGroupCommand",
     "kafka-topics": "org.apache.kafka.tools.TopicCommand",
     "kafka-transactions": "org.apache.kafka.tools.TransactionsCommand",
 }
 
 PATIENCE_MS = "60000"
 """By default kafka-consumer-groups gives up after 5 s: a busy machine needs longer."""
+PATIENT = ("kafka-consumer-groups", "kafka-share-groups", "kafka-streams-groups")
 
 MEMBER_ID = re.compile(r"\b(one|two|console-consumer)-[0-9a-f-]{36}\b")
 CHOSEN_MEMBER_ID = re.compile(r"(?<= )[A-Za-z0-9_-]{22}(?= +(\S+ +)?/127\.0\.0\.1)")
@@ -88,7 +90,7 @@ class Terminal:
         """Run one tool; `command` is as typed in a shell, without the bootstrap server and without quoting."""
         name, *args = command.split()
         found = [str(self.folder / arg) if (self.folder / arg).is_file() else arg for arg in args]
-        if name in ("kafka-consumer-groups", "kafka-share-groups") and "--timeout" not in found:
+        if name in PATIENT and "--timeout" not in found:
             found += ["--timeout", PATIENCE_MS]
         servers = ["--bootstrap-server", self.servers]
         # one of them has its subcommand first

@@ -20,7 +20,7 @@ from confluent_kafka import (
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource, NewTopic, OffsetSpec, ResourceType
 
 from tests.programs.judging import Record, Wrong
 from tests.programs.running import SECONDS, Running
@@ -118,11 +118,25 @@ class Stage:
 
         until(there, f"topic {topic}", SECONDS)
 
-    def fill(self, topic: str, rows: Iterable[Row]) -> None:
-        """Produce records, acknowledged by all."""
+    def topics_of(self, prefix: str) -> dict[str, dict[str, str]]:
+        """Topics whose names begin so: the number of partitions, and what is configured for each of them."""
+        found = self._admin.list_topics(timeout=ANSWER_SECONDS).topics
+        names = [name for name in found if name.startswith(prefix)]
+        asked = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}
+        answers = self._admin.describe_configs(list(asked.values()))
+        told = {name: answers[resource].result(ANSWER_SECONDS).values() for name, resource in asked.items()}
+        own = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
+        return {
+            name: {"partitions": str(len(found[name].partitions))}
+            | {one.name: one.value for one in entries if one.source == own}
+            for name, entries in told.items()
+        }
+
+    def fill(self, topic: str, rows: Iterable[Row], partitioner: str = "") -> None:
+        """Produce records, acknowledged by all; with a partitioner their partitions are those of their keys."""
         failed: list[object] = []
-        producer = self._producer(failed)
-        for row in rows:
+        producer = self._producer(failed, partitioner)
+        for row in ((-1, *row[1:]) if partitioner else row for row in rows):
             _produce(producer, topic, row)
         if producer.flush(ANSWER_SECONDS) or failed:
             raise Wrong(f"{topic} could not be filled: {failed[:1]}")
@@ -148,14 +162,15 @@ class Stage:
         if failed:
             raise Wrong(f"the topics could not be fed: {failed[:1]}")
 
-    def _producer(self, failed: list[object]) -> Producer:
+    def _producer(self, failed: list[object], partitioner: str = "") -> Producer:
         """One that keeps what was not acknowledged in `failed`."""
 
         def placed(error: object, _: object) -> None:
             if error is not None:
                 failed.append(error)
 
-        return Producer({**self._settings, "linger.ms": 20, "acks": "all", "on_delivery": placed})
+        chosen = {"partitioner": partitioner} if partitioner else {}
+        return Producer({**self._settings, **chosen, "linger.ms": 20, "acks": "all", "on_delivery": placed})
 
     def ends(self, topic: str, committed: bool = False) -> dict[int, int]:
         """The log end offset of each partition (of read_committed: the last stable one)."""
@@ -197,6 +212,15 @@ class Stage:
         asked = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, i) for i in range(self._partitions(topic))])
         found = self._admin.list_consumer_group_offsets([asked], require_stable=True)[group].result(ANSWER_SECONDS)
         return {place.partition: place.offset for place in found.topic_partitions if place.offset >= 0}
+
+    def until_committed(self, group: str, topic: str) -> None:
+        """Wait until the group has committed the end of each partition; markers may lie behind it."""
+
+        def all_of_it() -> bool:
+            found = self.committed_offsets(group, topic)
+            return found == {partition: end for partition, end in self.ends(topic).items() if end}
+
+        until(all_of_it, lambda: f"{self.ends(topic)} committed in {topic}: {self.committed_offsets(group, topic)}")
 
     def read(self, topic: str, committed: bool = True) -> list[Record]:
         """All records up to the end that there is now, partition by partition in order."""
