@@ -39,7 +39,7 @@ def each_once(expected: Iterable[object], seen: Iterable[object], what: str = "r
 
 
 def at_least_once(expected: Iterable[object], seen: Iterable[object], what: str = "records") -> str:
-    """A line that tells that everything expected was seen, some of it more than once, and nothing else. Raises Wrong."""
+    """A line that tells that everything expected was seen, maybe more than once, and nothing else. Raises Wrong."""
     return each_once(expected, set(seen), what).replace("once", "at least once")
 
 

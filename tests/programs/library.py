@@ -18,7 +18,6 @@ from tests.programs.streams import grouped, queried, smoke
 from tests.programs.streams import playing as streams
 from tests.toolchains import Unavailable, locked_python
 
-
 TRANSACTIONS: Final = "transactions"
 STREAMS_GROUPS: Final = "streams groups"
 

@@ -23,9 +23,7 @@ class Application:
         group: the application id.
     """
 
-    def __init__(
-        self, stage: Stage, topology: str, *topics: str, settings: Mapping[str, object] | None = None
-    ) -> None:
+    def __init__(self, stage: Stage, topology: str, *topics: str, settings: Mapping[str, object] | None = None) -> None:
         """Without settings it is of the classic protocol, with exactly_once_v2."""
         self.group = stage.name(topology)
         self._stage = stage
@@ -33,7 +31,7 @@ class Application:
         self._numbers = itertools.count()
 
     def start(self, **more: object) -> Running:
-        """An instance more, which knows nothing of the state of others; `more` are settings of its own, _ for each dot."""
+        """An instance more, with a state of its own; `more` are settings, with _ for each dot."""
         folder = self._stage.folder / f"state-{self._topology}-{next(self._numbers)}"
         settings = {**self._settings, **{key.replace("_", "."): value for key, value in more.items()}}
         words = [self._topology, self._stage.bootstrap_servers, self.group, str(folder), *self._topics]

@@ -69,10 +69,10 @@ def _all_is_committed(stage: Stage, application: Application, *topics: str) -> s
     return "the committed offsets are the end"
 
 
-def count(stage: Stage) -> Iterator[str]:
+def count(stage: Stage, lines: int = LINES) -> Iterator[str]:
     """An instance ends in order, in the middle; another one goes on with the counts of the changelog."""
     source, target = (stage.create(stage.name(what), PARTITIONS) for what in ("lines", "counts"))
-    rows, expected = _lines(LINES)
+    rows, expected = _lines(lines)
     application = Application(stage, "count", source, target, settings=AT_LEAST_ONCE)
     configured(stage, application.group)
     with stage.feeding(RATE, (source, rows)):

@@ -81,7 +81,7 @@ def table(stage: Stage) -> Iterator[str]:
     """Ask both; kill one, ask the other, which had all as standbys; start a third."""
     source = stage.create(stage.name("prices"), PARTITIONS)
     keys = [f"key-{number}" for number in range(KEYS)]
-    expected = {key: f"value {VALUES - 1}" for key in keys}
+    expected = dict.fromkeys(keys, f"value {VALUES - 1}")
     rows: list[Row] = [(0, key, f"value {number}") for number in range(VALUES) for key in keys]
     stage.fill(source, rows, partitioner="murmur2")  # as Kafka Streams looks for a key
     application = Application(stage, "table", source, settings=AT_LEAST_ONCE)
