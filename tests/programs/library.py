@@ -14,7 +14,7 @@ from tests.programs.librdkafka import playing as librdkafka
 from tests.programs.message_copier import playing as message_copier
 from tests.programs.mirror_maker import playing as mirror_maker
 from tests.programs.stage import Stage
-from tests.programs.streams import grouped, queried, smoke
+from tests.programs.streams import grouped, queried, refused, smoke
 from tests.programs.streams import playing as streams
 from tests.toolchains import Unavailable, locked_python
 
@@ -167,6 +167,15 @@ PROGRAMS: Final = (
         lambda: TOOLS,
         _tools,
         grouped.exactly_once,
+        STREAMS_GROUPS,
+    ),
+    Program(
+        "Streams group: what is wrong",
+        "topics with different numbers of partitions that are joined, a source topic that is missing, an instance that"
+        " asks for the end of all: what the broker tells the members, and what they make of it",
+        lambda: TOOLS,
+        _tools,
+        refused.play,
         STREAMS_GROUPS,
     ),
     Program(

@@ -92,6 +92,10 @@ class Stage:
         """A name of this run's own."""
         return f"{what}-{self._suffix}"
 
+    def without_suffix(self, text: str) -> str:
+        """What a program has said, with the names as they are in every run."""
+        return text.replace(f"-{self._suffix}", "")
+
     def start(self, command: Sequence[str], name: str, environment: Mapping[str, str] | None = None) -> Running:
         """Start a process; `name` is its log's, in the folder."""
         log = self.folder / f"{name}-{len(self._running)}.log"

@@ -17,12 +17,14 @@ import org.apache.kafka.streams.kstream.Materialized;
  * first, then the one that is written.
  *
  * "count" passes on each new count of a word. "join" pairs the records of two topics by their key, whichever is first.
- * "table" keeps the last value of each key, and tells of them at its application.server (Answering).
+ * "table" keeps the last value of each key, and tells of them at its application.server (Answering). "fragile" passes
+ * on what it reads until that is "break": then it asks for the end of all instances.
  * With exactly_once_v2 and the classic protocol where the settings behind the topics say nothing else. It ends in order
  * at SIGTERM, and with status 1 where a thread of it fails.
  */
 final class Application {
     static final String TABLE = "table";
+    private static final String FRAGILE = "fragile";
 
     private Application() { }
 
@@ -44,6 +46,9 @@ final class Application {
         KafkaStreams streams = new KafkaStreams(topology(args[0], topics).build(), settings);
         streams.setUncaughtExceptionHandler(error -> {
             error.printStackTrace();
+            if (args[0].equals(FRAGILE)) {
+                return StreamThreadExceptionResponse.SHUTDOWN_APPLICATION;
+            }
             new Thread(() -> Runtime.getRuntime().halt(1)).start();
             return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
         });
@@ -72,6 +77,13 @@ final class Application {
                 KStream<String, String> second = builder.stream(topics.get(1));
                 builder.<String, String>stream(topics.get(0))
                     .join(second, (one, other) -> one + "+" + other, window).to(topics.get(2));
+                break;
+            case FRAGILE:
+                builder.<String, String>stream(topics.get(0)).peek((key, value) -> {
+                    if (value.equals("break")) {
+                        throw new IllegalStateException("broken");
+                    }
+                }).to(topics.get(1));
                 break;
             case TABLE:
                 builder.<String, String>table(topics.get(0), Materialized.as(TABLE));
