@@ -146,13 +146,13 @@ def commit_transactional_offsets(
 
 def _check_each(check: PartitionCheck, topics: Sequence[TopicCommit]) -> None:
     """Raises what speaks against one of the partitions, and so against the whole commit."""
-    for _, topic_id, partitions in topics:
+    for topic, topic_id, partitions in topics:
         if isinstance(partitions, Run):
             for partition in range(partitions.first, partitions.first + partitions.size):
-                check(topic_id, partition)
+                check(topic, topic_id, partition)
         else:
             for committed in partitions:
-                check(topic_id, committed.partition_index)
+                check(topic, topic_id, committed.partition_index)
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from kafkawire.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 if TYPE_CHECKING:
     from kafkastub.coordinator.consumer.groups import ConsumerGroups
     from kafkastub.coordinator.share.groups import ShareGroups
+    from kafkastub.coordinator.streams.groups import StreamsGroups
 
 
 class GroupCoordinator(Groups):
@@ -40,7 +41,7 @@ class GroupCoordinator(Groups):
         classic: the requests of the classic protocol.
     """
 
-    __slots__ = ("_config", "_consumer", "_random", "_share", "classic")
+    __slots__ = ("_config", "_consumer", "_random", "_share", "_streams", "classic")
 
     def __init__(self, config: BrokerConfig, profile: Profile, random: Random) -> None:
         super().__init__(GroupSettings.of(config), profile)
@@ -48,6 +49,7 @@ class GroupCoordinator(Groups):
         self.types = {self.classic.name: self.classic}
         self._consumer: ConsumerGroups | None = None
         self._share: ShareGroups | None = None
+        self._streams: StreamsGroups | None = None
         self._config = config
         self._random = random
 
@@ -85,6 +87,22 @@ class GroupCoordinator(Groups):
             self.types = {**self.types, self._share.name: self._share}
         return self._share
 
+    @property
+    def has_streams(self) -> bool:
+        """Whether anybody has asked for `streams` yet."""
+        return self._streams is not None
+
+    @property
+    def streams(self) -> StreamsGroups:
+        """The requests of streams groups; made when first asked for, as most brokers never need them."""
+        if self._streams is None:
+            from kafkastub.coordinator.modern.settings import StreamsGroupSettings
+            from kafkastub.coordinator.streams.groups import StreamsGroups
+
+            self._streams = StreamsGroups(self, StreamsGroupSettings.of(self._config))
+            self.types = {**self.types, self._streams.name: self._streams}
+        return self._streams
+
     def metadata_changed(self, names: Iterable[str]) -> None:
         """Topics were created, grown or deleted, or their replicas moved: for the groups that go by them."""
         names = list(names)
@@ -92,6 +110,8 @@ class GroupCoordinator(Groups):
             self._consumer.metadata_changed(names)
         if self._share is not None:
             self._share.metadata_changed(names)
+        if self._streams is not None:
+            self._streams.metadata_changed(names)
 
     def reconfigured(self) -> None:
         """The broker's configuration was changed while it runs: of these groups, how often they are assigned anew."""
@@ -99,6 +119,8 @@ class GroupCoordinator(Groups):
             self._consumer.reconfigured(self._config)
         if self._share is not None:
             self._share.reconfigured(self._config)
+        if self._streams is not None:
+            self._streams.reconfigured(self._config)
 
     @property
     def consumer_rebalances(self) -> int:
@@ -109,6 +131,11 @@ class GroupCoordinator(Groups):
     def share_rebalances(self) -> int:
         """How often subscriptions, topics or new state have raised a share group's epoch (share-group-rebalances)."""
         return 0 if self._share is None else self._share.rebalances
+
+    @property
+    def streams_rebalances(self) -> int:
+        """How often a heartbeat has raised a streams group's epoch (streams-group-rebalances)."""
+        return 0 if self._streams is None else self._streams.rebalances
 
     @property
     def completed_rebalances(self) -> int:
@@ -123,6 +150,8 @@ class GroupCoordinator(Groups):
             self.consumer.context.rebalances = before._consumer.rebalances
         if before._share is not None:
             self.share.context.rebalances = before._share.rebalances
+        if before._streams is not None:
+            self.streams.context.rebalances = before._streams.rebalances
 
     # -- offsets -------------------------------------------------------------------------------------------------
 
@@ -250,6 +279,8 @@ class GroupCoordinator(Groups):
             _ = self.consumer
         if self.hard.share:
             _ = self.share
+        if self.hard.streams:
+            _ = self.streams
 
     # -- groups --------------------------------------------------------------------------------------------------
 

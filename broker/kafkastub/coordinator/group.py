@@ -17,8 +17,8 @@ NOT_DUE = 2**63
 """Broker milliseconds later than every timestamp."""
 
 
-PartitionCheck = Callable[[bytes, int], None]
-"""Is given a topic's id and a partition of it; raises what speaks against a commit of its offset."""
+PartitionCheck = Callable[[str, bytes, int], None]
+"""Is given a topic's name and id and a partition of it; raises what speaks against a commit of its offset."""
 
 
 class Consideration(NamedTuple):

@@ -20,7 +20,7 @@ from kafkastub.deadlines import Deadlines
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.modern.cluster import ClusterImage
-    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig
+    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig, StreamsGroupConfig
 
 
 class Meters:
@@ -43,7 +43,7 @@ class Groups:
         types: what makes groups, by the type's name.
         image: the topics, for the types with epochs; None for no topics.
         group_configs: what a consumer group is configured for itself, by its id; None where it is not.
-        share_configs: the same of share groups.
+        share_configs, streams_configs: the same of share and of streams groups.
         spare_ms: how long a sweep leaves a group without offsets that has lost its last member; see `spare`.
         spared: such groups.
         simple: the one of them that makes groups which only store offsets.
@@ -64,6 +64,7 @@ class Groups:
         "simple",
         "spare_ms",
         "spared",
+        "streams_configs",
         "types",
         "unseen",
     )
@@ -85,6 +86,7 @@ class Groups:
         self.image: ClusterImage | None = None
         self.group_configs: Callable[[str], ConsumerGroupConfig | None] = lambda group_id: None
         self.share_configs: Callable[[str], ShareGroupConfig | None] = lambda group_id: None
+        self.streams_configs: Callable[[str], StreamsGroupConfig | None] = lambda group_id: None
 
     @property
     def offsets(self) -> OffsetStore:

@@ -1,13 +1,14 @@
 """The coordinator's hard state: what survives it, because it is in `__consumer_offsets`.
 
-Offsets, the last persisted generation of every classic group, and the consumer groups. `apply` is the one place where
-it changes, live and at load alike. Members' sessions, parked joins and rebalances in progress are soft state and live
-in the group types' packages.
+Offsets, the last persisted generation of every classic group, and the groups with epochs. `apply` is the one place
+where it changes, live and at load alike. Members' sessions, parked joins and rebalances in progress are soft state and
+live in the group types' packages.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Union
+from collections.abc import Container
+from typing import TYPE_CHECKING, Any, Final, Union, cast
 
 from kafkastub.coordinator.offsets import OffsetStore
 from kafkastub.coordinator.records import (
@@ -19,6 +20,7 @@ from kafkastub.coordinator.records import (
     PendingOffsets,
     Record,
     ShareRecord,
+    StreamsRecord,
     TransactionMarker,
     TypedRecord,
 )
@@ -26,10 +28,11 @@ from kafkastub.coordinator.records import (
 if TYPE_CHECKING:
     from kafkastub.coordinator.consumer_state import ConsumerStates, RecordKey
     from kafkastub.coordinator.share_state import ShareRecordKey, ShareStates
+    from kafkastub.coordinator.streams_state import StreamsRecordKey, StreamsStates
 
 _A_MEMBER: Final = 500
 """Bytes of a member of a generation, beside its subscription and its assignment."""
-GroupKey = Union[str, "RecordKey", "ShareRecordKey"]
+GroupKey = Union[str, "RecordKey", "ShareRecordKey", "StreamsRecordKey"]
 """What stands for the key of a record about a group: the id of a classic one, or what and which of another."""
 
 
@@ -41,6 +44,10 @@ def key_of(record: GroupMetadata | GroupTombstone | TypedRecord) -> tuple[GroupK
         from kafkastub.coordinator import share_state  # most brokers have no such group
 
         return share_state.key_of(record)
+    if isinstance(record, StreamsRecord):
+        from kafkastub.coordinator import streams_state
+
+        return streams_state.key_of(record)
     from kafkastub.coordinator import consumer_state
 
     assert isinstance(record, ConsumerRecord)
@@ -59,6 +66,10 @@ def weight_of_group(record: Record) -> int:
         from kafkastub.coordinator import share_state
 
         return share_state.weight(record)
+    if isinstance(record, StreamsRecord):
+        from kafkastub.coordinator import streams_state
+
+        return streams_state.weight(record)
     return 0
 
 
@@ -69,15 +80,17 @@ class HardState:
         generations: the last persisted generation of each group that has one.
         consumer: the consumer groups, by id.
         share: the share groups, by id.
+        streams: the streams groups, by id.
     """
 
-    __slots__ = ("consumer", "generations", "offsets", "share")
+    __slots__ = ("consumer", "generations", "offsets", "share", "streams")
 
     def __init__(self) -> None:
         self.offsets = OffsetStore()
         self.generations: dict[str, GroupMetadata] = {}
         self.consumer: ConsumerStates = {}
         self.share: ShareStates = {}
+        self.streams: StreamsStates = {}
 
     def copy(self) -> HardState:
         """Another one that is the same; records, which nobody changes, are shared."""
@@ -108,6 +121,10 @@ class HardState:
             from kafkastub.coordinator import share_state
 
             share_state.apply(self.share, record)
+        elif isinstance(record, StreamsRecord):
+            from kafkastub.coordinator import streams_state
+
+            streams_state.apply(self.streams, record)
 
     def complete(self, marker: TransactionMarker) -> None:
         """Make a marker true, in its groups."""
@@ -117,19 +134,24 @@ class HardState:
         """The last record about a group with that key; None where there is none, or a tombstone."""
         if isinstance(key, str):
             return self.generations.get(key)
-        if len(key) > 3:
+        if len(key) == 3:
+            from kafkastub.coordinator import consumer_state
+
+            return consumer_state.held(self.consumer, key)
+        if key.group_type == "share":
             from kafkastub.coordinator import share_state
 
-            return share_state.held(self.share, key)
-        from kafkastub.coordinator import consumer_state
+            return share_state.held(self.share, cast("ShareRecordKey", key))
+        from kafkastub.coordinator import streams_state
 
-        return consumer_state.held(self.consumer, key)
+        return streams_state.held(self.streams, cast("StreamsRecordKey", key))
 
     def knows(self, group_id: str) -> bool:
         """Whether there is anything of the group."""
         offsets = self.offsets
-        of_type = group_id in self.generations or group_id in self.consumer or group_id in self.share
-        return of_type or bool(offsets.topics(group_id)) or offsets.has_pending(group_id)
+        of_types: tuple[Container[str], ...] = (self.generations, self.consumer, self.share, self.streams)
+        has_offsets = bool(offsets.topics(group_id)) or offsets.has_pending(group_id)
+        return has_offsets or any(group_id in one for one in of_types)
 
 
 def _copied(one: Any) -> Any:

@@ -282,5 +282,11 @@ class ShareRecord(TypedRecord):
     __slots__ = ()
 
 
-Record = OffsetCommit | OffsetTombstone | GroupMetadata | GroupTombstone | PendingOffsets | ConsumerRecord | ShareRecord
+class StreamsRecord(TypedRecord):
+    """What the records of streams groups have in common (KIP-1071); they are in `streams_records`."""
+
+    __slots__ = ()
+
+
+Record = OffsetCommit | OffsetTombstone | GroupMetadata | GroupTombstone | PendingOffsets | TypedRecord
 """What the coordinator appends to `__consumer_offsets` and what it is restored from."""

@@ -27,14 +27,15 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import CLUSTER_METADATA, random_uuid
 from kafkastub.state.configs.entries import created_topic_configs
-from kafkastub.state.topics import TopicPlan, check_batch, create_planned, name_error, plan_topic
+from kafkastub.state.topic_creation import planned
+from kafkastub.state.topics import TopicPlan, create_planned
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text, text_of
 from kafkawire.errors import ErrorCode, KafkaError
@@ -44,8 +45,6 @@ from kafkawire.messages.create_topics_response import CreatableTopicResult, Crea
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
     from kafkastub.state.quota_usage import Mutations
-
-MOST_PARTITIONS: Final = 10_000
 
 
 def error_response(request: CreateTopicsRequest, code: ErrorCode, version: int) -> CreateTopicsResponse:
@@ -81,52 +80,13 @@ def _create(
     if request.timeout_ms <= 0:
         # without a text: the deadline has passed before Kafka's controller looks at the request
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-    if sum(_wanted_partitions(state, topic) for topic in asked) > MOST_PARTITIONS:
-        raise KafkaError(ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
-    outcomes = _plan(state, asked, counted)
-    plans = [outcome for outcome in outcomes if isinstance(outcome, TopicPlan)]
-    check_batch(sum(plan.records for plan in plans))
+    outcomes = planned(state, asked, counted)
     return [
         _created(state, outcome, request.validate_only)
         if isinstance(outcome, TopicPlan)
         else _refused(topic.name, outcome.code, text_of(outcome))
         for topic, outcome in zip(asked, outcomes, strict=True)
     ]
-
-
-def _wanted_partitions(state: BrokerState, topic: CreatableTopic) -> int:
-    if topic.assignments:
-        return len(topic.assignments)
-    if topic.num_partitions == -1:
-        return int(state.config["num.partitions"])
-    return max(0, topic.num_partitions)
-
-
-def _plan(state: BrokerState, asked: list[CreatableTopic], counted: Mutations | None) -> list[TopicPlan | KafkaError]:
-    """Names first, then everything else: topics of one request do not collide with each other."""
-    names = {topic.name: name_error(state.cluster, topic.name) for topic in asked}
-    outcomes: list[TopicPlan | KafkaError] = []
-    for topic in asked:
-        error = names[topic.name]
-        if error is not None:
-            outcomes.append(error)
-            continue
-        try:
-            plan = plan_topic(
-                state,
-                topic.name,
-                topic.num_partitions,
-                topic.replication_factor,
-                [(config.name, config.value) for config in topic.configs],
-                [(assignment.partition_index, assignment.broker_ids) for assignment in topic.assignments],
-            )
-            if counted is not None:
-                counted.count(plan.partitions)
-        except KafkaError as refusal:
-            outcomes.append(refusal)
-        else:
-            outcomes.append(plan)
-    return outcomes
 
 
 def _created(state: BrokerState, plan: TopicPlan, validate_only: bool) -> CreatableTopicResult:

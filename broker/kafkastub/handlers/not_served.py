@@ -3,7 +3,7 @@
 A client that does not find an API in the answer to ApiVersions does not ask for it. Some say so and give up; others go
 on for ever without a word. So the requests that such a conversation begins with are listed like those that are served
 (AV-8), and answered with a code that clients give up on: `UNSUPPORTED_VERSION` for the heartbeats of groups, as Kafka
-answers where a group protocol is switched off. Kafka: KafkaApis.handleStreamsGroupHeartbeat
+answers where a group protocol is switched off.
 
 A row leaves the table when its API gets its handler.
 """
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from kafkawire.schema import Message
 
 _HEAD: Final = struct.Struct(">hhih").unpack
-_GROUP: Final = ErrorCode.UNSUPPORTED_VERSION
 _SHOWN: Final = 100
 """Characters of what a client calls itself that are told."""
 
 
-def _with_a_text(key: ApiKey, request: Any, code: ErrorCode, version: int) -> Message:
+def with_a_text(key: ApiKey, request: Any, code: ErrorCode, version: int) -> Message:
+    """An answer with the code, that says why; for a row of the table."""
     answer: Any = response_class(key)
     text = f"kafkastub does not serve {key.camel} yet"
     return answer(error_code=code, error_message=text)  # type: ignore[no-any-return]
@@ -41,10 +41,8 @@ def _with_a_text(key: ApiKey, request: Any, code: ErrorCode, version: int) -> Me
 
 _Row = tuple[ErrorCode, "ErrorResponse"]
 
-NOT_SERVED: Final[Mapping[ApiKey, _Row]] = {
-    ApiKey.STREAMS_GROUP_HEARTBEAT: (_GROUP, partial(_with_a_text, ApiKey.STREAMS_GROUP_HEARTBEAT)),
-}
-"""The code, and what makes the answer with it."""
+NOT_SERVED: Final[Mapping[ApiKey, _Row]] = {}
+"""The code, and what makes the answer with it (`partial(with_a_text, …)`). There is nothing today."""
 
 
 @lru_cache(maxsize=64)

@@ -31,6 +31,7 @@ from kafkawire.messages.describe_transactions_response import DescribeTransactio
 from kafkawire.messages.offset_fetch_request import OffsetFetchRequest
 from kafkawire.messages.offset_fetch_response import OffsetFetchResponse, OffsetFetchResponseGroup
 from kafkawire.messages.share_group_describe_request import ShareGroupDescribeRequest
+from kafkawire.messages.streams_group_describe_request import StreamsGroupDescribeRequest
 from kafkawire.rows import Shared, followed_by
 from kafkawire.schema import Message
 
@@ -48,6 +49,7 @@ _ONE_GROUP: Final = frozenset(
         ApiKey.TXN_OFFSET_COMMIT,
         ApiKey.CONSUMER_GROUP_HEARTBEAT,
         ApiKey.SHARE_GROUP_HEARTBEAT,
+        ApiKey.STREAMS_GROUP_HEARTBEAT,
         ApiKey.ALTER_SHARE_GROUP_OFFSETS,
         ApiKey.DELETE_SHARE_GROUP_OFFSETS,
     )
@@ -176,6 +178,15 @@ def _consumer_group_describe(api: Registration) -> Handler:
 def _share_group_describe(api: Registration) -> Handler:
     def ask(request: ShareGroupDescribeRequest, groups: list[str]) -> ShareGroupDescribeRequest:
         return ShareGroupDescribeRequest(groups, request.include_authorized_operations)
+
+    return _several(api, lambda request: request.group_ids, ask, "groups", invalid_first=True)
+
+
+def _streams_group_describe(api: Registration) -> Handler:
+    def ask(request: StreamsGroupDescribeRequest, groups: list[str]) -> StreamsGroupDescribeRequest:
+        return StreamsGroupDescribeRequest(
+            groups, request.include_authorized_operations, request.include_topology_description
+        )
 
     return _several(api, lambda request: request.group_ids, ask, "groups", invalid_first=True)
 
@@ -322,6 +333,7 @@ _OTHERS: Final[dict[ApiKey, Callable[[Registration], Handler]]] = {
     ApiKey.DESCRIBE_GROUPS: _describe_groups,
     ApiKey.CONSUMER_GROUP_DESCRIBE: _consumer_group_describe,
     ApiKey.SHARE_GROUP_DESCRIBE: _share_group_describe,
+    ApiKey.STREAMS_GROUP_DESCRIBE: _streams_group_describe,
     ApiKey.DELETE_GROUPS: _delete_groups,
     ApiKey.LIST_GROUPS: _list_groups,
     ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: _describe_share_group_offsets,

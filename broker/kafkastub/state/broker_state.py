@@ -23,7 +23,7 @@ from kafkastub.storage import LogManager
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
-    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig
+    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig, StreamsGroupConfig
     from kafkastub.security import Authorizer
     from kafkastub.security.credentials import ScramUsers
     from kafkastub.security.delegation_tokens import DelegationTokens
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kafkastub.state.internal_topics.internal_topic import InternalTopic
     from kafkastub.state.quota_usage import MutedChannels, Throttle
     from kafkastub.state.sharing.sharing import Sharing
+    from kafkastub.state.streams_internal_topics import CreationErrors
     from kafkastub.state.transactions.transactions import Transactions
     from kafkastub.storage.disk import Disk
 
@@ -86,6 +87,7 @@ class BrokerState:
         self.coordinator.image = TopicsImage(self.cluster)
         self.coordinator.group_configs = self._group_config
         self.coordinator.share_configs = self._share_config
+        self.coordinator.streams_configs = self._streams_config
         self.serving: GroupCoordinator | None = None
         """The coordinator, where nothing stands between it and a request: its topic is there, and it is loaded."""
         self.refusal: ErrorCode | None = None
@@ -140,6 +142,8 @@ class BrokerState:
         """Of commits for the empty group id, by client."""
         self.not_served_warnings = RateLimiter()
         """Of requests for what is not served yet, by API and address."""
+        self.streams_creation_errors: CreationErrors | None = None
+        """Why internal topics of streams groups could not be created; None before the first was to be."""
         self._sweep_every: int = config["offsets.retention.check.interval.ms"]
         self._sweep_at: int | None = None
         self._clean_every: int = config["log.retention.check.interval.ms"]
@@ -177,6 +181,14 @@ class BrokerState:
         overrides = GroupOverrides(self.config, self.cluster)
         self.coordinator.share_configs = overrides.of_share_group
         return overrides.of_share_group(group_id)
+
+    def _streams_config(self, group_id: str) -> StreamsGroupConfig | None:
+        """The same of a streams group."""
+        from kafkastub.state.group_overrides import GroupOverrides
+
+        overrides = GroupOverrides(self.config, self.cluster)
+        self.coordinator.streams_configs = overrides.of_streams_group
+        return overrides.of_streams_group(group_id)
 
     def fall_back(self) -> None:
         """What was refused by the disk is not so: be what the files say."""

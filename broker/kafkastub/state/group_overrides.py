@@ -11,7 +11,7 @@ from typing import Any, Final
 from kafkastub.config import BrokerConfig
 from kafkastub.config.definition import parse
 from kafkastub.config.kafka_table import GROUP
-from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig
+from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig, StreamsGroupConfig
 from kafkastub.metadata import Cluster
 
 _CONSUMER: Final = (
@@ -26,6 +26,19 @@ _SHARE: Final = (
     ("share.assignment.interval.ms", "group.share.{}.assignment.interval.ms"),
     ("share.assignor.offload.enable", ""),
 )
+_STREAMS: Final = (
+    ("streams.session.timeout.ms", "group.streams.{}.session.timeout.ms"),
+    ("streams.heartbeat.interval.ms", "group.streams.{}.heartbeat.interval.ms"),
+    ("streams.assignment.interval.ms", "group.streams.{}.assignment.interval.ms"),
+    ("streams.assignor.offload.enable", ""),
+    ("streams.initial.rebalance.delay.ms", ""),
+    ("streams.num.standby.replicas", "group.streams.{}.standby.replicas"),
+    ("streams.num.warmup.replicas", "group.streams.{}.warmup.replicas"),
+    ("streams.task.offset.interval.ms", "group.streams.{}.task.offset.interval.ms"),
+    ("streams.acceptable.recovery.lag", ""),
+    ("streams.rack.aware.assignment.tags", ""),
+    ("streams.assignor.name", ""),
+)
 """In the order of the fields; with the broker's bounds."""
 
 
@@ -35,13 +48,14 @@ class GroupOverrides:
     A value that was set while the broker's bounds were wider counts as the bound (``GroupConfig.evaluate``).
     """
 
-    __slots__ = ("_cluster", "_config", "_consumer", "_share")
+    __slots__ = ("_cluster", "_config", "_consumer", "_share", "_streams")
 
     def __init__(self, config: BrokerConfig, cluster: Cluster) -> None:
         self._config = config
         self._cluster = cluster
         self._consumer: dict[str, tuple[Mapping[str, str], ConsumerGroupConfig]] = {}
         self._share: dict[str, tuple[Mapping[str, str], ShareGroupConfig]] = {}
+        self._streams: dict[str, tuple[Mapping[str, str], StreamsGroupConfig]] = {}
         """With the texts that they were made of, which are replaced and not changed."""
 
     def of_consumer_group(self, group_id: str) -> ConsumerGroupConfig | None:
@@ -70,10 +84,26 @@ class GroupOverrides:
             self._share[group_id] = known
         return known[1]
 
+    def of_streams_group(self, group_id: str) -> StreamsGroupConfig | None:
+        """The same of a streams group."""
+        texts = self._cluster.group_configs.get(group_id)
+        known = self._streams.get(group_id)
+        if texts is None:
+            if known is not None:
+                del self._streams[group_id]
+            return None
+        if known is None or known[0] is not texts:
+            known = texts, StreamsGroupConfig(*(self._value(texts, name, bound) for name, bound in _STREAMS))
+            self._streams[group_id] = known
+        return known[1]
+
     def _value(self, texts: Mapping[str, str], name: str, bound: str) -> Any:
         if name not in texts:
             return None
         value = parse(name, GROUP[name], texts[name])
         if not bound:
-            return value
-        return min(max(value, self._config[bound.format("min")]), self._config[bound.format("max")])
+            return tuple(value) if isinstance(value, list) else value
+        low, high = bound.format("min"), bound.format("max")
+        if low in self._config:
+            value = max(value, self._config[low])
+        return min(value, self._config[high]) if high in self._config else value

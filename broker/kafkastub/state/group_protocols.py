@@ -10,6 +10,7 @@ from kafkawire.java_order import string_order
 _PROTOCOLS: Final = "group.coordinator.rebalance.protocols"
 _FEATURE: Final = "group.version"
 _SHARE_FEATURE: Final = "share.version"
+_STREAMS_FEATURE: Final = "streams.version"
 _LONGEST_MEMBER_ID: Final = 36
 """UTF-16 units: as many as a UUID has as a text."""
 
@@ -30,6 +31,11 @@ def serves_consumer_protocol(state: BrokerState) -> bool:
 def serves_share_protocol(state: BrokerState) -> bool:
     """Whether there may be share groups. Kafka: KafkaApis.isShareGroupProtocolEnabled."""
     return state.features.finalized.get(_SHARE_FEATURE, 0) > 0
+
+
+def serves_streams_protocol(state: BrokerState) -> bool:
+    """Whether there may be streams groups. Kafka: KafkaApis.isStreamsGroupProtocolEnabled."""
+    return "streams" in state.config[_PROTOCOLS] and state.features.finalized.get(_STREAMS_FEATURE, 0) > 0
 
 
 def is_share_member_id(member_id: str | None) -> bool:

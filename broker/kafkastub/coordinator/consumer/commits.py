@@ -41,7 +41,7 @@ def _wrong_epoch(classic: bool) -> ErrorCode:
     return ErrorCode.ILLEGAL_GENERATION if classic else ErrorCode.STALE_MEMBER_EPOCH
 
 
-def _check_partition(member: ConsumerMember, epoch: int, topic_id: bytes, partition: int) -> None:
+def _check_partition(member: ConsumerMember, epoch: int, topic: str, topic_id: bytes, partition: int) -> None:
     since = member.assigned.get(topic_id, {}).get(partition)
     if since is None:
         since = member.pending_revocation.get(topic_id, {}).get(partition)

@@ -34,6 +34,27 @@ class ShareGroupConfig(NamedTuple):
     assignor_offload: bool | None = None
 
 
+class StreamsGroupConfig(NamedTuple):
+    """The same of a streams group.
+
+    Attributes:
+        rack_aware_assignment_tags: names of tags of clients.
+        assignor: None where the broker's default is used.
+    """
+
+    session_timeout_ms: int | None = None
+    heartbeat_interval_ms: int | None = None
+    assignment_interval_ms: int | None = None
+    assignor_offload: bool | None = None
+    initial_rebalance_delay_ms: int | None = None
+    num_standby_replicas: int | None = None
+    num_warmup_replicas: int | None = None
+    task_offset_interval_ms: int | None = None
+    acceptable_recovery_lag: int | None = None
+    rack_aware_assignment_tags: tuple[str, ...] | None = None
+    assignor: str | None = None
+
+
 @dataclass(slots=True)
 class ConsumerSettings:
     """The broker's part: `group.consumer.*`. The owner may change what Kafka lets one change while it runs.
@@ -103,5 +124,47 @@ class ShareGroupSettings:
             initialize_retry_interval_ms=max(
                 values["group.share.initialize.retry.interval.ms"], values["offsets.commit.timeout.ms"]
             ),
+            empty_is_assigned=values.follows(4, 4),
+        )
+
+
+@dataclass(slots=True)
+class StreamsGroupSettings:
+    """The broker's part: `group.streams.*`. The owner may change what Kafka lets one change while it runs.
+
+    Attributes:
+        num_warmup_replicas: how many tasks may warm up at once. Kafka 4.4.0 has no task warm up yet: whoever is to get
+            a task gets it at once.
+        acceptable_recovery_lag: in records.
+        rack_aware_assignment_tags: names of tags that clients have to have; the assignor does not go by them yet.
+        empty_is_assigned: whether the target of a group without members counts as computed, as since 4.4.
+    """
+
+    session_timeout_ms: int = 45_000
+    heartbeat_interval_ms: int = 5_000
+    assignment_interval_ms: int = 1_000
+    initial_rebalance_delay_ms: int = 3_000
+    max_size: int = 2**31 - 1
+    num_standby_replicas: int = 0
+    num_warmup_replicas: int = 2
+    task_offset_interval_ms: int = 60_000
+    acceptable_recovery_lag: int = 10_000
+    rack_aware_assignment_tags: tuple[str, ...] = ()
+    empty_is_assigned: bool = True
+
+    @staticmethod
+    def of(values: BrokerConfig) -> StreamsGroupSettings:
+        """From the broker's configuration."""
+        return StreamsGroupSettings(
+            session_timeout_ms=values["group.streams.session.timeout.ms"],
+            heartbeat_interval_ms=values["group.streams.heartbeat.interval.ms"],
+            assignment_interval_ms=values["group.streams.assignment.interval.ms"],
+            initial_rebalance_delay_ms=values["group.streams.initial.rebalance.delay.ms"],
+            max_size=values["group.streams.max.size"],
+            num_standby_replicas=values["group.streams.num.standby.replicas"],
+            num_warmup_replicas=values["group.streams.num.warmup.replicas"],
+            task_offset_interval_ms=values["group.streams.task.offset.interval.ms"],
+            acceptable_recovery_lag=values["group.streams.acceptable.recovery.lag"],
+            rack_aware_assignment_tags=tuple(values["group.streams.rack.aware.assignment.tags"]),
             empty_is_assigned=values.follows(4, 4),
         )

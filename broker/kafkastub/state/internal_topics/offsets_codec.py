@@ -14,7 +14,7 @@ from kafkastub.coordinator import (
     PartitionCommit,
     Record,
 )
-from kafkastub.coordinator.records import NO_TIMESTAMP, ConsumerRecord, ShareRecord
+from kafkastub.coordinator.records import NO_TIMESTAMP, ConsumerRecord, ShareRecord, StreamsRecord
 from kafkawire.messages.group_metadata_key import GroupMetadataKey
 from kafkawire.messages.group_metadata_value import GroupMetadataValue
 from kafkawire.messages.group_metadata_value import MemberMetadata as MemberValue
@@ -67,6 +67,10 @@ class OffsetsCodec:
             from kafkastub.state.internal_topics import share_codec
 
             return share_codec.encode(record)
+        if isinstance(record, StreamsRecord):
+            from kafkastub.state.internal_topics import streams_codec
+
+            return streams_codec.encode(record)
         assert isinstance(record, OffsetCommit)  # one that is pending is written as a commit, in another batch
         ((partition, committed),) = record.each()
         return offset_key(record.group_id, record.topic, partition), self.offset(committed)
@@ -106,7 +110,7 @@ def _generation_value(record: GroupMetadata) -> bytes:
 
 
 def coordinator_record(record: OffsetsRecord) -> Record | None:
-    """What a record means to the coordinator; None for records of streams groups."""
+    """What a record means to the coordinator."""
     if record.type is RecordType.GROUP_METADATA:
         key = cast(GroupMetadataKey, record.key)
         return _generation(key.group, cast("GroupMetadataValue | None", record.value))
@@ -115,8 +119,10 @@ def coordinator_record(record: OffsetsRecord) -> Record | None:
             from kafkastub.state.internal_topics import share_codec
 
             return share_codec.decode(record)
-        if record.type.kind is not GroupKind.CONSUMER:
-            return None
+        if record.type.kind is GroupKind.STREAMS:
+            from kafkastub.state.internal_topics import streams_codec
+
+            return streams_codec.decode(record)
         from kafkastub.state.internal_topics import consumer_codec
 
         return consumer_codec.decode(record)

@@ -1,0 +1,231 @@
+"""The assignor of streams groups: members keep what they have, and all get about as much. Kafka: StickyTaskAssignor.
+
+An active task goes to who had it, or else to who kept its state, as long as that member has not its share; what is left
+goes to the process with the fewest tasks per member, and there to the member with the fewest. Standby tasks are dealt
+in the same way, none to a process that has the task already. Racks, client tags and warm-up tasks count for nothing in
+4.4.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from kafkastub.coordinator.modern.assignors.compacted import Compaction
+from kafkastub.coordinator.modern.assignors.errors import AssignorError
+from kafkastub.coordinator.modern.assignors.processes import Process, Queue, Quota
+from kafkastub.coordinator.modern.computed_order import computed_order
+from kafkawire.java_order import string_hash, string_order
+
+_Before = tuple[Process, str]
+"""A member as it was: its process as it is to be, and its id."""
+
+
+class MemberTasks(NamedTuple):
+    """One member, for the assignor. Kafka: MemberAssignmentMetadata, MemberAssignmentState.
+
+    Attributes:
+        active, standby: what it has, not what it was to have: subtopology id to partitions.
+        offsets: how far it says to have come with the state of which task: subtopology id, partition.
+    """
+
+    process_id: str
+    active: Mapping[str, Collection[int]]
+    standby: Mapping[str, Collection[int]]
+    offsets: Mapping[str, Mapping[int, int]]
+
+
+class SubtopologyTasks(NamedTuple):
+    """One subtopology, for the assignor. Kafka: TopologyDescriber.
+
+    Attributes:
+        tasks: how many it has.
+        stateful: it has state, of which standby tasks are kept.
+    """
+
+    tasks: int
+    stateful: bool
+
+
+class TaskAssignment(NamedTuple):
+    """What a member is to have: subtopology id to partitions, in the order of Kafka's map. Kafka: MemberAssignment."""
+
+    active: Mapping[str, frozenset[int]]
+    standby: Mapping[str, frozenset[int]]
+
+
+class StickyTaskAssignor:
+    """Computes targets."""
+
+    name = "sticky"
+
+    def assign(
+        self,
+        members: Mapping[str, MemberTasks],
+        subtopologies: Mapping[str, SubtopologyTasks],
+        num_standby_replicas: int,
+    ) -> dict[str, TaskAssignment]:
+        """The target of each member, by member id.
+
+        Args:
+            members: by member id, in the order in which Kafka's map iterates.
+            num_standby_replicas: so many standby tasks there are to be of each stateful task.
+
+        Raises AssignorError where there are tasks and no member.
+        """
+        state = _State(members, subtopologies, num_standby_replicas)
+        state.assign_active()
+        if num_standby_replicas > 0:
+            state.assign_standby(num_standby_replicas)
+        return state.result()
+
+
+class _State:
+    """A computation. Tasks are numbers: a subtopology's follow those of the one before, in the order of their ids."""
+
+    def __init__(
+        self, members: Mapping[str, MemberTasks], subtopologies: Mapping[str, SubtopologyTasks], standbys: int
+    ) -> None:
+        self._ids = sorted(subtopologies, key=string_order)
+        self._described = subtopologies
+        self._subtopologies = [subtopologies[i] for i in self._ids]
+        self._first: dict[str, int] = {}
+        total = every = 0
+        for i, subtopology in zip(self._ids, self._subtopologies, strict=True):
+            self._first[i] = total
+            total += subtopology.tasks
+            every += subtopology.tasks * (1 + standbys * subtopology.stateful)
+        self._active_quota = Quota(total, len(members))
+        self._quota = Quota(every, len(members))
+        self._members = members
+        by_process: dict[str, list[str]] = {}
+        for member_id, member in members.items():
+            by_process.setdefault(member.process_id, []).append(member_id)
+        asked = ((string_hash(member.process_id), member.process_id) for member in members.values())
+        self._processes = {i: Process(by_process[i]) for i in computed_order(asked, len(members))}
+        self._had_active: dict[int, _Before] = {}
+        self._had_state: dict[int, list[_Before]] = {}
+        self._look_back()
+
+    def assign_active(self) -> None:
+        """Every task to one member. Kafka: assignActive."""
+        left: list[int] = []
+        for task in self._by_partition(range(len(self._ids))):
+            if not self._give_active(self._had_active.get(task), task):
+                left.append(task)
+        rest = [task for task in left if not self._give_active(self._least_loaded(task), task)]
+        if rest and not self._processes:
+            raise AssignorError(f"No process available to assign active task {self._name(min(rest))}.")
+        queue = Queue(self._processes.values())
+        for task in sorted(rest):
+            count = queue.give_active(task)
+            self._active_quota.given(count)
+            self._quota.given(count)
+
+    def assign_standby(self, replicas: int) -> None:
+        """Stateful tasks to other processes than the one that has the active task. Kafka: assignStandby."""
+        stateful = [at for at, subtopology in enumerate(self._subtopologies) if subtopology.stateful]
+        left: list[tuple[int, int]] = []
+        for task in reversed(list(self._by_partition(stateful))):
+            given = 0
+            while given < replicas and self._give_standby(task):
+                given += 1
+            if given < replicas:
+                left.append((task, replicas - given))
+        left.sort(reverse=True)
+        queue = Queue(self._processes.values())
+        for task, missing in left:
+            for _ in range(missing):
+                count = queue.give_standby(task)
+                if count is None:  # there are not enough processes; Kafka warns in its log
+                    break
+                self._quota.given(count)
+
+    def result(self) -> dict[str, TaskAssignment]:
+        """What everybody is to have. Kafka: buildGroupAssignment."""
+        compaction = Compaction([(i, s.tasks) for i, s in zip(self._ids, self._subtopologies, strict=True)])
+        result: dict[str, TaskAssignment] = {}
+        for member_id, member in self._members.items():
+            process = self._processes[member.process_id]
+            result[member_id] = TaskAssignment(
+                compaction.of(process.active.get(member_id, ())), compaction.of(process.standby.get(member_id, ()))
+            )
+        return result
+
+    def _look_back(self) -> None:
+        """Find who had which task, and who has some of its state. Kafka: collectStandbyCandidates."""
+        ranked: dict[int, list[tuple[bool, int, _Before]]] = {}
+        for member_id, member in self._members.items():
+            before = self._processes[member.process_id], member_id
+            for task, _, _ in self._tasks_of(member.active):
+                self._had_active[task] = before
+            for task, i, partition in self._tasks_of(member.standby):
+                offset = member.offsets.get(i, {}).get(partition, 0)
+                ranked.setdefault(task, []).append((False, -offset, before))
+            for task, i, partition in self._tasks_of(member.offsets):
+                if partition not in member.standby.get(i, ()):
+                    ranked.setdefault(task, []).append((True, -member.offsets[i][partition], before))
+        for task, candidates in ranked.items():
+            candidates.sort(key=lambda candidate: candidate[:2])
+            self._had_state[task] = [before for _, _, before in candidates]
+
+    def _tasks_of(self, tasks: Mapping[str, Collection[int]]) -> Iterator[tuple[int, str, int]]:
+        """The tasks that there are in this topology, each with subtopology and partition."""
+        for i, partitions in tasks.items():
+            if i in self._first:
+                first, count = self._first[i], self._described[i].tasks
+                for partition in partitions:
+                    if 0 <= partition < count:
+                        yield first + partition, i, partition
+
+    def _by_partition(self, chosen: Sequence[int]) -> Iterator[int]:
+        """Tasks of the chosen subtopologies: first the partitions 0, then the partitions 1, and so on."""
+        firsts = [(self._first[self._ids[at]], self._subtopologies[at].tasks) for at in chosen]
+        for partition in range(max((count for _, count in firsts), default=0)):
+            for first, count in firsts:
+                if partition < count:
+                    yield first + partition
+
+    def _give_active(self, before: _Before | None, task: int) -> bool:
+        """To the one who had it, or its state, where that one has not its share yet."""
+        if before is None:
+            return False
+        process, member_id = before
+        if process.counts[member_id] >= self._active_quota.each:
+            return False
+        count = process.give(member_id, task, True)
+        self._active_quota.given(count)
+        self._quota.given(count)
+        return True
+
+    def _give_standby(self, task: int) -> bool:
+        """To the one who had the active task, or to one of those who have its state."""
+        before = self._had_active.get(task)
+        if before is None or task in before[0].tasks or before[0].counts[before[1]] >= self._quota.each:
+            before = self._least_loaded(task, elsewhere=True)
+        if before is None or before[0].counts[before[1]] >= self._quota.each:
+            return False
+        self._quota.given(before[0].give(before[1], task, False))
+        return True
+
+    def _least_loaded(self, task: int, elsewhere: bool = False) -> _Before | None:
+        """Of those who have a task's state, one with little to do. Kafka: findPrevMemberWithLeastLoad.
+
+        Args:
+            elsewhere: only in processes that do not have the task.
+        """
+        found: _Before | None = None
+        process_load = member_load = 0.0
+        for before in self._had_state.get(task, ()):
+            process, member_id = before
+            if elsewhere and task in process.tasks:
+                continue
+            count = process.counts[member_id]
+            if found is None or (process.load < process_load and count < member_load):
+                found, process_load, member_load = before, process.load, count
+        return found
+
+    def _name(self, task: int) -> str:
+        """As Kafka's errors have it."""
+        i = next(i for i in reversed(self._ids) if self._first[i] <= task)
+        return f"{i}_{task - self._first[i]}"

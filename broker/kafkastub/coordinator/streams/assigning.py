@@ -1,0 +1,190 @@
+"""When a group gets a new target, and what comes of it. Kafka: maybeUpdateStreamsTargetAssignment.
+
+A group that was empty waits for more members first, so that they do not get tasks one by one; and a target is computed
+once in the assignment interval. Meanwhile members are told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from kafkastub.coordinator.modern.assignors.errors import AssignorError
+from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.streams.configured import ConfiguredTopology
+from kafkastub.coordinator.streams.context import NUM_STANDBY_REPLICAS, StreamsContext
+from kafkastub.coordinator.streams.group import StreamsGroup
+from kafkastub.coordinator.streams.member import StreamsMember
+from kafkastub.coordinator.streams.statuses import Status
+from kafkastub.coordinator.streams.targets import Computation, Target
+from kafkastub.coordinator.streams.tasks import TasksTuple
+from kafkastub.coordinator.streams_records import (
+    Pairs,
+    StreamsGroupTargetAssignmentMember,
+    StreamsGroupTargetAssignmentMetadata,
+)
+from kafkastub.coordinator.turn import Turn
+from kafkastub.deadlines import Deadline
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.streams_group_heartbeat_response import Status as ToldStatus
+
+_MANY: Final = 1_000
+"""Waits that are not worth looking through for those that were called off."""
+
+
+class Assigned(NamedTuple):
+    """A target.
+
+    Attributes:
+        epoch: for which it was computed.
+        tasks: by member id.
+        delay: why there is no new one, for whoever asks for it; None where there is.
+        is_new: it was computed just now.
+    """
+
+    epoch: int
+    tasks: Mapping[str, TasksTuple]
+    delay: ToldStatus | None = None
+    is_new: bool = False
+
+
+class Assigning:
+    """Computes targets.
+
+    Attributes:
+        delays: until when groups wait for more members, by their ids; a group may have come to nothing since.
+    """
+
+    __slots__ = ("context", "delays")
+
+    def __init__(self, context: StreamsContext) -> None:
+        self.context = context
+        self.delays: dict[str, Deadline[Turn]] = {}
+
+    def wait_for_others(self, group: StreamsGroup, turn: Turn) -> None:
+        """The first member of an empty group is here: let others come, before anything is assigned."""
+        group_id = group.group_id
+        delay_ms = self.context.of(group_id).initial_rebalance_delay_ms
+        if delay_ms <= 0:
+            return
+        delay = self.delays.get(group_id)
+        if delay is None or delay.at is None:
+            if len(self.delays) >= _MANY:
+                self.delays = {name: one for name, one in self.delays.items() if one.at is not None}
+            delay = Deadline[Turn](("initial", group_id), lambda later: self._others_came(group_id, later))
+            self.delays[group_id] = delay
+            self.context.groups.deadlines.arm(delay, turn.timer_ms + delay_ms)
+        group.initial_delay = delay
+
+    def assign(
+        self,
+        group: StreamsGroup,
+        epoch: int,
+        updated: StreamsMember,
+        configured: ConfiguredTopology,
+        configs: Pairs,
+        same_target: bool,
+        records: list[Record],
+        turn: Turn,
+    ) -> Assigned:
+        """The target as it is after a heartbeat; records of what is new in it are appended.
+
+        Args:
+            epoch: that of the group, as it will be.
+            updated: the member whose heartbeat it is, as it will be.
+            same_target: the target goes on in the new epoch; members only have to go towards it again.
+
+        Raises UNKNOWN_SERVER_ERROR where the assignor fails.
+        """
+        if self._waits(group.group_id):
+            why = "Assignment delayed due to the configured initial rebalance delay."
+            return Assigned(group.target_epoch, {}, ToldStatus(Status.ASSIGNMENT_DELAYED, why))
+        members, before = _with(group, updated)
+        if group.target_epoch >= epoch:
+            return Assigned(group.target_epoch, before)
+        if same_target and group.target_epoch >= group.epoch:
+            records.append(StreamsGroupTargetAssignmentMetadata(group.group_id, epoch, group.target_timestamp))
+            return Assigned(epoch, before)
+        if not self._may_compute(group, turn):
+            why = "Assignment delayed due to the configured assignment interval."
+            return Assigned(group.target_epoch, before, ToldStatus(Status.ASSIGNMENT_DELAYED, why))
+        target = self._compute(group, epoch, members, before, configured, configs)
+        records += _written(group.group_id, epoch, target, turn.broker_ms)
+        return Assigned(epoch, target.tasks, is_new=True)
+
+    def _waits(self, group_id: str) -> bool:
+        delay = self.delays.get(group_id)
+        return delay is not None and delay.at is not None
+
+    def _may_compute(self, group: StreamsGroup, turn: Turn) -> bool:
+        """Whether it is time for a new target. Kafka: canComputeNextTargetAssignment.
+
+        Kafka counts from the record's timestamp. Here the interval runs on timer time, so that a test which has
+        stopped the broker's clock still sees its groups settle.
+        """
+        since, interval_ms = group.assigned_at, self.context.of(group.group_id).assignment_interval_ms
+        return since is None or turn.timer_ms >= since + interval_ms
+
+    def _compute(
+        self,
+        group: StreamsGroup,
+        epoch: int,
+        members: Mapping[str, StreamsMember],
+        before: Mapping[str, TasksTuple],
+        configured: ConfiguredTopology,
+        configs: Pairs,
+    ) -> Target:
+        computation = Computation(
+            members,
+            before,
+            {member_id: said.offsets for member_id, said in group.soft.task_offsets.items()},
+            configured.subtopologies if configured.is_ready else None,
+            int(dict(configs).get(NUM_STANDBY_REPLICAS, "0")),
+            self.context.assignor,
+        )
+        try:
+            return computation.run()
+        except AssignorError as error:
+            what = f"Failed to compute a new target assignment for epoch {epoch}: {error}"
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, what) from error
+
+    def _others_came(self, group_id: str, turn: Turn) -> None:
+        """The wait is over: compute the target, for whoever is there. Kafka: computeDelayedTargetAssignment."""
+        self.delays.pop(group_id, None)
+        group = self.context.find(group_id)
+        if group is None or group.is_empty or group.epoch <= group.target_epoch:
+            return
+        configured, epoch = group.configured, group.epoch
+        if configured is None or not self._may_compute(group, turn):
+            return
+        configs = group.metadata.assignment_configs
+        try:
+            target = self._compute(group, epoch, group.members, group.target, configured, configs)
+        except KafkaError:  # nobody is there to be told: the next heartbeat will be
+            return
+        self.context.write(group, _written(group_id, epoch, target, turn.broker_ms), turn)
+        group.assigned_at = turn.timer_ms
+
+
+def _written(group_id: str, epoch: int, target: Target, broker_ms: int) -> list[Record]:
+    return [
+        *(StreamsGroupTargetAssignmentMember(group_id, one, target.tasks[one]) for one in target.changed),
+        StreamsGroupTargetAssignmentMetadata(group_id, epoch, broker_ms),
+    ]
+
+
+def _with(group: StreamsGroup, updated: StreamsMember) -> tuple[Mapping[str, StreamsMember], Mapping[str, TasksTuple]]:
+    """Members and target, once a member is as it will be. Kafka: UpdatedMembersAndTargetAssignmentView.
+
+    Where it is the next one of a static instance, it has the place and the target of the one before.
+    """
+    member_id, instance_id = updated.member_id, updated.instance_id
+    members, target = {**group.members, member_id: updated}, group.target
+    replaced = None if instance_id is None else group.static_members.get(instance_id)
+    if replaced is not None and replaced != member_id:
+        target = dict(target)
+        of_replaced = target.pop(replaced, None)
+        if of_replaced is not None:
+            target[member_id] = of_replaced
+        del members[replaced]
+    return members, target

@@ -1,0 +1,67 @@
+"""A streams group as StreamsGroupDescribe tells it. Kafka: StreamsGroup.asDescribedGroup, StreamsGroupMember."""
+
+from __future__ import annotations
+
+from kafkastub.coordinator.streams.described_topology import topology_described
+from kafkastub.coordinator.streams.group import StreamsGroup
+from kafkastub.coordinator.streams.member import StreamsMember
+from kafkastub.coordinator.streams.offsets import OffsetsOfTasks
+from kafkastub.coordinator.streams.tasks import TasksTuple, written
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.java_order import string_order
+from kafkawire.messages.streams_group_describe_response import (
+    Assignment,
+    DescribedGroup,
+    Endpoint,
+    KeyValue,
+    Member,
+    TaskIds,
+    TaskOffset,
+)
+
+
+def described(group: StreamsGroup, assignor: str) -> DescribedGroup:
+    """The group. Raises UNKNOWN_SERVER_ERROR for one without a topology, as Kafka fails at it."""
+    if group.topology is None:
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
+    return DescribedGroup(
+        group_id=group.group_id,
+        group_state=group.state_name,
+        group_epoch=group.epoch,
+        assignment_epoch=group.target_epoch,
+        assignor_name=assignor,
+        topology=topology_described(group.topology, group.configured),
+        members=[_member(group, member) for member in group.in_order()],
+    )
+
+
+def _member(group: StreamsGroup, member: StreamsMember) -> Member:
+    endpoint, said = member.user_endpoint, group.soft.offsets_of(member.member_id)
+    return Member(
+        member_id=member.member_id,
+        member_epoch=member.member_epoch,
+        instance_id=member.instance_id,
+        rack_id=member.rack_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        topology_epoch=member.topology_epoch,
+        process_id=member.process_id,
+        user_endpoint=None if endpoint is None else Endpoint(endpoint.host, endpoint.port),
+        client_tags=[KeyValue(name, value) for name, value in member.client_tags.items()],
+        task_offsets=_offsets(said.offsets),
+        task_end_offsets=_offsets(said.end_offsets),
+        assignment=_assignment(member.assigned.without_epochs()),
+        target_assignment=_assignment(group.target_of(member.member_id)),
+    )
+
+
+def _assignment(tasks: TasksTuple) -> Assignment:
+    return Assignment(*([TaskIds(name, some) for name, some in written(one)] for one in tasks))
+
+
+def _offsets(told: OffsetsOfTasks) -> list[TaskOffset]:
+    return [
+        TaskOffset(name, partition, told[name][partition])
+        for name in sorted(told, key=string_order)
+        for partition in sorted(told[name])
+    ]

@@ -1,0 +1,77 @@
+"""What of a streams group is in no record, and is lost on a reload.
+
+Kafka makes a new group's first heartbeat on an object of its own, and another one of the records: so the same is lost
+after the first heartbeat of a group, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kafkastub.coordinator.streams.configured import ConfiguredTopology
+from kafkastub.coordinator.streams.offsets import NO_TASK_OFFSETS, MemberTaskOffsets
+from kafkastub.coordinator.streams.tasks import TasksTuple
+from kafkawire.messages.streams_group_heartbeat_response import EndpointToPartitions
+
+
+class SoftState:
+    """What members said and were told.
+
+    Attributes:
+        task_offsets: by member id.
+        endpoint_epoch: raised where a member with an endpoint has other tasks, or another endpoint.
+        endpoints: where the tasks of members are, as last told, by member id.
+        shutdown_by: the member that wants the whole application to end; None where nobody does.
+    """
+
+    __slots__ = ("_configured", "_refined", "endpoint_epoch", "endpoints", "shutdown_by", "task_offsets")
+
+    def __init__(self) -> None:
+        self._configured: ConfiguredTopology | None = None
+        self._refined: tuple[int, dict[str, TasksTuple]] = (-1, {})
+        self.task_offsets: dict[str, MemberTaskOffsets] = {}
+        self.endpoint_epoch = 0
+        self.endpoints: dict[str, EndpointToPartitions] = {}
+        self.shutdown_by: str | None = None
+
+    @property
+    def configured(self) -> ConfiguredTopology | None:
+        """The topology beside the topics, as the last heartbeat that looked found it."""
+        return self._configured
+
+    @configured.setter
+    def configured(self, configured: ConfiguredTopology) -> None:
+        self._configured = configured
+        self.endpoints.clear()
+
+    def offsets_of(self, member_id: str) -> MemberTaskOffsets:
+        """What a member said of its tasks."""
+        return self.task_offsets.get(member_id, NO_TASK_OFFSETS)
+
+    def ask_for_shutdown(self, member_id: str) -> None:
+        """The first one who asks is told of."""
+        if self.shutdown_by is None:
+            self.shutdown_by = member_id
+
+    def forget(self, member_id: str) -> None:
+        """A member is gone."""
+        self.task_offsets.pop(member_id, None)
+        self.endpoints.pop(member_id, None)
+
+    # -- the target on the way ----------------------------------------------------------------------------------
+
+    def refined(self, epoch: int) -> Mapping[str, TasksTuple] | None:
+        """What members go towards until the target of that epoch can be had; None where it was not looked at."""
+        return self._refined[1] if self._refined[0] == epoch else None
+
+    def refine(self, epoch: int, tasks: Mapping[str, TasksTuple]) -> None:
+        """It was looked at."""
+        self._refined = (epoch, dict(tasks))
+
+    def relabel(self, old: str, new: str) -> None:
+        """A static member has another id by now. Kafka: relabelRefinedAssignment."""
+        epoch, tasks = self._refined
+        if old in tasks:
+            tasks = dict(tasks)
+            tasks[new] = tasks.pop(old)
+            self._refined = (epoch, tasks)

@@ -1,0 +1,108 @@
+"""What a StreamsGroupHeartbeat must say, whatever the group.
+
+Kafka: KafkaApis.handleStreamsGroupHeartbeat; GroupCoordinatorService.throwIfStreamsGroupHeartbeatRequestIs…
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from kafkastub.coordinator.streams.configured import ConfiguredSubtopology
+from kafkastub.coordinator.streams.member import LEAVE_GROUP_STATIC_MEMBER_EPOCH
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest, TaskIds, Topology
+
+_JAVA_WHITESPACE: Final = "".join(map(chr, range(0x21)))
+"""What `String.trim` takes away."""
+
+
+def required_topics(topology: Topology) -> list[str]:
+    """The topics that a request's topology names, each once, in the order of the request."""
+    names: dict[str, None] = {}
+    for one in topology.subtopologies:
+        names |= dict.fromkeys(one.source_topics) | dict.fromkeys(one.repartition_sink_topics)
+        names |= dict.fromkeys(topic.name for topic in (*one.repartition_source_topics, *one.state_changelog_topics))
+    return list(names)
+
+
+def check_names(topology: Topology, internal: Collection[str], why_not: Callable[[str], str | None]) -> None:
+    """Raises STREAMS_INVALID_TOPOLOGY for topics of the broker, and for names that no topic may have.
+
+    Args:
+        internal: the topics of the broker.
+        why_not: what speaks against a name.
+    """
+    names = required_topics(topology)
+    prohibited = [name for name in names if name in internal]
+    if prohibited:
+        what = f"Use of Kafka internal topics {','.join(prohibited)} in a Kafka Streams topology is prohibited."
+        raise KafkaError(ErrorCode.STREAMS_INVALID_TOPOLOGY, what)
+    invalid = [name for name in names if why_not(name) is not None]
+    if invalid:
+        what = f"Topic names {','.join(invalid)} are not valid topic names."
+        raise KafkaError(ErrorCode.STREAMS_INVALID_TOPOLOGY, what)
+
+
+def check(request: StreamsGroupHeartbeatRequest) -> None:
+    """Raises INVALID_REQUEST, STREAMS_INVALID_TOPOLOGY, with Kafka's texts."""
+    topology = request.topology
+    if topology is not None and any(one.source_topic_regex for one in topology.subtopologies):
+        raise _invalid("Regular expressions for source topics are not supported yet.")
+    _not_empty(request.member_id, "MemberId")
+    _not_empty(request.group_id, "GroupId")
+    _not_empty(request.instance_id, "InstanceId")
+    _not_empty(request.rack_id, "RackId")
+    epoch = request.member_epoch
+    if epoch == 0:
+        _check_join(request)
+    elif epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
+        if request.instance_id is None:
+            raise _invalid("InstanceId can't be null.")
+    elif epoch < LEAVE_GROUP_STATIC_MEMBER_EPOCH:
+        raise _invalid(f"MemberEpoch is {epoch}, but must be greater than or equal to -2.")
+    tasks = (request.active_tasks, request.standby_tasks, request.warmup_tasks)
+    if any(one is not None for one in tasks) and any(one is None for one in tasks):
+        raise _invalid("If one task-type is non-null, all must be non-null.")
+    if epoch != 0 and topology is not None:
+        raise _invalid("Topology can only be provided when (re-)joining.")
+
+
+def _check_join(request: StreamsGroupHeartbeatRequest) -> None:
+    if request.rebalance_timeout_ms == -1:
+        raise _invalid("RebalanceTimeoutMs must be provided in first request.")
+    kinds = (("Active", request.active_tasks), ("Standby", request.standby_tasks), ("Warmup", request.warmup_tasks))
+    for kind, tasks in kinds:
+        if tasks:
+            raise _invalid(f"{kind}Tasks must be empty when (re-)joining.")
+    if request.topology is None:
+        raise _invalid("Topology must be non-null when (re-)joining.")
+    for one in request.topology.subtopologies:
+        for topic in one.state_changelog_topics:
+            if topic.partitions:
+                what = f"Changelog topic {topic.name} must have an undefined partition count"
+                raise KafkaError(ErrorCode.STREAMS_INVALID_TOPOLOGY, f"{what}, but it is set to {topic.partitions}.")
+
+
+def check_tasks(subtopologies: Mapping[str, ConfiguredSubtopology], kinds: Iterable[Sequence[TaskIds] | None]) -> None:
+    """Raises INVALID_REQUEST where a member has tasks that there are not. Kafka: throwIfRequestContainsInvalidTasks."""
+    for tasks in kinds:
+        for one in tasks or ():
+            name = one.subtopology_id
+            subtopology = subtopologies.get(name)
+            if subtopology is None:
+                raise _invalid(f"Subtopology {name} does not exist in the topology.")
+            count = subtopology.number_of_tasks
+            for partition in one.partitions:
+                if not 0 <= partition < count:
+                    what = f"Task {partition} for subtopology {name} is invalid."
+                    raise _invalid(f"{what} Number of tasks for this subtopology: {count}")
+
+
+def _not_empty(value: str | None, name: str) -> None:
+    if value is not None and not value.strip(_JAVA_WHITESPACE):
+        raise _invalid(f"{name} can't be empty.")
+
+
+def _invalid(what: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_REQUEST, what)

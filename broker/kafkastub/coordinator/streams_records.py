@@ -1,0 +1,195 @@
+"""The records of streams groups (KIP-1071), named as Kafka's schemas without Key and Value.
+
+Beside `records`, and loaded with the first of them. They are never changed once made, their mappings neither: the hard
+state, a live group and a log may share them. Kafka: StreamsCoordinatorRecordHelpers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from kafkastub.coordinator.records import StreamsRecord
+
+Tasks = Mapping[str, frozenset[int]]
+"""Partitions by subtopology id."""
+EpochsOfTasks = Mapping[str, Mapping[int, int]]
+"""By subtopology id and partition the epoch in which the member was given it."""
+TasksOfKinds = tuple[Tasks, Tasks, Tasks]
+"""Active ones, standby ones, warm-up ones: `streams.tasks.TasksTuple`."""
+EpochsOfKinds = tuple[EpochsOfTasks, Tasks, Tasks]
+"""The same: `streams.tasks.TasksTupleWithEpochs`."""
+Pairs = tuple[tuple[str, str], ...]
+"""Names and values."""
+NO_TOPOLOGY_EPOCH = -1
+"""Instead of a topology's epoch: of none."""
+
+
+class Endpoint(NamedTuple):
+    """Where a member answers questions about its state (`application.server`)."""
+
+    host: str
+    port: int
+
+
+class WrittenTopology(Protocol):
+    """`streams.topology.Topology`, which compares as Kafka's does."""
+
+    @property
+    def epoch(self) -> int: ...
+
+    @property
+    def subtopologies(self) -> Sequence[Any]: ...
+
+
+class _OfGroup(StreamsRecord):
+    """A tombstone of what a group has once."""
+
+    __slots__ = ("group_id",)
+    __match_args__ = ("group_id",)
+
+    def __init__(self, group_id: str) -> None:
+        self.group_id = group_id
+
+
+class _OfMember(StreamsRecord):
+    """A tombstone of what each member has."""
+
+    __slots__ = ("group_id", "member_id")
+    __match_args__ = ("group_id", "member_id")
+
+    def __init__(self, group_id: str, member_id: str) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class StreamsGroupMetadata(StreamsRecord):
+    """A group's epoch.
+
+    Attributes:
+        metadata_hash: of the metadata of the topics that the topology needs, a signed 64-bit number; 0 for none.
+        validated_topology_epoch: of the topology, where all its topics were there and fit; else -1.
+        assignment_configs: what the assignor was configured with, sorted by name.
+        stored_description_topology_epoch, failed_description_topology_epoch: which description of the topology a
+            plugin of the broker has taken, or refused for good; -1 for none. There is no plugin here: what another
+            broker has written is kept.
+    """
+
+    group_id: str
+    epoch: int
+    metadata_hash: int = 0
+    validated_topology_epoch: int = NO_TOPOLOGY_EPOCH
+    assignment_configs: Pairs = ()
+    stored_description_topology_epoch: int = NO_TOPOLOGY_EPOCH
+    failed_description_topology_epoch: int = NO_TOPOLOGY_EPOCH
+
+
+class StreamsGroupMetadataTombstone(_OfGroup):
+    """The group is gone; the tombstones of its members come before, that of its topology after."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class StreamsGroupTopology(StreamsRecord):
+    """What the group runs."""
+
+    group_id: str
+    topology: WrittenTopology
+
+
+class StreamsGroupTopologyTombstone(_OfGroup):
+    """The group is gone."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class StreamsGroupMemberMetadata(StreamsRecord):
+    """What a member has said of itself.
+
+    Attributes:
+        client_host: with a slash: `/127.0.0.1`.
+        rebalance_timeout_ms: milliseconds.
+        process_id: shared by the members that run in one process.
+        client_tags: sorted by name.
+    """
+
+    group_id: str
+    member_id: str
+    instance_id: str | None
+    rack_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout_ms: int
+    topology_epoch: int
+    process_id: str
+    user_endpoint: Endpoint | None = None
+    client_tags: Pairs = ()
+
+
+class StreamsGroupMemberMetadataTombstone(_OfMember):
+    """A member is gone; the tombstones of its assignments come before."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class StreamsGroupTargetAssignmentMetadata(StreamsRecord):
+    """The epoch of the group's target assignment.
+
+    Attributes:
+        assignment_timestamp: when it was computed, broker milliseconds; 0 where there was nobody to compute it for.
+    """
+
+    group_id: str
+    assignment_epoch: int
+    assignment_timestamp: int = 0
+
+
+class StreamsGroupTargetAssignmentMetadataTombstone(_OfGroup):
+    """There is no target assignment any more."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class StreamsGroupTargetAssignmentMember(StreamsRecord):
+    """What a member is to have."""
+
+    group_id: str
+    member_id: str
+    tasks: TasksOfKinds
+
+
+class StreamsGroupTargetAssignmentMemberTombstone(_OfMember):
+    """A member is to have nothing: it is on its way out."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class StreamsGroupCurrentMemberAssignment(StreamsRecord):
+    """What a member has.
+
+    Attributes:
+        state: a `MemberState`, or a number that is none.
+        assigned: what it has …
+        pending_revocation: … and what it has to let go of.
+    """
+
+    group_id: str
+    member_id: str
+    member_epoch: int
+    previous_member_epoch: int
+    state: int
+    assigned: EpochsOfKinds
+    pending_revocation: EpochsOfKinds
+
+
+class StreamsGroupCurrentMemberAssignmentTombstone(_OfMember):
+    """A member has nothing: it is on its way out."""
+
+    __slots__ = ()

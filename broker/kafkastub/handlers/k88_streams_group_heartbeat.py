@@ -1,0 +1,125 @@
+"""StreamsGroupHeartbeat (key 88), versions 0-1.
+
+TH-1   What cannot be said in any group is INVALID_REQUEST with a text, before anybody looks for the group or its
+       coordinator: an empty id, no topology or tasks when joining, a topology later, regular expressions.
+                                                                                      Kafka: GroupCoordinatorService
+TH-2   A topology with topics of the broker, or names that no topic may have: STREAMS_INVALID_TOPOLOGY.
+                                                                                                       Kafka: KafkaApis
+TH-3   Epoch 0 joins: the answer has the member's epoch, its tasks and how often it is to beat.               KIP-1071
+TH-4   The first member of an empty group waits for others (streams.initial.rebalance.delay.ms); a target is computed
+       once in streams.assignment.interval.ms. Meanwhile there is the status ASSIGNMENT_DELAYED.
+TH-5   Missing source topics, internal topics, and topics with other partitions than they need are statuses; tasks are
+       assigned once all is well.                                                         Kafka: InternalTopicManager
+TH-6   Internal topics that are missing are created behind the answer, with the partitions and configurations that the
+       topology asks for; what speaks against it is told later on.            Kafka: DefaultAutoTopicCreationManager
+TH-7   Another topology in a group: INVALID_REQUEST; one of an older epoch is told so (STALE_TOPOLOGY).
+TH-8   A member gets tasks once those who had them have let go of them; tasks that there are not: INVALID_REQUEST.
+                                                                                        Kafka: CurrentAssignmentBuilder
+TH-9   Epoch -1 leaves; the last member leaves the group Empty. Epoch -2 of a static member: its tasks are kept for the
+       instance's next member, until the session is over.
+TH-10  An unknown group, or one of another type: GROUP_ID_NOT_FOUND; an unknown member: UNKNOWN_MEMBER_ID; another
+       epoch: FENCED_MEMBER_EPOCH, but for the one before with tasks that it has. Instance ids: UNRELEASED_INSTANCE_ID,
+       FENCED_INSTANCE_ID.
+TH-11  A member too many (group.streams.max.size): GROUP_MAX_SIZE_REACHED.
+TH-12  An empty classic group becomes a streams group; a classic JoinGroup makes an empty streams group classic.
+TH-13  Members with endpoints are told those of all, with their partitions, whenever they know an older state of them.
+TH-14  A shutdown of the application that one asks for is told to all, until the group is empty.
+TH-15  A session that is over, and a member that does not let go of tasks in its rebalance timeout: it is out.
+TH-16  Topics that grow, come or go are noticed with a member's next heartbeat.                 Kafka: onMetadataUpdate
+TH-17  The group's own configuration goes before the broker's: standby replicas ask for a new target.        KIP-1071
+TH-18  What the assignor wants tags of clients for, and a member lacks, is a status (version 1).             KIP-1071
+TH-19  How far tasks are is remembered, and told again by StreamsGroupDescribe; a task twice: INVALID_REQUEST.
+TH-20  Where streams groups are switched off (streams.version 0, group.coordinator.rebalance.protocols):
+       UNSUPPORTED_VERSION, whoever asks.
+TH-21  An error has its code and Kafka's text, and nothing else; what Kafka fails at is UNKNOWN_SERVER_ERROR without a
+       text.                                                              Kafka: CoordinatorOperationExceptionHelper
+TH-22  The first heartbeat brings in the code that serves it, part by part, so that nobody waits for that.
+Not done: a plugin that keeps descriptions of topologies: members are never asked for theirs.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from importlib import import_module
+from typing import Final
+
+from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.registry import handles
+from kafkastub.state.deferred import Steps, in_parts
+from kafkastub.state.group_protocols import serves_streams_protocol
+from kafkastub.state.groups import coordinator_of
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
+from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
+
+_AT_ONCE: Final = 1
+_BROUGHT_IN: Final = [
+    f"kafkastub.{name}"
+    for name in (
+        "coordinator.streams_records",
+        "coordinator.streams_state",
+        "coordinator.streams.topology",
+        "coordinator.streams.configured",
+        "coordinator.modern.assignors.sticky_tasks",
+        "coordinator.streams.reconciliation",
+        "coordinator.streams.group",
+        "coordinator.streams.heartbeat",
+        "coordinator.streams.groups",
+        "state.group_overrides",
+        "state.internal_topics.streams_codec",
+        "state.streams_internal_topics",
+        "state.streams_groups",
+    )
+]
+
+
+def error_response(
+    request: StreamsGroupHeartbeatRequest, code: ErrorCode, version: int
+) -> StreamsGroupHeartbeatResponse:
+    """The code, without a text."""
+    return StreamsGroupHeartbeatResponse(error_code=code)
+
+
+@handles(ApiKey.STREAMS_GROUP_HEARTBEAT, 0, 1, error_response=error_response)
+def streams_group_heartbeat(ctx: RequestContext, request: StreamsGroupHeartbeatRequest) -> Outcome:
+    state, version = ctx.state, ctx.api_version
+    if not serves_streams_protocol(state):
+        return error_response(request, ErrorCode.UNSUPPORTED_VERSION, version)
+    if not state.coordinator.has_streams and state.refusal is None:
+        failed = partial(error_response, request, version=version)
+        return in_parts(_first(ctx, request), _AT_ONCE, state.transactions.in_turns, failed)
+    return _beat(ctx, request)
+
+
+def _first(ctx: RequestContext, request: StreamsGroupHeartbeatRequest) -> Steps:
+    """The code that serves it is brought in part by part, so that nobody waits for that."""
+    for module in _BROUGHT_IN:
+        import_module(module)
+        yield _AT_ONCE
+    with suppress(KafkaError):  # which is told below, where it is its turn
+        coordinator_of(ctx.state)
+    yield _AT_ONCE
+    return _beat(ctx, request)
+
+
+def _beat(ctx: RequestContext, request: StreamsGroupHeartbeatRequest) -> StreamsGroupHeartbeatResponse:
+    from kafkastub.state.streams_groups import check_names, create_topics
+
+    state = ctx.state
+    try:
+        check_names(request)
+        state.coordinator.streams.check_heartbeat(request)
+        turn = coordinator_of(state).streams.heartbeat(
+            request, ctx.api_version, ctx.client_id or "", ctx.client_host, ctx.broker_ms, ctx.timer_ms
+        )
+    except KafkaError as error:
+        return StreamsGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
+    beat = state.settle(turn).reply
+    response: StreamsGroupHeartbeatResponse = beat.response
+    if beat.topics_to_create:
+        told = response.status or ()
+        create_topics(state, ctx, request.group_id, beat.topics_to_create, told, ctx.broker_ms)
+    return response

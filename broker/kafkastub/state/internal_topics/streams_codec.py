@@ -1,0 +1,283 @@
+"""The records of streams groups as keys and values of `__consumer_offsets`, and back; loaded with the first of them.
+
+All values have one version, 0, and are written as Apache Kafka 4.4 writes them (StreamsCoordinatorRecordHelpers). What
+came with 4.2 to 4.4 are tagged fields, which older brokers skip and which are missing in what those have written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from kafkastub.coordinator import streams_records as records
+from kafkastub.coordinator.records import StreamsRecord
+from kafkastub.coordinator.streams.tasks import (
+    EpochsOfTasks,
+    Tasks,
+    TasksTuple,
+    TasksTupleWithEpochs,
+    epochs_of,
+    in_map_order,
+    written,
+    written_epochs,
+)
+from kafkastub.coordinator.streams.topology import Subtopology, TopicInfo, Topology
+from kafkawire.messages.streams_group_current_member_assignment_key import StreamsGroupCurrentMemberAssignmentKey
+from kafkawire.messages.streams_group_current_member_assignment_value import (
+    StreamsGroupCurrentMemberAssignmentValue,
+)
+from kafkawire.messages.streams_group_current_member_assignment_value import TaskIds as CurrentTaskIds
+from kafkawire.messages.streams_group_member_metadata_key import StreamsGroupMemberMetadataKey
+from kafkawire.messages.streams_group_member_metadata_value import (
+    Endpoint,
+    KeyValue,
+    StreamsGroupMemberMetadataValue,
+)
+from kafkawire.messages.streams_group_metadata_key import StreamsGroupMetadataKey
+from kafkawire.messages.streams_group_metadata_value import LastAssignmentConfig, StreamsGroupMetadataValue
+from kafkawire.messages.streams_group_target_assignment_member_key import StreamsGroupTargetAssignmentMemberKey
+from kafkawire.messages.streams_group_target_assignment_member_value import (
+    StreamsGroupTargetAssignmentMemberValue,
+    TaskIds,
+)
+from kafkawire.messages.streams_group_target_assignment_metadata_key import StreamsGroupTargetAssignmentMetadataKey
+from kafkawire.messages.streams_group_target_assignment_metadata_value import (
+    StreamsGroupTargetAssignmentMetadataValue,
+)
+from kafkawire.messages.streams_group_topology_key import StreamsGroupTopologyKey
+from kafkawire.messages.streams_group_topology_value import CopartitionGroup as CopartitionGroupValue
+from kafkawire.messages.streams_group_topology_value import StreamsGroupTopologyValue, TopicConfig
+from kafkawire.messages.streams_group_topology_value import Subtopology as SubtopologyValue
+from kafkawire.messages.streams_group_topology_value import TopicInfo as TopicInfoValue
+from kafkawire.offsets_topic import OffsetsRecord, RecordType, encode_key, encode_value
+from kafkawire.schema import Message
+
+_VERSION: Final = 0
+
+
+def encode(record: StreamsRecord) -> tuple[bytes, bytes | None]:
+    """Key and value; a tombstone's value is None."""
+    tombstone = _TOMBSTONES.get(type(record))
+    if tombstone is not None:
+        return encode_key(tombstone(record)), None
+    key, value = _VALUES[type(record)](record)
+    return encode_key(key), encode_value(value, _VERSION)
+
+
+def decode(record: OffsetsRecord) -> StreamsRecord:
+    """What a record of a streams group says."""
+    value, tombstone = _DECODERS[record.type]
+    return tombstone(record.key) if record.value is None else value(record.key, record.value)
+
+
+# -- encoding ----------------------------------------------------------------------------------------------------------
+
+
+def _metadata(record: records.StreamsGroupMetadata) -> tuple[Message, Message]:
+    value = StreamsGroupMetadataValue(
+        record.epoch,
+        record.metadata_hash,
+        record.validated_topology_epoch,
+        [LastAssignmentConfig(*pair) for pair in record.assignment_configs],
+        record.stored_description_topology_epoch,
+        record.failed_description_topology_epoch,
+    )
+    return StreamsGroupMetadataKey(record.group_id), value
+
+
+def _topology(record: records.StreamsGroupTopology) -> tuple[Message, Message]:
+    value = StreamsGroupTopologyValue(
+        record.topology.epoch, [_subtopology(one) for one in record.topology.subtopologies]
+    )
+    return StreamsGroupTopologyKey(record.group_id), value
+
+
+def _subtopology(one: Subtopology) -> SubtopologyValue:
+    return SubtopologyValue(
+        one.subtopology_id,
+        one.source_topics,
+        one.source_topic_regex,
+        [_topic_info(topic) for topic in one.state_changelog_topics],
+        one.repartition_sink_topics,
+        [_topic_info(topic) for topic in one.repartition_source_topics],
+        [
+            CopartitionGroupValue(group.source_topics, group.source_topic_regex, group.repartition_source_topics)
+            for group in one.copartition_groups
+        ],
+    )
+
+
+def _topic_info(topic: TopicInfo) -> TopicInfoValue:
+    configs = [TopicConfig(*pair) for pair in topic.topic_configs]
+    return TopicInfoValue(topic.name, topic.partitions, topic.replication_factor, configs)
+
+
+def _member(record: records.StreamsGroupMemberMetadata) -> tuple[Message, Message]:
+    value = StreamsGroupMemberMetadataValue(
+        record.instance_id,
+        record.rack_id,
+        record.client_id,
+        record.client_host,
+        record.rebalance_timeout_ms,
+        record.topology_epoch,
+        record.process_id,
+        None if record.user_endpoint is None else Endpoint(*record.user_endpoint),
+        [KeyValue(*pair) for pair in record.client_tags],
+    )
+    return StreamsGroupMemberMetadataKey(record.group_id, record.member_id), value
+
+
+def _target_metadata(record: records.StreamsGroupTargetAssignmentMetadata) -> tuple[Message, Message]:
+    value = StreamsGroupTargetAssignmentMetadataValue(record.assignment_epoch, record.assignment_timestamp)
+    return StreamsGroupTargetAssignmentMetadataKey(record.group_id), value
+
+
+def _target(record: records.StreamsGroupTargetAssignmentMember) -> tuple[Message, Message]:
+    active, standby, warmup = ([TaskIds(*one) for one in written(some)] for some in record.tasks)
+    value = StreamsGroupTargetAssignmentMemberValue(active, standby, warmup)
+    return StreamsGroupTargetAssignmentMemberKey(record.group_id, record.member_id), value
+
+
+def _current(record: records.StreamsGroupCurrentMemberAssignment) -> tuple[Message, Message]:
+    value = StreamsGroupCurrentMemberAssignmentValue(
+        record.member_epoch,
+        record.previous_member_epoch,
+        record.state,
+        *_current_tasks(record.assigned),
+        *_current_tasks(record.pending_revocation),
+    )
+    return StreamsGroupCurrentMemberAssignmentKey(record.group_id, record.member_id), value
+
+
+def _current_tasks(tasks: records.EpochsOfKinds) -> Iterable[list[CurrentTaskIds]]:
+    active, *others = tasks
+    yield [CurrentTaskIds(*one) for one in written_epochs(active)]
+    for some in others:
+        yield [CurrentTaskIds(*one, assignment_epochs=None) for one in written(some)]
+
+
+_VALUES: Final[dict[type[StreamsRecord], Callable[[Any], tuple[Message, Message]]]] = {
+    records.StreamsGroupMetadata: _metadata,
+    records.StreamsGroupTopology: _topology,
+    records.StreamsGroupMemberMetadata: _member,
+    records.StreamsGroupTargetAssignmentMetadata: _target_metadata,
+    records.StreamsGroupTargetAssignmentMember: _target,
+    records.StreamsGroupCurrentMemberAssignment: _current,
+}
+_TOMBSTONES: Final[dict[type[StreamsRecord], Callable[[Any], Message]]] = {
+    records.StreamsGroupMetadataTombstone: lambda record: StreamsGroupMetadataKey(record.group_id),
+    records.StreamsGroupTopologyTombstone: lambda record: StreamsGroupTopologyKey(record.group_id),
+    records.StreamsGroupMemberMetadataTombstone: lambda record: StreamsGroupMemberMetadataKey(
+        record.group_id, record.member_id
+    ),
+    records.StreamsGroupTargetAssignmentMetadataTombstone: lambda record: StreamsGroupTargetAssignmentMetadataKey(
+        record.group_id
+    ),
+    records.StreamsGroupTargetAssignmentMemberTombstone: lambda record: StreamsGroupTargetAssignmentMemberKey(
+        record.group_id, record.member_id
+    ),
+    records.StreamsGroupCurrentMemberAssignmentTombstone: lambda record: StreamsGroupCurrentMemberAssignmentKey(
+        record.group_id, record.member_id
+    ),
+}
+
+
+# -- decoding ----------------------------------------------------------------------------------------------------------
+
+
+def _metadata_of(key: Any, value: Any) -> StreamsRecord:
+    return records.StreamsGroupMetadata(
+        key.group_id,
+        value.epoch,
+        value.metadata_hash,
+        value.validated_topology_epoch,
+        tuple((one.key, one.value) for one in value.last_assignment_configs or ()),
+        value.stored_description_topology_epoch,
+        value.failed_description_topology_epoch,
+    )
+
+
+def _topology_of(key: Any, value: Any) -> StreamsRecord:
+    return records.StreamsGroupTopology(key.group_id, Topology.from_record(value))
+
+
+def _member_of(key: Any, value: Any) -> StreamsRecord:
+    endpoint = value.user_endpoint
+    return records.StreamsGroupMemberMetadata(
+        key.group_id,
+        key.member_id,
+        value.instance_id,
+        value.rack_id,
+        value.client_id,
+        value.client_host,
+        value.rebalance_timeout_ms,
+        value.topology_epoch,
+        value.process_id,
+        None if endpoint is None else records.Endpoint(endpoint.host, endpoint.port),
+        tuple((one.key, one.value) for one in value.client_tags),
+    )
+
+
+def _target_metadata_of(key: Any, value: Any) -> StreamsRecord:
+    return records.StreamsGroupTargetAssignmentMetadata(
+        key.group_id, value.assignment_epoch, value.assignment_timestamp
+    )
+
+
+def _target_of(key: Any, value: Any) -> StreamsRecord:
+    tasks = TasksTuple(_tasks_of(value.active_tasks), _tasks_of(value.standby_tasks), _tasks_of(value.warmup_tasks))
+    return records.StreamsGroupTargetAssignmentMember(key.group_id, key.member_id, tasks)
+
+
+def _current_of(key: Any, value: Any) -> StreamsRecord:
+    epoch = value.member_epoch
+    return records.StreamsGroupCurrentMemberAssignment(
+        key.group_id,
+        key.member_id,
+        epoch,
+        value.previous_member_epoch,
+        value.state,
+        TasksTupleWithEpochs(
+            _epochs_of(value.active_tasks, epoch), _tasks_of(value.standby_tasks), _tasks_of(value.warmup_tasks)
+        ),
+        TasksTupleWithEpochs(
+            _epochs_of(value.active_tasks_pending_revocation, epoch),
+            _tasks_of(value.standby_tasks_pending_revocation),
+            _tasks_of(value.warmup_tasks_pending_revocation),
+        ),
+    )
+
+
+def _tasks_of(told: Iterable[Any]) -> Tasks:
+    return in_map_order({one.subtopology_id: frozenset(one.partitions) for one in told})
+
+
+def _epochs_of(told: Iterable[Any], member_epoch: int) -> EpochsOfTasks:
+    return epochs_of(((one, one.assignment_epochs) for one in told), member_epoch)
+
+
+def _of_member(tombstone: type[Any]) -> Callable[[Any], StreamsRecord]:
+    return lambda key: tombstone(key.group_id, key.member_id)
+
+
+def _of_group(tombstone: type[Any]) -> Callable[[Any], StreamsRecord]:
+    return lambda key: tombstone(key.group_id)
+
+
+_DECODERS: Final[dict[RecordType, tuple[Callable[[Any, Any], StreamsRecord], Callable[[Any], StreamsRecord]]]] = {
+    RecordType.STREAMS_GROUP_METADATA: (_metadata_of, _of_group(records.StreamsGroupMetadataTombstone)),
+    RecordType.STREAMS_GROUP_TOPOLOGY: (_topology_of, _of_group(records.StreamsGroupTopologyTombstone)),
+    RecordType.STREAMS_GROUP_MEMBER_METADATA: (_member_of, _of_member(records.StreamsGroupMemberMetadataTombstone)),
+    RecordType.STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA: (
+        _target_metadata_of,
+        _of_group(records.StreamsGroupTargetAssignmentMetadataTombstone),
+    ),
+    RecordType.STREAMS_GROUP_TARGET_ASSIGNMENT_MEMBER: (
+        _target_of,
+        _of_member(records.StreamsGroupTargetAssignmentMemberTombstone),
+    ),
+    RecordType.STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT: (
+        _current_of,
+        _of_member(records.StreamsGroupCurrentMemberAssignmentTombstone),
+    ),
+}

@@ -1,0 +1,43 @@
+"""What streams groups need of the broker: that names of topics can be, and the topics that they lack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafkastub.coordinator.streams import validation
+from kafkastub.coordinator.streams.configured import InternalTopics
+from kafkastub.metadata import INTERNAL_TOPICS, invalid_topic_name
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.streams_internal_topics import Asking, CreationErrors, create_missing
+from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
+from kafkawire.messages.streams_group_heartbeat_response import Status as ToldStatus
+
+
+def check_names(request: StreamsGroupHeartbeatRequest) -> None:
+    """Raises STREAMS_INVALID_TOPOLOGY where the topology has topics of the broker, or names that no topic may have."""
+    if request.topology is not None:
+        validation.check_names(request.topology, INTERNAL_TOPICS, invalid_topic_name)
+
+
+def topics_of(request: StreamsGroupHeartbeatRequest) -> list[str]:
+    """The topics that a heartbeat's topology names, which the principal has to be allowed to describe."""
+    return [] if request.topology is None else validation.required_topics(request.topology)
+
+
+def create_topics(
+    state: BrokerState,
+    ctx: Asking,
+    group_id: str,
+    topics: InternalTopics,
+    told: Sequence[ToldStatus],
+    broker_ms: int,
+) -> None:
+    """Create the internal topics that a heartbeat has found missing; the next one finds them.
+
+    What speaks against it is remembered for two heartbeats.
+    """
+    ttl_ms = 2 * state.coordinator.streams.context.of(group_id).heartbeat_interval_ms
+    errors = state.streams_creation_errors
+    if errors is None:
+        errors = state.streams_creation_errors = CreationErrors()
+    create_missing(state, ctx, errors, topics, told, ttl_ms, broker_ms)
