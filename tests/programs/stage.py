@@ -244,8 +244,14 @@ class Stage:
         finally:
             consumer.close()
 
-    def kill_in_transaction(self, running: Running, *topics: str, seconds: float = SECONDS) -> None:
-        """kill -9 while records of an open transaction lie in one of the topics: frozen first, and looked at again."""
+    def kill_in_transaction(
+        self, running: Running, *topics: str, seconds: float = SECONDS, settled: float = SETTLED_SECONDS
+    ) -> None:
+        """kill -9 while records of an open transaction lie in one of the topics: frozen first, and looked at again.
+
+        Where others have transactions in the same topics, `settled` is more than these take: what then still holds the
+        last stable offset of a partition where it was, is the frozen one's.
+        """
         deadline = time.monotonic() + seconds
         while True:
             if not running.lives:
@@ -253,12 +259,19 @@ class Stage:
             if self.open(*topics):
                 running.freeze()
                 time.sleep(SETTLED_SECONDS)
-                if self.open(*topics):
+                before = [self.ends(topic, committed=True) for topic in topics]
+                time.sleep(settled)
+                if any(map(self._held, topics, before)):
                     running.kill()
                     return
                 running.thaw()
             if time.monotonic() > deadline:
                 raise Wrong(f"no open transaction was seen within {seconds:g} s: {running.end_of_log()}")
+
+    def _held(self, topic: str, before: Mapping[int, int]) -> bool:
+        """Whether the last stable offset of a partition is where it was, with records behind it."""
+        stable, ends = self.ends(topic, committed=True), self.ends(topic)
+        return any(stable[partition] == offset < ends[partition] for partition, offset in before.items())
 
     def _partitions(self, topic: str) -> int:
         found = self._admin.list_topics(timeout=ANSWER_SECONDS).topics.get(topic)

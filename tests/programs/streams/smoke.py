@@ -15,7 +15,7 @@ from tests.oracle.jars import LOG4J
 from tests.programs.judging import Wrong
 from tests.programs.running import SECONDS, Running
 from tests.programs.stage import Stage
-from tests.programs.streams.grouped import ONCE, configured
+from tests.programs.streams.grouped import LONGER_THAN_OTHERS, ONCE, configured
 from tests.toolchains import CACHE, build_maven, java_program, locked_java, need
 
 PROJECT: Final = Path(__file__).with_name("smoke")
@@ -65,7 +65,7 @@ def play(stage: Stage) -> Iterator[str]:
     yield "the first of three members: closed in order"
     members.append(_start(stage, "process"))
     driver.says(" 10000 records produced")
-    stage.kill_in_transaction(members[1], "echo", "max", "cnt")
+    stage.kill_in_transaction(members[1], "echo", "max", "cnt", settled=LONGER_THAN_OTHERS)
     yield "the second: killed in a transaction"
     members.append(_start(stage, "process"))
     driver.ends(VERIFIED_SECONDS)
