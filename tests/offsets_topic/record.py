@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from tests.clients.jvm import Jvm
-from tests.offsets_topic import consumer_history, share_history
+from tests.offsets_topic import consumer_history, share_history, streams_history
 from tests.offsets_topic.formatters import printed
 from tests.offsets_topic.history import CONFIG, normalised, play, shown
 from tests.oracle.apache_kafka import ApacheKafka
@@ -44,10 +44,24 @@ def share_groups() -> None:
     (GOLDEN / "share-groups.json").write_text(json.dumps(told, indent=1) + "\n")
 
 
+def streams_groups() -> None:
+    """What the history of streams groups leaves, as it is on the wire, and what members were answered."""
+    with ApacheKafka(config=streams_history.CONFIG) as kafka:
+        player, answers = streams_history.play(kafka.bootstrap_servers)
+        told = {
+            "answers": answers,
+            "partitions": consumer_history.raw(player),
+            "described": streams_history.described(player),
+        }
+        player.close()
+    (GOLDEN / "streams-groups.json").write_text(json.dumps(told, indent=1) + "\n")
+
+
 def main() -> None:
     GOLDEN.mkdir(exist_ok=True)
     consumer_groups()
     share_groups()
+    streams_groups()
     for name, codec in CODECS.items():
         with ApacheKafka(config={**CONFIG, "offsets.topic.compression.codec": codec}) as kafka:
             player = play(kafka.bootstrap_servers)

@@ -8,10 +8,14 @@ LS-3   Versions 5+: only groups of one of the types asked for, whatever the case
 LS-4   A group without a record is not listed (DG-7).
 LS-5   A group of the consumer protocol: type consumer, in the states Empty, Assigning, Reconciling, Stable.  KIP-848
 LS-6   A share group: type and protocol type share, in the states Empty and Stable.                     KIP-932
+LS-7   A streams group: type and protocol type streams, in the states Empty, NotReady, Assigning, Reconciling, Stable;
+       NotReady is asked for as not_ready.                                  KIP-1071; Kafka: StreamsGroup.isInStates
 Kafka lists in no particular order, the stub in that of the groups' creation.
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
@@ -21,6 +25,9 @@ from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.list_groups_request import ListGroupsRequest
 from kafkawire.messages.list_groups_response import ListedGroup, ListGroupsResponse
+
+_ASKED_FOR: Final = {"NotReady": "not_ready"}
+"""States that are asked for by another name than they are shown with, but for the case."""
 
 
 def error_response(request: ListGroupsRequest, code: ErrorCode, version: int) -> ListGroupsResponse:
@@ -39,7 +46,7 @@ def list_groups(ctx: RequestContext, request: ListGroupsRequest) -> Outcome:
             ListedGroup(group.group_id, group.protocol_type or "", group.state_name, group.group_type)
             for group in coordinator.groups.values()
             if group.group_id not in coordinator.unseen
-            and (not states or group.state_name.lower() in states)
+            and (not states or _ASKED_FOR.get(group.state_name, group.state_name.lower()) in states)
             and (not types or group.group_type in types)
         ]
     )

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from kafkastub.state.internal_topics.internal_topic import InternalTopic
     from kafkastub.state.quota_usage import MutedChannels, Throttle
     from kafkastub.state.sharing.sharing import Sharing
-    from kafkastub.state.streams_internal_topics import CreationErrors
     from kafkastub.state.transactions.transactions import Transactions
     from kafkastub.storage.disk import Disk
 
@@ -142,8 +141,8 @@ class BrokerState:
         """Of commits for the empty group id, by client."""
         self.not_served_warnings = RateLimiter()
         """Of requests for what is not served yet, by API and address."""
-        self.streams_creation_errors: CreationErrors | None = None
-        """Why internal topics of streams groups could not be created; None before the first was to be."""
+        self.streams_creation_errors: Any = None
+        """Why internal topics of streams groups could not be created: `CreationErrors`, once the first was to be."""
         self._sweep_every: int = config["offsets.retention.check.interval.ms"]
         self._sweep_at: int | None = None
         self._clean_every: int = config["log.retention.check.interval.ms"]
@@ -322,7 +321,7 @@ class BrokerState:
         offsets_topic = self.offsets_topic
         if turn.records:
             offsets_topic.write(turn, batch_per_group)
-            if self.coordinator.unseen:
+            if self.coordinator.unseen or self.coordinator.unshown:
                 self._let_be_seen(turn)
         for token, response in turn.completions:
             deferred: Deferred = token
@@ -345,13 +344,16 @@ class BrokerState:
             watcher()
 
     def _let_be_seen(self, turn: Turn) -> None:
-        """Groups without a record can be read once there is another one behind them in their partition."""
-        count, unseen = self._offsets_partitions(), self.coordinator.unseen
-        if len(unseen) > _MOST_UNSEEN:  # they are looked through at each write: nobody is to slow others down with them
-            unseen.clear()
-            return
-        written = {partition_for(record.group_id, count) for record in turn.records}
-        unseen.difference_update([group_id for group_id in unseen if partition_for(group_id, count) in written])
+        """What came without a record can be read once there is another record behind it in its partition."""
+        count, unseen, unshown = self._offsets_partitions(), self.coordinator.unseen, self.coordinator.unshown
+        seen, shown = list(unseen), list(unshown)
+        if len(seen) + len(shown) <= _MOST_UNSEEN:  # else nobody is slowed down by looking through them at each write
+            written = {partition_for(record.group_id, count) for record in turn.records}
+            seen = [group_id for group_id in seen if partition_for(group_id, count) in written]
+            shown = [group_id for group_id in shown if partition_for(group_id, count) in written]
+        unseen.difference_update(seen)
+        for group_id in shown:
+            unshown.pop(group_id)()
 
     def wake(self, name: str) -> None:
         """Look after the fetches that wait for records of an internal topic."""

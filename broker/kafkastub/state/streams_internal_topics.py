@@ -36,6 +36,10 @@ _TOLD: Final = 3
 _PROHIBITED: Final = f"Creation of internal topic {CLUSTER_METADATA} is prohibited."
 
 
+_THROTTLED: Final = "The throttling quota has been exceeded."
+"""The only error without a text of its own: clients who create topics are told it without one."""
+
+
 class Asking(Request, Protocol):
     """The heartbeat of who asks; a handler's `RequestContext` is one."""
 
@@ -157,4 +161,4 @@ def _creatable(topic: ConfiguredInternalTopic) -> CreatableTopic:
 
 def _text(error: KafkaError) -> str:
     """The error's own text, else that of its code."""
-    return error.message or default_text(error.code) or error.code.name
+    return error.message or default_text(error.code) or _THROTTLED

@@ -68,7 +68,10 @@ public final class StreamsTasks {
                 case "S" -> subtopologies.put(parts[1], new ConfiguredSubtopology(Integer.parseInt(parts[2]), Set.of(),
                     Map.of(), Set.of(), parts[3].equals("stateful") ? Map.of(STORE.name(), STORE) : Map.of()));
                 case "M" -> {
+                    // racks and tags are there, and count for nothing
                     members.put(parts[1], StreamsGroupMember.Builder.withDefaults(parts[1]).setProcessId(parts[2])
+                        .setRackId("rack" + parts[1].hashCode() % 3).setInstanceId("i" + parts[1])
+                        .setClientTags(Map.of("zone", "z" + parts[1].hashCode() % 2, "other", parts[1]))
                         .setAssignedTasks(new TasksTupleWithEpochs(epochs(parts[3]), tasks(parts[4]), tasks(parts[5])))
                         .build());
                     if (!parts[6].equals("-")) offsets.put(parts[1], new MemberTaskOffsets(longs(parts[6]), Map.of()));
@@ -76,7 +79,7 @@ public final class StreamsTasks {
                 case "O" -> old.put(parts[1], new TasksTuple(tasks(parts[2]), tasks(parts[3]), Map.of()));
                 case "E" -> {
                     TargetAssignmentBuilder builder = new TargetAssignmentBuilder("g", 7, new StickyTaskAssignor(),
-                        Map.of("num.standby.replicas", group[1])).withTime(Time.SYSTEM).withMembers(members)
+                        Map.of("num.standby.replicas", group[1], "rack.aware.assignment.tags", "zone,other")).withTime(Time.SYSTEM).withMembers(members)
                         .withTaskOffsets(offsets).withTargetAssignment(old).withTopology(group[2].equals("ready")
                             ? new ConfiguredTopology(0, 0, Optional.of(subtopologies), Map.of(), Optional.empty())
                             : new ConfiguredTopology(0, 0, Optional.empty(), Map.of(), Optional.of(

@@ -159,7 +159,7 @@ class Assigning:
             return
         configs = group.metadata.assignment_configs
         try:
-            target = self._compute(group, epoch, group.members, group.target, configured, configs)
+            target = self._compute(group, epoch, _members(group), group.target, configured, configs)
         except KafkaError:  # nobody is there to be told: the next heartbeat will be
             return
         self.context.write(group, _written(group_id, epoch, target, turn.broker_ms), turn)
@@ -173,13 +173,18 @@ def _written(group_id: str, epoch: int, target: Target, broker_ms: int) -> list[
     ]
 
 
+def _members(group: StreamsGroup) -> dict[str, StreamsMember]:
+    """By id, in the order in which Kafka goes through them: it decides which of two comes first in a map's bucket."""
+    return {one.member_id: one for one in group.in_order()}
+
+
 def _with(group: StreamsGroup, updated: StreamsMember) -> tuple[Mapping[str, StreamsMember], Mapping[str, TasksTuple]]:
     """Members and target, once a member is as it will be. Kafka: UpdatedMembersAndTargetAssignmentView.
 
     Where it is the next one of a static instance, it has the place and the target of the one before.
     """
     member_id, instance_id = updated.member_id, updated.instance_id
-    members, target = {**group.members, member_id: updated}, group.target
+    members, target = _members(group) | {member_id: updated}, group.target
     replaced = None if instance_id is None else group.static_members.get(instance_id)
     if replaced is not None and replaced != member_id:
         target = dict(target)

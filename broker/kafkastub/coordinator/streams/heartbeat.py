@@ -204,6 +204,8 @@ class Heartbeats:
         if again or configured is None:
             configured = configure(beat.topology, beat.metadata_hash, self.context.image)
             group.soft.configured = configured
+            if not beat.is_new:
+                self.context.groups.unshown[group.group_id] = group.soft.show
         beat.configured = configured
 
     def _look_at_tasks(self, beat: _Heartbeat) -> None:

@@ -73,7 +73,7 @@ def _check_join(request: StreamsGroupHeartbeatRequest) -> None:
         raise _invalid("RebalanceTimeoutMs must be provided in first request.")
     kinds = (("Active", request.active_tasks), ("Standby", request.standby_tasks), ("Warmup", request.warmup_tasks))
     for kind, tasks in kinds:
-        if tasks:
+        if tasks is None or tasks:
             raise _invalid(f"{kind}Tasks must be empty when (re-)joining.")
     if request.topology is None:
         raise _invalid("Topology must be non-null when (re-)joining.")

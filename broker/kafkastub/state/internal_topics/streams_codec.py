@@ -153,7 +153,7 @@ def _current_tasks(tasks: records.EpochsOfKinds) -> Iterable[list[CurrentTaskIds
     active, *others = tasks
     yield [CurrentTaskIds(*one) for one in written_epochs(active)]
     for some in others:
-        yield [CurrentTaskIds(*one, assignment_epochs=None) for one in written(some)]
+        yield [CurrentTaskIds(*one) for one in written(some)]
 
 
 _VALUES: Final[dict[type[StreamsRecord], Callable[[Any], tuple[Message, Message]]]] = {
