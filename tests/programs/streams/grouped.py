@@ -143,13 +143,13 @@ def _until_all(stage: Stage, target: str, expected: Sequence[tuple[str, str]]) -
     return seen
 
 
-def _kill_one(stage: Stage, instances: Sequence[Running], target: str) -> None:
-    """Kill one of them in a transaction: not each need have tasks that write to the topic."""
+def kill_one(stage: Stage, instances: Sequence[Running], *topics: str) -> Running:
+    """Kill one of them in a transaction, and say which: not each need have tasks that write to these topics."""
     wrong = Wrong("there is nobody to kill")
     for one in [*instances] * ATTEMPTS:
         try:
-            stage.kill_in_transaction(one, target, seconds=LONGER_THAN_OTHERS, settled=LONGER_THAN_OTHERS)
-            return
+            stage.kill_in_transaction(one, *topics, seconds=LONGER_THAN_OTHERS, settled=LONGER_THAN_OTHERS)
+            return one
         except Wrong as error:
             wrong = error
     raise wrong
@@ -166,7 +166,7 @@ def exactly_once(stage: Stage) -> Iterator[str]:
         for one in instances:
             one.says("RUNNING")
         stage.some_committed(target, stage.ends(target))
-        _kill_one(stage, instances, target)
+        kill_one(stage, instances, target)
         yield "one of two instances: killed in a transaction"
     seen = _seen(stage, target, len(expected))
     yield stage.no_transaction_is_open(target)
