@@ -20,7 +20,7 @@ help:
 	@echo "make differential  any seeds: SEEDS=1-1000 ARGS=\"--steps 40\" (--kind consumer|share|streams|data|odd|broken|access)"
 	@echo "make conformance   the suite of kafkastub conform on stub, two Apache Kafkas and kfake; writes docs/conformance.md"
 	@echo "make clients       twelve client libraries on the stub and Apache Kafka; writes docs/clients.md (Maven, Go, Node.js, Cargo)"
-	@echo "make programs      applications with transactions on the stub and Apache Kafka; writes docs/programs.md (Maven, Go)"
+	@echo "make programs      applications on the stub and Apache Kafka; writes docs/programs.md (Maven, Go)"
 	@echo "make mutants       seeded defects in copies of the stub: each has to fail a case of that suite"
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
 	@echo "make chaos         workers with a bug and correct ones in three languages, a thousand seeds of trouble"

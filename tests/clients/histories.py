@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kafkastub.client import Client
 from kafkastub.client.transactions import describe
 from kafkawire.errors import ErrorCode
-from tests.clients import histories_consumer, histories_share
+from tests.clients import histories_consumer, histories_share, histories_streams
 from tests.clients.client import until
 from tests.clients.tools import LONG_AGO, History, Members, Terminal, filled
 from tests.clients.transactional import RawProducer
@@ -295,8 +295,9 @@ def quorum(terminal: Terminal) -> None:
 
 _OF_CONSUMERS = (histories_consumer.consumer, histories_consumer.static, histories_consumer.mixed)
 _OF_SHARE_GROUPS = (histories_share.share, histories_share.share_console, histories_share.share_offsets)
+_OF_STREAMS_GROUPS = (histories_streams.streams, histories_streams.streams_offsets)
 _OTHERS = (console, features, groups, nobody, quorum, quotas, reset, transactions)
-_HISTORIES = (*_OTHERS, *_OF_CONSUMERS, *_OF_SHARE_GROUPS)
+_HISTORIES = (*_OTHERS, *_OF_CONSUMERS, *_OF_SHARE_GROUPS, *_OF_STREAMS_GROUPS)
 HISTORIES: dict[str, History] = {history.__name__: history for history in _HISTORIES}
 
 
@@ -304,4 +305,6 @@ def settings_of(name: str) -> Mapping[str, object]:
     """What the broker of a history is configured with, beside what all are."""
     if HISTORIES[name] in _OF_SHARE_GROUPS:
         return histories_share.SETTINGS
+    if HISTORIES[name] in _OF_STREAMS_GROUPS:
+        return histories_streams.SETTINGS
     return histories_consumer.SETTINGS if HISTORIES[name] in _OF_CONSUMERS else {}

@@ -32,16 +32,23 @@ MAIN_CLASSES = {
     "kafka-groups": "org.apache.kafka.tools.GroupsCommand",
     "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
     "kafka-share-groups": "org.apache.kafka.tools.consumer.group.ShareGroupCommand",
+    "kafka-streams-groups": "org.apache.kafka.tools.streams.StreamsGroupCommand",
     "kafka-topics": "org.apache.kafka.tools.TopicCommand",
     "kafka-transactions": "org.apache.kafka.tools.TransactionsCommand",
 }
 
 PATIENCE_MS = "60000"
 """By default kafka-consumer-groups gives up after 5 s: a busy machine needs longer."""
+PATIENT = ("kafka-consumer-groups", "kafka-share-groups", "kafka-streams-groups")
 
 MEMBER_ID = re.compile(r"\b(one|two|console-consumer)-[0-9a-f-]{36}\b")
 CHOSEN_MEMBER_ID = re.compile(r"(?<= )[A-Za-z0-9_-]{22}(?= +(\S+ +)?/127\.0\.0\.1)")
 """A member of the consumer protocol chooses its id itself."""
+_OF_STREAMS = (
+    (re.compile(r"(?<= )[A-Za-z0-9_-]{22}(?= +(\S+ +){0,2}[0-9a-f-]{36} )"), f"{'id':.^22}"),
+    (re.compile(r"(?<= )[0-9a-f]{8}-[0-9a-f-]{27}(?= +\S+-StreamThread-)"), f"{'process':.^36}"),
+)
+"""Members of streams groups choose their ids, and those of their processes."""
 QUOTAS = "Quota configs for "
 TOPIC_ID = re.compile(r"(TopicId: )\S{22}")
 
@@ -88,7 +95,7 @@ class Terminal:
         """Run one tool; `command` is as typed in a shell, without the bootstrap server and without quoting."""
         name, *args = command.split()
         found = [str(self.folder / arg) if (self.folder / arg).is_file() else arg for arg in args]
-        if name in ("kafka-consumer-groups", "kafka-share-groups") and "--timeout" not in found:
+        if name in PATIENT and "--timeout" not in found:
             found += ["--timeout", PATIENCE_MS]
         servers = ["--bootstrap-server", self.servers]
         # one of them has its subcommand first
@@ -130,7 +137,7 @@ class Terminal:
         output = MEMBER_ID.sub(rf"\1-{'id':.^36}", output)
         output = CHOSEN_MEMBER_ID.sub(f"{'id':.^22}", output)
         output = TOPIC_ID.sub(rf"\1{'id':.^22}", output)
-        for pattern, place in (*_OF_THE_QUORUM, *_OF_TRANSACTIONS):
+        for pattern, place in (*_OF_THE_QUORUM, *_OF_TRANSACTIONS, *_OF_STREAMS):
             output = pattern.sub(place, output)
         output = output.replace(port, f"{'port':.^{len(port)}}")
         lines: list[str] = []

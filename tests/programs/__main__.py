@@ -1,4 +1,4 @@
-"""`make programs`: real programs with transactions play on the stub and on Apache Kafka, with the same result.
+"""`make programs`: real programs play on the stub and on Apache Kafka, with the same result.
 
 A run on both writes docs/programs.md and results.json: with `--only` the others' rows stay. With `--broker`
 nothing is written. The exit status is 1 where one failed, or results differ. What this machine cannot run is told; in
@@ -30,7 +30,7 @@ from tests.programs.library import PROGRAMS, Program
 from tests.programs.stage import ANSWER_SECONDS, Broker, Stage
 from tests.toolchains import Unavailable
 
-TRANSACTIONAL: Final = (
+TOLD: Final = (
     "InitProducerId",
     "AddPartitionsToTxn",
     "AddOffsetsToTxn",
@@ -39,6 +39,7 @@ TRANSACTIONAL: Final = (
     "DescribeProducers",
     "DescribeTransactions",
     "ListTransactions",
+    "StreamsGroupHeartbeat",
 )
 
 
@@ -77,10 +78,10 @@ def _play(run: Run, program: Program, bootstrap_servers: str, another: Callable[
 
 
 def _spoken(metrics: str) -> dict[str, list[int]]:
-    """The versions of the transactional APIs that were asked for, the runner's own requests being none of them."""
+    """The versions of these APIs that were asked for, the runner's own requests being none of them."""
     found: dict[str, list[int]] = {}
     for api, version in re.findall(r'^kafkastub_requests_total\{api="(\w+)",version="(\d+)"\}', metrics, re.MULTILINE):
-        if api in TRANSACTIONAL:
+        if api in TOLD:
             found.setdefault(api, []).append(int(version))
     return {api: sorted(versions) for api, versions in sorted(found.items())}
 

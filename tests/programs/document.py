@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from kafkastub import __version__
 from tests.oracle.jars import REFERENCE
-from tests.programs.library import PROGRAMS
+from tests.programs.library import PROGRAMS, STREAMS_GROUPS, TRANSACTIONS
 
 HERE: Final = Path(__file__).resolve().parent
 RESULTS: Final = HERE / "results.json"
@@ -22,14 +22,28 @@ SHOWN: Final = {STUB: "the stub", KAFKA: "Apache Kafka"}
 
 HEAD = """# Programs
 
-Written by `make programs` on {date}: {count} programs with transactions, each on kafkastub {stub} and on Apache Kafka
-{kafka}. All of it took {minutes} on two cores.
+Written by `make programs` on {date}: {count} programs, each on kafkastub {stub} and on Apache Kafka {kafka}. All of it
+took {minutes} on two cores.
 
 The tools and frameworks are the real ones, as they come from their projects; where they need a job or a topology, it is
-a short one of ours. Each is interrupted in the middle (`kill -9` while records of an open transaction lie in the log,
-unless the table says otherwise) and started again. It passes where every record is once in what a read_committed reader
-sees, and none of an aborted transaction; and where a read_uncommitted reader sees more, so that one was aborted.
+a short one of ours.
 """
+OF: Final = {
+    TRANSACTIONS: """
+## With transactions
+
+Each is interrupted in the middle (`kill -9` while records of an open transaction lie in the log, unless the table says
+otherwise) and started again. It passes where every record is once in what a read_committed reader sees, and none of an
+aborted transaction; and where a read_uncommitted reader sees more, so that one was aborted.
+""",
+    STREAMS_GROUPS: """
+## Kafka Streams with streams groups
+
+With `group.protocol=streams` (KIP-1071) the broker knows the topology: it makes the repartition and changelog topics,
+gives the tasks and their standbys to members, and tells each instance where the others answer queries. Instances come,
+end in order and are killed in the middle. A program passes where every result is there; once, unless it says otherwise.
+""",
+}
 
 HOW = """
 ## How it is run
@@ -59,7 +73,7 @@ class Run:
     failed: str = ""
     missing: str = ""
     spoke: dict[str, list[int]] = field(default_factory=dict)
-    """Versions by transactional API, as the stub's metrics have them."""
+    """Versions by API of those that are told of, as the stub's metrics have them."""
 
 
 def different(runs: Iterable[Run]) -> list[Run]:
@@ -100,7 +114,7 @@ def text(data: dict[str, Any]) -> str:
     head = HEAD.format(
         date=data["date"], count=len(pairs), stub=data["kafkastub"], kafka=data["kafka"], minutes=minutes
     )
-    lines = [head, *_table(pairs), *_failures(runs), *_results(pairs), *_spoken(runs)]
+    lines = [head.rstrip(), *_tables(pairs), *_failures(runs), *_results(pairs), *_spoken(runs)]
     return "\n".join(lines) + "\n" + HOW
 
 
@@ -109,6 +123,15 @@ def _pairs(runs: Iterable[Run]) -> dict[str, dict[str, Run]]:
     for run in runs:
         pairs.setdefault(run.program, {})[run.broker] = run
     return pairs
+
+
+def _tables(pairs: dict[str, dict[str, Run]]) -> Iterator[str]:
+    about = {program.name: program.about for program in PROGRAMS}
+    for kind, text in OF.items():
+        of_kind = {name: pair for name, pair in pairs.items() if about[name] == kind}
+        if of_kind:
+            yield text
+            yield from _table(of_kind)
 
 
 def _table(pairs: dict[str, dict[str, Run]]) -> Iterator[str]:
@@ -149,7 +172,7 @@ def _spoken(runs: Sequence[Run]) -> Iterator[str]:
         "",
         "## What they speak",
         "",
-        "The versions of the transactional APIs that they chose, by the stub's metrics:",
+        "The versions that they chose of the APIs of transactions and streams groups, by the stub's metrics:",
     )
     yield from ("", "| program | APIs and versions |", "|---|---|")
     for run in runs:

@@ -38,6 +38,11 @@ def each_once(expected: Iterable[object], seen: Iterable[object], what: str = "r
     return f"{wanted.total()} {what}, each once"
 
 
+def at_least_once(expected: Iterable[object], seen: Iterable[object], what: str = "records") -> str:
+    """A line that tells that everything expected was seen, maybe more than once, and nothing else. Raises Wrong."""
+    return each_once(expected, set(seen), what).replace("once", "at least once")
+
+
 def in_order(records: Sequence[Record], expected: dict[int, list[str]]) -> str:
     """A line that tells that each partition has these values in this order. Raises Wrong."""
     for partition, values in expected.items():

@@ -14,8 +14,12 @@ from tests.programs.librdkafka import playing as librdkafka
 from tests.programs.message_copier import playing as message_copier
 from tests.programs.mirror_maker import playing as mirror_maker
 from tests.programs.stage import Stage
+from tests.programs.streams import grouped, queried, refused, smoke
 from tests.programs.streams import playing as streams
 from tests.toolchains import Unavailable, locked_python
+
+TRANSACTIONS: Final = "transactions"
+STREAMS_GROUPS: Final = "streams groups"
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Program:
         version: reads the pinned version.
         build: makes it ready; raises Unavailable where the machine cannot.
         play: plays it on a stage and gives the lines of its result; raises Wrong or AssertionError.
+        about: what of the broker it tries.
     """
 
     name: str
@@ -35,6 +40,7 @@ class Program:
     version: Callable[[], str]
     build: Callable[[], None]
     play: Callable[[Stage], Iterator[str]]
+    about: str = TRANSACTIONS
 
 
 def _tools() -> None:
@@ -121,5 +127,64 @@ PROGRAMS: Final = (
         flink.version,
         flink.build,
         flink.play,
+    ),
+    Program(
+        "Streams group: word count",
+        "a repartition topic and a changelog that the broker makes; ended in order in the middle: each count once",
+        lambda: TOOLS,
+        _tools,
+        grouped.count,
+        STREAMS_GROUPS,
+    ),
+    Program(
+        "Streams group: windowed join",
+        "two instances share two topics that are joined in a window; one ends in order in the middle: each pair once",
+        lambda: TOOLS,
+        _tools,
+        grouped.join,
+        STREAMS_GROUPS,
+    ),
+    Program(
+        "Streams group: queries and standbys",
+        "a table on two instances, each of which names the instance that has a key and its standby; one is killed, and"
+        " the other goes on with its standbys, without restoring; a third comes",
+        lambda: TOOLS,
+        _tools,
+        queried.table,
+        STREAMS_GROUPS,
+    ),
+    Program(
+        "Streams group: an instance killed",
+        "at least once; one of two instances is killed, and the other one has its tasks when its session ends",
+        lambda: TOOLS,
+        _tools,
+        grouped.killed,
+        STREAMS_GROUPS,
+    ),
+    Program(
+        "Streams group: exactly once, an instance killed",
+        "exactly_once_v2; one of two instances is killed in a transaction: each count once",
+        lambda: TOOLS,
+        _tools,
+        grouped.exactly_once,
+        STREAMS_GROUPS,
+    ),
+    Program(
+        "Streams group: what is wrong",
+        "topics with different numbers of partitions that are joined, a source topic that is missing, an instance that"
+        " asks for the end of all: what the broker tells the members, and what they make of it",
+        lambda: TOOLS,
+        _tools,
+        refused.play,
+        STREAMS_GROUPS,
+    ),
+    Program(
+        "Streams group: Kafka's smoke test",
+        "StreamsSmokeTest with exactly_once_v2: five members of three threads; one ends in order, one is killed in a"
+        " transaction; Kafka's own judge looks at twelve topics",
+        smoke.version,
+        smoke.build,
+        smoke.play,
+        STREAMS_GROUPS,
     ),
 )

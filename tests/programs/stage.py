@@ -20,7 +20,7 @@ from confluent_kafka import (
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource, NewTopic, OffsetSpec, ResourceType
 
 from tests.programs.judging import Record, Wrong
 from tests.programs.running import SECONDS, Running
@@ -92,6 +92,10 @@ class Stage:
         """A name of this run's own."""
         return f"{what}-{self._suffix}"
 
+    def without_suffix(self, text: str) -> str:
+        """What a program has said, with the names as they are in every run."""
+        return text.replace(f"-{self._suffix}", "")
+
     def start(self, command: Sequence[str], name: str, environment: Mapping[str, str] | None = None) -> Running:
         """Start a process; `name` is its log's, in the folder."""
         log = self.folder / f"{name}-{len(self._running)}.log"
@@ -118,11 +122,25 @@ class Stage:
 
         until(there, f"topic {topic}", SECONDS)
 
-    def fill(self, topic: str, rows: Iterable[Row]) -> None:
-        """Produce records, acknowledged by all."""
+    def topics_of(self, prefix: str) -> dict[str, dict[str, str]]:
+        """Topics whose names begin so: the number of partitions, and what is configured for each of them."""
+        found = self._admin.list_topics(timeout=ANSWER_SECONDS).topics
+        names = [name for name in found if name.startswith(prefix)]
+        asked = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}
+        answers = self._admin.describe_configs(list(asked.values()))
+        told = {name: answers[resource].result(ANSWER_SECONDS).values() for name, resource in asked.items()}
+        own = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
+        return {
+            name: {"partitions": str(len(found[name].partitions))}
+            | {one.name: one.value for one in entries if one.source == own}
+            for name, entries in told.items()
+        }
+
+    def fill(self, topic: str, rows: Iterable[Row], partitioner: str = "") -> None:
+        """Produce records, acknowledged by all; with a partitioner their partitions are those of their keys."""
         failed: list[object] = []
-        producer = self._producer(failed)
-        for row in rows:
+        producer = self._producer(failed, partitioner)
+        for row in ((-1, *row[1:]) if partitioner else row for row in rows):
             _produce(producer, topic, row)
         if producer.flush(ANSWER_SECONDS) or failed:
             raise Wrong(f"{topic} could not be filled: {failed[:1]}")
@@ -148,14 +166,15 @@ class Stage:
         if failed:
             raise Wrong(f"the topics could not be fed: {failed[:1]}")
 
-    def _producer(self, failed: list[object]) -> Producer:
+    def _producer(self, failed: list[object], partitioner: str = "") -> Producer:
         """One that keeps what was not acknowledged in `failed`."""
 
         def placed(error: object, _: object) -> None:
             if error is not None:
                 failed.append(error)
 
-        return Producer({**self._settings, "linger.ms": 20, "acks": "all", "on_delivery": placed})
+        chosen = {"partitioner": partitioner} if partitioner else {}
+        return Producer({**self._settings, **chosen, "linger.ms": 20, "acks": "all", "on_delivery": placed})
 
     def ends(self, topic: str, committed: bool = False) -> dict[int, int]:
         """The log end offset of each partition (of read_committed: the last stable one)."""
@@ -198,6 +217,15 @@ class Stage:
         found = self._admin.list_consumer_group_offsets([asked], require_stable=True)[group].result(ANSWER_SECONDS)
         return {place.partition: place.offset for place in found.topic_partitions if place.offset >= 0}
 
+    def until_committed(self, group: str, topic: str) -> None:
+        """Wait until the group has committed the end of each partition; markers may lie behind it."""
+
+        def all_of_it() -> bool:
+            found = self.committed_offsets(group, topic)
+            return found == {partition: end for partition, end in self.ends(topic).items() if end}
+
+        until(all_of_it, lambda: f"{self.ends(topic)} committed in {topic}: {self.committed_offsets(group, topic)}")
+
     def read(self, topic: str, committed: bool = True) -> list[Record]:
         """All records up to the end that there is now, partition by partition in order."""
         settings: dict[str, Any] = {
@@ -216,8 +244,14 @@ class Stage:
         finally:
             consumer.close()
 
-    def kill_in_transaction(self, running: Running, *topics: str, seconds: float = SECONDS) -> None:
-        """kill -9 while records of an open transaction lie in one of the topics: frozen first, and looked at again."""
+    def kill_in_transaction(
+        self, running: Running, *topics: str, seconds: float = SECONDS, settled: float = SETTLED_SECONDS
+    ) -> None:
+        """kill -9 while records of an open transaction lie in one of the topics: frozen first, and looked at again.
+
+        Where others have transactions in the same topics, `settled` is more than these take: what then still holds the
+        last stable offset of a partition where it was, is the frozen one's.
+        """
         deadline = time.monotonic() + seconds
         while True:
             if not running.lives:
@@ -225,12 +259,19 @@ class Stage:
             if self.open(*topics):
                 running.freeze()
                 time.sleep(SETTLED_SECONDS)
-                if self.open(*topics):
+                before = [self.ends(topic, committed=True) for topic in topics]
+                time.sleep(settled)
+                if any(map(self._held, topics, before)):
                     running.kill()
                     return
                 running.thaw()
             if time.monotonic() > deadline:
                 raise Wrong(f"no open transaction was seen within {seconds:g} s: {running.end_of_log()}")
+
+    def _held(self, topic: str, before: Mapping[int, int]) -> bool:
+        """Whether the last stable offset of a partition is where it was, with records behind it."""
+        stable, ends = self.ends(topic, committed=True), self.ends(topic)
+        return any(stable[partition] == offset < ends[partition] for partition, offset in before.items())
 
     def _partitions(self, topic: str) -> int:
         found = self._admin.list_topics(timeout=ANSWER_SECONDS).topics.get(topic)

@@ -51,6 +51,9 @@ public final class Driver {
         if (verb.startsWith("share_")) {
             return sharers.serve(request);
         }
+        if (verb.startsWith("streams_")) {
+            return StreamsGroups.serve(admin(request), request);
+        }
         switch (verb) {
             case "produce":
                 return produce(request);
@@ -76,9 +79,7 @@ public final class Driver {
                 consumers.remove(request.get("consumer").asText()).close();
                 return null;
             case "admin":
-                String servers = request.get("servers").asText();
-                Admin admin = admins.computeIfAbsent(servers, key -> Admin.create(Map.of("bootstrap.servers", key)));
-                return administrate(admin, request);
+                return administrate(admin(request), request);
             case "close_admin":
                 Admin closing = admins.remove(request.get("servers").asText());
                 if (closing != null) {
@@ -88,6 +89,11 @@ public final class Driver {
             default:
                 throw new IllegalArgumentException(request.toString());
         }
+    }
+
+    private Admin admin(JsonNode request) {
+        String servers = request.get("servers").asText();
+        return admins.computeIfAbsent(servers, key -> Admin.create(Map.of("bootstrap.servers", key)));
     }
 
     private KafkaConsumer<String, String> consumer(JsonNode request) {

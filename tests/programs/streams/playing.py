@@ -9,36 +9,17 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Final
 
-from tests.oracle.jars import TOOLS, compiled, java_command
 from tests.programs.judging import aborted, each_once
-from tests.programs.running import Running
 from tests.programs.stage import Row, Stage
+from tests.programs.streams.application import PARTITIONS, WORDS, Application
 
-SOURCE: Final = Path(__file__).with_name("Application.java")
-PARTITIONS: Final = 2
 LINES: Final = 12_000
 PAIRS: Final = 12_000
 RATE: Final = 400
 """Records a second. There has to be a middle: what a dead instance has begun is over after its transaction.timeout.ms
 of 10 s, looked for every 10 s, and until then the next one has nothing to restore from."""
-WORDS: Final = ("to", "be", "or", "not", "that", "is", "the", "question", "whether", "tis", "nobler", "in", "mind")
-
-
-class Application:
-    """One of the topologies of Application.java, under an application id."""
-
-    def __init__(self, stage: Stage, topology: str, *topics: str) -> None:
-        self._stage = stage
-        folder = stage.folder / "state"
-        words = [topology, stage.bootstrap_servers, stage.name(topology), str(folder), *topics]
-        classes = compiled(SOURCE, TOOLS)
-        self._command = java_command("Application", *words, classes=classes, release=TOOLS, heap_mb=128)
-
-    def start(self) -> Running:
-        return self._stage.start(self._command, "application")
 
 
 def _interrupt(stage: Stage, application: Application, target: str) -> Iterator[str]:
