@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafkawire.messages.streams_group_describe_request import StreamsGroupDescribeRequest
@@ -73,7 +73,7 @@ class StreamsClub:
         group: str = "g",
         tasks: Tasks | None = None,
         endpoint: tuple[str, int] | None = None,
-        tags: Mapping[str, str] | None = None,
+        tags: Sequence[tuple[str, str]] | None = None,
         version: int = 1,
         **more: Any,
     ) -> StreamsGroupHeartbeatResponse:
@@ -89,7 +89,7 @@ class StreamsClub:
             member,
             epoch,
             user_endpoint=None if endpoint is None else Endpoint(*endpoint),
-            client_tags=None if tags is None else [KeyValue(*pair) for pair in tags.items()],
+            client_tags=None if tags is None else [KeyValue(*pair) for pair in tags],
             **more,
         )
         return self.desk.ask(version, request, StreamsGroupHeartbeatResponse)

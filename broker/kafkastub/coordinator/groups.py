@@ -40,6 +40,7 @@ class Groups:
     Attributes:
         groups: the groups by id; to be read only.
         unseen: those of them that nobody can read yet, as there is no record of them: see `readable`.
+        unshown: groups that have changed without a record, by id: what lets those who only read see it; as `unseen`.
         types: what makes groups, by the type's name.
         image: the topics, for the types with epochs; None for no topics.
         group_configs: what a consumer group is configured for itself, by its id; None where it is not.
@@ -67,6 +68,7 @@ class Groups:
         "streams_configs",
         "types",
         "unseen",
+        "unshown",
     )
 
     def __init__(self, settings: GroupSettings, profile: Profile) -> None:
@@ -74,6 +76,7 @@ class Groups:
         self.profile = profile
         self.groups: dict[str, Group] = {}
         self.unseen: set[str] = set()
+        self.unshown: dict[str, Callable[[], None]] = {}
         self.spare_ms = 0
         self.spared: list[Group] = []
         self.hard = HardState()
@@ -111,6 +114,7 @@ class Groups:
         self.index.forget(group)
         del self.groups[group.group_id]
         self.unseen.discard(group.group_id)
+        self.unshown.pop(group.group_id, None)
 
     def spare(self, ms: int, broker_ms: int) -> None:
         """From now on sweeps leave a group of the consumer protocol alone for so long that has no offsets and loses its

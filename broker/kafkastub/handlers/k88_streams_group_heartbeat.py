@@ -119,7 +119,6 @@ def _beat(ctx: RequestContext, request: StreamsGroupHeartbeatRequest) -> Streams
         return StreamsGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
     beat = state.settle(turn).reply
     response: StreamsGroupHeartbeatResponse = beat.response
-    if beat.topics_to_create:
-        told = response.status or ()
-        create_topics(state, ctx, request.group_id, beat.topics_to_create, told, ctx.broker_ms)
+    if beat.configured is not None and beat.configured.internal_topics_to_create:
+        create_topics(state, ctx, request.group_id, beat.configured, response.status or (), ctx.broker_ms)
     return response

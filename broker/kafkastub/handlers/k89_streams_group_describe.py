@@ -1,17 +1,19 @@
 """StreamsGroupDescribe (key 89), versions 0-1.
 
-TD-1   A group's state, epochs, assignor and topology, and its members with their epochs, processes, endpoints, tags,
+KS-1   A group's state, epochs, assignor and topology, and its members with their epochs, processes, endpoints, tags,
        task offsets, tasks and targets.                                      KIP-1071; Kafka: StreamsGroup.asDescribed…
-TD-2   The topology as it was sent until its topics are there, then with the partitions that the broker has decided.
-TD-3   An unknown group, and one of another type: GROUP_ID_NOT_FOUND with a text.
-TD-4   The empty group id: INVALID_GROUP_ID, before the others.
-TD-5   A group named twice is answered twice; the answers come by the partition of __consumer_offsets, in the order of
+KS-2   The topology as it was sent until its topics are there, then with the partitions that the broker has decided, as
+       they were when the last record was written to the group's partition.
+                                                                       Kafka: CoordinatorRuntime.scheduleReadOperation
+KS-3   An unknown group, and one of another type: GROUP_ID_NOT_FOUND with a text.
+KS-4   The empty group id: INVALID_GROUP_ID, before the others.
+KS-5   A group named twice is answered twice; the answers come by the partition of __consumer_offsets, in the order of
        Kafka's map.
-TD-6   The operations on a group where asked for and there is no error, else the lowest int32.             KIP-430
-TD-7   Where streams groups are switched off: UNSUPPORTED_VERSION at every group (TH-20).
-TD-8   Whoever asks for a topology's description (version 1) is told that none is kept: NOT_STORED, where there is no
+KS-6   The operations on a group where asked for and there is no error, else the lowest int32.             KIP-430
+KS-7   Where streams groups are switched off: UNSUPPORTED_VERSION at every group (TH-20).
+KS-8   Whoever asks for a topology's description (version 1) is told that none is kept: NOT_STORED, where there is no
        error.                                                        Kafka: StreamsGroupTopologyDescriptionManager
-TD-9   A request that names very many groups is served part by part, others between; each group is as it is when it is
+KS-9   A request that names very many groups is served part by part, others between; each group is as it is when it is
        looked at. An error is told of all of them.
 Not done: descriptions of topologies, as there is no plugin that keeps them.
 """

@@ -321,7 +321,7 @@ class BrokerState:
         offsets_topic = self.offsets_topic
         if turn.records:
             offsets_topic.write(turn, batch_per_group)
-            if self.coordinator.unseen:
+            if self.coordinator.unseen or self.coordinator.unshown:
                 self._let_be_seen(turn)
         for token, response in turn.completions:
             deferred: Deferred = token
@@ -344,13 +344,16 @@ class BrokerState:
             watcher()
 
     def _let_be_seen(self, turn: Turn) -> None:
-        """Groups without a record can be read once there is another one behind them in their partition."""
-        count, unseen = self._offsets_partitions(), self.coordinator.unseen
-        if len(unseen) > _MOST_UNSEEN:  # they are looked through at each write: nobody is to slow others down with them
-            unseen.clear()
-            return
-        written = {partition_for(record.group_id, count) for record in turn.records}
-        unseen.difference_update([group_id for group_id in unseen if partition_for(group_id, count) in written])
+        """What came without a record can be read once there is another record behind it in its partition."""
+        count, unseen, unshown = self._offsets_partitions(), self.coordinator.unseen, self.coordinator.unshown
+        seen, shown = list(unseen), list(unshown)
+        if len(seen) + len(shown) <= _MOST_UNSEEN:  # else nobody is slowed down by looking through them at each write
+            written = {partition_for(record.group_id, count) for record in turn.records}
+            seen = [group_id for group_id in seen if partition_for(group_id, count) in written]
+            shown = [group_id for group_id in shown if partition_for(group_id, count) in written]
+        unseen.difference_update(seen)
+        for group_id in shown:
+            unshown.pop(group_id)()
 
     def wake(self, name: str) -> None:
         """Look after the fetches that wait for records of an internal topic."""

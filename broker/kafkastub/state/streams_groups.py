@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafkastub.coordinator.streams import validation
-from kafkastub.coordinator.streams.configured import InternalTopics
+from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.metadata import INTERNAL_TOPICS, invalid_topic_name
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.streams_internal_topics import Asking, CreationErrors, create_missing
@@ -23,7 +23,7 @@ def create_topics(
     state: BrokerState,
     ctx: Asking,
     group_id: str,
-    topics: InternalTopics,
+    configured: ConfiguredTopology,
     told: Sequence[ToldStatus],
     broker_ms: int,
 ) -> None:
@@ -35,4 +35,5 @@ def create_topics(
     errors = state.streams_creation_errors
     if errors is None:
         errors = state.streams_creation_errors = CreationErrors()
-    create_missing(state, ctx, errors, topics, told, ttl_ms, broker_ms)
+    topics, asked_for = configured.internal_topics_to_create, configured.asked_for
+    create_missing(state, ctx, errors, topics, asked_for, told, ttl_ms, broker_ms)

@@ -278,11 +278,9 @@ def normalise(names: Names, api: str, request: Mapping[str, Json], answer: dict[
 
 def _stamped(names: Names, value: Json, field: str = "") -> Any:
     if isinstance(value, dict):
-        # The host of an ACL has no port, and is not the broker's.
-        return {
-            key: item if key == "host" and "port" not in value else _stamped(names, item, key)
-            for key, item in value.items()
-        }
+        # The host of an ACL has no port, and is not the broker's; nor is a member's own endpoint.
+        kept = {"user_endpoint"} if "port" in value else {"user_endpoint", "host"}
+        return {key: item if key in kept else _stamped(names, item, key) for key, item in value.items()}
     if isinstance(value, list):
         return [_stamped(names, item, field) for item in value]
     if field == "client_host" and names.topics and str(value).startswith("/"):

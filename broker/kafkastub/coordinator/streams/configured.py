@@ -6,7 +6,7 @@ Kafka: InternalTopicManager, ConfiguredTopology, ConfiguredSubtopology, Configur
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from kafkastub.coordinator.modern.cluster import ClusterImage
@@ -69,6 +69,8 @@ class ConfiguredTopology:
         subtopologies: by id, in the order of `String.compareTo`; None where the topics do not do for them.
         internal_topics_to_create: those that are not there.
         error: what members are to be told; None where tasks can be assigned.
+        asked_for: those of them that the controller was asked for. Kafka keeps the entries of its request and can put
+            none of them into a second one: what is deleted again, or failed, is asked for when the topics are others.
     """
 
     epoch: int
@@ -76,6 +78,7 @@ class ConfiguredTopology:
     subtopologies: Mapping[str, ConfiguredSubtopology] | None
     internal_topics_to_create: InternalTopics
     error: TopicConfigurationError | None
+    asked_for: set[str] = field(default_factory=set, compare=False, repr=False)
 
     @property
     def is_ready(self) -> bool:

@@ -30,7 +30,7 @@ def described(group: StreamsGroup, assignor: str) -> DescribedGroup:
         group_epoch=group.epoch,
         assignment_epoch=group.target_epoch,
         assignor_name=assignor,
-        topology=topology_described(group.topology, group.configured),
+        topology=topology_described(group.topology, group.soft.shown),
         members=[_member(group, member) for member in group.in_order()],
     )
 

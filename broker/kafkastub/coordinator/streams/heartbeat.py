@@ -7,13 +7,12 @@ state stays changed.
 from __future__ import annotations
 
 from enum import IntEnum
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams import answers, joining
 from kafkastub.coordinator.streams.assigning import Assigning
-from kafkastub.coordinator.streams.configured import ConfiguredTopology, InternalTopics, configure
+from kafkastub.coordinator.streams.configured import ConfiguredTopology, configure
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.fencing import Fencing
 from kafkastub.coordinator.streams.group import StreamsGroup
@@ -30,18 +29,16 @@ from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeart
 from kafkawire.messages.streams_group_heartbeat_response import Status as ToldStatus
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
-NO_TOPICS: Final[InternalTopics] = MappingProxyType({})
-
 
 class Beat(NamedTuple):
     """What comes of a heartbeat.
 
     Attributes:
-        topics_to_create: internal topics that the broker is to make, once the answer is on its way.
+        configured: the topology, whose missing topics the broker is to make once the answer is on its way.
     """
 
     response: StreamsGroupHeartbeatResponse
-    topics_to_create: InternalTopics = NO_TOPICS
+    configured: ConfiguredTopology | None = None
 
 
 class Update(IntEnum):
@@ -138,7 +135,7 @@ class Heartbeats:
         after = self._reconciled(beat, target_epoch, target)
         response = self._answer(beat, after)
         self._write(beat, after)
-        return Beat(response, beat.configured.internal_topics_to_create)
+        return Beat(response, beat.configured)
 
     # -- who it is -----------------------------------------------------------------------------------------------
 
@@ -204,6 +201,8 @@ class Heartbeats:
         if again or configured is None:
             configured = configure(beat.topology, beat.metadata_hash, self.context.image)
             group.soft.configured = configured
+            if not beat.is_new:
+                self.context.groups.unshown[group.group_id] = group.soft.show
         beat.configured = configured
 
     def _look_at_tasks(self, beat: _Heartbeat) -> None:

@@ -18,16 +18,18 @@ class SoftState:
     """What members said and were told.
 
     Attributes:
+        shown: the topology beside the topics for those who only read: as it was when something was last written.
         task_offsets: by member id.
         endpoint_epoch: raised where a member with an endpoint has other tasks, or another endpoint.
         endpoints: where the tasks of members are, as last told, by member id.
         shutdown_by: the member that wants the whole application to end; None where nobody does.
     """
 
-    __slots__ = ("_configured", "_refined", "endpoint_epoch", "endpoints", "shutdown_by", "task_offsets")
+    __slots__ = ("_configured", "_refined", "endpoint_epoch", "endpoints", "shown", "shutdown_by", "task_offsets")
 
     def __init__(self) -> None:
         self._configured: ConfiguredTopology | None = None
+        self.shown: ConfiguredTopology | None = None
         self._refined: tuple[int, dict[str, TasksTuple]] = (-1, {})
         self.task_offsets: dict[str, MemberTaskOffsets] = {}
         self.endpoint_epoch = 0
@@ -43,6 +45,10 @@ class SoftState:
     def configured(self, configured: ConfiguredTopology) -> None:
         self._configured = configured
         self.endpoints.clear()
+
+    def show(self) -> None:
+        """Something was written: what is known now can be read."""
+        self.shown = self._configured
 
     def offsets_of(self, member_id: str) -> MemberTaskOffsets:
         """What a member said of its tasks."""

@@ -96,7 +96,13 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
             return None
         topic = cluster.topic_by_id(topic_id) if by_id else cluster.topics.get(name)
         coordinator = state.serving
-        if topic is None or coordinator is None or coordinator.unseen or behind > len(topic.partitions):
+        if (
+            topic is None
+            or coordinator is None
+            or coordinator.unseen
+            or coordinator.unshown
+            or behind > len(topic.partitions)
+        ):
             return None
         run = like.with_rows(rows)
         try:
