@@ -70,7 +70,7 @@ def made(script: Script, broker: Broker, at: int, leave: Act, act: Act) -> tuple
     """The scenario that a script makes, when in it something happened, and what the groups were like then."""
     scenario = Scenario(script.name, list(script.groups), script.config)
     scenario.transactional_ids, scenario.consumer_groups = list(script.transactional_ids), list(script.consumer_groups)
-    scenario.share_groups = list(script.share_groups)
+    scenario.share_groups, scenario.streams_groups = list(script.share_groups), list(script.streams_groups)
     with Stage(broker, scenario) as stage:
         plays: list[Halfway] = []
 

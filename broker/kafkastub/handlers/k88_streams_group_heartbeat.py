@@ -34,6 +34,8 @@ TH-20  Where streams groups are switched off (streams.version 0, group.coordinat
 TH-21  An error has its code and Kafka's text, and nothing else; what Kafka fails at is UNKNOWN_SERVER_ERROR without a
        text.                                                              Kafka: CoordinatorOperationExceptionHelper
 TH-22  The first heartbeat brings in the code that serves it, part by part, so that nobody waits for that.
+TH-23  Who may not read the group: GROUP_AUTHORIZATION_FAILED, before all but TH-20. A topology with a topic that the
+       principal may not describe: TOPIC_AUTHORIZATION_FAILED, behind TH-2 and before TH-1.            Kafka: KafkaApis
 Not done: a plugin that keeps descriptions of topologies: members are never asked for theirs.
 """
 
