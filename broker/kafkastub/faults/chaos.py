@@ -95,7 +95,7 @@ TROUBLE: Final[Mapping[ApiKey, _Trouble]] = {
     ApiKey.SHARE_GROUP_HEARTBEAT: _Trouble(_COORDINATOR),
 }
 """Who is not here is left alone: what clients give up at once (ApiVersions, SASL, administration), or never repeat
-(LeaveGroup)."""
+(LeaveGroup; heartbeats with which a member leaves are, too)."""
 
 
 class Act(NamedTuple):
@@ -169,7 +169,7 @@ class Chaos:
                 self._left = self._until_next()
                 self._next_move()
         found = stream.next()
-        if found is None:
+        if found is None or _leaves(request):
             return None
         kind, late_ms = found
         if isinstance(kind, ErrorCode) and not _may_be_told(kind, route.version, request):
@@ -227,6 +227,11 @@ _IN_WORDS: Final[Mapping[_Kind, str]] = {
 }
 _SESSIONS_FROM: Final = 7
 """The version of Fetch that has sessions."""
+
+
+def _leaves(request: Any) -> bool:
+    """Whether it is the last heartbeat of a member: a member that nobody is would keep its partitions for long."""
+    return bool(getattr(request, "member_epoch", 0) < 0)
 
 
 def _may_be_told(code: ErrorCode, version: int, request: Any) -> bool:
