@@ -72,6 +72,14 @@ def test_a_member_that_leaves_meets_nothing(seed: int, level: int, epoch: int):
             assert chaos.match(route, leaving if leaves else staying) == expected
 
 
+def test_no_member_joins_without_knowing():
+    route: Any = SimpleNamespace(key=ApiKey.CONSUMER_GROUP_HEARTBEAT, version=1)
+    for epoch, expected in ((0, {False}), (5, {False, True})):
+        chaos = Chaos(1, 2)
+        told = [chaos.match(route, SimpleNamespace(member_epoch=epoch)) for _ in range(1000)]
+        assert {one.work for one in told if one is not None and one.ending == "close"} == expected
+
+
 @pytest.mark.parametrize(
     ("named", "why"),
     [

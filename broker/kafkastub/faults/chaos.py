@@ -174,6 +174,8 @@ class Chaos:
         kind, late_ms = found
         if isinstance(kind, ErrorCode) and not _may_be_told(kind, route.version, request):
             kind = _LATE
+        if kind == _LOST_BEHIND and getattr(request, "member_epoch", -1) == 0:
+            kind = _LOST_BEFORE  # as with JoinGroup: who gives up would leave a member that nobody is
         told = kind.name if isinstance(kind, ErrorCode) else f"{kind} {late_ms} ms" if kind == _LATE else kind
         self.done(f"{key.camel} #{stream.count}: {_IN_WORDS.get(kind, told)}")
         if kind is ErrorCode.LEADER_NOT_AVAILABLE:
