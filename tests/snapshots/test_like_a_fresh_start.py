@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from threading import Event
 from typing import Any, NamedTuple
 
 import pytest
@@ -103,6 +104,8 @@ def replayed(
                     return Difference(scenario, index, different)
             stage.touched = []
             state.update(step.state)
+            if step.pause_ms:
+                Event().wait(step.pause_ms / 1000)
             found = _answers(stage, step, SECONDS)
             looked = _look_for(stage, state, SECONDS if found == step.answers else 0)
             found += stage.answers_now()
