@@ -6,6 +6,7 @@ state stays changed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -219,7 +220,7 @@ class Heartbeats:
 
     # -- what is to be assigned ----------------------------------------------------------------------------------
 
-    def _look_for_changes(self, beat: _Heartbeat) -> dict[str, TasksTuple] | None:
+    def _look_for_changes(self, beat: _Heartbeat) -> Mapping[str, TasksTuple] | None:
         """Whether there has to be a new target; gives the refined target where it was looked at for that."""
         group = beat.group
         if beat.validated != group.metadata.validated_topology_epoch:
@@ -229,7 +230,7 @@ class Heartbeats:
             beat.update = Update.RECOMPUTE
         if beat.update is not Update.NONE or group.state_name != "Stable":
             return None
-        refined = dict(group.target)
+        refined = group.target
         if not refined.get(beat.request.member_id, EMPTY).same_tasks(beat.member.assigned):
             beat.update = Update.REFINED
         return refined
@@ -254,7 +255,7 @@ class Heartbeats:
         )
         self.context.rebalances += 1
 
-    def _target(self, beat: _Heartbeat, refined: dict[str, TasksTuple] | None) -> tuple[int, TasksTuple]:
+    def _target(self, beat: _Heartbeat, refined: Mapping[str, TasksTuple] | None) -> tuple[int, TasksTuple]:
         """The epoch of the target, and the member's part of it."""
         group = beat.group
         if group.is_empty:
@@ -277,7 +278,7 @@ class Heartbeats:
         if known is None:
             known = assigned.tasks if refined is None else refined
             if warms_up:
-                group.soft.refine(assigned.epoch, known)
+                group.soft.refine(assigned.epoch, known, group.target_version if known is group.target else None)
         return assigned.epoch, known.get(beat.member.member_id, EMPTY)
 
     def _reconciled(self, beat: _Heartbeat, target_epoch: int, target: TasksTuple) -> StreamsMember:
