@@ -170,6 +170,15 @@ PROGRAMS: Final = (
         STREAMS_GROUPS,
     ),
     Program(
+        "Streams group: the broker killed",
+        "exactly_once_v2; the broker is killed while a transaction is open, twice, and finds the group in its log when"
+        " it starts again: the instance goes on, each count once",
+        lambda: TOOLS,
+        _tools,
+        grouped.broker_killed,
+        STREAMS_GROUPS,
+    ),
+    Program(
         "Streams group: what is wrong",
         "topics with different numbers of partitions that are joined, a source topic that is missing, an instance that"
         " asks for the end of all: what the broker tells the members, and what they make of it",

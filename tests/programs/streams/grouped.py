@@ -14,9 +14,10 @@ from typing import Final
 from kafkastub.client import Client
 from tests.group_configs import configure
 from tests.programs.judging import Wrong, aborted, at_least_once, each_once, same
-from tests.programs.running import Running
+from tests.programs.running import SECONDS, Running
 from tests.programs.stage import Row, Stage
 from tests.programs.streams.application import PARTITIONS, WORDS, Application
+from tests.waiting import until
 
 STREAMS: Final = {"group.protocol": "streams"}
 ONCE: Final = {**STREAMS, "processing.guarantee": "exactly_once_v2"}
@@ -31,6 +32,7 @@ RATE: Final = 400
 LONGER_THAN_OTHERS: Final = 1.0
 """Seconds. With exactly_once_v2 an instance commits ten times a second."""
 ATTEMPTS: Final = 6
+RESTARTS: Final = 2
 LINES: Final = 6000
 PAIRS: Final = 6000
 LINES_OF_THE_KILLED: Final = 12_000
@@ -175,3 +177,27 @@ def exactly_once(stage: Stage) -> Iterator[str]:
     yield aborted(committed, stage.read(target, committed=False))
     yield _all_is_committed(stage, application, source)
     yield same(len(committed), len(expected), "nothing came later")
+
+
+def broker_killed(stage: Stage) -> Iterator[str]:
+    """The broker is killed while transactions are open, twice, and starts again with its data; members go on."""
+    stage = stage.another()
+    source, target = (stage.create(stage.name(what), PARTITIONS) for what in ("lines", "counts"))
+    rows, expected = _lines(LINES_OF_THE_KILLED)
+    application = Application(stage, "count", source, target, settings=ONCE)
+    configured(stage, application.group, session_timeout_ms=30_000)
+    # a broker that starts for longer than the 10 s that Kafka Streams gives a transaction would fence the instance
+    instance = application.start(producer_transaction_timeout_ms=60_000)
+    with stage.feeding(RATE, (source, rows)):
+        for _ in range(RESTARTS):
+            stage.some_committed(target, stage.ends(target))
+            until(lambda: stage.open(target), "an open transaction", SECONDS)
+            stage.restart_broker(target)
+    yield f"the broker killed {RESTARTS} times"
+    seen = _seen(stage, target, len(expected))
+    yield stage.no_transaction_is_open(target)
+    yield each_once(expected, seen, "counts")
+    if not instance.lives:
+        raise Wrong(f"the instance has ended: {instance.end_of_log(30)}")
+    yield "the instance has gone on"
+    yield _all_is_committed(stage, application, source)
