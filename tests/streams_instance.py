@@ -75,6 +75,7 @@ class Instance:
         self.epoch = -1
         self.beat()
         self.epoch = 0
+        self.tasks = {role: [] for role in ROLES}
 
     def __enter__(self) -> Self:
         return self
