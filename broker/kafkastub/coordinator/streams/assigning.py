@@ -99,7 +99,7 @@ class Assigning:
         if self._waits(group.group_id):
             why = "Assignment delayed due to the configured initial rebalance delay."
             return Assigned(group.target_epoch, {}, ToldStatus(Status.ASSIGNMENT_DELAYED, why))
-        members, before = _with(group, updated)
+        before = _target(group, updated)
         if group.target_epoch >= epoch:
             return Assigned(group.target_epoch, before)
         if same_target and group.target_epoch >= group.epoch:
@@ -108,7 +108,7 @@ class Assigning:
         if not self._may_compute(group, turn):
             why = "Assignment delayed due to the configured assignment interval."
             return Assigned(group.target_epoch, before, ToldStatus(Status.ASSIGNMENT_DELAYED, why))
-        target = self._compute(group, epoch, members, before, configured, configs)
+        target = self._compute(group, epoch, _with(group, updated), before, configured, configs)
         records += _written(group.group_id, epoch, target, turn.broker_ms)
         return Assigned(epoch, target.tasks, is_new=True)
 
@@ -178,18 +178,30 @@ def _members(group: StreamsGroup) -> dict[str, StreamsMember]:
     return {one.member_id: one for one in group.in_order()}
 
 
-def _with(group: StreamsGroup, updated: StreamsMember) -> tuple[Mapping[str, StreamsMember], Mapping[str, TasksTuple]]:
-    """Members and target, once a member is as it will be. Kafka: UpdatedMembersAndTargetAssignmentView.
+def _with(group: StreamsGroup, updated: StreamsMember) -> Mapping[str, StreamsMember]:
+    """The members, once one is as it will be. Kafka: UpdatedMembersAndTargetAssignmentView.
 
-    Where it is the next one of a static instance, it has the place and the target of the one before.
+    Where it is the next one of a static instance, it has the place of the one before.
     """
-    member_id, instance_id = updated.member_id, updated.instance_id
-    members, target = _members(group) | {member_id: updated}, group.target
-    replaced = None if instance_id is None else group.static_members.get(instance_id)
-    if replaced is not None and replaced != member_id:
-        target = dict(target)
-        of_replaced = target.pop(replaced, None)
-        if of_replaced is not None:
-            target[member_id] = of_replaced
+    members, replaced = _members(group) | {updated.member_id: updated}, _replaced(group, updated)
+    if replaced is not None:
         del members[replaced]
-    return members, target
+    return members
+
+
+def _target(group: StreamsGroup, updated: StreamsMember) -> Mapping[str, TasksTuple]:
+    """The target, which a static instance's next member has of the one before."""
+    replaced = _replaced(group, updated)
+    if replaced is None:
+        return group.target
+    target = dict(group.target)
+    of_replaced = target.pop(replaced, None)
+    if of_replaced is not None:
+        target[updated.member_id] = of_replaced
+    return target
+
+
+def _replaced(group: StreamsGroup, updated: StreamsMember) -> str | None:
+    """The id of the static member whose place it takes; None where there is none."""
+    replaced = None if updated.instance_id is None else group.static_members.get(updated.instance_id)
+    return None if replaced == updated.member_id else replaced

@@ -349,9 +349,11 @@ class StreamsGroup:
 
     def _apply_target(self, record: StreamsGroupTargetAssignmentMember) -> None:
         self.target[record.member_id] = members_of.read_target(record.tasks)
+        self.soft.is_target = False
 
     def _apply_no_target(self, record: StreamsGroupTargetAssignmentMemberTombstone) -> None:
         self.target.pop(record.member_id, None)
+        self.soft.is_target = False
 
 
 _CHANGES: Final[Mapping[type[Record], Callable[[StreamsGroup, Any], None]]] = {

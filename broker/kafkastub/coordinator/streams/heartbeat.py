@@ -6,11 +6,13 @@ state stays changed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams import answers, joining
+from kafkastub.coordinator.streams.again import remember
 from kafkastub.coordinator.streams.assigning import Assigning
 from kafkastub.coordinator.streams.configured import ConfiguredTopology, configure
 from kafkastub.coordinator.streams.context import StreamsContext
@@ -135,6 +137,8 @@ class Heartbeats:
         after = self._reconciled(beat, target_epoch, target)
         response = self._answer(beat, after)
         self._write(beat, after)
+        if not beat.records:
+            remember(self.context, beat.group, after, response, version)
         return Beat(response, beat.configured)
 
     # -- who it is -----------------------------------------------------------------------------------------------
@@ -219,8 +223,11 @@ class Heartbeats:
 
     # -- what is to be assigned ----------------------------------------------------------------------------------
 
-    def _look_for_changes(self, beat: _Heartbeat) -> dict[str, TasksTuple] | None:
-        """Whether there has to be a new target; gives the refined target where it was looked at for that."""
+    def _look_for_changes(self, beat: _Heartbeat) -> Mapping[str, TasksTuple] | None:
+        """Whether there has to be a new target; gives the refined target where it was looked at for that.
+
+        It is the group's: nothing warms up in Kafka 4.4.0.
+        """
         group = beat.group
         if beat.validated != group.metadata.validated_topology_epoch:
             beat.update = Update.RECOMPUTE
@@ -229,7 +236,7 @@ class Heartbeats:
             beat.update = Update.RECOMPUTE
         if beat.update is not Update.NONE or group.state_name != "Stable":
             return None
-        refined = dict(group.target)
+        refined = group.target
         if not refined.get(beat.request.member_id, EMPTY).same_tasks(beat.member.assigned):
             beat.update = Update.REFINED
         return refined
@@ -254,7 +261,7 @@ class Heartbeats:
         )
         self.context.rebalances += 1
 
-    def _target(self, beat: _Heartbeat, refined: dict[str, TasksTuple] | None) -> tuple[int, TasksTuple]:
+    def _target(self, beat: _Heartbeat, refined: Mapping[str, TasksTuple] | None) -> tuple[int, TasksTuple]:
         """The epoch of the target, and the member's part of it."""
         group = beat.group
         if group.is_empty:
@@ -277,7 +284,7 @@ class Heartbeats:
         if known is None:
             known = assigned.tasks if refined is None else refined
             if warms_up:
-                group.soft.refine(assigned.epoch, known)
+                group.soft.refine(assigned.epoch, known, refined is not None)
         return assigned.epoch, known.get(beat.member.member_id, EMPTY)
 
     def _reconciled(self, beat: _Heartbeat, target_epoch: int, target: TasksTuple) -> StreamsMember:

@@ -7,17 +7,23 @@ after the first heartbeat of a group, too.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.coordinator.streams.offsets import NO_TASK_OFFSETS, MemberTaskOffsets
 from kafkastub.coordinator.streams.tasks import TasksTuple
 from kafkawire.messages.streams_group_heartbeat_response import EndpointToPartitions
 
+if TYPE_CHECKING:
+    from kafkastub.coordinator.streams.again import Answered
+
 
 class SoftState:
     """What members said and were told.
 
     Attributes:
+        answered: what heartbeats that changed nothing were answered, by member id.
+        is_target: what members go towards is the group's target, since `refine` took it down.
         shown: the topology beside the topics for those who only read: as it was when something was last written.
         task_offsets: by member id.
         endpoint_epoch: raised where a member with an endpoint has other tasks, or another endpoint.
@@ -25,12 +31,24 @@ class SoftState:
         shutdown_by: the member that wants the whole application to end; None where nobody does.
     """
 
-    __slots__ = ("_configured", "_refined", "endpoint_epoch", "endpoints", "shown", "shutdown_by", "task_offsets")
+    __slots__ = (
+        "_configured",
+        "_refined",
+        "answered",
+        "endpoint_epoch",
+        "endpoints",
+        "is_target",
+        "shown",
+        "shutdown_by",
+        "task_offsets",
+    )
 
     def __init__(self) -> None:
         self._configured: ConfiguredTopology | None = None
         self.shown: ConfiguredTopology | None = None
         self._refined: tuple[int, dict[str, TasksTuple]] = (-1, {})
+        self.is_target = False
+        self.answered: dict[str, Answered] = {}
         self.task_offsets: dict[str, MemberTaskOffsets] = {}
         self.endpoint_epoch = 0
         self.endpoints: dict[str, EndpointToPartitions] = {}
@@ -61,6 +79,7 @@ class SoftState:
 
     def forget(self, member_id: str) -> None:
         """A member is gone."""
+        self.answered.pop(member_id, None)
         self.task_offsets.pop(member_id, None)
         self.endpoints.pop(member_id, None)
 
@@ -70,9 +89,10 @@ class SoftState:
         """What members go towards until the target of that epoch can be had; None where it was not looked at."""
         return self._refined[1] if self._refined[0] == epoch else None
 
-    def refine(self, epoch: int, tasks: Mapping[str, TasksTuple]) -> None:
-        """It was looked at."""
-        self._refined = (epoch, dict(tasks))
+    def refine(self, epoch: int, tasks: Mapping[str, TasksTuple], is_target: bool) -> None:
+        """It was looked at. Args: is_target: it is the group's target, as it is now."""
+        if not (is_target and self.is_target and self._refined[0] == epoch):
+            self._refined, self.is_target = (epoch, dict(tasks)), is_target
 
     def relabel(self, old: str, new: str) -> None:
         """A static member has another id by now. Kafka: relabelRefinedAssignment."""
@@ -80,4 +100,4 @@ class SoftState:
         if old in tasks:
             tasks = dict(tasks)
             tasks[new] = tasks.pop(old)
-            self._refined = (epoch, tasks)
+            self._refined, self.is_target = (epoch, tasks), False
