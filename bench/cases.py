@@ -269,7 +269,7 @@ def _streams_heartbeat(client: Client) -> Message:
         group, member, answer.member_epoch, active_tasks=owned, standby_tasks=[], warmup_tasks=[]
     )
     answer = client.succeed(request, STREAMS_HEARTBEAT)
-    return StreamsGroupHeartbeatRequest(group, member, answer.member_epoch)
+    return StreamsGroupHeartbeatRequest(group, member, answer.member_epoch, answer.endpoint_information_epoch)
 
 
 def _produce(count: int, size: int, make: Callable[[int, int], bytes] = batch) -> Callable[[Client], Message]:

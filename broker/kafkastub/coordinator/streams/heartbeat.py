@@ -165,6 +165,7 @@ class Heartbeats:
         before = beat.before
         beat.member = after = joining.updated(before, beat.request, client_id, client_host)
         if after == before:
+            beat.member = before
             return
         beat.records.append(metadata_record(beat.group.group_id, after))
         if beat.request.instance_id is None or joining.matters_to_assignor(before, after):
