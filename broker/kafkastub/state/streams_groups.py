@@ -19,11 +19,6 @@ def check_names(request: StreamsGroupHeartbeatRequest) -> None:
         validation.check_names(request.topology, INTERNAL_TOPICS, invalid_topic_name)
 
 
-def topics_of(request: StreamsGroupHeartbeatRequest) -> list[str]:
-    """The topics that a heartbeat's topology names, which the principal has to be allowed to describe."""
-    return [] if request.topology is None else validation.required_topics(request.topology)
-
-
 def create_topics(
     state: BrokerState,
     ctx: Asking,

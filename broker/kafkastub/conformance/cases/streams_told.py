@@ -158,6 +158,9 @@ def streams_member(on: Broker) -> None:
     expect_that("its own epoch", code("m1", member.epoch), E.NONE)
     expect_that("others", [code("m1", member.epoch + one) for one in (1, -1)], [E.STALE_MEMBER_EPOCH] * 2)
     expect_that("nobody", [code(one, -1) for one in ("m2", "")], [E.UNKNOWN_MEMBER_ID] * 2)
+    since = member.epoch
+    expect(member.follow(rack_id="r1"), member_epoch=since + 1)
+    expect_that("an epoch since which it has the task", code("m1", since), E.NONE)
     member.leave()
     expect_that("nobody where there is none", code("", -1), E.NONE)
 
@@ -182,7 +185,8 @@ def streams_reader(on: Broker) -> None:
         return int(on.ask("OffsetFetch", groups=[asked]).groups[0].error_code)
 
     expect_that("its own epoch", code("m1", member.epoch), E.NONE)
-    expect_that("another", code("m1", member.epoch + 1), E.STALE_MEMBER_EPOCH)
+    others = [code("m1", member.epoch + one) for one in (1, -1)]
+    expect_that("others", others, [E.STALE_MEMBER_EPOCH] * 2)
     expect_that("nobody", code("m2", 1), E.UNKNOWN_MEMBER_ID)
 
 

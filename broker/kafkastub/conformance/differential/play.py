@@ -55,7 +55,7 @@ is released. So long that is given."""
 INITIALISED_SECONDS = 0.4
 """So long they are awaited where some are not initialised that are subscribed to."""
 
-MADE_SECONDS = 0.4
+MADE_SECONDS = 1.5
 """So long the internal topics of a streams group are awaited."""
 
 BEHIND = (

@@ -7,39 +7,13 @@ changed in place, but replaced; so that it is the same object says that it is th
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from kafkastub.coordinator.modern.settings import StreamsGroupSettings
-from kafkastub.coordinator.streams.configured import ConfiguredTopology
+from kafkastub.coordinator.streams.answered import Answered
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import StreamsMember
-from kafkastub.coordinator.streams.tasks import EMPTY, TasksTuple
-from kafkastub.coordinator.streams.topology import Topology
-from kafkastub.coordinator.streams_records import StreamsGroupMetadata
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
-
-
-class Answered(NamedTuple):
-    """What a heartbeat that changed nothing was answered, and all that the answer depends on.
-
-    Attributes:
-        target: what the member is to have.
-        refined: whether what members go towards had been taken down.
-    """
-
-    response: StreamsGroupHeartbeatResponse
-    version: int
-    member: StreamsMember
-    metadata: StreamsGroupMetadata
-    topology: Topology
-    configured: ConfiguredTopology
-    settings: StreamsGroupSettings
-    target_epoch: int
-    target: TasksTuple
-    refined: bool
 
 
 def remember(
@@ -76,8 +50,8 @@ def remember(
         configured,
         context.of(group.group_id),
         group.target_epoch,
-        group.target_of(member.member_id),
-        soft.is_target,
+        group.target_version,
+        soft.refined_version,
     )
 
 
@@ -108,11 +82,11 @@ def answered_again(
         or group.members.get(member_id) is not member
         or group.metadata is not known.metadata
         or group.target_epoch != known.target_epoch
-        or group.target.get(member_id, EMPTY) is not known.target
+        or group.target_version != known.target_version
         or group.topology is not known.topology
         or group.metadata_stale
         or soft.configured is not known.configured
-        or soft.is_target is not known.refined
+        or soft.refined_version != known.refined_version
         or soft.shutdown_by is not None
         or response.endpoint_information_epoch != soft.endpoint_epoch
         or settings is not known.settings

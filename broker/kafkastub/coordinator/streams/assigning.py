@@ -99,7 +99,8 @@ class Assigning:
         if self._waits(group.group_id):
             why = "Assignment delayed due to the configured initial rebalance delay."
             return Assigned(group.target_epoch, {}, ToldStatus(Status.ASSIGNMENT_DELAYED, why))
-        before = _target(group, updated)
+        replaced = _replaced(group, updated)
+        before = _target_with(group, updated, replaced)
         if group.target_epoch >= epoch:
             return Assigned(group.target_epoch, before)
         if same_target and group.target_epoch >= group.epoch:
@@ -108,7 +109,10 @@ class Assigning:
         if not self._may_compute(group, turn):
             why = "Assignment delayed due to the configured assignment interval."
             return Assigned(group.target_epoch, before, ToldStatus(Status.ASSIGNMENT_DELAYED, why))
-        target = self._compute(group, epoch, _with(group, updated), before, configured, configs)
+        members = _members(group) | {updated.member_id: updated}
+        if replaced is not None:
+            del members[replaced]
+        target = self._compute(group, epoch, members, before, configured, configs)
         records += _written(group.group_id, epoch, target, turn.broker_ms)
         return Assigned(epoch, target.tasks, is_new=True)
 
@@ -178,20 +182,17 @@ def _members(group: StreamsGroup) -> dict[str, StreamsMember]:
     return {one.member_id: one for one in group.in_order()}
 
 
-def _with(group: StreamsGroup, updated: StreamsMember) -> Mapping[str, StreamsMember]:
-    """The members, once one is as it will be. Kafka: UpdatedMembersAndTargetAssignmentView.
+def _replaced(group: StreamsGroup, updated: StreamsMember) -> str | None:
+    """The member of the same static instance whose place it takes, which goes out of the group; None for none."""
+    there = None if updated.instance_id is None else group.static_members.get(updated.instance_id)
+    return None if there == updated.member_id else there
 
-    Where it is the next one of a static instance, it has the place of the one before.
+
+def _target_with(group: StreamsGroup, updated: StreamsMember, replaced: str | None) -> Mapping[str, TasksTuple]:
+    """The target, where a member has that of the one whose place it takes.
+
+    Kafka: UpdatedMembersAndTargetAssignmentView.
     """
-    members, replaced = _members(group) | {updated.member_id: updated}, _replaced(group, updated)
-    if replaced is not None:
-        del members[replaced]
-    return members
-
-
-def _target(group: StreamsGroup, updated: StreamsMember) -> Mapping[str, TasksTuple]:
-    """The target, which a static instance's next member has of the one before."""
-    replaced = _replaced(group, updated)
     if replaced is None:
         return group.target
     target = dict(group.target)
@@ -199,9 +200,3 @@ def _target(group: StreamsGroup, updated: StreamsMember) -> Mapping[str, TasksTu
     if of_replaced is not None:
         target[updated.member_id] = of_replaced
     return target
-
-
-def _replaced(group: StreamsGroup, updated: StreamsMember) -> str | None:
-    """The id of the static member whose place it takes; None where there is none."""
-    replaced = None if updated.instance_id is None else group.static_members.get(updated.instance_id)
-    return None if replaced == updated.member_id else replaced

@@ -225,10 +225,7 @@ class Heartbeats:
     # -- what is to be assigned ----------------------------------------------------------------------------------
 
     def _look_for_changes(self, beat: _Heartbeat) -> Mapping[str, TasksTuple] | None:
-        """Whether there has to be a new target; gives the refined target where it was looked at for that.
-
-        It is the group's: nothing warms up in Kafka 4.4.0.
-        """
+        """Whether there has to be a new target; gives the refined target where it was looked at for that."""
         group = beat.group
         if beat.validated != group.metadata.validated_topology_epoch:
             beat.update = Update.RECOMPUTE
@@ -285,7 +282,7 @@ class Heartbeats:
         if known is None:
             known = assigned.tasks if refined is None else refined
             if warms_up:
-                group.soft.refine(assigned.epoch, known, refined is not None)
+                group.soft.refine(assigned.epoch, known, group.target_version if known is group.target else None)
         return assigned.epoch, known.get(beat.member.member_id, EMPTY)
 
     def _reconciled(self, beat: _Heartbeat, target_epoch: int, target: TasksTuple) -> StreamsMember:

@@ -7,15 +7,12 @@ after the first heartbeat of a group, too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from kafkastub.coordinator.streams.answered import Answered
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.coordinator.streams.offsets import NO_TASK_OFFSETS, MemberTaskOffsets
 from kafkastub.coordinator.streams.tasks import TasksTuple
 from kafkawire.messages.streams_group_heartbeat_response import EndpointToPartitions
-
-if TYPE_CHECKING:
-    from kafkastub.coordinator.streams.again import Answered
 
 
 class SoftState:
@@ -23,7 +20,7 @@ class SoftState:
 
     Attributes:
         answered: what heartbeats that changed nothing were answered, by member id.
-        is_target: what members go towards is the group's target, since `refine` took it down.
+        refined_version: of the group's target, where that is what `refined` gives; else None.
         shown: the topology beside the topics for those who only read: as it was when something was last written.
         task_offsets: by member id.
         endpoint_epoch: raised where a member with an endpoint has other tasks, or another endpoint.
@@ -37,7 +34,7 @@ class SoftState:
         "answered",
         "endpoint_epoch",
         "endpoints",
-        "is_target",
+        "refined_version",
         "shown",
         "shutdown_by",
         "task_offsets",
@@ -47,7 +44,7 @@ class SoftState:
         self._configured: ConfiguredTopology | None = None
         self.shown: ConfiguredTopology | None = None
         self._refined: tuple[int, dict[str, TasksTuple]] = (-1, {})
-        self.is_target = False
+        self.refined_version: int | None = None
         self.answered: dict[str, Answered] = {}
         self.task_offsets: dict[str, MemberTaskOffsets] = {}
         self.endpoint_epoch = 0
@@ -89,10 +86,14 @@ class SoftState:
         """What members go towards until the target of that epoch can be had; None where it was not looked at."""
         return self._refined[1] if self._refined[0] == epoch else None
 
-    def refine(self, epoch: int, tasks: Mapping[str, TasksTuple], is_target: bool) -> None:
-        """It was looked at. Args: is_target: it is the group's target, as it is now."""
-        if not (is_target and self.is_target and self._refined[0] == epoch):
-            self._refined, self.is_target = (epoch, dict(tasks)), is_target
+    def refine(self, epoch: int, tasks: Mapping[str, TasksTuple], version: int | None) -> None:
+        """It was looked at.
+
+        Args:
+            version: of the group's target, where that is what these tasks are; with the same one, they are the same.
+        """
+        if version is None or (epoch, version) != (self._refined[0], self.refined_version):
+            self._refined, self.refined_version = (epoch, dict(tasks)), version
 
     def relabel(self, old: str, new: str) -> None:
         """A static member has another id by now. Kafka: relabelRefinedAssignment."""
@@ -100,4 +101,4 @@ class SoftState:
         if old in tasks:
             tasks = dict(tasks)
             tasks[new] = tasks.pop(old)
-            self._refined, self.is_target = (epoch, tasks), False
+            self._refined, self.refined_version = (epoch, tasks), None
