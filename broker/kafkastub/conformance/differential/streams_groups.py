@@ -75,6 +75,7 @@ class StreamsGenerator(Offsets):
         """Play until there are so many steps."""
         weights: dict[Callable[[], object], int] = {
             self.obey: 55,
+            self.repeat: 18,
             self.join: 18,
             self.change: 7,
             self.report: 4,

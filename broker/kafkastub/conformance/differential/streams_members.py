@@ -50,6 +50,8 @@ class Member:
     tasks: dict[str, Json] = field(default_factory=lambda: dict(NO_TASKS))
     told: bool = True
     """Whether the broker knows what it owns."""
+    said: tuple[int, dict[str, Json]] | None = None
+    """The version and the body of its last heartbeat."""
 
     def learn(self, answer: Json) -> None:
         """Do as an answer to a heartbeat says: close tasks that are not in the assignment, open those that are."""
@@ -128,6 +130,18 @@ class Members(Places):
         if not member.told or self.chance(0.1):
             body |= member.tasks
         self._say(member, body)
+
+    def repeat(self) -> None:
+        """A member says the very same again, now or after others have said something; perhaps twice."""
+        member = self.somebody()
+        if not member.epoch:
+            return
+        if member.said is None or self.chance(0.4):
+            self._say(member, self._who(member) | {"endpoint_information_epoch": member.endpoint_epoch})
+        for _ in range(self.pick((1, 1, 2))):
+            if member.said is not None and member.epoch:
+                version, body = member.said
+                self._say(member, body, version=version)
 
     def join(self) -> None:
         """A member joins: a new one, or one that is there and starts anew."""
@@ -307,8 +321,10 @@ class Members(Places):
             )
         )
 
-    def _say(self, member: Member, body: dict[str, Json], *, learn: bool = True) -> None:
-        answer = self.play.ask(self.on(member), HEARTBEAT, self.version(HEARTBEAT), body)
+    def _say(self, member: Member, body: dict[str, Json], *, learn: bool = True, version: int | None = None) -> None:
+        version = self.version(HEARTBEAT) if version is None else version
+        member.said = version, body
+        answer = self.play.ask(self.on(member), HEARTBEAT, version, body)
         if not answer or not learn:
             return
         member.learn(answer)
