@@ -17,7 +17,7 @@ help:
 	@echo "make check         ruff, mypy, import contracts, generated code"
 	@echo "make oracle        the same scenarios on Apache Kafka 4.4.0 and on the stub, fixed seeds"
 	@echo "make oracle-expiry the expiry of offsets on both; waits for two real minutes"
-	@echo "make differential  any seeds: SEEDS=1-1000 ARGS=\"--steps 40\" (--kind consumer|share|data|odd|broken|access)"
+	@echo "make differential  any seeds: SEEDS=1-1000 ARGS=\"--steps 40\" (--kind consumer|share|streams|data|odd|broken|access)"
 	@echo "make conformance   the suite of kafkastub conform on stub, two Apache Kafkas and kfake; writes docs/conformance.md"
 	@echo "make clients       twelve client libraries on the stub and Apache Kafka; writes docs/clients.md (Maven, Go, Node.js, Cargo)"
 	@echo "make programs      applications with transactions on the stub and Apache Kafka; writes docs/programs.md (Maven, Go)"

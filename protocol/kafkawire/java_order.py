@@ -100,7 +100,10 @@ def hash_map_order(keys: Iterable[tuple[int, T]], capacity: int = 16) -> list[T]
 
 def string_map_order(texts: Iterable[str], capacity: int = 16) -> list[str]:
     """Texts in the order of a map, or a set, that has them as its keys; each once."""
-    return hash_map_order(((string_hash(text), text) for text in dict.fromkeys(texts)), capacity)
+    once = list(dict.fromkeys(texts))
+    if len(once) < 2:
+        return once
+    return hash_map_order(((string_hash(text), text) for text in once), capacity)
 
 
 def copied(count: int) -> int:

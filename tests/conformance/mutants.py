@@ -82,6 +82,7 @@ _ACQUIRING = "sharing/acquiring.py"
 _SESSIONS = "sharing/sessions.py"
 _SHARE_COORDINATOR = "sharing/coordinator.py"
 _SHARING_HEARTBEAT = "coordinator/share/heartbeat.py"
+_STREAMS = "coordinator/streams/"
 
 MUTANTS = (
     Mutant(_GROUP, "raise KafkaError(ErrorCode.FENCED_INSTANCE_ID)", "pass", "Heartbeat"),
@@ -340,6 +341,36 @@ MUTANTS = (
     Mutant("coordinator/consumer/commits.py", "if since is None or epoch < since:", "if since is not None and epoch < since:", "OffsetCommit"),
     Mutant("coordinator/consumer/commits.py", "if since is None or epoch < since:", "if True:", "OffsetCommit"),
     Mutant("coordinator/consumer/commits.py", "if epoch != member.member_epoch:", "if epoch > member.member_epoch:", "OffsetFetch"),
+    Mutant(_STREAMS + "reconciliation.py", "self.running.active(subtopology_id, partition) is not None\n", "False\n", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "reconciliation.py", "        return self.owned is None or self.owned.contains_any(tasks)", "        return False", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "reconciliation.py", "            if self._may_have(member.pending_revocation):", "            if False:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "heartbeat.py", "        if beat.joins or changed:", "        if True:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "heartbeat.py", "        if beat.metadata_hash != group.metadata.metadata_hash:", "        if False:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "heartbeat.py", "            if group.topology.epoch <= topology.epoch and group.topology != topology:", "            if group.topology.epoch < topology.epoch and group.topology != topology:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "heartbeat.py", "        if beat.member.topology_epoch < group.topology.epoch:", "        if False:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "heartbeat.py", "        beat.epoch += 1\n", "        beat.epoch += 2\n", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "joining.py", "    if there.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "    if False:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "joining.py", "        or not _are_in(request.active_tasks, assigned.active)", "", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "joining.py", "    if epoch > known:", "    if False:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "fencing.py", "            if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "            if False:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "assigning.py", "        if self._waits(group.group_id):", "        if False:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "assigning.py", "        if not self._may_compute(group, turn):", "        if False:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "assigning.py", 'int(dict(configs).get(NUM_STANDBY_REPLICAS, "0"))', "0", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "validation.py", "    if epoch != 0 and topology is not None:", "    if False:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "validation.py", "                if not 0 <= partition < count:", "                if not 0 <= partition <= count:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "configured.py", "        decided.update(copartitioning.decided(group))", "        copartitioning.decided(group)", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "configured.py", "    tasks = max(map(counts.of, one.inputs()))", "    tasks = min(map(counts.of, one.inputs()))", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "copartitioning.py", "    if len(set(group.values())) > 1:", "    if False:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "repartition_topics.py", "            counts[sink] = widest", "            counts[sink] = 1", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "answers.py", "        return self.before.user_endpoint != self.after.user_endpoint", "        return False", "StreamsGroupHeartbeat"),
+    Mutant("state/streams_internal_topics.py", "        errors.put(name, text, ttl_ms, broker_ms)", "        pass", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "described_topology.py", "configured is None or not configured.is_ready or", "True or", "StreamsGroupDescribe"),
+    Mutant(_STREAMS + "group.py", '            return "NotReady"', '            return "Assigning"', "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "group.py", '            return "Assigning"', '            return "Reconciling"', "StreamsGroupDescribe"),
+    Mutant(_STREAMS + "group.py", "        return bool(self.members) and self.topology is not None", "        return self.topology is not None", "OffsetDelete"),
+    Mutant(_STREAMS + "offsets.py", "    if epoch > known:", "    if False:", "OffsetCommit"),
+    Mutant(_STREAMS + "offsets.py", "    if epoch < since:", "    if True:", "OffsetCommit"),
+    Mutant(_STREAMS + "offsets.py", "    if epoch != known:", "    if epoch > known:", "OffsetFetch"),
 )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from kafkastub.conformance.differential.running import Comparison, Result, Statu
 from kafkastub.conformance.differential.script import Script
 from kafkastub.conformance.differential.share_groups import share_script
 from kafkastub.conformance.differential.shrink import SECONDS
+from kafkastub.conformance.differential.streams_groups import streams_script
 from kafkastub.conformance.differential.transactions import transactions_script
 from tests.differential.access import access_script
 from tests.differential.fuzz import broken_bytes, odd_values
@@ -30,10 +31,11 @@ from tests.differential.handmade import SCRIPTS
 from tests.differential.running import SAME_IDS, ByConfig, apache_kafka, started_once, stub
 from tests.oracle.apache_kafka import OracleError
 
-KINDS = ("groups", "consumer", "share", "data", "transactions", "admin", "odd", "broken", "access")
+KINDS = ("groups", "consumer", "share", "streams", "data", "transactions", "admin", "odd", "broken", "access")
 MANY_STEPS: dict[str, Callable[..., Script]] = {
     "consumer": consumer_script,
     "share": share_script,
+    "streams": streams_script,
     "data": data_script,
     "transactions": transactions_script,
     "admin": admin_script,

@@ -27,6 +27,19 @@ SHARE: dict[str, object] = {
 """What share groups need: members that are assigned at once, a limit to their number, and locks that run out never or
 soon."""
 
+STREAMS: dict[str, object] = {
+    "group.streams.initial.rebalance.delay.ms": 0,
+    "group.streams.assignment.interval.ms": 0,
+    "group.streams.max.size": 3,
+    "group.streams.max.assignment.interval.ms": 3600000,
+    "group.streams.session.timeout.ms": 600000,  # longer than a scenario
+    "group.streams.max.session.timeout.ms": 3600000,
+    "group.streams.min.session.timeout.ms": 1000,
+    "group.streams.min.heartbeat.interval.ms": 500,
+    "transaction.state.log.num.partitions": 1,
+}
+"""What streams groups need: members that are assigned at once, and a limit to their number."""
+
 LEVELS = {"transactions": 2, "transactions-1": 1, "transactions-0": 0}
 """The level of the feature transaction.version where settings are named so."""
 
@@ -53,6 +66,7 @@ CONFIGS: dict[str, dict[str, object]] = {
     },
     "consumer": {**COMMON, **CONSUMER},
     "share": {**COMMON, **SHARE},
+    "streams": {**COMMON, **STREAMS},
     "access": {
         **COMMON,
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",

@@ -53,7 +53,7 @@ def against(tested: KafkaStub, reference: KafkaStub, *more: str) -> tuple[int, s
         ("--against 127.0.0.1:1 --ignore error_mesage", "error_message is meant?"),
         ("--against 127.0.0.1:1 --ignore results[0].ErrorCode", "error_code is meant?"),
         ("--against 127.0.0.1:1 --ignore error_code --ignore xyzzy", "--ignore xyzzy: no answer has"),
-        ("--against 127.0.0.1:1 --ignore xyzzy", "allowed is one of aborted_transactions, accepted_compression_types,"),
+        ("--against 127.0.0.1:1 --ignore xyzzy", "allowed is one of aborted_transactions, acceptable_recovery_lag,"),
         (f"--against 127.0.0.1:1 --save {__file__}", "cannot be made"),
         ("--seed 5", "--seed is for comparing two brokers"),
         ("--no-shrink", "--no-shrink is for comparing two brokers"),

@@ -16,10 +16,8 @@ from tests.conftest import APACHE_CONFIG
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.oracle.jars import REFERENCE
 
-TO_COME: Final[dict[str, tuple[int, ...]]] = {
-    "streams groups (KIP-1071)": (88, 89, 93),
-}
-"""What is not served yet, by the keys of its APIs."""
+TO_COME: Final[dict[str, tuple[int, ...]]] = {}
+"""What is not served yet, by the keys of its APIs: nothing."""
 
 
 def to_come() -> set[ApiKey]:

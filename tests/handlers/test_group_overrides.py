@@ -7,7 +7,7 @@ import random
 import pytest
 
 from kafkastub.config import BrokerConfig, Profile
-from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig
+from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig, StreamsGroupConfig
 from kafkastub.metadata import Cluster, Node
 from kafkastub.state.group_overrides import GroupOverrides
 from kafkastub.state.topics_image import TopicsImage
@@ -79,3 +79,29 @@ def test_a_partition_is_in_the_racks_of_its_replicas(cluster: Cluster):
     cluster.nodes[2].alive = False  # the cluster knows it still
     cluster.nodes[1].registered = False
     assert [*image.racks("t", 0)] == ["b"]
+
+
+def test_overrides_of_streams_groups_are_typed_and_have_their_bounds(cluster: Cluster):
+    overrides = GroupOverrides(BrokerConfig({}, Profile.named("kafka")), cluster)
+    assert overrides.of_streams_group("g") is None
+    cluster.group_configs["g"] = {
+        "streams.session.timeout.ms": "1",
+        "streams.heartbeat.interval.ms": "20000",
+        "streams.assignment.interval.ms": "20000",
+        "streams.assignor.offload.enable": "false",
+        "streams.initial.rebalance.delay.ms": "0",
+        "streams.num.standby.replicas": "7",
+        "streams.num.warmup.replicas": "21",
+        "streams.task.offset.interval.ms": "1",
+        "streams.acceptable.recovery.lag": "0",
+        "streams.rack.aware.assignment.tags": "zone, cluster",
+        "streams.assignor.name": "sticky",
+    }
+    expected = StreamsGroupConfig(
+        45_000, 15_000, 15_000, False, 0, 2, 20, 15_000, 0, ("zone", "cluster"), "sticky"
+    )  # fmt: skip
+    assert overrides.of_streams_group("g") == expected
+    cluster.group_configs["g"] = {"consumer.session.timeout.ms": "46000"}
+    assert overrides.of_streams_group("g") == StreamsGroupConfig()
+    del cluster.group_configs["g"]
+    assert overrides.of_streams_group("g") is None

@@ -154,6 +154,7 @@ OF_GROUPS: Final = {
     ApiKey.DELETE_GROUPS,
     ApiKey.OFFSET_DELETE,
     ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    ApiKey.STREAMS_GROUP_HEARTBEAT,
 }
 """What these write goes into `__consumer_offsets`: tests/persistence/test_storage_error.py."""
 OF_TOKENS: Final = {

@@ -88,17 +88,26 @@ def test_it():
 """).assert_outcomes(passed=1)
 
 
-STREAMS = """
+UNSERVED = """
 import socket
 from kafkawire.codec import encode
 from kafkawire.header import request_header
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
-from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.update_raft_voter_request import UpdateRaftVoterRequest
+from kafkawire.messages.update_raft_voter_response import UpdateRaftVoterResponse
+from kafkastub.handlers.not_served import NOT_SERVED
+
+def answer(request, code, version):
+    return UpdateRaftVoterResponse(error_code=code)
+
+NOT_SERVED[ApiKey.UPDATE_RAFT_VOTER] = (ErrorCode.UNSUPPORTED_VERSION, answer)
 
 def test_it(kafka_stub):
     hello = ApiVersionsRequest(client_software_name="apache-kafka-java", client_software_version="4.4.0")
     with socket.create_connection(("127.0.0.1", kafka_stub.port)) as client:
-        for request, version in ((hello, 3), (StreamsGroupHeartbeatRequest("g"), 0)):
+        for request, version in ((hello, 3), (UpdateRaftVoterRequest("g"), 0)):
             sent = request_header(request.API_KEY, version, 1, "billing", True) + encode(request, version)
             client.sendall(len(sent).to_bytes(4, "big") + sent)
             assert client.recv(1 << 16)
@@ -107,12 +116,12 @@ def test_it(kafka_stub):
 
 
 def test_it_names_who_asked_for_what_is_not_served(run):
-    result = run(STREAMS)
+    result = run(UNSERVED)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
             "*requests that kafkastub does not serve*",
-            "client billing (*java*) asked for StreamsGroupHeartbeat, which kafkastub does not serve yet: "
+            "client billing (*java*) asked for UpdateRaftVoter, which kafkastub does not serve yet: "
             "answered UNSUPPORTED_VERSION",
             "*last requests of kafka_stub*",
         ]
@@ -126,12 +135,12 @@ from kafkawire.header import request_header
 
 def test_it(kafka_stub):
     with socket.create_connection(("127.0.0.1", kafka_stub.port)) as client:
-        sent = request_header(89, 0, 1, "mine", True)
+        sent = request_header(67, 0, 1, "mine", True)
         client.sendall(len(sent).to_bytes(4, "big") + sent)
         assert client.recv(1) != b""
 """)
     result.assert_outcomes(failed=1)
-    line = "client mine asked for StreamsGroupDescribe v0, which kafkastub does not serve: the connection was closed"
+    line = "client mine asked for AllocateProducerIds v0, which kafkastub does not serve: the connection was closed"
     result.stdout.fnmatch_lines([line])
 
 

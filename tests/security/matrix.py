@@ -114,6 +114,7 @@ from kafkawire.messages.write_txn_markers_request import (
 from kafkawire.records import NewRecord, build_batch
 from kafkawire.schema import Message
 from tests.security.matrix_shares import share_requests
+from tests.security.matrix_streams import streams_requests
 
 ADMIN = "127.0.0.1"
 SUBJECT = "127.0.0.2"
@@ -183,6 +184,7 @@ def cells(ids: dict[str, bytes]) -> list[Cell]:
         *_groups(ids),
         *_offsets(ids),
         *(Cell(*asked) for asked in share_requests(ids, SEEN, OTHER, GONE, TEAM)),
+        *(Cell(*asked) for asked in streams_requests(SEEN, OTHER, GONE, TEAM)),
         *_topics(ids),
         *_configs(),
         *_cluster(),

@@ -45,6 +45,7 @@ from tests.oracle.apache_kafka import ApacheKafka
 from tests.rawclient import RawClient
 from tests.security.matrix import ADMIN, CREW, OPEN_TX, OTHER, SEEN, SUBJECT, TEAM, TX, acl_sets, admin_acls, cells
 from tests.security.matrix_shares import FLOCK, HERD
+from tests.security.matrix_streams import begin_flow
 from tests.waiting import until
 
 RECORDED = Path(__file__).with_name("acl_matrix.json")
@@ -57,6 +58,10 @@ CONFIG: dict[str, object] = {
     "group.share.assignment.interval.ms": 0,
     "group.share.max.session.timeout.ms": 3_600_000,
     "group.share.session.timeout.ms": 3_600_000,
+    "group.streams.assignment.interval.ms": 0,
+    "group.streams.initial.rebalance.delay.ms": 0,
+    "group.streams.max.session.timeout.ms": 3_600_000,
+    "group.streams.session.timeout.ms": 3_600_000,
     "log.retention.ms": -1,
     "share.coordinator.state.topic.num.partitions": 1,
 }
@@ -137,6 +142,7 @@ class Player:
         )
         until(lambda: not self._admin_ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, joining).error_code, "a member of it")
         self._gather_herd()
+        begin_flow(self._admin_ask, SEEN, OTHER)
         started = InitProducerIdRequest(TX, 1000)
         until(lambda: not self._admin_ask(ApiKey.INIT_PRODUCER_ID, 5, started).error_code, f"transactional id {TX}")
         self._open_transaction()

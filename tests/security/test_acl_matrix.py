@@ -41,6 +41,7 @@ def test_every_api_that_is_guarded_is_in_the_matrix():
 @pytest.mark.behaviour("FE-19")
 @pytest.mark.behaviour("CG-7")
 @pytest.mark.behaviour("CD-9")
+@pytest.mark.behaviour("TU-3")
 def test_the_stub_answers_as_recorded():
     with KafkaStub(profile="kafka", config=CONFIG) as stub:
         player = Player(stub.bootstrap_servers)

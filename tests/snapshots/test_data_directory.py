@@ -144,7 +144,9 @@ def test_a_disk_that_is_full_leaves_all_as_it_was(kept: KafkaStub, monkeypatch: 
 
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(kind=st.sampled_from(["groups", "data", "transactions", "consumer", "share"]), seed=st.integers(0, 10**6))
+@given(
+    kind=st.sampled_from(["groups", "data", "transactions", "consumer", "share", "streams"]), seed=st.integers(0, 10**6)
+)
 def test_whatever_happened_a_directory_is_restored_to_it(
     tmp_path_factory: pytest.TempPathFactory, kind: str, seed: int
 ) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from threading import Event
 from typing import Any, NamedTuple
 
 import pytest
@@ -70,7 +71,7 @@ def made(script: Script, broker: Broker, at: int, leave: Act, act: Act) -> tuple
     """The scenario that a script makes, when in it something happened, and what the groups were like then."""
     scenario = Scenario(script.name, list(script.groups), script.config)
     scenario.transactional_ids, scenario.consumer_groups = list(script.transactional_ids), list(script.consumer_groups)
-    scenario.share_groups = list(script.share_groups)
+    scenario.share_groups, scenario.streams_groups = list(script.share_groups), list(script.streams_groups)
     with Stage(broker, scenario) as stage:
         plays: list[Halfway] = []
 
@@ -103,6 +104,8 @@ def replayed(
                     return Difference(scenario, index, different)
             stage.touched = []
             state.update(step.state)
+            if step.pause_ms:
+                Event().wait(step.pause_ms / 1000)
             found = _answers(stage, step, SECONDS)
             looked = _look_for(stage, state, SECONDS if found == step.answers else 0)
             found += stage.answers_now()

@@ -33,6 +33,7 @@ def reload(stub: KafkaStub) -> None:
     def forget() -> None:
         state.fetch_purgatory._sessions.clear()
         state.telemetry = Telemetry()
+        state.streams_creation_errors = None
         if state.has_sharing:
             state.sharing.switched_off()  # and on again: sessions, and what is in flight
 

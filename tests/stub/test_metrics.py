@@ -24,6 +24,7 @@ async def test_meters_count_offsets():
             "group-completed-rebalances": 1,
             "consumer-group-rebalances": 0,
             "share-group-rebalances": 0,
+            "streams-group-rebalances": 0,
             "transactions-committed": 0,
             "transactions-aborted": 0,
             "transactions-timed-out": 0,

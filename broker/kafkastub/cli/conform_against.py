@@ -53,8 +53,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=list(KINDS),
         default=KIND,
         help="what they are about: groups of the classic consumer protocol, or of the newer one (consumer), share "
-        "groups, topics and records, transactions, or the cluster's administration; all is each of them (default "
-        "%(default)s)",
+        "groups, streams groups, topics and records, transactions, or the cluster's administration; all is each of "
+        "them (default %(default)s)",
     )
     group.add_argument(
         "--scenario",

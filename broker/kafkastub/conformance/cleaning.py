@@ -57,6 +57,11 @@ def _remove_groups(cluster: Cluster, names: list[str]) -> list[str]:
             for member in group.members:
                 leaving = {"group_id": group.group_id, "member_id": member.member_id, "member_epoch": -1}
                 cluster.ask("ShareGroupHeartbeat", **leaving)
+    if "StreamsGroupDescribe" in cluster.advertised:
+        for group in cluster.ask("StreamsGroupDescribe", group_ids=[name for name in names if name]).groups:
+            for member in group.members:
+                leaving = {"group_id": group.group_id, "member_id": member.member_id, "member_epoch": -1}
+                cluster.ask("StreamsGroupHeartbeat", **leaving)
     results = cluster.ask("DeleteGroups", groups_names=names).results
     fine = (ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.INVALID_GROUP_ID)
     return [result.group_id for result in results if result.error_code not in fine]

@@ -34,6 +34,10 @@ _METERS: Final = {
         "kafkastub_share_group_rebalances",
         "Epochs that subscriptions, topics and new state have brought to share groups (KIP-932).",
     ),
+    "streams-group-rebalances": (
+        "kafkastub_streams_group_rebalances",
+        "Epochs that members, topologies and topics have brought to streams groups (KIP-1071).",
+    ),
 }
 
 _ACKNOWLEDGE_TYPES: Final = ("gap", "accept", "release", "reject", "renew")

@@ -93,6 +93,7 @@ TROUBLE: Final[Mapping[ApiKey, _Trouble]] = {
     ApiKey.OFFSET_FOR_LEADER_EPOCH: _Trouble(_LEADER),
     ApiKey.CONSUMER_GROUP_HEARTBEAT: _Trouble(_COORDINATOR),
     ApiKey.SHARE_GROUP_HEARTBEAT: _Trouble(_COORDINATOR),
+    ApiKey.STREAMS_GROUP_HEARTBEAT: _Trouble(_COORDINATOR),
 }
 """Who is not here is left alone: what clients give up at once (ApiVersions, SASL, administration), or never repeat
 (LeaveGroup)."""

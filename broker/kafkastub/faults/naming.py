@@ -55,6 +55,7 @@ _OWNERS: Final = {
     ApiKey.OFFSET_FETCH: (("groups",), "groups"),
     ApiKey.CONSUMER_GROUP_DESCRIBE: (("group_ids",), "groups"),
     ApiKey.SHARE_GROUP_DESCRIBE: (("group_ids",), "groups"),
+    ApiKey.STREAMS_GROUP_DESCRIBE: (("group_ids",), "groups"),
     ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: (("groups",), "groups"),
     ApiKey.FIND_COORDINATOR: (("coordinator_keys",), "coordinators"),
     ApiKey.ADD_PARTITIONS_TO_TXN: (("transactions",), "results_by_transaction"),
@@ -69,6 +70,10 @@ _TRANSACTIONS_ALONE: Final = frozenset(
 """Whose owners are no groups."""
 _NAMELESS: Final = frozenset({ApiKey.WRITE_TXN_MARKERS})
 """Whose owners are known by their producer ids alone."""
+_OF_SUBTOPOLOGIES: Final = (
+    "source_topics", "repartition_sink_topics", "repartition_source_topics", "state_changelog_topics",
+)  # fmt: skip
+"""The arrays of topics that each part of a topology of Kafka Streams has, in `topology.subtopologies`."""
 _TOPIC_NAMES: Final = ("topic", "topic_name", "name")
 _OWNER_NAMES: Final = ("group_id", "transactional_id", "key", "producer_id")
 _TRANSACTIONAL_IDS: Final = ("transactional_id", "v3_and_below_transactional_id")
@@ -106,6 +111,8 @@ class Naming(NamedTuple):
     answer_topics: Array | None
     holder: str | None = None
     """The array in whose elements `topics` are, where it is not the request that has them."""
+    of_subtopologies: tuple[Array, ...] = ()
+    """The arrays of topics in each part of a topology, where the request has one."""
 
     @property
     def names_groups(self) -> bool:
@@ -117,6 +124,8 @@ class Naming(NamedTuple):
 
     @property
     def request_topics(self) -> Array | None:
+        if self.of_subtopologies:
+            return self.of_subtopologies[0]
         return self.topics or (self.owners.inner if self.owners is not None else None)
 
     @property
@@ -144,6 +153,8 @@ def naming(key: ApiKey, version: int) -> Naming:
         if field.name == holder and field.struct is not None:
             holding = field.struct
     owners = _array(request, of_owners[0], _OWNER_NAMES)
+    subtopology = _subtopology(request)
+    parts = (_array(subtopology, (name,), _TOPIC_NAMES) for name in _OF_SUBTOPOLOGIES) if subtopology else ()
     return Naming(
         group,
         transaction,
@@ -154,7 +165,16 @@ def naming(key: ApiKey, version: int) -> Naming:
         _array(answer, (of_owners[1],), _OWNER_NAMES),
         _array(answer, (of_topics[1],), _TOPIC_NAMES),
         holder,
+        tuple(part for part in parts if part is not None),
     )
+
+
+def _subtopology(request: StructLayout) -> StructLayout | None:
+    """The parts of the topology that a request has."""
+    topology = next((field.struct for field in request.fields if field.name == "topology"), None)
+    if topology is None:
+        return None
+    return next((field.struct for field in topology.fields if field.name == "subtopologies"), None)
 
 
 @lru_cache(maxsize=512)
@@ -223,6 +243,11 @@ def index_of(element: Any, array: Array) -> int:
 
 def topics_in(request: Any, names: Naming) -> Iterator[tuple[object, Array, Any]]:
     """(owner that it stands in, its array, the element) for each topic that a request names."""
+    if names.of_subtopologies and request.topology is not None:
+        for part in request.topology.subtopologies:
+            for array in names.of_subtopologies:
+                for topic in getattr(part, array.field):
+                    yield None, array, topic
     if names.topics is not None:
         for each in (request,) if names.holder is None else getattr(request, names.holder):
             for topic in getattr(each, names.topics.field) or ():

@@ -22,6 +22,8 @@ OC-16  Null metadata is stored as empty; the leader epoch (version 6+) and the t
 OC-17  A member of a consumer group that uses the new protocol: below version 9 UNSUPPORTED_VERSION.        KIP-848
 OC-18  It commits in its epoch; in an earlier one if every partition is its own since then, or before, else
        STALE_MEMBER_EPOCH at all of them.                                                          KIP-848, KIP-1251
+OC-19  So a member of a streams group, whose tasks count: an active task of the subtopology that reads the topic, be it
+       one that it has to let go of.                        KIP-1071; Kafka: StreamsGroup.createAssignmentEpochValidator
 Not done: -
 """
 

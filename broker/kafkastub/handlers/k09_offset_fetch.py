@@ -13,6 +13,7 @@ OF-10  require_stable (version 7+): UNSTABLE_OFFSET_COMMIT where a transaction's
 OF-11  An error of the group is at its level; in version 1 at every partition.
 OF-12  Versions 9+: who names a member of a consumer group, and its epoch, has to have both right: UNKNOWN_MEMBER_ID,
        STALE_MEMBER_EPOCH (ILLEGAL_GENERATION for one that uses the classic protocol) at the group. KIP-848
+OF-13  So who names a member of a streams group.                                                  KIP-1071
 Not done: -
 """
 

@@ -30,6 +30,7 @@ TO-15  A member of a consumer group commits in its epoch, or an earlier one, as 
        version; what is wrong is ILLEGAL_GENERATION, in version 6 STALE_MEMBER_EPOCH.    KIP-848, KIP-1251, KIP-1319
 TO-16  A request that names very many topics is served part by part, others between; each part is a batch of its own.
        An error is told of all of it.
+TO-17  A member of a streams group: as in OffsetCommit (OC-19), and TO-15.                           KIP-1071
 Not done: -
 """
 

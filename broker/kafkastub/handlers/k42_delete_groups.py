@@ -11,6 +11,7 @@ GD-7   Version 3 has an error message, which is null but for groups whose deleti
 GD-8   So with groups of the consumer protocol, whose every record has its tombstone.  KIP-848
 GD-9   With a share group goes what the share coordinator knows of it; what speaks against that is told first, and the
        group stays.                                          KIP-932; Kafka: GroupCoordinatorService.deleteShareGroups
+GD-10  So with streams groups, whose every record has its tombstone. Their internal topics stay.           KIP-1071
 Not done: -
 """
 

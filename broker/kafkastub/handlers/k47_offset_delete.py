@@ -9,6 +9,8 @@ OD-5   An unknown group: GROUP_ID_NOT_FOUND at the top; the empty group id: INVA
 OD-6   A missing topic or partition answers UNKNOWN_TOPIC_OR_PARTITION, before the others; an error at the top wins.
 OD-7   Deleted offsets count in the offset-deletions meter, those that were there.     KIP-496
 OD-8   A group of the consumer protocol: its members' subscriptions are known, by regular expressions too. KIP-848
+OD-9   A streams group with members subscribes to what its topology reads; what its state is kept in is not read.
+                                                             KIP-1071; Kafka: StreamsGroup.isSubscribedToTopic
 Not done: -
 """
 

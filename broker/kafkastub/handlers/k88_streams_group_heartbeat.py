@@ -34,6 +34,10 @@ TH-20  Where streams groups are switched off (streams.version 0, group.coordinat
 TH-21  An error has its code and Kafka's text, and nothing else; what Kafka fails at is UNKNOWN_SERVER_ERROR without a
        text.                                                              Kafka: CoordinatorOperationExceptionHelper
 TH-22  The first heartbeat brings in the code that serves it, part by part, so that nobody waits for that.
+TH-23  Who may not read the group: GROUP_AUTHORIZATION_FAILED, before all but TH-20. A topology with a topic that the
+       principal may not describe: TOPIC_AUTHORIZATION_FAILED, behind TH-2 and before TH-1.            Kafka: KafkaApis
+TH-24  A topology of more than 5,000 parts, topics and configurations, or with more than 20,000 tasks, is
+       INVALID_REQUEST with a text, and nothing of it is kept. Kafka takes what fits into a record.
 Not done: a plugin that keeps descriptions of topologies: members are never asked for theirs.
 """
 
@@ -119,7 +123,6 @@ def _beat(ctx: RequestContext, request: StreamsGroupHeartbeatRequest) -> Streams
         return StreamsGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
     beat = state.settle(turn).reply
     response: StreamsGroupHeartbeatResponse = beat.response
-    if beat.topics_to_create:
-        told = response.status or ()
-        create_topics(state, ctx, request.group_id, beat.topics_to_create, told, ctx.broker_ms)
+    if beat.configured is not None and beat.configured.internal_topics_to_create:
+        create_topics(state, ctx, request.group_id, beat.configured, response.status or (), ctx.broker_ms)
     return response

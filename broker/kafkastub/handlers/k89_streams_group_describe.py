@@ -15,6 +15,8 @@ KS-8   Whoever asks for a topology's description (version 1) is told that none i
        error.                                                        Kafka: StreamsGroupTopologyDescriptionManager
 KS-9   A request that names very many groups is served part by part, others between; each group is as it is when it is
        looked at. An error is told of all of them.
+KS-10  A group that the principal may not describe: GROUP_AUTHORIZATION_FAILED, before the others; one with a topic in
+       its topology that it may not: TOPIC_AUTHORIZATION_FAILED with a text, and nothing else.         Kafka: KafkaApis
 Not done: descriptions of topologies, as there is no plugin that keeps them.
 """
 

@@ -4,6 +4,7 @@ TU-1   There is no plugin that could keep a description (group.streams.topology.
        UNSUPPORTED_VERSION with a text, whatever the group; the coordinator is not asked.
                                                     KIP-1331; Kafka: GroupCoordinatorService.throwIf…UpdateInvalid
 TU-2   Where streams groups are switched off: UNSUPPORTED_VERSION (TH-20).
+TU-3   Who may not read the group is told GROUP_AUTHORIZATION_FAILED, before TU-1.                     Kafka: KafkaApis
 Not done: plugins, which are Java classes.
 """
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkastub.handlers.registry import Registration, registrations
 from kafkastub.handlers.release import release_ranges
 from kafkawire.api import ApiKey
-from kafkawire.catalogue import response_class
 from kafkawire.errors import ErrorCode
 from kafkawire.messages import REQUESTS
 
@@ -32,17 +31,10 @@ _SHOWN: Final = 100
 """Characters of what a client calls itself that are told."""
 
 
-def with_a_text(key: ApiKey, request: Any, code: ErrorCode, version: int) -> Message:
-    """An answer with the code, that says why; for a row of the table."""
-    answer: Any = response_class(key)
-    text = f"kafkastub does not serve {key.camel} yet"
-    return answer(error_code=code, error_message=text)  # type: ignore[no-any-return]
-
-
 _Row = tuple[ErrorCode, "ErrorResponse"]
 
 NOT_SERVED: Final[Mapping[ApiKey, _Row]] = {}
-"""The code, and what makes the answer with it (`partial(with_a_text, …)`). There is nothing today."""
+"""The code, and what makes the answer with it. There is none: all that clients of Kafka 4.4 ask for is served."""
 
 
 @lru_cache(maxsize=64)

@@ -31,6 +31,10 @@ from kafkawire.header import RequestHeader, is_flexible, read_request_header, re
 
 _LONGEST: Final = 260
 """Characters of a name in the line for people; a topic's has 249 at most."""
+_WITH_EPOCHS: Final = frozenset(
+    (ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_HEARTBEAT)
+)
+"""Whose lines tell the member and its epoch."""
 _MOST_GROUPS: Final = 20
 _MOST_TRANSACTIONS: Final = 4
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -261,7 +265,7 @@ class Entry:
         about = [f"group {shown(group, _LONGEST)}" for group in self.groups[:_MOST_GROUPS]]
         if len(self.groups) > _MOST_GROUPS:
             about.append(f"… {len(self.groups) - _MOST_GROUPS} more")
-        if self.api_key in (ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT):
+        if self.api_key in _WITH_EPOCHS:
             about += map(_member, self.members)
         about += map(_transaction, self.transactions[:_MOST_TRANSACTIONS])
         if len(self.transactions) > _MOST_TRANSACTIONS:

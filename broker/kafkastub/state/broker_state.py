@@ -482,6 +482,7 @@ class BrokerState:
             "group-completed-rebalances": self.coordinator.completed_rebalances,
             "consumer-group-rebalances": self.coordinator.consumer_rebalances,
             "share-group-rebalances": self.coordinator.share_rebalances,
+            "streams-group-rebalances": self.coordinator.streams_rebalances,
         }
 
     def expire_offsets(self, broker_ms: int) -> None:

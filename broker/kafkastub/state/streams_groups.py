@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafkastub.coordinator.streams import validation
-from kafkastub.coordinator.streams.configured import InternalTopics
+from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.metadata import INTERNAL_TOPICS, invalid_topic_name
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.streams_internal_topics import Asking, CreationErrors, create_missing
@@ -19,16 +19,11 @@ def check_names(request: StreamsGroupHeartbeatRequest) -> None:
         validation.check_names(request.topology, INTERNAL_TOPICS, invalid_topic_name)
 
 
-def topics_of(request: StreamsGroupHeartbeatRequest) -> list[str]:
-    """The topics that a heartbeat's topology names, which the principal has to be allowed to describe."""
-    return [] if request.topology is None else validation.required_topics(request.topology)
-
-
 def create_topics(
     state: BrokerState,
     ctx: Asking,
     group_id: str,
-    topics: InternalTopics,
+    configured: ConfiguredTopology,
     told: Sequence[ToldStatus],
     broker_ms: int,
 ) -> None:
@@ -40,4 +35,5 @@ def create_topics(
     errors = state.streams_creation_errors
     if errors is None:
         errors = state.streams_creation_errors = CreationErrors()
-    create_missing(state, ctx, errors, topics, told, ttl_ms, broker_ms)
+    topics, asked_for = configured.internal_topics_to_create, configured.asked_for
+    create_missing(state, ctx, errors, topics, asked_for, told, ttl_ms, broker_ms)

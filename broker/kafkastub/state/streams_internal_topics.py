@@ -86,6 +86,7 @@ def create_missing(
     ctx: Asking,
     errors: CreationErrors,
     topics: InternalTopics,
+    asked_for: set[str],
     told: Sequence[ToldStatus],
     ttl_ms: int,
     broker_ms: int,
@@ -94,6 +95,7 @@ def create_missing(
 
     Args:
         topics: what is missing.
+        asked_for: those of them that have been asked for before, which nobody asks for again; it gets the others.
         told: the statuses of the answer, of which one says that they are missing.
         ttl_ms: how long an error is known: two heartbeats.
     """
@@ -103,7 +105,9 @@ def create_missing(
         _add(status, f"Unauthorized to CREATE on topics {', '.join(refused)}.")
         return
     known = errors.of(topics, broker_ms)
-    for name, text in _create(state, ctx, [topic for name, topic in topics.items() if name not in known]):
+    wanted = [topic for name, topic in topics.items() if name not in known and name not in asked_for]
+    asked_for.update(topic.name for topic in wanted)
+    for name, text in _create(state, ctx, wanted):
         errors.put(name, text, ttl_ms, broker_ms)
     if known:
         _add(status, f"Creation failed: {_summary(known)}.")

@@ -350,8 +350,8 @@ class KafkaStub:
         """What was counted since the start: offsets one by one (KIP-496), rebalances, transactions.
 
         Keys: offset-commits, offset-expirations, offset-deletions, group-completed-rebalances,
-        consumer-group-rebalances, share-group-rebalances; transactions-committed, transactions-aborted, which has
-        those that timed out, and transactions-timed-out.
+        consumer-group-rebalances, share-group-rebalances, streams-group-rebalances; transactions-committed,
+        transactions-aborted, which has those that timed out, and transactions-timed-out.
         """
         state = self._running().state
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from kafkastub.coordinator.modern.topic_hash import group_hash, topic_hash
-from kafkastub.coordinator.streams.configured import ConfiguredTopology, configure
+from kafkastub.coordinator.streams.configured import MOST_TASKS, ConfiguredTopology, configure
 from kafkastub.coordinator.streams.described_topology import topology_described
 from kafkastub.coordinator.streams.endpoints import endpoint_to_partitions
 from kafkastub.coordinator.streams.statuses import Status
@@ -129,9 +129,20 @@ def test_a_member_may_not_send_more_than_anybody_has():
         Topology.from_heartbeat(most)
     assert (raised.value.code, raised.value.message) == (
         ErrorCode.INVALID_REQUEST,
-        "Topology has 10001 subtopologies, topics and configurations; this broker takes 10000.",
+        "Topology has 5001 subtopologies, topics and configurations; this broker takes 5000.",
     )
     assert len(Topology.of(most).by_id) == 2  # what is written is read
+
+
+def test_a_group_may_not_have_more_tasks_than_anybody_has():
+    parts = [Subtopology(str(number), ("large",)) for number in range(MOST_TASKS // 1_000)]
+    assert _configured({"large": 1_000}, *parts).is_ready
+    with pytest.raises(KafkaError) as raised:
+        _configured({"large": 1_000}, *parts, Subtopology("more", ("large",)))
+    assert (raised.value.code, raised.value.message) == (
+        ErrorCode.INVALID_REQUEST,
+        "Topology has 21000 tasks; this broker takes 20000.",
+    )
 
 
 @pytest.mark.behaviour("TH-5")
@@ -265,6 +276,6 @@ def test_a_long_chain_against_the_order_of_kafka_takes_no_long_time():
         for i in range(length)
     ]
     start = time.process_time()
-    found = _configured({"in": 3}, *chain)
+    found = _configured({"in": 2}, *chain)
     assert time.process_time() - start < 5
-    assert {topic.number_of_partitions for topic in found.internal_topics_to_create.values()} == {3}
+    assert {topic.number_of_partitions for topic in found.internal_topics_to_create.values()} == {2}

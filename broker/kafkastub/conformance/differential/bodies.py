@@ -7,8 +7,9 @@ Records may begin with the name of a producer id, `<producer 1> 0000…`: the ba
 
 from __future__ import annotations
 
+import struct
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kafkawire.records import HEADER_SIZE, compute_crc, parse_header
@@ -122,3 +123,27 @@ def _described(kind: str, value: Any, version: int, words: Translation) -> Json:
     if isinstance(value, Struct):
         return describe(value, version, words)
     return value
+
+
+def pieces(raw: list[Json], text: Callable[[str], str]) -> bytes:
+    """Bytes from pieces: ["i8" | "i16" | "i32" | "i64", number], ["str" | "cstr" | "text", text], ["hex", …].
+
+    Texts are written with a length before them, a compact one ("cstr"), or as they are.
+    """
+    formats = {"i8": ">b", "i16": ">h", "i32": ">i", "i64": ">q"}
+    out = b""
+    for kind, value in raw:
+        if kind in formats:
+            out += struct.pack(formats[kind], value)
+        elif kind == "str":
+            data = text(value).encode()
+            out += struct.pack(">h", len(data)) + data
+        elif kind == "cstr":
+            data = text(value).encode()
+            assert len(data) < 127
+            out += bytes([len(data) + 1]) + data
+        elif kind == "text":
+            out += text(value).encode()
+        else:
+            out += bytes.fromhex(value)
+    return out

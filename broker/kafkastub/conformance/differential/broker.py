@@ -52,7 +52,8 @@ ASKED = {
     "ListOffsets", "ListTransactions", "Metadata", "OffsetCommit", "OffsetDelete", "OffsetFetch",
     "OffsetForLeaderEpoch", "Produce", "PushTelemetry", "ReadShareGroupState",
     "ReadShareGroupStateSummary", "RenewDelegationToken", "ShareAcknowledge", "ShareFetch", "ShareGroupDescribe",
-    "ShareGroupHeartbeat", "SyncGroup", "TxnOffsetCommit",
+    "ShareGroupHeartbeat", "StreamsGroupDescribe", "StreamsGroupHeartbeat", "StreamsGroupTopologyDescriptionUpdate",
+    "SyncGroup", "TxnOffsetCommit",
     "UnregisterBroker", "UnregisterController", "UpdateFeatures", "WriteShareGroupState",
     "WriteTxnMarkers",
 }  # fmt: skip

@@ -27,6 +27,8 @@ The table stands in docs/differential.md, too.
 | order of what Kafka keeps in a hash map    | sorted                        | `UNORDERED`, `UNORDERED_DATA`, and fetch|
 |                                            |                               | of *all* offsets; `BY_PARTITION` where  |
 |                                            |                               | others use the broker, too              |
+| names that Kafka keeps in a hash map       | in order; `<3 of them>`, `…`  | StreamsGroupHeartbeat: topics that are  |
+|                                            | where some are told           | missing, wrong, or of an endpoint       |
 | groups and transactional ids of others     | left out                      | ListGroups, ListTransactions: no prefix |
 | topics of others                           | left out                      | Metadata of everything,                 |
 |                                            |                               | ListConfigResources, DescribeLogDirs    |
@@ -85,6 +87,7 @@ BY_PARTITION = {
     ("DescribeGroups", "groups"): "group_id",
     ("ConsumerGroupDescribe", "groups"): "group_id",
     ("ShareGroupDescribe", "groups"): "group_id",
+    ("StreamsGroupDescribe", "groups"): "group_id",
 }
 """Arrays in the order of the partitions of __consumer_offsets: in the request's where there is only one."""
 
@@ -278,11 +281,9 @@ def normalise(names: Names, api: str, request: Mapping[str, Json], answer: dict[
 
 def _stamped(names: Names, value: Json, field: str = "") -> Any:
     if isinstance(value, dict):
-        # The host of an ACL has no port, and is not the broker's.
-        return {
-            key: item if key == "host" and "port" not in value else _stamped(names, item, key)
-            for key, item in value.items()
-        }
+        # The host of an ACL has no port, and is not the broker's; nor is a member's own endpoint.
+        kept = {"user_endpoint"} if "port" in value else {"user_endpoint", "host"}
+        return {key: item if key in kept else _stamped(names, item, key) for key, item in value.items()}
     if isinstance(value, list):
         return [_stamped(names, item, field) for item in value]
     if field == "client_host" and names.topics and str(value).startswith("/"):

@@ -19,6 +19,7 @@ from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.manners import impolite
 from kafkastub.conformance.differential.scenario import Answers, Scenario, Step
 from kafkastub.conformance.differential.stage import Stage
+from kafkastub.conformance.differential.streams_looks import wants_topics
 
 GRACE_SECONDS = 0.04
 """While a scenario is made, what seems parked gets so much longer: a busy machine may deliver two sockets' data in
@@ -53,6 +54,9 @@ is released. So long that is given."""
 
 INITIALISED_SECONDS = 0.4
 """So long they are awaited where some are not initialised that are subscribed to."""
+
+MADE_SECONDS = 1.5
+"""So long the internal topics of a streams group are awaited."""
 
 BEHIND = (
     "ShareGroupHeartbeat", "DeleteTopics", "CreatePartitions", "AlterShareGroupOffsets", "DeleteShareGroupOffsets",
@@ -115,7 +119,7 @@ class Play:
         first = api == "JoinGroup" and not was_alive and self.scenario.config != "delayed"
         if first and not queued and self.stage.waits(on):
             step.answers.append((on, self.stage.next_answer(on)))
-        looked = self._resolved(step) or self._done_behind(step) or self._release(step) or looked
+        looked = self._resolved(step) or self._done_behind(step) or self._made(step) or self._release(step) or looked
         self._record(step, looked)
         return next((answer for who, answer in step.answers if who == on), None)
 
@@ -198,6 +202,19 @@ class Play:
             if self.stage.is_initialised(looked, step.body.get("group_id")) or time.monotonic() > deadline:
                 break
         step.answers += self.stage.answers_now()
+        return looked
+
+    def _made(self, step: Step) -> dict[str, Json] | None:
+        """What is seen once the broker has made the topics that a topology wants; None where it wants none."""
+        if step.api != "StreamsGroupHeartbeat":
+            return None
+        looked = self.stage.look()
+        deadline = time.monotonic() + MADE_SECONDS
+        while wants_topics(looked, step.body.get("group_id")) and "are missing" in str(step.answers):
+            if time.monotonic() > deadline:
+                break
+            Event().wait(BEHIND_SECONDS)
+            looked = self.stage.look()
         return looked
 
     def _settled(self, looked: dict[str, Json]) -> dict[str, Json]:

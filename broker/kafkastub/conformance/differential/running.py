@@ -24,6 +24,7 @@ from kafkastub.conformance.differential.scenario import Scenario
 from kafkastub.conformance.differential.script import Script
 from kafkastub.conformance.differential.share_groups import share_script
 from kafkastub.conformance.differential.shrink import SECONDS, shrunk
+from kafkastub.conformance.differential.streams_groups import streams_script
 from kafkastub.conformance.differential.transactions import transactions_script
 
 STEPS = 40
@@ -33,6 +34,7 @@ KINDS: dict[str, Callable[[int, int], Script]] = {
     "groups": groups_script,
     "consumer": consumer_script,
     "share": share_script,
+    "streams": streams_script,
     "data": data_script,
     "transactions": transactions_script,
     "admin": admin_script,

@@ -19,7 +19,7 @@ SILENT = {"silent": True}
 NO_CLIENT_ID = "(none)"
 """The client id of a connection that sends a null one."""
 
-MORE = ("ignore", "transactional_ids", "consumer_groups", "share_groups")
+MORE = ("ignore", "transactional_ids", "consumer_groups", "share_groups", "streams_groups")
 """Fields of a scenario that are saved where they are not empty."""
 
 Answers = list[tuple[str, Json]]
@@ -31,8 +31,8 @@ class Step:
     """One step; exactly one of `api`, `close`, `until` and `pause_ms` is set.
 
     A request: on connection `on` (the client id; connected when first used) goes `api` at `version` with `body` as
-    the module `bodies` has it, or the pieces `raw` in its place (see `stage.pieces`), and the hexadecimal bytes `after`
-    behind it; with `poll` it goes again and again until the answer is the one that is due
+    the module `bodies` has it, or the pieces `raw` in its place (see `bodies.pieces`), and the hexadecimal bytes
+    `after` behind it; with `poll` it goes again and again until the answer is the one that is due
     (what a broker does in its own time); with `settle` what it changes in the cluster is awaited. `close` closes a
     connection. `until` waits for group states: {group: state}. `pause_ms` lets that much time pass, in real life.
 
@@ -87,7 +87,8 @@ class Scenario:
     """Steps on a broker; `config` is for the tests' own use, the name of its settings.
 
     `groups` are watched: each is described after every step. So are `transactional_ids`, once no marker is under way,
-    and `consumer_groups`, those of the newer protocol, and `share_groups`, with what is kept of their partitions.
+    and `consumer_groups`, those of the newer protocol, `share_groups`, with what is kept of their partitions, and
+    `streams_groups`, with the topics that the broker makes for them.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Scenario:
     transactional_ids: list[str] = field(default_factory=list)
     consumer_groups: list[str] = field(default_factory=list)
     share_groups: list[str] = field(default_factory=list)
+    streams_groups: list[str] = field(default_factory=list)
 
     @property
     def answers(self) -> int:

@@ -16,7 +16,7 @@ G1, G2, G3 = "<p>g1", "<p>g2", "<p>g3"
 
 @dataclass(frozen=True)
 class Script:
-    """`run` plays it; `groups`, `transactional_ids`, `consumer_groups` and `share_groups` are watched.
+    """`run` plays it; `groups`, `transactional_ids` and the groups of newer types are watched.
 
     `config` is the name of broker settings, for the tests' own use.
     """
@@ -28,6 +28,7 @@ class Script:
     transactional_ids: tuple[str, ...] = ()
     consumer_groups: tuple[str, ...] = ()
     share_groups: tuple[str, ...] = ()
+    streams_groups: tuple[str, ...] = ()
 
     def play(self, broker: Broker) -> tuple[Scenario, list[Frame]]:
         """Play it on the broker that knows: the scenario that comes of it, and the frames that went over the wire."""
@@ -35,6 +36,7 @@ class Script:
         scenario.transactional_ids = list(self.transactional_ids)
         scenario.consumer_groups = list(self.consumer_groups)
         scenario.share_groups = list(self.share_groups)
+        scenario.streams_groups = list(self.streams_groups)
         with Stage(broker, scenario) as stage:
             self.run(Play(stage, scenario))
         return scenario, stage.frames

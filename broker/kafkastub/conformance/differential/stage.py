@@ -6,23 +6,27 @@ import itertools
 import math
 import re
 import select
-import struct
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from threading import Event
 from types import TracebackType
 from typing import Self
 
 from kafkastub.client import ClientError, ConnectionClosed, NotABroker, TimedOut
-from kafkastub.conformance.differential.bodies import Json, build, describe
+from kafkastub.conformance.differential.bodies import Json, build, describe, pieces
 from kafkastub.conformance.differential.broker import SETTLED, Broker, Lost
 from kafkastub.conformance.differential.ignoring import without
 from kafkastub.conformance.differential.names import TOPICS, Names, normalise, topic_name
 from kafkastub.conformance.differential.names_data import learn_numbers, normalise_data
 from kafkastub.conformance.differential.scenario import CLOSED, NO_CLIENT_ID, SILENT, Answers, Scenario, Step
 from kafkastub.conformance.differential.share_looks import find_share_coordinator, looks_of_share_groups
+from kafkastub.conformance.differential.streams_looks import (
+    InternalTopics,
+    looks_of_streams_groups,
+    normalise_streams,
+)
 from kafkastub.conformance.link import Link, remembered
 from kafkastub.conformance.messages import request_class, response_class
 from kafkastub.conformance.model import Frame
@@ -70,6 +74,8 @@ class Stage:
         self.transactional_ids = scenario.transactional_ids
         self.consumer_groups = scenario.consumer_groups
         self.share_groups = scenario.share_groups
+        self.streams_groups = scenario.streams_groups
+        self._internal = InternalTopics()
         prefix = broker.prefix(next(_plays))
         self.names = Names(prefix, broker.topics | broker.placed(prefix, GROUPS_USED), broker.node)
         for topic, topic_id in broker.topic_ids.items():
@@ -126,6 +132,8 @@ class Stage:
         connection = self._connections[step.on]
         if step.api == "CreateTopics" and step.raw is None:
             self._topics |= {topic["name"] for topic in step.body.get("topics", ()) if topic["name"].startswith("<p>")}
+        if step.api == "StreamsGroupHeartbeat" and step.raw is None:
+            self._topics |= self._internal.note(step.body.get("topology"))
         if step.api == "IncrementalAlterConfigs" and step.raw is None and self.broker.cluster is not None:
             self.broker.cluster.resources |= {
                 (GROUP, self.names.real(one["resource_name"]))
@@ -198,6 +206,9 @@ class Stage:
             looked |= self._transactions()
         if self.share_groups:  # behind the markers of transactions, which are records, too
             looked |= without(looks_of_share_groups(self._watch, self.share_groups, self.broker), self.broker.ignore)
+        if self.streams_groups:
+            told = looks_of_streams_groups(self._watch, self.streams_groups)
+            looked |= without(told, self.broker.ignore) | self._internal.look(self._watch, self.settle)
         return looked
 
     def is_initialised(self, looked: Mapping[str, Json], group: Json) -> bool:
@@ -329,7 +340,7 @@ class Stage:
         learn_numbers(self.names, message)
         self._learn_member(request, message)
         answer = normalise(self.names, frame.api, request, describe(message, version, self.names.showing))
-        answer = normalise_data(self.names, frame.api, request, answer)
+        answer = normalise_streams(frame.api, normalise_data(self.names, frame.api, request, answer))
         if not self.broker.alone:
             answer.pop("throttle_time_ms", None)
         if end != len(data):
@@ -364,27 +375,3 @@ def _sign_in(link: Link, user: str, password: str) -> None:
 
 def _settled(**fields: Json) -> Json:
     return {"resource_type": TOPIC, "resource_name": SETTLED, **fields}
-
-
-def pieces(raw: list[Json], text: Callable[[str], str]) -> bytes:
-    """Bytes from pieces: ["i8" | "i16" | "i32" | "i64", number], ["str" | "cstr" | "text", text], ["hex", …].
-
-    Texts are written with a length before them, a compact one ("cstr"), or as they are.
-    """
-    formats = {"i8": ">b", "i16": ">h", "i32": ">i", "i64": ">q"}
-    out = b""
-    for kind, value in raw:
-        if kind in formats:
-            out += struct.pack(formats[kind], value)
-        elif kind == "str":
-            data = text(value).encode()
-            out += struct.pack(">h", len(data)) + data
-        elif kind == "cstr":
-            data = text(value).encode()
-            assert len(data) < 127
-            out += bytes([len(data) + 1]) + data
-        elif kind == "text":
-            out += text(value).encode()
-        else:
-            out += bytes.fromhex(value)
-    return out

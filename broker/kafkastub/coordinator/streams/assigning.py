@@ -99,7 +99,8 @@ class Assigning:
         if self._waits(group.group_id):
             why = "Assignment delayed due to the configured initial rebalance delay."
             return Assigned(group.target_epoch, {}, ToldStatus(Status.ASSIGNMENT_DELAYED, why))
-        members, before = _with(group, updated)
+        replaced = _replaced(group, updated)
+        before = _target_with(group, updated, replaced)
         if group.target_epoch >= epoch:
             return Assigned(group.target_epoch, before)
         if same_target and group.target_epoch >= group.epoch:
@@ -108,6 +109,9 @@ class Assigning:
         if not self._may_compute(group, turn):
             why = "Assignment delayed due to the configured assignment interval."
             return Assigned(group.target_epoch, before, ToldStatus(Status.ASSIGNMENT_DELAYED, why))
+        members = _members(group) | {updated.member_id: updated}
+        if replaced is not None:
+            del members[replaced]
         target = self._compute(group, epoch, members, before, configured, configs)
         records += _written(group.group_id, epoch, target, turn.broker_ms)
         return Assigned(epoch, target.tasks, is_new=True)
@@ -178,18 +182,21 @@ def _members(group: StreamsGroup) -> dict[str, StreamsMember]:
     return {one.member_id: one for one in group.in_order()}
 
 
-def _with(group: StreamsGroup, updated: StreamsMember) -> tuple[Mapping[str, StreamsMember], Mapping[str, TasksTuple]]:
-    """Members and target, once a member is as it will be. Kafka: UpdatedMembersAndTargetAssignmentView.
+def _replaced(group: StreamsGroup, updated: StreamsMember) -> str | None:
+    """The member of the same static instance whose place it takes, which goes out of the group; None for none."""
+    there = None if updated.instance_id is None else group.static_members.get(updated.instance_id)
+    return None if there == updated.member_id else there
 
-    Where it is the next one of a static instance, it has the place and the target of the one before.
+
+def _target_with(group: StreamsGroup, updated: StreamsMember, replaced: str | None) -> Mapping[str, TasksTuple]:
+    """The target, where a member has that of the one whose place it takes.
+
+    Kafka: UpdatedMembersAndTargetAssignmentView.
     """
-    member_id, instance_id = updated.member_id, updated.instance_id
-    members, target = _members(group) | {member_id: updated}, group.target
-    replaced = None if instance_id is None else group.static_members.get(instance_id)
-    if replaced is not None and replaced != member_id:
-        target = dict(target)
-        of_replaced = target.pop(replaced, None)
-        if of_replaced is not None:
-            target[member_id] = of_replaced
-        del members[replaced]
-    return members, target
+    if replaced is None:
+        return group.target
+    target = dict(group.target)
+    of_replaced = target.pop(replaced, None)
+    if of_replaced is not None:
+        target[updated.member_id] = of_replaced
+    return target

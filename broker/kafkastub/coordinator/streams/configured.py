@@ -6,7 +6,7 @@ Kafka: InternalTopicManager, ConfiguredTopology, ConfiguredSubtopology, Configur
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from kafkastub.coordinator.modern.cluster import ClusterImage
@@ -17,6 +17,8 @@ from kafkastub.coordinator.streams.topology import Subtopology, TopicInfo, Topol
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import copied, string_map_order, string_order
 
+MOST_TASKS = 20_000
+"""Of a group. Kafka has no such limit, but for the size of the records that tell members' tasks."""
 _NAMED = 3
 """So many of the topics that are missing are named; of more, it is said how many."""
 
@@ -69,6 +71,8 @@ class ConfiguredTopology:
         subtopologies: by id, in the order of `String.compareTo`; None where the topics do not do for them.
         internal_topics_to_create: those that are not there.
         error: what members are to be told; None where tasks can be assigned.
+        asked_for: those of them that the controller was asked for. Kafka keeps the entries of its request and can put
+            none of them into a second one: what is deleted again, or failed, is asked for when the topics are others.
     """
 
     epoch: int
@@ -76,6 +80,7 @@ class ConfiguredTopology:
     subtopologies: Mapping[str, ConfiguredSubtopology] | None
     internal_topics_to_create: InternalTopics
     error: TopicConfigurationError | None
+    asked_for: set[str] = field(default_factory=set, compare=False, repr=False)
 
     @property
     def is_ready(self) -> bool:
@@ -86,7 +91,8 @@ class ConfiguredTopology:
 def configure(topology: Topology, metadata_hash: int, image: ClusterImage) -> ConfiguredTopology:
     """The topology with the topics as they are now.
 
-    Raises STREAMS_INVALID_TOPOLOGY where no topics could do for it, UNKNOWN_SERVER_ERROR where Kafka fails at it.
+    Raises STREAMS_INVALID_TOPOLOGY where no topics could do for it, UNKNOWN_SERVER_ERROR where Kafka fails at it, and
+    INVALID_REQUEST for more tasks than anybody has, which all others would wait for.
     """
     copartition_groups = [group for one in topology.by_id.values() for group in groups_of(one)]
     try:
@@ -97,6 +103,7 @@ def configure(topology: Topology, metadata_hash: int, image: ClusterImage) -> Co
             name: _configured(topology.by_id[name], counts, decided)
             for name in sorted(topology.by_id, key=string_order)
         }
+        _check_size(subtopologies)
         missing = _missing(topology, subtopologies, image)
     except TopicConfigurationError as error:
         return ConfiguredTopology(topology.epoch, metadata_hash, None, {}, error)
@@ -105,6 +112,13 @@ def configure(topology: Topology, metadata_hash: int, image: ClusterImage) -> Co
         text = f"Internal topics are missing: {_summary(missing)}"
         why = TopicConfigurationError(Status.MISSING_INTERNAL_TOPICS, text)
     return ConfiguredTopology(topology.epoch, metadata_hash, subtopologies, missing, why)
+
+
+def _check_size(subtopologies: Mapping[str, ConfiguredSubtopology]) -> None:
+    tasks = sum(one.number_of_tasks for one in subtopologies.values())
+    if tasks > MOST_TASKS:
+        what = f"Topology has {tasks} tasks; this broker takes {MOST_TASKS}."
+        raise KafkaError(ErrorCode.INVALID_REQUEST, what)
 
 
 class _Counts:

@@ -59,6 +59,7 @@ class StreamsGroup:
         members: by member id.
         static_members: member id by group instance id.
         target: by member id.
+        target_version: raised with each change of the target.
         runners: which process has which task.
 
     Soft, and lost on a reload:
@@ -86,6 +87,7 @@ class StreamsGroup:
         "target",
         "target_epoch",
         "target_timestamp",
+        "target_version",
         "timers",
         "topology",
     )
@@ -105,6 +107,7 @@ class StreamsGroup:
         self.members: dict[str, StreamsMember] = {}
         self.static_members: dict[str, str] = {}
         self.target: dict[str, TasksTuple] = {}
+        self.target_version = 0
         self.runners = Runners()
         self.soft = SoftState()
         self.timers: dict[str, MemberTimers] = {}
@@ -348,9 +351,11 @@ class StreamsGroup:
         self.target_epoch, self.target_timestamp = -1, 0
 
     def _apply_target(self, record: StreamsGroupTargetAssignmentMember) -> None:
+        self.target_version += 1
         self.target[record.member_id] = members_of.read_target(record.tasks)
 
     def _apply_no_target(self, record: StreamsGroupTargetAssignmentMemberTombstone) -> None:
+        self.target_version += 1
         self.target.pop(record.member_id, None)
 
 

@@ -6,14 +6,14 @@ state stays changed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams import answers, joining
 from kafkastub.coordinator.streams.assigning import Assigning
-from kafkastub.coordinator.streams.configured import ConfiguredTopology, InternalTopics, configure
+from kafkastub.coordinator.streams.configured import ConfiguredTopology, configure
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.fencing import Fencing
 from kafkastub.coordinator.streams.group import StreamsGroup
@@ -30,18 +30,16 @@ from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeart
 from kafkawire.messages.streams_group_heartbeat_response import Status as ToldStatus
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
-NO_TOPICS: Final[InternalTopics] = MappingProxyType({})
-
 
 class Beat(NamedTuple):
     """What comes of a heartbeat.
 
     Attributes:
-        topics_to_create: internal topics that the broker is to make, once the answer is on its way.
+        configured: the topology, whose missing topics the broker is to make once the answer is on its way.
     """
 
     response: StreamsGroupHeartbeatResponse
-    topics_to_create: InternalTopics = NO_TOPICS
+    configured: ConfiguredTopology | None = None
 
 
 class Update(IntEnum):
@@ -138,7 +136,7 @@ class Heartbeats:
         after = self._reconciled(beat, target_epoch, target)
         response = self._answer(beat, after)
         self._write(beat, after)
-        return Beat(response, beat.configured.internal_topics_to_create)
+        return Beat(response, beat.configured)
 
     # -- who it is -----------------------------------------------------------------------------------------------
 
@@ -222,7 +220,7 @@ class Heartbeats:
 
     # -- what is to be assigned ----------------------------------------------------------------------------------
 
-    def _look_for_changes(self, beat: _Heartbeat) -> dict[str, TasksTuple] | None:
+    def _look_for_changes(self, beat: _Heartbeat) -> Mapping[str, TasksTuple] | None:
         """Whether there has to be a new target; gives the refined target where it was looked at for that."""
         group = beat.group
         if beat.validated != group.metadata.validated_topology_epoch:
@@ -232,7 +230,7 @@ class Heartbeats:
             beat.update = Update.RECOMPUTE
         if beat.update is not Update.NONE or group.state_name != "Stable":
             return None
-        refined = dict(group.target)
+        refined = group.target
         if not refined.get(beat.request.member_id, EMPTY).same_tasks(beat.member.assigned):
             beat.update = Update.REFINED
         return refined
@@ -257,7 +255,7 @@ class Heartbeats:
         )
         self.context.rebalances += 1
 
-    def _target(self, beat: _Heartbeat, refined: dict[str, TasksTuple] | None) -> tuple[int, TasksTuple]:
+    def _target(self, beat: _Heartbeat, refined: Mapping[str, TasksTuple] | None) -> tuple[int, TasksTuple]:
         """The epoch of the target, and the member's part of it."""
         group = beat.group
         if group.is_empty:
@@ -280,7 +278,7 @@ class Heartbeats:
         if known is None:
             known = assigned.tasks if refined is None else refined
             if warms_up:
-                group.soft.refine(assigned.epoch, known)
+                group.soft.refine(assigned.epoch, known, group.target_version if known is group.target else None)
         return assigned.epoch, known.get(beat.member.member_id, EMPTY)
 
     def _reconciled(self, beat: _Heartbeat, target_epoch: int, target: TasksTuple) -> StreamsMember:

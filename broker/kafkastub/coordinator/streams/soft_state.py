@@ -25,12 +25,22 @@ class SoftState:
         shutdown_by: the member that wants the whole application to end; None where nobody does.
     """
 
-    __slots__ = ("_configured", "_refined", "endpoint_epoch", "endpoints", "shown", "shutdown_by", "task_offsets")
+    __slots__ = (
+        "_configured",
+        "_refined",
+        "_version",
+        "endpoint_epoch",
+        "endpoints",
+        "shown",
+        "shutdown_by",
+        "task_offsets",
+    )
 
     def __init__(self) -> None:
         self._configured: ConfiguredTopology | None = None
         self.shown: ConfiguredTopology | None = None
         self._refined: tuple[int, dict[str, TasksTuple]] = (-1, {})
+        self._version: int | None = None
         self.task_offsets: dict[str, MemberTaskOffsets] = {}
         self.endpoint_epoch = 0
         self.endpoints: dict[str, EndpointToPartitions] = {}
@@ -70,9 +80,14 @@ class SoftState:
         """What members go towards until the target of that epoch can be had; None where it was not looked at."""
         return self._refined[1] if self._refined[0] == epoch else None
 
-    def refine(self, epoch: int, tasks: Mapping[str, TasksTuple]) -> None:
-        """It was looked at."""
-        self._refined = (epoch, dict(tasks))
+    def refine(self, epoch: int, tasks: Mapping[str, TasksTuple], version: int | None) -> None:
+        """It was looked at.
+
+        Args:
+            version: of the group's target, where that is what these tasks are; with the same one, they are the same.
+        """
+        if version is None or (epoch, version) != (self._refined[0], self._version):
+            self._refined, self._version = (epoch, dict(tasks)), version
 
     def relabel(self, old: str, new: str) -> None:
         """A static member has another id by now. Kafka: relabelRefinedAssignment."""
@@ -80,4 +95,4 @@ class SoftState:
         if old in tasks:
             tasks = dict(tasks)
             tasks[new] = tasks.pop(old)
-            self._refined = (epoch, tasks)
+            self._refined, self._version = (epoch, tasks), None

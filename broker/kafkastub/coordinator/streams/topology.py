@@ -17,7 +17,7 @@ from kafkawire.messages import streams_group_topology_value as record
 RawTopology = request.Topology | record.StreamsGroupTopologyValue
 """What a member sends and what is written have the same fields."""
 
-MOST_ITEMS = 10_000
+MOST_ITEMS = 5_000
 """Subtopologies, topics and configurations that a member may send, together. Kafka has no such limit, but for the size
 of the record that they are in."""
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls import cluster, groups, share_groups, topics, transactions, views
+from kafkastub.layers.acls import cluster, groups, share_groups, streams_groups, topics, transactions, views
 from kafkawire.api import ApiKey
 
 OPEN: Final = frozenset(
@@ -46,6 +46,7 @@ ASK_THEMSELVES: Final = frozenset(
 GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {
     **groups.GUARDS,
     **share_groups.GUARDS,
+    **streams_groups.GUARDS,
     **topics.GUARDS,
     **transactions.GUARDS,
     **views.GUARDS,

@@ -1,0 +1,1 @@
+"""Streams groups as one state machine, without a broker around it."""
