@@ -19,9 +19,11 @@ from kafkastub.client import Client
 from kafkastub.control.guard import LARGEST_BODY
 from kafkastub.server.node_listener import ListenError
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafkawire.messages.streams_group_heartbeat_request import Subtopology, Topology
 from tests.control.conftest import Http
 from tests.docs.generated import DOCS
 from tests.ports import reserved_port
+from tests.streams_instance import Instance, settle
 from tests.stub.consumers import Player, rounds
 from tests.waiting import until
 
@@ -214,6 +216,19 @@ def join_share_group(stub: KafkaStub, member_id: str, group: str) -> None:
         assert client.ask_coordinator(group, request).error_code == 0
 
 
+def run_streams(stub: KafkaStub, group: str) -> None:
+    """Its one member has task 0-0."""
+    if group not in stub.streams_groups:
+        stub.create_topic("lines")
+        stub.streams_groups.configure(
+            group, {"streams.initial.rebalance.delay.ms": 0, "streams.assignment.interval.ms": 0}
+        )
+    topology = Topology(0, [Subtopology("0", source_topics=["lines"])])
+    with Instance(stub.bootstrap_servers, "one", group, topology) as one:
+        settle(one)
+    stub.streams_groups.wait(group, timeout=0)
+
+
 def test_every_example_of_the_description_is_accepted(stub: KafkaStub, http: Http):
     """Bodies only; what they are about is made first."""
     stub.create_topic("unused")
@@ -229,6 +244,9 @@ def test_every_example_of_the_description_is_accepted(stub: KafkaStub, http: Htt
             if examples and path.startswith("/v1/share-groups/"):
                 path = path.replace("{group}", "shared")
                 join_share_group(stub, "one", group="shared")
+            elif examples and path.startswith("/v1/streams-groups/"):
+                path = path.replace("{group}", "app")
+                run_streams(stub, group="app")
             elif examples and "{group}" in path:
                 member = Player(stub, "one", group="{group}")
                 rounds(member)

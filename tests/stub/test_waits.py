@@ -140,7 +140,8 @@ async def test_a_share_group_is_waited_for(stub: KafkaStub):
 
 def test_there_is_a_wait_for_coroutines_of_each_kind(stub: KafkaStub):
     waits = {name for name in dir(KafkaStub) if name.startswith("wait_")}
-    others = {"wait_records", "wait_lag", "wait_share_group", "wait_transaction", "wait_request", "wait_fault"}
+    others = {"wait_records", "wait_lag", "wait_share_group", "wait_streams_group", "wait_transaction"}
+    others |= {"wait_request", "wait_fault"}
     assert {name for name in vars(stub.aio) if name.startswith("wait_")} == waits | others
 
 

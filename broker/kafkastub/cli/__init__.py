@@ -14,6 +14,7 @@ COMMANDS = (
     "replay",
     "groups",
     "share-groups",
+    "streams-groups",
     "topics",
     "transactions",
     "conform",
@@ -40,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _action_first(given: list[str]) -> list[str]:
     """`groups --members --describe`, as kafka-consumer-groups.sh is asked, is `groups describe --members`."""
-    if given[:1] in (["groups"], ["share-groups"]) and given[1:2] and given[1].startswith("--"):
+    if given[:1] in (["groups"], ["share-groups"], ["streams-groups"]) and given[1:2] and given[1].startswith("--"):
         for at, option in enumerate(given):
             if option in _GROUP_ACTIONS:
                 return [given[0], option[2:], *given[1:at], *given[at + 1 :]]

@@ -32,7 +32,7 @@ def add_to(commands: Commands) -> None:
     _add_describe(actions)
     delete = _action(actions, "delete", "delete groups that have no members", _delete)
     _add_group_scope(delete)
-    offsets = _action(actions, "delete-offsets", "delete offsets of a group", _delete_offsets)
+    offsets = _action(actions, "delete-offsets", "delete offsets of a group", delete_offsets)
     offsets.add_argument("--group", required=True, metavar="GROUP", help="the group")
     offsets.add_argument(
         "--topic", required=True, action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions"
@@ -169,7 +169,8 @@ def _delete(arguments: argparse.Namespace, client: Client) -> int:
     return FAILED
 
 
-def _delete_offsets(arguments: argparse.Namespace, client: Client) -> int:
+def delete_offsets(arguments: argparse.Namespace, client: Client) -> int:
+    """Delete the offsets of `topic` in `group`, and show what became of it; gives the exit status."""
     from kafkastub.client import BrokerError, groups
     from kafkastub.client import topics as of_topics
 

@@ -7,7 +7,7 @@ import csv
 import io
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +51,11 @@ def add_to(actions: Commands) -> None:
     topics = parser.add_mutually_exclusive_group()
     topics.add_argument("--topic", action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions")
     topics.add_argument("--all-topics", action="store_true", help="whatever the group has offsets of")
+    add_scenarios(parser)
+
+
+def add_scenarios(parser: argparse.ArgumentParser) -> None:
+    """The options that say where offsets are to go, and whether that is done."""
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--to-earliest", action="store_true", help="the start of the log")
     where.add_argument("--to-latest", action="store_true", help="the end of the log")
@@ -96,7 +101,7 @@ def _reset(arguments: argparse.Namespace, client: Client) -> int:
     except BrokerError as error:
         output.error(f"Executing consumer group command failed due to {error.message}")
         return FAILED
-    _show(arguments, {group_id: plans[group_id] for group_id in kafka_order.names(plans)})
+    show(arguments, {group_id: plans[group_id] for group_id in kafka_order.names(plans)})
     return FAILED if failed else 0
 
 
@@ -116,7 +121,7 @@ def _reset_one(arguments: argparse.Namespace, client: Client, group_id: str) -> 
     """Work out a group's new offsets, and commit them where that is wanted. Raises BrokerError, UsageError."""
     from kafkastub.client import groups
 
-    planner = _Planner(arguments, client, group_id)
+    planner = Planner(arguments, client, group_id)
     plan = planner.plan()
     plan = {partition: plan[partition] for partition in kafka_order.partitions(plan)}
     if arguments.execute:
@@ -124,7 +129,7 @@ def _reset_one(arguments: argparse.Namespace, client: Client, group_id: str) -> 
     return plan
 
 
-class _Planner:
+class Planner:
     """The new offsets of one group. What it knows of logs it asks for when it is first needed."""
 
     def __init__(self, arguments: argparse.Namespace, client: Client, group_id: str) -> None:
@@ -134,7 +139,7 @@ class _Planner:
 
     def plan(self) -> Plan:
         arguments = self.arguments
-        partitions = self._scope()
+        partitions = self.scope()
         log_places.check(self.client, partitions)
         if arguments.to_offset is not None:
             return self._within(dict.fromkeys(partitions, arguments.to_offset))
@@ -150,15 +155,15 @@ class _Planner:
             return log_places.since(self.client, partitions, int(time.time() * 1000) - arguments.by_duration)
         if arguments.from_file:
             return self._from_file()
-        committed = self._committed()
+        committed = self.committed()
         return committed | log_places.at(self.client, [one for one in partitions if one not in committed], -1)
 
-    def _scope(self) -> list[Partition]:
+    def scope(self) -> list[Partition]:
         """The partitions that the options name."""
         from kafkastub.client import topics
 
         if self.arguments.all_topics:
-            return list(self._committed(of_all=True))
+            return list(self.committed(of_all=True))
         named = self.arguments.topic or []
         found = [one for text in named if ":" in text for one in partitions_in(text)]
         described = topics.describe(self.client, [text for text in named if ":" not in text])
@@ -167,7 +172,7 @@ class _Planner:
         self._wanted = dict.fromkeys(found)
         return list(self._wanted)
 
-    def _committed(self, of_all: bool = False) -> Plan:
+    def committed(self, of_all: bool = False) -> Plan:
         from kafkastub.client import groups
 
         found = groups.offsets(self.client, self.group_id)
@@ -182,7 +187,7 @@ class _Planner:
         return {one: max(first[one], min(offset, last[one])) for one, offset in wanted.items()}
 
     def _shifted(self, partitions: list[Partition]) -> Plan:
-        committed = self._committed()
+        committed = self.committed()
         for name, index in partitions:
             if (name, index) not in committed:
                 reason = f"Cannot shift offset for partition {name}-{index} since there is no current committed offset"
@@ -220,7 +225,8 @@ def _plans_in(path: Path, only: str | None) -> dict[str, Plan]:
     return plans
 
 
-def _show(arguments: argparse.Namespace, plans: Mapping[str, Plan]) -> None:
+def show(arguments: argparse.Namespace, plans: Mapping[str, Plan], widths: Sequence[int] = ()) -> None:
+    """The plan of each group: a table, of these widths where some are given, JSON or CSV."""
     rows = [(group_id, *one, offset) for group_id, plan in plans.items() for one, offset in plan.items()]
     if arguments.output == "json":
         names = ("group", "topic", "partition", "new_offset")
@@ -231,7 +237,7 @@ def _show(arguments: argparse.Namespace, plans: Mapping[str, Plan]) -> None:
         csv.writer(text, lineterminator="\n").writerows(row if several else row[1:] for row in rows)
         print(text.getvalue())
     else:
-        widths = [max([15, *map(len, plans)]), max([15, *(len(row[1]) for row in rows)]), 10, 0]
+        widths = widths or [max([15, *map(len, plans)]), max([15, *(len(row[1]) for row in rows)]), 10, 0]
         print("\n" + output.header(output.columns(widths, ["GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"])))
         for row in rows:
             print(output.columns(widths, row))

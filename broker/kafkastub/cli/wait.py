@@ -54,6 +54,12 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--acquired", type=int, metavar="N", help="members have so many at least")
     parser.add_argument("--held", type=int, metavar="N", help="the acknowledgements of so many are held at least")
     parser.add_argument("--topic", metavar="TOPIC", help="of this topic alone")
+    text = "a streams group whose tasks are all worked on, or that members have these of"
+    parser = _action(actions, "streams-group", text, _streams)
+    parser.add_argument("name", metavar="GROUP")
+    parser.add_argument("active", metavar="MEMBER=SUBTOPOLOGY:N,…", nargs="*", type=_tasks, help="one=0:0,0:1")
+    text = "it lacks this: MISSING_SOURCE_TOPICS …"
+    parser.add_argument("--status", metavar="STATUS", help=text)
     parser = _action(actions, "transaction", "a transactional id in a state", _transaction)
     parser.add_argument("name", metavar="ID")
     parser.add_argument("--state", metavar="STATE", required=True, help="CompleteCommit, Ongoing, Dead …")
@@ -146,6 +152,12 @@ def _share(arguments: argparse.Namespace) -> Ask:
     return _get(_named("/v1/share-groups", arguments.name), **{name: getattr(arguments, name) for name in names})
 
 
+def _streams(arguments: argparse.Namespace) -> Ask:
+    body: dict[str, Any] = {"status": arguments.status, "active": dict(arguments.active) or None}
+    path = _named("/v1/streams-groups", arguments.name)
+    return lambda control, seconds: control.ask("POST", path, {**body, "timeout": seconds})
+
+
 def _transaction(arguments: argparse.Namespace) -> Ask:
     return _get(_named("/v1/transactions", arguments.name, ""), state=arguments.state)
 
@@ -175,3 +187,9 @@ def _member(text: str) -> tuple[str, Sequence[dict[str, Any]]]:
     if not sign or not name:
         raise argparse.ArgumentTypeError(f"{text!r} names no member: MEMBER=TOPIC:N,… is wanted, one=orders:0")
     return name, found
+
+
+def _tasks(text: str) -> tuple[str, Sequence[dict[str, Any]]]:
+    """`one=0:0,0:1`: tasks, as `_member` has partitions."""
+    name, found = _member(text)
+    return name, [{"subtopology": one["topic"], "partition": one["partition"]} for one in found]

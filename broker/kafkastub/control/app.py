@@ -28,6 +28,7 @@ from kafkastub.control.routes import (
     records,
     share_groups,
     snapshots,
+    streams_groups,
     topic_waits,
     topics,
     transactions,
@@ -68,7 +69,7 @@ def make_app(hosted: Hosted) -> FastAPI:
     app.add_exception_handler(Exception, _not_foreseen)
     subjects = (
         clock, faults, chaos, snapshots, journal, quiet, topics, topic_waits, records, group_waits, groups,
-        share_groups, transactions, quotas, nodes, broker,
+        share_groups, streams_groups, transactions, quotas, nodes, broker,
     )  # fmt: skip
     for subject in subjects:
         app.include_router(subject.routes(hosted), prefix="/v1", responses=_FAILURES)

@@ -22,11 +22,13 @@ QUICK_HEARTBEATS: dict[str, dict[str, object]] = {
         f"group.{kind}.heartbeat.interval.ms": 100,
         f"group.{kind}.assignment.interval.ms": 0,
     }
-    for kind in ("consumer", "share")
+    for kind in ("consumer", "share", "streams")
 }
-"""Members of the consumer protocol (KIP-848) and of share groups (KIP-932) are told to speak every five seconds: so
-long they hear of nothing.
+"""Members of the consumer protocol (KIP-848), of share groups (KIP-932) and of streams groups (KIP-1071) are told to
+speak every five seconds: so long they hear of nothing.
 """
+QUICK_HEARTBEATS["group.streams."]["group.streams.initial.rebalance.delay.ms"] = 0
+"""And a new streams group waits for more members, for 3 s."""
 
 
 @dataclass(frozen=True)

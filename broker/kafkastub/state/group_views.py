@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.member_names import member_named
 from kafkawire.assigned import assigned_partitions
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -25,8 +26,9 @@ Partitions = tuple[TopicPartition, ...]
 CLASSIC = "classic"
 CONSUMER = "consumer"
 SHARE = "share"
+STREAMS = "streams"
 GROUP_STATES: Final = (
-    "Empty", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling", "Stable", "Dead",
+    "Empty", "PreparingRebalance", "CompletingRebalance", "NotReady", "Assigning", "Reconciling", "Stable", "Dead",
 )  # fmt: skip
 """Of groups of any type; one that does not exist is Dead."""
 _MEMBER_STATES = {0: "STABLE", 1: "UNREVOKED_PARTITIONS", 2: "UNRELEASED_PARTITIONS"}
@@ -38,10 +40,11 @@ class MemberView(NamedTuple):
 
     Attributes:
         epoch: the member's epoch; -2 of a static member that left for a while.
-        state: "STABLE", "UNREVOKED_PARTITIONS" or "UNRELEASED_PARTITIONS".
+        state: "STABLE", "UNREVOKED_PARTITIONS" or "UNRELEASED_PARTITIONS"; in a streams group "…_TASKS".
         subscribed: the names of its topics, sorted; None where they cannot be read.
         expression: the regular expression that it subscribes to.
-        assigned: what is the member's now, as the broker has told it, or tells it with its next answer.
+        assigned: what is the member's now, as the broker has told it, or tells it with its next answer. In a streams
+            group what its active tasks read; so are the next two.
         pending_revocation: what the member is told to let go of, and has not. ConsumerGroupDescribe has these among
             its assignment.
         target: what it is to have in the end.
@@ -68,7 +71,7 @@ class GroupView(NamedTuple):
     """A group.
 
     Attributes:
-        type: "classic", "consumer" or "share".
+        type: "classic", "consumer", "share" or "streams".
         state: as Kafka names it: "Stable".
         epoch: of the group; the generation of a classic one.
         target_epoch: of the target assignment; None in a classic group.
@@ -86,13 +89,7 @@ class GroupView(NamedTuple):
 
     def member(self, name: str) -> MemberView:
         """The member of that member id, group instance id or client id, whichever fits first. Raises KeyError."""
-        for field in ("member_id", "group_instance_id", "client_id"):
-            found = [one for one in self.members.values() if getattr(one, field) == name]
-            if len(found) > 1:
-                raise KeyError(f"group {self.group_id!r} has {len(found)} members of client id {name!r}")
-            if found:
-                return found[0]
-        raise KeyError(f"group {self.group_id!r} has no member {name!r}")
+        return member_named(self.group_id, self.members, name)
 
 
 def view(state: BrokerState, group_id: str) -> GroupView | None:
@@ -104,6 +101,8 @@ def view(state: BrokerState, group_id: str) -> GroupView | None:
         return _consumer(state, group)
     if group.group_type == SHARE:
         return known_share_group(state, group_id)
+    if group.group_type == STREAMS:
+        return _streams(state, group_id)
     return _classic(state, group)
 
 
@@ -192,6 +191,36 @@ def _share_member(row: share_described.Member) -> MemberView:
     )  # fmt: skip
 
 
+def _streams(state: BrokerState, group_id: str) -> GroupView | None:
+    """A streams group (KIP-1071), by the partitions that its active tasks read."""
+    from kafkastub.state.streams_group_views import reads
+    from kafkastub.state.streams_group_views import view as streams_view
+
+    found = streams_view(state, group_id)
+    if found is None:
+        return None
+    parts = [] if found.topology is None else found.topology.subtopologies.values()
+    subscribed = tuple(sorted({topic for one in parts for topic in one.inputs}))
+    members = {
+        one.member_id: MemberView(
+            one.member_id,
+            one.group_instance_id,
+            one.client_id,
+            one.client_host,
+            one.epoch,
+            one.state,
+            subscribed,
+            None,
+            reads(state, found, one.tasks.active),
+            reads(state, found, one.pending_revocation.active),
+            reads(state, found, one.target.active),
+            None,
+        )
+        for one in found.members.values()
+    }
+    return GroupView(group_id, STREAMS, found.state, found.epoch, found.target_epoch, found.assignor, members)
+
+
 def _named(rows: Iterable[consumer_described.TopicPartitions | share_described.TopicPartitions]) -> Partitions:
     return tuple(sorted((row.topic_name, index) for row in rows for index in row.partitions))
 
@@ -249,6 +278,9 @@ def end_session(state: BrokerState, group_id: str, name: str, broker_ms: int, ti
     found = _known(state, group_id)
     member_id = found.member(name).member_id
     known = state.coordinator
+    if found.type == STREAMS:
+        state.settle(known.streams.end_session(group_id, member_id, broker_ms, timer_ms))
+        return member_id
     groups = known.classic if found.type == CLASSIC else known.share if found.type == SHARE else known.consumer
     state.settle(groups.end_session(group_id, member_id, broker_ms, timer_ms))
     return member_id

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kafkastub.stub.offsets import StubOffsets
     from kafkastub.stub.records import StubRecords
     from kafkastub.stub.share_groups import StubShareGroups
+    from kafkastub.stub.streams_groups import StubStreamsGroups
     from kafkastub.stub.transactions import StubTransactions
     from kafkastub.stub.waits import StubWaits
 
@@ -33,6 +34,7 @@ class AsyncWaits:
         offsets: StubOffsets,
         transactions: StubTransactions,
         share_groups: StubShareGroups,
+        streams_groups: StubStreamsGroups,
     ) -> None:
         self.wait_topic = awaited(waits.topic)
         self.wait_group = awaited(waits.group)
@@ -48,6 +50,8 @@ class AsyncWaits:
         """`stub.transactions.wait`"""
         self.wait_share_group = awaited(share_groups.wait)
         """`stub.share_groups.wait`"""
+        self.wait_streams_group = awaited(streams_groups.wait)
+        """`stub.streams_groups.wait`"""
         self.wait_fault = awaited(_wait_fault)
         """`fault.wait` of a fault that is given: `await stub.aio.wait_fault(fault, held=1)`"""
 

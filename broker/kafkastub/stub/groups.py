@@ -66,7 +66,7 @@ class StubGroup:
 
     @property
     def type(self) -> str:
-        """ "classic", "consumer", or "share" (`stub.share_groups` has more of those)."""
+        """ "classic", "consumer", "share" (see `stub.share_groups`) or "streams" (see `stub.streams_groups`)."""
         return self.view().type
 
     @property
@@ -267,7 +267,7 @@ def wait_group(runner: Runner, group: str, state: str, members: int | None, time
         now = "does not exist" if state == _DEAD else f"is {_in_words(state, size)}"
         return f"group {group!r} {now} after {timeout:g} s, {_in_words(*wanted)} was waited for"
 
-    _wait(runner, reached, told, timeout)
+    wait_until(runner, reached, told, timeout)
 
 
 def wait_assigned(
@@ -290,7 +290,7 @@ def wait_assigned(
         said = missing(broker) + unknown(broker.state, wanted)
         return f"group {group!r} is not assigned like that after {timeout:g} s: {'; '.join(said)}"
 
-    _wait(runner, lambda broker: not missing(broker), told, timeout)
+    wait_until(runner, lambda broker: not missing(broker), told, timeout)
 
 
 def check_wait(group: object, timeout: object) -> None:
@@ -303,7 +303,9 @@ def check_wait(group: object, timeout: object) -> None:
         raise ValueError(f"timeout={timeout!r} is refused: seconds from 0 to {threading.TIMEOUT_MAX:.0f} are wanted")
 
 
-def _wait(runner: Runner, reached: Callable[[Broker], bool], told: Callable[[Broker], str], timeout: float) -> None:
+def wait_until(
+    runner: Runner, reached: Callable[[Broker], bool], told: Callable[[Broker], str], timeout: float
+) -> None:
     """Until it is so, looked at whenever something may have changed in a group. Raises GroupTimeout."""
     broker = runner.running()
     came = threading.Event()

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kafkastub.stub.records import Content, Headers, Produced, StubRecords
     from kafkastub.stub.share_groups import StubShareGroups
     from kafkastub.stub.snapshots import Snapshot
+    from kafkastub.stub.streams_groups import StubStreamsGroups
     from kafkastub.stub.tls import StubTls
     from kafkastub.stub.transactions import StubTransactions
 
@@ -147,7 +148,8 @@ class KafkaStub:
         """The waits for coroutines: `await stub.aio.wait_group("worker", members=2)`."""
         from kafkastub.stub.aio import AsyncWaits
 
-        return AsyncWaits(self.waits, self.records, self.offsets, self.transactions, self.share_groups)
+        groups = self.share_groups, self.streams_groups
+        return AsyncWaits(self.waits, self.records, self.offsets, self.transactions, *groups)
 
     @cached_property
     def chaos(self) -> StubChaos:
@@ -184,6 +186,13 @@ class KafkaStub:
         from kafkastub.stub.share_groups import StubShareGroups
 
         return StubShareGroups(self._thread)
+
+    @cached_property
+    def streams_groups(self) -> StubStreamsGroups:
+        """The groups of Kafka Streams: what they run, what they lack, who has which task."""
+        from kafkastub.stub.streams_groups import StubStreamsGroups
+
+        return StubStreamsGroups(self._thread)
 
     @cached_property
     def quotas(self) -> StubQuotas:

@@ -29,9 +29,9 @@ class StubWaits:
     def group(self, group: str, *, state: str = "Stable", members: int | None = None, timeout: float = 5) -> None:
         """Wait until a group is in `state` and has so many `members` (any number where None).
 
-        `state` is one of Empty, PreparingRebalance, CompletingRebalance, Assigning, Reconciling, Stable and Dead; a
-        group that does not exist is Dead. Raises GroupTimeout after `timeout` seconds, ValueError for a state that
-        there is not, TypeError.
+        `state` is one of Empty, PreparingRebalance, CompletingRebalance, NotReady, Assigning, Reconciling, Stable
+        and Dead; a group that does not exist is Dead. Raises GroupTimeout after `timeout` seconds, ValueError for a
+        state that there is not, TypeError.
         """
         from kafkastub.stub.groups import wait_group
 

@@ -31,10 +31,10 @@ class GroupInfo(BaseModel):
     )
 
     group: str
-    type: str = Field(description="classic, consumer (KIP-848), or share (KIP-932)")
+    type: str = Field(description="classic, consumer (KIP-848), share (KIP-932), or streams (KIP-1071)")
     state: str = Field(
         description="Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; in the consumer protocol "
-        "Assigning and Reconciling, too"
+        "and of streams Assigning and Reconciling, too, of streams NotReady"
     )
     protocol_type: str | None = Field(description="null for a group that only ever committed offsets")
     members: int
@@ -67,7 +67,7 @@ class MemberInfo(BaseModel):
     subscribed: list[str] | None = Field(description="topics; null where they cannot be read from its metadata")
     assigned: list[Place] = Field(description="what is the member's now")
     epoch: int | None = Field(description="of the member; null in a classic group")
-    state: str | None = Field(description="STABLE, UNREVOKED_PARTITIONS or UNRELEASED_PARTITIONS, likewise")
+    state: str | None = Field(description="STABLE, UNREVOKED_PARTITIONS or UNRELEASED_PARTITIONS, of streams …_TASKS")
     expression: str | None = Field(description="the regular expression that it subscribes to")
     pending_revocation: list[Place] = Field(description="what it is told to let go of, and has not")
     target: list[Place] | None = Field(description="what it is to have in the end; null in a classic group")

@@ -1,0 +1,378 @@
+"""/v1/streams-groups: groups of Kafka Streams, and what `stub.streams_groups` is in Python (docs/streams-groups.md)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt
+
+from kafkastub.control.connections import Places
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem, of_kafka
+from kafkastub.control.routes.group_waits import Timeout
+from kafkastub.control.routes.groups import MemberGiven, SessionEnded
+from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Text, body_example, example
+from kafkastub.control.waiting import MOST_WAITING, while_there
+from kafkastub.state.groups import check_loaded
+from kafkawire.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.state.broker_state import BrokerState
+    from kafkastub.state.streams_group_views import (
+        InternalTopicView,
+        StreamsGroupView,
+        StreamsMemberView,
+        SubtopologyView,
+        Task,
+        TasksView,
+    )
+
+
+class StreamsGroupInfo(BaseModel):
+    """A streams group."""
+
+    model_config = example(
+        group="app", state="Stable", epoch=3, target_epoch=3, members=2, tasks=4, status=None, shutdown_by=None
+    )
+
+    group: str
+    state: str = Field(description="Empty, NotReady, Assigning, Reconciling or Stable")
+    epoch: int
+    target_epoch: int = Field(description="of the target assignment")
+    members: int
+    tasks: int = Field(description="as far as it is known how many there are")
+    status: str | None = Field(description="what its members are told that it lacks: MISSING_SOURCE_TOPICS")
+    shutdown_by: str | None = Field(description="member id of who wants the whole application to end")
+
+
+class StreamsGroupList(BaseModel):
+    """Streams groups in the order of their creation."""
+
+    groups: list[StreamsGroupInfo]
+    total: int = Field(description="how many there are, listed or not")
+
+
+class TaskInfo(BaseModel):
+    """A task."""
+
+    subtopology: str
+    partition: int
+
+
+class TasksInfo(BaseModel):
+    """Tasks by what is done with them."""
+
+    active: list[TaskInfo]
+    standby: list[TaskInfo]
+    warmup: list[TaskInfo]
+
+
+class TaskOffsetInfo(TaskInfo):
+    """How far a copy of a task's state is."""
+
+    offset: int
+    end_offset: int | None
+
+
+class StreamsMemberInfo(BaseModel):
+    """A member."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    host: str
+    process_id: str = Field(description="shared by the members of one instance")
+    rack_id: str | None
+    user_endpoint: str | None = Field(description="where it answers questions about its state")
+    client_tags: dict[str, str]
+    epoch: int
+    topology_epoch: int
+    state: str = Field(description="STABLE, UNREVOKED_TASKS or UNRELEASED_TASKS")
+    tasks: TasksInfo = Field(description="what is the member's now")
+    pending_revocation: TasksInfo = Field(description="what it is told to let go of, and has not")
+    target: TasksInfo = Field(description="what it is to have in the end")
+    task_offsets: list[TaskOffsetInfo]
+
+
+class InternalTopicInfo(BaseModel):
+    """A topic of the application's own."""
+
+    name: str
+    partitions: int | None = Field(description="null where that is not known yet")
+    replication_factor: int | None = Field(description="null for the broker's default")
+    configs: dict[str, str]
+
+
+class SubtopologyInfo(BaseModel):
+    """A part of the application of which there is a task for each partition."""
+
+    subtopology: str
+    source_topics: list[str]
+    source_topic_regex: list[str]
+    repartition_source_topics: list[InternalTopicInfo]
+    repartition_sink_topics: list[str]
+    state_changelog_topics: list[InternalTopicInfo]
+    tasks: int | None = Field(description="how many; null where the topics do not do for that")
+
+
+class StreamsGroupDetail(StreamsGroupInfo):
+    """A streams group with what it runs, and who has what of it."""
+
+    assignor: str
+    topology_epoch: int | None
+    status_message: str | None = Field(description="what it lacks, in words")
+    to_create: list[str] = Field(description="the internal topics that are not there")
+    subtopologies: list[SubtopologyInfo]
+    member_list: list[StreamsMemberInfo]
+
+
+class StreamsGroupsQuery(Body):
+    """How much."""
+
+    limit: Limit = 1000
+
+
+class TaskGiven(Body):
+    """A task that somebody is to have."""
+
+    subtopology: Text
+    partition: StrictInt
+
+
+Given = dict[Text, Annotated[list[TaskGiven], Field(max_length=MOST_LISTED)]]
+
+
+class StreamsWanted(Body):
+    """All of what is said has to be so; where nothing is, somebody works on every task, and all is settled."""
+
+    model_config = body_example(active={"one": [{"subtopology": "0", "partition": 0}]})
+
+    active: Given | None = Field(None, max_length=MOST_LISTED, description="exactly these tasks, by name of a member")
+    standby: Given | None = Field(None, max_length=MOST_LISTED, description="likewise")
+    warmup: Given | None = Field(None, max_length=MOST_LISTED, description="likewise")
+    status: Literal["MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS", "MISSING_INTERNAL_TOPICS"] | None = (
+        Field(None, description="its members are told that it lacks this")
+    )
+    timeout: Timeout | StrictInt = 5
+
+
+class StreamsConfigs(Body):
+    """Configurations of a streams group."""
+
+    model_config = body_example(configs={"streams.num.standby.replicas": 1})
+
+    configs: dict[Text, Text | StrictBool | StrictInt | StrictFloat | None] = Field(
+        max_length=100, description="null takes one away"
+    )
+
+
+class StreamsConfigured(BaseModel):
+    """What a group is configured for itself."""
+
+    model_config = example(group="app", configs={"streams.num.standby.replicas": "1"})
+
+    group: str
+    configs: dict[str, str]
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoints."""
+    router = APIRouter(prefix="/streams-groups", tags=["streams groups"])
+
+    def state() -> BrokerState:
+        found = hosted.running().state
+        try:
+            check_loaded(found)
+        except KafkaError as error:
+            raise of_kafka(error, "the group coordinator") from None
+        return found
+
+    @router.get("", summary="All streams groups")
+    async def list_groups(query: Annotated[StreamsGroupsQuery, Query()]) -> StreamsGroupList:
+        from kafkastub.state.streams_group_views import group_ids
+
+        found = state()
+        ids = group_ids(found)
+        listed = [_info(_known(found, group_id)) for group_id in islice(ids, query.limit)]
+        return StreamsGroupList(groups=listed, total=len(ids))
+
+    @router.get("/{group:path}", summary="One streams group with what it runs, and who has which task")
+    async def describe(group: str) -> StreamsGroupDetail:
+        return _detail(_known(state(), group))
+
+    @router.put("/{group:path}/configs", summary="Configure a streams group, which need not be there yet")
+    async def configure(group: str, body: StreamsConfigs) -> StreamsConfigured:
+        from kafkastub.state.share_group_views import configure
+
+        found = state()
+        try:
+            hosted.call(lambda: configure(found, group, body.configs))
+        except KafkaError as error:
+            raise of_kafka(error, f"group {group!r}") from None
+        return StreamsConfigured(group=group, configs=found.cluster.group_configs.get(group, {}))
+
+    _add_ends(router, hosted, state)
+    _add_wait(router, hosted)
+    return router
+
+
+def _add_ends(router: APIRouter, hosted: Hosted, state: Callable[[], BrokerState]) -> None:
+    """What only tests do to a streams group."""
+
+    @router.post("/{group:path}/end-session", summary="Do at once what the end of a member's session does")
+    async def end(group: str, body: MemberGiven) -> SessionEnded:
+        from kafkastub.state.group_views import end_session
+
+        broker, found = hosted.running(), state()
+        _known(found, group)
+        return SessionEnded(
+            member_id=_of_member(hosted, lambda: end_session(found, group, body.member, *broker.clock.both()))
+        )
+
+    @router.post("/{group:path}/shut-down", summary="Let a member want the whole application to end")
+    async def shut_down(group: str, body: MemberGiven) -> StreamsGroupInfo:
+        from kafkastub.state.streams_group_views import ask_for_shutdown
+
+        found = state()
+        _known(found, group)
+        _of_member(hosted, lambda: ask_for_shutdown(found, group, body.member))
+        return _info(_known(found, group))
+
+
+def _of_member(hosted: Hosted, work: Callable[[], str]) -> str:
+    """Raises Problem."""
+    try:
+        return hosted.call(work)
+    except KeyError as error:
+        raise Problem(404, str(error.args[0]), ErrorCode.UNKNOWN_MEMBER_ID.name) from None
+
+
+def _add_wait(router: APIRouter, hosted: Hosted) -> None:
+    waiting = Places(MOST_WAITING, "requests are waiting")
+
+    @router.post("/{group:path}/wait", summary="Once every task is worked on, or members have these")
+    async def wait(group: str, wanted: StreamsWanted, request: Request) -> StreamsGroupInfo:
+        from kafkastub.state.streams_group_waits import Wanted, missing
+
+        asked = Wanted(_given(wanted.active), _given(wanted.standby), _given(wanted.warmup), wanted.status)
+
+        def left() -> str | None:
+            found = hosted.running().state  # another one after a restore
+            return "is being loaded" if found.groups.loading is not None else missing(found, group, asked)
+
+        waiting.take(request.state.connection)
+        await while_there(request, _wait(hosted, group, left, wanted.timeout))
+        return _info(_known(hosted.running().state, group))
+
+
+async def _wait(hosted: Hosted, group: str, left: Callable[[], str | None], seconds: float) -> None:
+    """Raises Problem."""
+    watchers = hosted.running().state.group_watchers
+    come: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def look() -> None:
+        if not come.done() and left() is None:
+            come.set_result(None)
+
+    watchers.append(look)
+    try:
+        look()
+        await hosted.wait(come, seconds)
+    except TimeoutError:
+        raise Problem(408, f"streams group {group!r} {left() or 'is as it is to be'} after {seconds:g} s") from None
+    finally:
+        watchers.remove(look)
+
+
+def _given(tasks: Mapping[str, Iterable[TaskGiven]] | None) -> dict[str, tuple[Task, ...]] | None:
+    if tasks is None:
+        return None
+    return {name: tuple((one.subtopology, one.partition) for one in some) for name, some in tasks.items()}
+
+
+def _known(state: BrokerState, group: str) -> StreamsGroupView:
+    """Raises Problem."""
+    from kafkastub.state.streams_group_views import view
+
+    found = view(state, group)
+    if found is None:
+        raise Problem(404, f"streams group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
+    return found
+
+
+def _info(found: StreamsGroupView) -> StreamsGroupInfo:
+    return StreamsGroupInfo(
+        group=found.group_id,
+        state=found.state,
+        epoch=found.epoch,
+        target_epoch=found.target_epoch,
+        members=len(found.members),
+        tasks=len(found.tasks),
+        status=None if found.topology is None else found.topology.status,
+        shutdown_by=found.shutdown_by,
+    )
+
+
+def _detail(found: StreamsGroupView) -> StreamsGroupDetail:
+    topology = found.topology
+    return StreamsGroupDetail(
+        **_info(found).model_dump(),
+        assignor=found.assignor,
+        topology_epoch=None if topology is None else topology.epoch,
+        status_message=None if topology is None else topology.message,
+        to_create=[] if topology is None else list(topology.to_create),
+        subtopologies=[] if topology is None else [_subtopology(one) for one in topology.subtopologies.values()],
+        member_list=[_member(one) for one in found.members.values()],
+    )
+
+
+def _subtopology(one: SubtopologyView) -> SubtopologyInfo:
+    return SubtopologyInfo(
+        subtopology=one.subtopology_id,
+        source_topics=list(one.source_topics),
+        source_topic_regex=list(one.source_topic_regex),
+        repartition_source_topics=_internal(one.repartition_source_topics.values()),
+        repartition_sink_topics=list(one.repartition_sink_topics),
+        state_changelog_topics=_internal(one.state_changelog_topics.values()),
+        tasks=one.tasks,
+    )
+
+
+def _internal(topics: Iterable[InternalTopicView]) -> list[InternalTopicInfo]:
+    return [InternalTopicInfo(**one._asdict()) for one in topics]
+
+
+def _member(one: StreamsMemberView) -> StreamsMemberInfo:
+    return StreamsMemberInfo(
+        member_id=one.member_id,
+        group_instance_id=one.group_instance_id,
+        client_id=one.client_id,
+        host=one.client_host,
+        process_id=one.process_id,
+        rack_id=one.rack_id,
+        user_endpoint=None if one.user_endpoint is None else "{}:{}".format(*one.user_endpoint),
+        client_tags=one.client_tags,
+        epoch=one.epoch,
+        topology_epoch=one.topology_epoch,
+        state=one.state,
+        tasks=_tasks(one.tasks),
+        pending_revocation=_tasks(one.pending_revocation),
+        target=_tasks(one.target),
+        task_offsets=[
+            TaskOffsetInfo(subtopology=name, partition=n, offset=offset, end_offset=one.task_end_offsets.get((name, n)))
+            for (name, n), offset in one.task_offsets.items()
+        ],
+    )
+
+
+def _tasks(tasks: TasksView) -> TasksInfo:
+    return TasksInfo(
+        **{
+            role: [TaskInfo(subtopology=name, partition=n) for name, n in some]
+            for role, some in tasks._asdict().items()
+        }
+    )

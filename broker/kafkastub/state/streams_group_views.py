@@ -1,0 +1,347 @@
+"""Streams groups as those see them who look from outside, and what they may do to them past the protocol (KIP-1071).
+
+What an administrator has of Kafka goes over the protocol: StreamsGroupDescribe. This is more: what a group lacks, who
+has which task, and what of it is on its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.member_names import member_named
+from kafkawire.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.coordinator.streams.configured import ConfiguredSubtopology, ConfiguredTopology
+    from kafkastub.coordinator.streams.group import StreamsGroup
+    from kafkastub.coordinator.streams.member import StreamsMember
+    from kafkastub.coordinator.streams.offsets import OffsetsOfTasks
+    from kafkastub.coordinator.streams.tasks import TasksTuple
+    from kafkastub.coordinator.streams.topology import Subtopology, TopicInfo
+
+STREAMS: Final = "streams"
+"""The type of such a group."""
+ROLES: Final = ("active", "standby", "warmup")
+
+TopicPartition = tuple[str, int]
+Task = tuple[str, int]
+"""A subtopology's id, and a partition."""
+
+
+class TasksView(NamedTuple):
+    """Tasks by what is done with them, each sorted.
+
+    Attributes:
+        active: they are worked on.
+        standby: their state is kept up to date.
+        warmup: their state is being made, for the active task to move here.
+    """
+
+    active: tuple[Task, ...] = ()
+    standby: tuple[Task, ...] = ()
+    warmup: tuple[Task, ...] = ()
+
+
+class StreamsMemberView(NamedTuple):
+    """A member: a thread of an instance.
+
+    Attributes:
+        process_id: shared by the members of one instance.
+        user_endpoint: host and port where it answers questions about its state; None where it does not.
+        client_tags: what it says of where it runs.
+        state: "STABLE", "UNREVOKED_TASKS", "UNRELEASED_TASKS" or "UNKNOWN".
+        tasks: what is the member's now.
+        pending_revocation: what it is told to let go of, and has not.
+        target: what it is to have in the end.
+        task_offsets, task_end_offsets: by task, how far its copy of the state is, as it last said, and how far there
+            is to go.
+    """
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    process_id: str
+    rack_id: str | None
+    user_endpoint: tuple[str, int] | None
+    client_tags: dict[str, str]
+    epoch: int
+    topology_epoch: int
+    state: str
+    tasks: TasksView
+    pending_revocation: TasksView
+    target: TasksView
+    task_offsets: dict[Task, int]
+    task_end_offsets: dict[Task, int]
+
+
+class InternalTopicView(NamedTuple):
+    """A topic of the application's own.
+
+    Attributes:
+        partitions: None where that is not known yet.
+        replication_factor: None for the broker's default.
+        configs: what the application wants it to be configured with.
+    """
+
+    name: str
+    partitions: int | None
+    replication_factor: int | None
+    configs: dict[str, str]
+
+
+@dataclass(frozen=True)
+class SubtopologyView:
+    """A part of the application of which there is a task for each partition.
+
+    Attributes:
+        repartition_sink_topics: those that it writes for another subtopology, or itself, to read.
+        tasks: how many; None where the topics do not do for that.
+    """
+
+    subtopology_id: str
+    source_topics: tuple[str, ...]
+    source_topic_regex: tuple[str, ...]
+    repartition_source_topics: dict[str, InternalTopicView]
+    repartition_sink_topics: tuple[str, ...]
+    state_changelog_topics: dict[str, InternalTopicView]
+    tasks: int | None
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """All that it reads."""
+        return tuple(sorted({*self.source_topics, *self.repartition_source_topics}))
+
+    @property
+    def stateful(self) -> bool:
+        """Whether it has a state, for which there can be standby tasks."""
+        return bool(self.state_changelog_topics)
+
+
+class TopologyView(NamedTuple):
+    """What the group runs.
+
+    Attributes:
+        subtopologies: by id, sorted.
+        status: what its members are told that it lacks: "MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS",
+            "MISSING_INTERNAL_TOPICS"; None where nothing is. As the last heartbeat found it; what the first one
+            of a group finds is forgotten, as in Kafka.
+        message: the same in words.
+        to_create: the internal topics that are not there.
+    """
+
+    epoch: int
+    subtopologies: dict[str, SubtopologyView]
+    status: str | None
+    message: str | None
+    to_create: tuple[str, ...]
+
+
+class TaskView(NamedTuple):
+    """A task.
+
+    Attributes:
+        reads: the partitions that it works on.
+        keeps: the partitions in which its state is kept.
+        active: the member that works on it; None where none does.
+        standby, warmup: those that have a copy of its state.
+        pending_revocation: those that are told to let go of it, in whatever role, and have not.
+    """
+
+    subtopology_id: str
+    partition: int
+    reads: tuple[TopicPartition, ...]
+    keeps: tuple[TopicPartition, ...]
+    active: StreamsMemberView | None
+    standby: tuple[StreamsMemberView, ...]
+    warmup: tuple[StreamsMemberView, ...]
+    pending_revocation: tuple[StreamsMemberView, ...]
+
+
+class StreamsGroupView(NamedTuple):
+    """A streams group.
+
+    Attributes:
+        state: "Empty", "NotReady", "Assigning", "Reconciling" or "Stable".
+        target_epoch: of the target assignment.
+        topology: None in a group that has no record of it.
+        members: by member id.
+        shutdown_by: the member id of who wants the whole application to end; None where nobody does.
+    """
+
+    group_id: str
+    state: str
+    epoch: int
+    target_epoch: int
+    assignor: str
+    topology: TopologyView | None
+    members: dict[str, StreamsMemberView]
+    shutdown_by: str | None
+
+    def member(self, name: str) -> StreamsMemberView:
+        """The member of that member id, group instance id or client id, whichever fits first. Raises KeyError."""
+        return member_named(self.group_id, self.members, name)
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """All tasks, as far as it is known how many there are."""
+        if self.topology is None:
+            return ()
+        return tuple(
+            (one.subtopology_id, n) for one in self.topology.subtopologies.values() for n in range(one.tasks or 0)
+        )
+
+
+def group_ids(state: BrokerState) -> list[str]:
+    """The streams groups, in the order in which they came."""
+    groups = state.coordinator.groups
+    return [group_id for group_id in groups if groups[group_id].group_type == STREAMS]
+
+
+def view(state: BrokerState, group_id: str) -> StreamsGroupView | None:
+    """A streams group; None where there is none of that id."""
+    known = state.coordinator.groups.get(group_id)
+    if known is None or known.group_type != STREAMS:
+        return None
+    group = state.coordinator.streams.find(group_id)
+    assert group is not None
+    return StreamsGroupView(
+        group_id,
+        group.state_name,
+        group.epoch,
+        group.target_epoch,
+        state.coordinator.streams.context.assignor.name,
+        _topology(group),
+        {one.member_id: _member(group, one) for one in group.in_order()},
+        group.soft.shutdown_by,
+    )
+
+
+def reads(state: BrokerState, found: StreamsGroupView, tasks: Iterable[Task]) -> tuple[TopicPartition, ...]:
+    """The partitions that active tasks work on, of those that there are."""
+    parts = {} if found.topology is None else found.topology.subtopologies
+    return tuple(
+        sorted((topic, n) for name, n in tasks if name in parts for topic in _with(state, parts[name].inputs, n))
+    )
+
+
+def task_view(state: BrokerState, found: StreamsGroupView, task: Task) -> TaskView:
+    """One task. Raises KeyError for one that there is not."""
+    name, partition = task
+    parts = {} if found.topology is None else found.topology.subtopologies
+    if name not in parts:
+        raise KeyError(f"group {found.group_id!r} has no subtopology {name!r}, only {', '.join(map(repr, parts))}")
+    count = parts[name].tasks
+    if count is None or not 0 <= partition < count:
+        many = "not known" if count is None else count
+        raise KeyError(f"group {found.group_id!r} has no task {name}-{partition}: of {name!r} there are {many}")
+    of_role = {role: tuple(m for m in found.members.values() if task in getattr(m.tasks, role)) for role in ROLES}
+    leaving = tuple(m for m in found.members.values() if any(task in some for some in m.pending_revocation))
+    changelogs = tuple((topic, partition) for topic in _with(state, parts[name].state_changelog_topics, partition))
+    active = of_role["active"][0] if of_role["active"] else None
+    return TaskView(
+        name,
+        partition,
+        reads(state, found, [task]),
+        changelogs,
+        active,
+        of_role["standby"],
+        of_role["warmup"],
+        leaving,
+    )
+
+
+def _with(state: BrokerState, topics: Iterable[str], partition: int) -> list[str]:
+    """The topics that there are, and have the partition."""
+    known = ((name, state.cluster.topic(name)) for name in topics)
+    return [name for name, topic in known if topic is not None and partition < len(topic.partitions)]
+
+
+def _topology(group: StreamsGroup) -> TopologyView | None:
+    topology, configured = group.topology, group.configured
+    if topology is None:
+        return None
+    if configured is not None and configured.epoch != topology.epoch:
+        configured = None
+    error = None if configured is None else configured.error
+    return TopologyView(
+        topology.epoch,
+        {one.subtopology_id: _subtopology(one, configured) for one in sorted(topology.subtopologies, key=_by_id)},
+        None if error is None else error.status.name,
+        None if error is None else error.message,
+        () if configured is None else tuple(sorted(configured.internal_topics_to_create)),
+    )
+
+
+def _by_id(one: Subtopology) -> str:
+    return one.subtopology_id
+
+
+def _subtopology(one: Subtopology, configured: ConfiguredTopology | None) -> SubtopologyView:
+    known: ConfiguredSubtopology | None = None
+    if configured is not None and configured.subtopologies is not None:
+        known = configured.subtopologies.get(one.subtopology_id)
+    decided = {} if known is None else {**known.repartition_source_topics, **known.state_changelog_topics}
+    counts = {name: topic.number_of_partitions for name, topic in decided.items()}
+    return SubtopologyView(
+        one.subtopology_id,
+        tuple(sorted(one.source_topics)),
+        tuple(sorted(one.source_topic_regex)),
+        {topic.name: _internal(topic, counts) for topic in one.repartition_source_topics},
+        tuple(sorted(one.repartition_sink_topics)),
+        {topic.name: _internal(topic, counts) for topic in one.state_changelog_topics},
+        None if known is None else known.number_of_tasks,
+    )
+
+
+def _internal(topic: TopicInfo, counts: Mapping[str, int]) -> InternalTopicView:
+    partitions = counts.get(topic.name, topic.partitions) or None
+    return InternalTopicView(topic.name, partitions, topic.replication_factor or None, dict(topic.topic_configs))
+
+
+def _member(group: StreamsGroup, member: StreamsMember) -> StreamsMemberView:
+    said = group.soft.offsets_of(member.member_id)
+    return StreamsMemberView(
+        member.member_id,
+        member.instance_id,
+        member.client_id,
+        member.client_host,
+        member.process_id,
+        member.rack_id,
+        None if member.user_endpoint is None else (member.user_endpoint.host, member.user_endpoint.port),
+        dict(member.client_tags),
+        member.member_epoch,
+        member.topology_epoch,
+        member.state.name,
+        _tasks(member.assigned.without_epochs()),
+        _tasks(member.pending_revocation.without_epochs()),
+        _tasks(group.target_of(member.member_id)),
+        _offsets(said.offsets),
+        _offsets(said.end_offsets),
+    )
+
+
+def _tasks(tasks: TasksTuple) -> TasksView:
+    return TasksView(*(tuple(sorted((name, n) for name, some in one.items() for n in some)) for one in tasks))
+
+
+def _offsets(told: OffsetsOfTasks) -> dict[Task, int]:
+    return {(name, n): told[name][n] for name in sorted(told) for n in sorted(told[name])}
+
+
+def ask_for_shutdown(state: BrokerState, group_id: str, name: str) -> str:
+    """Every member is told from its next heartbeat on that this one wants the application to end; gives its member id.
+
+    Raises KeyError for a member that there is not, KafkaError GROUP_ID_NOT_FOUND.
+    """
+    found, group = view(state, group_id), state.coordinator.groups.get(group_id)
+    if found is None or group is None:
+        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a streams group.")
+    member_id = found.member(name).member_id
+    streams = state.coordinator.streams.find(group_id)
+    assert streams is not None
+    streams.soft.ask_for_shutdown(member_id)
+    return member_id

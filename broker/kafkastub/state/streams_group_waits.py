@@ -1,0 +1,61 @@
+"""What is waited for of a streams group, and what of it is not so yet, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.streams_group_views import ROLES, StreamsGroupView, Task, view
+
+
+class Wanted(NamedTuple):
+    """What is waited for; what is None does not matter. With none of it: every task is worked on, and all is settled.
+
+    Attributes:
+        active, standby, warmup: exactly these tasks, by any name of a member.
+        status: what members are told that the group lacks.
+    """
+
+    active: Mapping[str, Iterable[Task]] | None = None
+    standby: Mapping[str, Iterable[Task]] | None = None
+    warmup: Mapping[str, Iterable[Task]] | None = None
+    status: str | None = None
+
+
+def missing(state: BrokerState, group_id: str, wanted: Wanted) -> str | None:
+    """What is not as it is to be, in words; None where all is."""
+    found = view(state, group_id)
+    if found is None:
+        return "does not exist"
+    topology = found.topology
+    status, message = (None, None) if topology is None else (topology.status, topology.message)
+    if wanted == Wanted():
+        why = f" ({status}: {message})" if status else ""
+        if found.state != "Stable":
+            return f"is {found.state}{why} with {len(found.members)} members"
+        idle = set(found.tasks).difference(*(one.tasks.active for one in found.members.values()))
+        return f"is Stable, and nobody works on {shown(sorted(idle))}" if idle or not found.tasks else None
+    if wanted.status is not None and wanted.status != status:
+        return f"lacks {f'{status}: {message}' if status else 'nothing'}, {wanted.status} was waited for"
+    said = [one for role in ROLES for one in _differences(found, role, getattr(wanted, role) or {})]
+    return "is not assigned like that: " + "; ".join(said) if said else None
+
+
+def _differences(found: StreamsGroupView, role: str, wanted: Mapping[str, Iterable[Task]]) -> Iterable[str]:
+    for name, tasks in wanted.items():
+        try:
+            member = found.member(name)
+        except KeyError as error:
+            yield str(error.args[0])
+            continue
+        has, leaving = getattr(member.tasks, role), getattr(member.pending_revocation, role)
+        if has != tuple(sorted(tasks)):
+            yield f"{name} has {shown(has)} as {role} instead of {shown(sorted(tasks))}"
+        elif leaving:
+            yield f"{name} has not let go of {shown(leaving)}"
+
+
+def shown(tasks: Iterable[Task]) -> str:
+    """`0-0, 0-1`."""
+    return ", ".join(f"{name}-{partition}" for name, partition in tasks) or "nothing"

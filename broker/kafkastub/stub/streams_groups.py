@@ -1,0 +1,240 @@
+"""`stub.streams_groups`: groups of Kafka Streams applications: what they run, what they lack, who has which task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from kafkastub.stub.errors import StubError
+from kafkastub.stub.groups import check_wait, wait_until
+from kafkawire.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.server.broker import Broker
+    from kafkastub.state.streams_group_views import StreamsGroupView, StreamsMemberView, TaskView, TopologyView
+    from kafkastub.stub.runner import Runner
+
+T = TypeVar("T")
+Task = tuple[str, int]
+
+STATUSES: Final = ("MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS", "MISSING_INTERNAL_TOPICS")
+"""What a group can lack."""
+
+
+class StubStreamsGroup(Mapping[Task, "TaskView"]):
+    """One streams group: every attribute tells what it is now. KeyError where it is gone.
+
+    `group["0", 1]` is a task, partition 1 of subtopology 0, as it is at this moment; iterating gives all tasks, as far
+    as it is known how many there are. A member is named by its member id, its group instance id, or its client id.
+    """
+
+    def __init__(self, runner: Runner, group_id: str) -> None:
+        self._runner = runner
+        self.group_id = group_id
+
+    def view(self) -> StreamsGroupView:
+        """The group with its topology and members, of one moment."""
+        return _call(self._runner, lambda broker: _view(broker, self.group_id))
+
+    @property
+    def state(self) -> str:
+        """ "Empty", "NotReady" (something is missing), "Assigning", "Reconciling" or "Stable"."""
+        return self.view().state
+
+    @property
+    def epoch(self) -> int:
+        """The group's epoch."""
+        return self.view().epoch
+
+    @property
+    def target_epoch(self) -> int:
+        """The epoch of the target assignment."""
+        return self.view().target_epoch
+
+    @property
+    def topology(self) -> TopologyView | None:
+        """What it runs, subtopology by subtopology, and what is missing for it."""
+        return self.view().topology
+
+    @property
+    def status(self) -> str | None:
+        """What its members are told that it lacks: "MISSING_SOURCE_TOPICS"; None where nothing is."""
+        topology = self.topology
+        return None if topology is None else topology.status
+
+    @property
+    def members(self) -> dict[str, StreamsMemberView]:
+        """Its members by member id, each with the tasks that it has, is to let go of, and is to have in the end."""
+        return self.view().members
+
+    def member(self, name: str) -> StreamsMemberView:
+        """One member. Raises KeyError."""
+        return self.view().member(name)
+
+    @property
+    def shutdown_by(self) -> str | None:
+        """The member id of who wants the whole application to end; None where nobody does."""
+        return self.view().shutdown_by
+
+    def __getitem__(self, task: Task) -> TaskView:
+        """A task: who works on it, and who keeps its state. Raises KeyError for one that there is not, TypeError."""
+        from kafkastub.state.streams_group_views import task_view
+
+        checked = _task(task)
+        return _call(self._runner, lambda broker: task_view(broker.state, _view(broker, self.group_id), checked))
+
+    def __iter__(self) -> Iterator[Task]:
+        return iter(self.view().tasks)
+
+    def __len__(self) -> int:
+        return len(self.view().tasks)
+
+    def end_session(self, member: str) -> None:
+        """Do at once what the end of this member's session does: it is out, and its tasks are the others'.
+
+        So is an instance that has died. One that lives is told UNKNOWN_MEMBER_ID by its next heartbeat, and joins
+        again. Raises KeyError for a member that there is not.
+        """
+        from kafkastub.state.group_views import end_session
+
+        def work(broker: Broker) -> None:
+            _view(broker, self.group_id)
+            end_session(broker.state, self.group_id, member, *broker.clock.both())
+
+        _call(self._runner, work)
+
+    def shut_down(self, member: str) -> None:
+        """Let this member want the whole application to end, as one whose exception handler says SHUTDOWN_APPLICATION.
+
+        Every member is told so from its next heartbeat on, until the group is empty. Raises KeyError for a member that
+        there is not.
+        """
+        from kafkastub.state.streams_group_views import ask_for_shutdown
+
+        _call(self._runner, lambda broker: ask_for_shutdown(broker.state, self.group_id, member))
+
+    def __repr__(self) -> str:
+        return f"<streams group {self.group_id!r}>"
+
+
+class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
+    """Every streams group: `stub.streams_groups["app"]["0", 1].active` (docs/streams-groups.md).
+
+    Iterating gives their ids, in the order in which they came. Raises StubError while the coordinator is being loaded.
+    """
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def __getitem__(self, group_id: str) -> StubStreamsGroup:
+        _call(self._runner, lambda broker: _view(broker, group_id))
+        return StubStreamsGroup(self._runner, group_id)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids())
+
+    def __len__(self) -> int:
+        return len(self._ids())
+
+    def _ids(self) -> list[str]:
+        from kafkastub.state.streams_group_views import group_ids
+
+        return _call(self._runner, lambda broker: group_ids(broker.state))
+
+    def configure(self, group: str, configs: Mapping[str, object]) -> None:
+        """Configure a group: `configure("app", {"streams.num.standby.replicas": 1})`. It need not be there yet.
+
+        None takes a configuration away. Raises ValueError for what Kafka would refuse, with its words, TypeError.
+        """
+        from kafkastub.state.share_group_views import configure
+
+        if not isinstance(group, str) or not isinstance(configs, Mapping):
+            raise TypeError(f'group={group!r}, configs={configs!r}: "GROUP", {{"NAME": value, …}} is wanted')
+        wanted, broker = {str(name): value for name, value in configs.items()}, self._runner.running()
+        try:
+            self._runner.call(lambda: configure(broker.state, group, wanted))
+        except KafkaError as error:
+            raise ValueError(f"group {group!r}: {error.message or error.code.name}") from None
+
+    def wait(
+        self,
+        group: str,
+        active: Mapping[str, Iterable[Task]] | None = None,
+        *,
+        standby: Mapping[str, Iterable[Task]] | None = None,
+        warmup: Mapping[str, Iterable[Task]] | None = None,
+        status: str | None = None,
+        timeout: float = 5,
+    ) -> None:
+        """Wait until a streams group is like this; without anything said, until somebody works on each of its tasks.
+
+        Args:
+            active, standby, warmup: members have exactly these tasks: `{"one": [("0", 0), ("0", 1)], "two": []}`. Who
+                is not named may have any.
+            status: its members are told that it lacks this: "MISSING_SOURCE_TOPICS".
+
+        Raises GroupTimeout after `timeout` seconds, ValueError for a status that there is not, TypeError.
+        """
+        from kafkastub.state.streams_group_waits import Wanted, missing
+
+        check_wait(group, timeout)
+        if status is not None and status not in STATUSES:
+            raise ValueError(f"status={status!r}: a group lacks {', '.join(STATUSES)}")
+        wanted = Wanted(_tasks("active", active), _tasks("standby", standby), _tasks("warmup", warmup), status)
+
+        def left(broker: Broker) -> str | None:
+            if broker.state.groups.loading is not None:
+                return "is being loaded"
+            return missing(broker.state, group, wanted)
+
+        def told(broker: Broker) -> str:
+            return f"streams group {group!r} {left(broker) or 'is as it is to be'} after {timeout:g} s"
+
+        wait_until(self._runner, lambda broker: left(broker) is None, told, timeout)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} streams groups>"
+
+
+def _call(runner: Runner, work: Callable[[Broker], T]) -> T:
+    broker = runner.running()
+
+    def loaded() -> T:
+        if broker.state.groups.loading is not None:
+            raise StubError("the group coordinator is being loaded: what it knows cannot be told now")
+        return work(broker)
+
+    try:
+        return runner.call(loaded)
+    except KafkaError as error:
+        said = error.message or error.code.name
+        if error.code in (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNKNOWN_MEMBER_ID):
+            raise KeyError(said) from None
+        raise StubError(said) from None
+
+
+def _view(broker: Broker, group_id: str) -> StreamsGroupView:
+    from kafkastub.state.streams_group_views import view
+
+    found = view(broker.state, group_id)
+    if found is None:
+        raise KeyError(f"streams group {group_id!r} does not exist")
+    return found
+
+
+def _tasks(role: str, wanted: object) -> dict[str, tuple[Task, ...]] | None:
+    if wanted is None:
+        return None
+    if not isinstance(wanted, Mapping):
+        raise TypeError(f'{role}={wanted!r} is refused: {{"MEMBER": [("SUBTOPOLOGY", 0), …]}} is wanted')
+    try:
+        return {name: tuple(_task(task) for task in tasks) for name, tasks in wanted.items()}
+    except TypeError as error:
+        raise TypeError(f"{role}={wanted!r} is refused: {error}") from None
+
+
+def _task(task: object) -> Task:
+    match task:
+        case (str() as subtopology_id, int() as partition) if not isinstance(partition, bool):
+            return subtopology_id, partition
+    raise TypeError(f'{task!r} is no task: the id of a subtopology and a partition is wanted, as ("0", 1)')
