@@ -16,6 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkastub import KafkaStub
+from kafkastub.config import BrokerConfig, Profile
+from kafkastub.coordinator import GroupCoordinator
 from kafkastub.coordinator import streams_records as records
 from kafkastub.coordinator.hard_state import HardState, key_of, weight_of_group
 from kafkastub.coordinator.records import StreamsRecord
@@ -74,6 +76,27 @@ def test_what_apache_kafka_wrote_says_what_apache_kafka_told():
         for line in lines:
             assert epochs in line
             assert ("group_state='Empty'" in line) == (not state.members)
+
+
+def test_a_coordinator_that_loads_what_apache_kafka_wrote_tells_what_apache_kafka_told():
+    """But for what a member says of its tasks' offsets, which is in no record, and the order of members."""
+    config = BrokerConfig({}, Profile.named("kafka"))
+    coordinator = GroupCoordinator(config, config.profile, Random(1))
+    for key, value in kafkas_records():
+        coordinator.apply(decoded(key, value))
+    coordinator.loaded(1, 1)
+    compared = 0
+    for group_id in coordinator.hard.streams:
+        group = coordinator.groups[group_id]
+        described = coordinator.streams.describe(group)
+        assert described is not None
+        (*_, kafkas) = [one for one in KAFKAS["described"] if f"group_id='{group_id}'" in one]
+        assert f"group_state='{group.state_name}'" in kafkas
+        for member in described.members:
+            if group_id != "asking":
+                assert streams_history.in_words(member) in kafkas
+                compared += 1
+    assert compared > 15
 
 
 @settings(deadline=None, max_examples=50)
