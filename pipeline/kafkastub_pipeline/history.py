@@ -99,8 +99,8 @@ class World:
             return "simple", commit.at
         if self.group_type == "classic" and self.empty:
             return "empty", commit.at if self.since is None else self.since
-        # share and streams groups are of another protocol type
-        if self.protocol_type == "consumer" and self.subscribed is not None and topic not in self.subscribed:
+        # share groups are of another protocol type
+        if self._subscribes and self.subscribed is not None and topic not in self.subscribed:
             return "unsubscribed", commit.at
         return "none", None
 
@@ -146,7 +146,12 @@ class World:
     def protects(self, topic: str) -> bool:
         """OffsetDelete refuses a partition of this topic (KIP-496)."""
         unsubscribed = self.subscribed is not None and topic not in self.subscribed
-        return self.live and not (self.protocol_type == "consumer" and unsubscribed)
+        return self.live and not (self._subscribes and unsubscribed)
+
+    @property
+    def _subscribes(self) -> bool:
+        """Offsets of what it does not read are nobody's."""
+        return self.protocol_type == "consumer" or self.group_type == "streams"
 
     def forget_group(self) -> None:
         """The group is removed: who commits now makes a simple one."""

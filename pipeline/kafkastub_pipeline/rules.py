@@ -38,16 +38,16 @@ def with_expiry(current: DataFrame, retention_minutes: int, profile: str) -> Dat
 
     considered = f.expr(
         "case when protocol_type is null then 'simple'"
-        " when group_type in ('share', 'streams') then null"
-        " when group_type = 'consumer' and not array_contains(subscribed, topic) then 'unsubscribed'"
-        " when group_type = 'consumer' then null"
+        " when group_type = 'share' then null"
+        " when group_type in ('consumer', 'streams') and not array_contains(subscribed, topic) then 'unsubscribed'"
+        " when group_type in ('consumer', 'streams') then null"
         " when group_state = 'Empty' then 'empty'"
         " when protocol_type = 'consumer' and subscribed is not null and not array_contains(subscribed, topic)"
         "  then 'unsubscribed' end"
     )
     blocked = f.expr(
         "case when _considered is not null or rule = 'explicit' then null"
-        " when group_type in ('share', 'streams') then 'group type'"
+        " when group_type = 'share' then 'group type'"
         " when group_type = 'classic' and protocol_type <> 'consumer' then 'members of another protocol type'"
         " when subscribed is null then 'subscription unknown' else 'subscribed' end"
     )

@@ -15,14 +15,16 @@ RECORD_DDL: Final = (
     " rebalance_timeout_ms: int, session_timeout_ms: int, topics: array<string>>>>,"
     " topics array<string>, modern struct<epoch: int, client: struct<group_instance_id: string, client_id: string,"
     " client_host: string, rack_id: string, rebalance_timeout_ms: int, session_timeout_ms: int, assignor: string,"
-    " regular_expression: string, protocols: array<string>>, member_state: string,"
+    " regular_expression: string, protocols: array<string>, process_id: string>, member_state: string,"
     " assigned: array<struct<topic_id: string, partitions: array<int>, epochs: array<int>>>,"
-    " pending_revocation: array<struct<topic_id: string, partitions: array<int>, epochs: array<int>>>>,"
+    " pending_revocation: array<struct<topic_id: string, partitions: array<int>, epochs: array<int>>>,"
+    " tasks: array<struct<role: string, subtopology: string, partitions: array<int>, epochs: array<int>>>,"
+    " pending_tasks: array<struct<role: string, subtopology: string, partitions: array<int>, epochs: array<int>>>>,"
     " error string, key binary, value binary"
 )
 """What `decoded` gives. Milliseconds are as Kafka wrote them; `group` is of classic groups' generations, `topics` what
-a member of a KIP-848 group subscribes to, `modern` what else the records of such a group say; `error`, `key` and
-`value` are of records that cannot be decoded."""
+a member of a KIP-848 group subscribes to, or a streams group reads, `modern` what else the records of such a group say;
+`error`, `key` and `value` are of records that cannot be decoded."""
 
 MEMBER: Final = pa.struct(
     [
@@ -56,12 +58,23 @@ CLIENT: Final = pa.struct(
         pa.field("assignor", pa.string()),
         pa.field("regular_expression", pa.string()),
         pa.field("protocols", pa.list_(pa.string())),
+        pa.field("process_id", pa.string()),
     ]
 )
 ASSIGNED: Final = pa.list_(
     pa.struct(
         [
             pa.field("topic_id", pa.string()),
+            pa.field("partitions", pa.list_(pa.int32())),
+            pa.field("epochs", pa.list_(pa.int32())),
+        ]
+    )
+)
+TASKS: Final = pa.list_(
+    pa.struct(
+        [
+            pa.field("role", pa.string()),
+            pa.field("subtopology", pa.string()),
             pa.field("partitions", pa.list_(pa.int32())),
             pa.field("epochs", pa.list_(pa.int32())),
         ]
@@ -74,6 +87,8 @@ MODERN: Final = pa.struct(
         pa.field("member_state", pa.string()),
         pa.field("assigned", ASSIGNED),
         pa.field("pending_revocation", ASSIGNED),
+        pa.field("tasks", TASKS),
+        pa.field("pending_tasks", TASKS),
     ]
 )
 RECORD: Final = pa.schema(

@@ -10,6 +10,7 @@ import uuid
 from typing import Any
 
 from kafkastub_pipeline.decode.modern import take_modern
+from kafkastub_pipeline.decode.streams import take_streams
 from kafkawire.errors import MalformedMessage
 from kafkawire.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from kafkawire.messages.offset_commit_value import OffsetCommitValue
@@ -75,6 +76,7 @@ def _take_value(found: dict[str, Any], message: Any) -> None:
         }
     else:
         take_modern(found, message)
+        take_streams(found, message)
 
 
 def _member(group: GroupMetadataValue, member: MemberMetadata) -> dict[str, Any]:

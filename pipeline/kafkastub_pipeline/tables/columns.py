@@ -45,9 +45,10 @@ _MEMBERS: Final = (
 _CLIENT: Final = (
     "struct<group_instance_id: string, client_id: string, client_host: string, rack_id: string,"
     " rebalance_timeout_ms: int, session_timeout_ms: int, assignor: string, regular_expression: string,"
-    " protocols: array<string>>"
+    " protocols: array<string>, process_id: string>"
 )
 _ASSIGNED: Final = "array<struct<topic_id: string, partitions: array<int>, epochs: array<int>>>"
+_TASKS: Final = "array<struct<role: string, subtopology: string, partitions: array<int>, epochs: array<int>>>"
 
 TABLES: Final[dict[str, Columns]] = {
     "offset_events": (
@@ -65,7 +66,7 @@ TABLES: Final[dict[str, Columns]] = {
     ),
     "group_events": (
         _GROUP,
-        ("group_type", "string", "`classic`, `consumer` (KIP-848), `share`, `streams`"),
+        ("group_type", "string", "`classic`, `consumer` (KIP-848), `share` (KIP-932), `streams` (KIP-1071)"),
         ("event", "string", "the record's type in Kafka's words, for example `GROUP_METADATA`"),
         ("tombstone", "boolean", "whether the record ends what it is about"),
         ("member_id", "string", "the member, or the regular expression, that the record is about"),
@@ -76,23 +77,28 @@ TABLES: Final[dict[str, Columns]] = {
         ("state", "string", "`Stable` or `Empty`: what a classic group is in when it is loaded from this record"),
         ("state_timestamp", "timestamp", "when the group came into its state; null where the record does not say"),
         ("members", _MEMBERS, "of a classic group; `topics` is null where a subscription cannot be parsed"),
-        ("subscribed_topics", "array<string>", "what the members subscribe to; null where that is not known"),
+        (
+            "subscribed_topics",
+            "array<string>",
+            "what the members subscribe to, or the topology reads; null where that is not known",
+        ),
         (
             "epoch",
             "int",
-            "of a consumer or share group, of its target assignment, or of a member, whatever the record is about",
+            "of a consumer, share or streams group, of its target assignment, of its topology, or of a member, whatever"
+            " the record is about",
         ),
         (
             "client",
             _CLIENT,
             "what a member of a consumer group has said of itself; `session_timeout_ms` and `protocols` of one that"
-            " speaks the classic protocol",
+            " speaks the classic protocol, `process_id` of a streams group's",
         ),
         (
             "member_state",
             "string",
             "`STABLE`, `UNREVOKED_PARTITIONS`, `UNRELEASED_PARTITIONS` or `UNKNOWN`: how far a member of a consumer"
-            " group is on its way to its target",
+            " group is on its way to its target; of a streams group `…_TASKS`",
         ),
         (
             "assigned",
@@ -102,6 +108,13 @@ TABLES: Final[dict[str, Columns]] = {
             " coordinator knows (`SHARE_GROUP_STATE_PARTITION_METADATA`)",
         ),
         ("pending_revocation", _ASSIGNED, "partitions that it has and is to give up"),
+        (
+            "tasks",
+            _TASKS,
+            "tasks that a member of a streams group has, or is to have (`…_TARGET_ASSIGNMENT_MEMBER`); `role` is"
+            " `active`, `standby` or `warmup`, and active ones that it has have an epoch each",
+        ),
+        ("pending_tasks", _TASKS, "tasks that it has and is to give up"),
         ("schema_version", "smallint", "of the record's value; null for a tombstone"),
         *_LOGGED,
         ("event_month", "string", "month of `log_timestamp`, as 2026-01; the table is partitioned by it"),
@@ -242,7 +255,7 @@ TABLES: Final[dict[str, Columns]] = {
             "cause",
             "string",
             "`created`, `members joined`, `members left`, `members replaced`, `subscription changed`,"
-            " `leader rejoined`, `new epoch` (of a consumer or share group: partitions changed, for example),"
+            " `leader rejoined`, `new epoch` (of another than a classic group: partitions changed, for example),"
             " `emptied`, `converted` (from a classic group to a KIP-848 one or back), `removed`",
         ),
         *_LOG,

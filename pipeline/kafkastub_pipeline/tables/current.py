@@ -77,7 +77,10 @@ def live_groups(records: DataFrame) -> DataFrame:
         f.col("group_type").alias("protocol_type"),
         f.expr("if(coalesce(members, 0) > 0, 'Stable', 'Empty')").alias("group_state"),
         f.lit(None).cast("bigint").alias("state_ms"),
-        f.expr("coalesce(subscribed, array())").alias("subscribed"),
+        # who keeps a topology, and has no members, reads nothing
+        f.expr("if(group_type = 'streams' and coalesce(members, 0) = 0, array(), coalesce(subscribed, array()))").alias(
+            "subscribed"
+        ),
     )
     return modern.unionByName(classic.join(heads, "group_id", "left_anti"))
 

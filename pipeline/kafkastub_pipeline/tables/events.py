@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 OFFSETS = (int(RecordType.LEGACY_OFFSET_COMMIT), int(RecordType.OFFSET_COMMIT))
-_MODERN = ("epoch", "client", "member_state", "assigned", "pending_revocation")
+_MODERN = ("epoch", "client", "member_state", "assigned", "pending_revocation", "tasks", "pending_tasks")
 
 
 def sound(records: DataFrame) -> DataFrame:

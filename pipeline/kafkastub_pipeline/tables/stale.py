@@ -35,7 +35,7 @@ def stale_offsets(
 
     server = shlex.quote(bootstrap_servers or "HOST:PORT")
     live = "protocol_type is not null and group_state = 'Stable'"
-    consumer = "(group_type = 'consumer' or protocol_type = 'consumer')"
+    consumer = "(group_type in ('consumer', 'streams') or protocol_type = 'consumer')"
     subscribed = f"({live} and {consumer} and (subscribed is null or array_contains(subscribed, topic)))"
     old = f"unused_ms <= {now_ms - stale_after_ms}L"
     found = (

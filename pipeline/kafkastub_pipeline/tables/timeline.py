@@ -1,4 +1,4 @@
-"""`group_timeline`: the generations of classic groups, the epochs of consumer and share groups, and what made each.
+"""`group_timeline`: the generations of classic groups, the epochs of all other ones, and what made each.
 
 A classic group has one record a generation, another one has one for itself and one for each member. Those of one
 moment, which the broker writes together, are put together here.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from kafkastub_pipeline.roster import SUBSCRIBERS, Part, Roster
+from kafkastub_pipeline.roster import HEADS, SUBSCRIBERS, Part, Roster
 from kafkastub_pipeline.tables.columns import time_of
 from kafkastub_pipeline.tables.events import groups
 from kafkawire.offsets_topic import RecordType
@@ -20,7 +20,6 @@ from kafkawire.offsets_topic import RecordType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_HEADS: Final = (int(RecordType.CONSUMER_GROUP_METADATA), int(RecordType.SHARE_GROUP_METADATA))
 _READ: Final = "group_id", "log_ms", "log_partition", "log_offset", "record_type", "member_id", "tombstone", "topics"
 _MOMENT_DDL: Final = (
     "group_id string, log_ms bigint, log_partition int, log_offset bigint, tombstone boolean, names array<string>,"
@@ -54,7 +53,7 @@ def _moments(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             was, epoch = roster.group_type, False
             for _, _, log_partition, log_offset, type_, name, tombstone, topics in of_moment:  # noqa: B007
                 roster.take(Part(type_, name, tombstone, tuple(topics or ())))
-                epoch |= type_ in _HEADS and not tombstone
+                epoch |= type_ in HEADS and not tombstone
             dead = roster.group_type is None
             if dead and was is None:
                 continue  # members of a group that is to come, or was
@@ -82,7 +81,7 @@ def _generations(records: DataFrame) -> DataFrame:
         .select(*place, f.expr(names).alias("names"), f.expr(ids).alias("ids"), "generation", "protocol_type")
     )
     modern = (
-        all_.where(f"record_type in {(*_HEADS, *SUBSCRIBERS)}")
+        all_.where(f"record_type in {(*HEADS, *SUBSCRIBERS)}")
         .select(*_READ)
         .repartition("group_id")
         .sortWithinPartitions("group_id", "log_offset")
