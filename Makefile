@@ -12,7 +12,7 @@ WORKERS ?= 2
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
-	@echo "make test          the tests (Java 17 and Maven for those with JVM clients)"
+	@echo "make test          the tests (Java 17 and Maven for those with JVM clients, Go for those with franz-go)"
 	@echo "make test-docker   builds the image and runs it (a container engine: docker/engine.sh starts one)"
 	@echo "make check         ruff, mypy, import contracts, generated code"
 	@echo "make oracle        the same scenarios on Apache Kafka 4.4.0 and on the stub, fixed seeds"
@@ -23,7 +23,7 @@ help:
 	@echo "make programs      applications on the stub and Apache Kafka; writes docs/programs.md (Maven, Go)"
 	@echo "make mutants       seeded defects in copies of the stub: each has to fail a case of that suite"
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
-	@echo "make chaos         workers with a bug and correct ones, a thousand seeds of trouble"
+	@echo "make chaos         workers with a bug and correct ones in three languages, a thousand seeds of trouble"
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
 	@echo "make test-pipeline the PySpark pipeline's tests (Java 17); make bench-pipeline its figures"

@@ -22,7 +22,7 @@ from wire import ECHO, ratio
 
 STUB, KFAKE, KAFKA = "kafkastub", "kfake", "kafka"
 
-CONSUMER_HEARTBEAT = "consumer-heartbeat"
+CONSUMER_HEARTBEAT, STREAMS_HEARTBEAT = "consumer-heartbeat", "streams-heartbeat"
 GROUP_APIS = ("offset-commit/", "offset-fetch/", "heartbeat")
 TRANSACTIONS = (*(case.name for case in REPEATED), *(step for steps in STEPS.values() for step in steps))
 BULK = ("produce/1x100B", "produce/100x1KB", "produce/1000x1KB", "fetch/1MB")
@@ -59,6 +59,7 @@ def _round_trips(results: Results) -> Iterator[Verdict]:
         yield _at_most(results, name, KFAKE, 1.0)
     yield _aborted(results)
     yield from _consumer_groups(results)
+    yield _at_most(results, STREAMS_HEARTBEAT, ECHO, 2.0)
 
 
 def _consumer_groups(results: Results) -> Iterator[Verdict]:

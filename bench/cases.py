@@ -33,6 +33,12 @@ from kafkawire.messages.offset_fetch_request import (
     OffsetFetchRequestTopics,
 )
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafkawire.messages.streams_group_heartbeat_request import (
+    StreamsGroupHeartbeatRequest,
+    Subtopology,
+    TaskIds,
+    Topology,
+)
 from kafkawire.messages.sync_group_request import SyncGroupRequest, SyncGroupRequestAssignment
 from kafkawire.records import Compression, NewRecord, build_batch
 from kafkawire.schema import Message
@@ -53,7 +59,7 @@ SETTLE_SECONDS = 10
 """Within so many a coordinator is there, and a group of the consumer protocol has assigned its partitions."""
 
 COMMIT, FETCH_OFFSETS, FETCH_OFFSETS_ONE_GROUP, HEARTBEAT, JOIN, SYNC = 8, 8, 7, 4, 5, 3
-CONSUMER_HEARTBEAT = 0
+CONSUMER_HEARTBEAT, STREAMS_HEARTBEAT = 0, 1
 """The versions of the group requests. Version 7 of OffsetFetch is the last one for a single group."""
 PRODUCE, FETCH, METADATA, FIND_COORDINATOR, CREATE_TOPICS, DELETE_TOPICS = 9, 12, 4, 4, 4, 4
 
@@ -236,6 +242,36 @@ def _consumer_heartbeat(client: Client) -> Message:
     return ConsumerGroupHeartbeatRequest(group_id=group, member_id=member, member_epoch=answer.member_epoch)
 
 
+def _streams_heartbeat(client: Client) -> Message:
+    """Join a new streams group (KIP-1071) as its only member, and take the task of each partition of a topic."""
+    group, member = f"bench-streams-{next(_number)}", str(uuid.uuid4())
+    join = StreamsGroupHeartbeatRequest(
+        group_id=group,
+        member_id=member,
+        rebalance_timeout_ms=SESSION_MS,
+        topology=Topology(0, [Subtopology("0", source_topics=[TOPIC])]),
+        process_id=str(uuid.uuid4()),
+        active_tasks=[],
+        standby_tasks=[],
+        warmup_tasks=[],
+    )
+    answer = client.succeed(join, STREAMS_HEARTBEAT)
+    until = time.monotonic() + SETTLE_SECONDS
+    while not answer.active_tasks:
+        if time.monotonic() > until:
+            raise BadAnswer(f"nothing was assigned within {SETTLE_SECONDS} s")
+        time.sleep(0.02)  # others are waited for at first, and topics are looked at behind an answer
+        answer = client.succeed(StreamsGroupHeartbeatRequest(group, member, answer.member_epoch), STREAMS_HEARTBEAT)
+    owned = [TaskIds(one.subtopology_id, one.partitions) for one in answer.active_tasks]
+    if sum(len(one.partitions) for one in owned) != PARTITIONS:
+        raise BadAnswer(f"not all of {PARTITIONS} tasks were assigned to the only member")
+    request = StreamsGroupHeartbeatRequest(
+        group, member, answer.member_epoch, active_tasks=owned, standby_tasks=[], warmup_tasks=[]
+    )
+    answer = client.succeed(request, STREAMS_HEARTBEAT)
+    return StreamsGroupHeartbeatRequest(group, member, answer.member_epoch, answer.endpoint_information_epoch)
+
+
 def _produce(count: int, size: int, make: Callable[[int, int], bytes] = batch) -> Callable[[Client], Message]:
     def prepare(client: Client) -> Message:
         topic = f"bench-produce-{next(_number)}"
@@ -276,6 +312,7 @@ CASES = (
     Case("offset-fetch-v7/10", FETCH_OFFSETS_ONE_GROUP, _fetch_offsets(10, FETCH_OFFSETS_ONE_GROUP)),
     Case("heartbeat", HEARTBEAT, _heartbeat, compared_with_echo=True),
     Case("consumer-heartbeat", CONSUMER_HEARTBEAT, _consumer_heartbeat),
+    Case("streams-heartbeat", STREAMS_HEARTBEAT, _streams_heartbeat, compared_with_echo=True),
     Case("produce/1x100B", PRODUCE, _produce(1, 100), limit=20_000, done=_delete_produced),
     Case("produce/100x1KB", PRODUCE, _produce(100, 1024), limit=500, done=_delete_produced),
     Case("produce/100xmixed", PRODUCE, _produce(100, 1024, mixed_batch), limit=500, done=_delete_produced),

@@ -59,9 +59,8 @@ def stub_command() -> list[str]:
 @contextlib.contextmanager
 def stub() -> Iterator[Contestant]:
     """kafkastub in its default profile."""
-    with process_that_says_ready(
-        "kafkastub", [*stub_command(), "--config", "group.initial.rebalance.delay.ms=0"]
-    ) as running:
+    delays = [f"--config=group.{kind}initial.rebalance.delay.ms=0" for kind in ("", "streams.")]
+    with process_that_says_ready("kafkastub", [*stub_command(), *delays]) as running:
         yield running
 
 

@@ -19,9 +19,18 @@ from frames import Client
 from load import Request, pipelined, verify
 
 NAME = "observed"
-CASES = ("offset-commit/1", "offset-commit/10", "offset-commit/100", "offset-fetch/10", "heartbeat", "produce/1x100B")
+CASES = (
+    "offset-commit/1",
+    "offset-commit/10",
+    "offset-commit/100",
+    "offset-fetch/10",
+    "heartbeat",
+    "streams-heartbeat",
+    "produce/1x100B",
+)
 BUDGET = 0.85
 """Of the pipelined rate without."""
+_DELAYS = ("group.initial.rebalance.delay.ms", "group.streams.initial.rebalance.delay.ms")
 REQUESTS = 20_000
 SECONDS = 60
 
@@ -98,7 +107,7 @@ async def _serve() -> None:
 
     loop = asyncio.get_running_loop()
     broker = Broker(
-        BrokerConfig({"group.initial.rebalance.delay.ms": 0}, Profile.named("kips")),
+        BrokerConfig(dict.fromkeys(_DELAYS, 0), Profile.named("kips")),
         process_logger("console", "warning"),
     )
     await broker.start()

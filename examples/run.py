@@ -46,6 +46,9 @@ def main(wanted: list[str]) -> int:
     environment = {**os.environ, "KAFKASTUB": str(BIN / "kafkastub")}
     # The janitor of Testcontainers is an image of a registry, which may be out of reach; the examples clean up.
     environment.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")
+    # Where there is a /.dockerenv, Testcontainers takes itself for a guest and looks for the ports at a gateway that it
+    # asks another image for. The engine is this machine's.
+    environment.setdefault("TESTCONTAINERS_HOST_OVERRIDE", "localhost")
     failed: list[str] = []
     for name in wanted or PROJECTS:
         tool = PROJECTS[name][0][0]

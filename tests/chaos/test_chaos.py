@@ -59,6 +59,27 @@ def test_no_level_does_what_it_must_not(level: int):
                 assert action.before_ms <= LEVELS[level].latest_ms
 
 
+@given(seed=st.integers(0, 2**64), level=st.sampled_from(list(LEVELS)), epoch=st.sampled_from([-2, -1]))
+def test_a_member_that_leaves_meets_nothing(seed: int, level: int, epoch: int):
+    leaving, staying = SimpleNamespace(member_epoch=epoch), SimpleNamespace(member_epoch=0)
+    for key in (ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT):
+        route: Any = SimpleNamespace(key=key, version=1)
+        chaos, other = Chaos(seed, level), Chaos(seed, level)
+        told = [other.match(route, staying) for _ in range(100)]
+        for number in range(100):
+            leaves = number % 2
+            expected = None if leaves else told[number]
+            assert chaos.match(route, leaving if leaves else staying) == expected
+
+
+def test_no_member_joins_without_knowing():
+    route: Any = SimpleNamespace(key=ApiKey.CONSUMER_GROUP_HEARTBEAT, version=1)
+    for epoch, expected in ((0, {False}), (5, {False, True})):
+        chaos = Chaos(1, 2)
+        told = [chaos.match(route, SimpleNamespace(member_epoch=epoch)) for _ in range(1000)]
+        assert {one.work for one in told if one is not None and one.ending == "close"} == expected
+
+
 @pytest.mark.parametrize(
     ("named", "why"),
     [

@@ -2,60 +2,46 @@
 
 from __future__ import annotations
 
-import asyncio
+import gc
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 
 import pytest
 
-from kafkastub import KafkaStub, RecordsTimeout
 from tests.chaos import workers
-from tests.chaos.workers import Worker, supervised
-from tests.conftest import CONFIG
+from tests.chaos.orders import lost_by
+from tests.chaos.workers import working
 from tests.waiting import SECONDS
 
-ORDERS = {str(number).encode() for number in range(60)}
 SEEDS = int(os.environ.get("CHAOS_SEEDS", "25"))
 """`make chaos` has a thousand."""
-BUGS = [workers.commits_first, workers.forgets_to_rewind, workers.leaves_out]
+BUGS = ["commits_first", "forgets_to_rewind", "leaves_out"]
+
+# aiokafka leaves connections to the collector when it is cancelled in the middle of something.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 
-def missing_after(worker: Worker, seed: int | None, patience: float = 1.5) -> set[bytes]:
-    """The orders that are not confirmed, once none was for `patience` seconds."""
-    with KafkaStub(topics={"orders": 2, "confirmed": 1}, config=CONFIG, chaos=seed, chaos_level=2) as stub:
-        for order in sorted(ORDERS, key=int):
-            stub.produce("orders", order.decode(), partition=int(order) % 2)
-
-        async def scenario() -> None:
-            working = asyncio.create_task(supervised(worker, stub.bootstrap_servers))
-            confirmed = 0
-            with suppress(RecordsTimeout):
-                while left(stub):
-                    confirmed = len(await stub.aio.wait_records("confirmed", confirmed + 1, timeout=patience))
-            while not working.done():  # wait_for may keep a cancellation to itself (Python 3.11)
-                working.cancel()
-                await asyncio.wait([working], timeout=1)
-
-        asyncio.run(scenario())
-        return left(stub)
+@pytest.fixture(autouse=True)
+def left_to_nobody_else() -> Iterator[None]:
+    """What it leaves is collected here, not in whichever test comes next."""
+    yield
+    gc.collect()
 
 
-def left(stub: KafkaStub) -> set[bytes]:
-    return ORDERS - {record.value for record in stub.records("confirmed")}
+@pytest.mark.parametrize("worker", ["correct", *BUGS])
+def test_a_plain_test_finds_nothing(worker: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(workers, "PATIENCE", SECONDS)  # a busy machine is no bug of theirs
+    assert not lost_by(working, worker, None)
 
 
-@pytest.mark.parametrize("worker", [workers.correct, *BUGS], ids=lambda worker: worker.__name__)
-def test_a_plain_test_finds_nothing(worker: Worker):
-    assert not missing_after(worker, None)
-
-
-@pytest.mark.parametrize("worker", BUGS, ids=lambda worker: worker.__name__)
-def test_a_bug_is_found_within_fifty_seeds(worker: Worker):
-    found: Iterator[int] = (seed for seed in range(50) if missing_after(worker, seed))
-    assert next(found, None) is not None
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_bug_is_found_within_fifty_seeds(bug: str):
+    assert any(lost_by(working, bug, seed, grace=1) for seed in range(50))
 
 
 def test_a_correct_worker_survives():
     for seed in range(SEEDS):
-        assert not missing_after(workers.correct, seed, SECONDS), f"seed {seed}"
+        assert not lost_by(working, "correct", seed), f"seed {seed}"

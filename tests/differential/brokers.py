@@ -36,6 +36,7 @@ STREAMS: dict[str, object] = {
     "group.streams.max.session.timeout.ms": 3600000,
     "group.streams.min.session.timeout.ms": 1000,
     "group.streams.min.heartbeat.interval.ms": 500,
+    "offsets.retention.check.interval.ms": 86400000,  # nobody deletes an empty group while a scenario looks
     "transaction.state.log.num.partitions": 1,
 }
 """What streams groups need: members that are assigned at once, and a limit to their number."""

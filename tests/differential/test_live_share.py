@@ -16,8 +16,7 @@ from tests.differential.running import ByConfig, started_once, stub
 
 pytestmark = pytest.mark.oracle
 
-SEEDS = [seed for seed in range(6000, 6030) if seed != 6019]
-"""In 6019 Kafka fails to delete a group (UNKNOWN_SERVER_ERROR) that is deleted here: why is not understood yet."""
+SEEDS = range(6000, 6030)
 ITSELF = range(6000, 6004)
 PATIENCE = 30.0
 

@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 
+from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.broker import Broker
 from kafkastub.conformance.differential.replay import replay
 from kafkastub.conformance.differential.scenario import Scenario
+from kafkastub.conformance.differential.share_acknowledging import RELEASE
+from kafkastub.conformance.differential.share_fetches import ENOUGH
 from kafkastub.conformance.differential.share_groups import share_script
+from kafkastub.conformance.differential.share_looks import looks_of_share_groups
 from kafkastub.sharing.partition import SharePartition
 from tests.differential.running import stub
 from tests.differential.visits import PATIENCE, two
@@ -61,6 +65,37 @@ def test_records_are_delivered_between_much_that_is_refused(scenarios: list[Scen
     assert counts[2] >= 5
     assert {0, 42, 121, 123, 68, 69} <= set(codes)
     assert {"ShareFetch", "ShareAcknowledge", "ShareGroupHeartbeat", "AlterShareGroupOffsets"} <= set(asked)
+
+
+def test_no_answer_depends_on_which_partition_of_a_session_comes_first(scenarios: list[Scenario]) -> None:
+    several = 0
+    for step in (step for scenario in scenarios for step in scenario.steps if step.api == "ShareFetch"):
+        for _, answer in step.answers:
+            rows = [row for topic in answer.get("responses", ()) for row in topic.get("partitions", ())]
+            if len([row for row in rows if row.get("acquired_records")]) > 1:
+                several += 1
+                assert (step.body["max_records"], step.body["max_bytes"]) == (500, ENOUGH)
+    assert several
+
+
+def test_no_fetch_could_deliver_what_it_releases_itself(scenarios: list[Scenario]) -> None:
+    fetches = [step for scenario in scenarios for step in scenario.steps if step.api == "ShareFetch"]
+    releasing = [step for step in fetches if f"'acknowledge_types': [{RELEASE}]" in str(step.body)]
+    assert releasing
+    assert all(step.body["max_records"] <= 0 or step.body["share_session_epoch"] <= 0 for step in releasing)
+
+
+def test_a_look_during_which_a_state_was_written_is_taken_again(broker: Broker) -> None:
+    told = iter((7, 29))
+
+    def watch(api: str, body: Json, *_: Any) -> Json:
+        if api == "DescribeShareGroupOffsets":
+            partitions = [{"start_offset": next(told)}]
+            return {"groups": [{"group_id": "g", "topics": [{"topic_id": "t", "partitions": partitions}]}]}
+        return {"results": [{"topic_id": "t", "partitions": [{"start_offset": 29, "leader_epoch": -1}]}]}
+
+    (topic,) = looks_of_share_groups(watch, ["g"], broker)["share state of g"]["topics"]
+    assert topic["partitions"][0]["start_offset"] == 29
 
 
 def test_what_guests_ask_does_not_depend_on_the_ids_of_topics() -> None:

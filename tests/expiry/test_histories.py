@@ -26,6 +26,7 @@ def test_histories_for_as_long_as_one_likes():
         stateful_step_count=80,
         deadline=None,
         database=None,
+        derandomize=False,
         suppress_health_check=list(HealthCheck),
     )
     end = time.monotonic() + seconds

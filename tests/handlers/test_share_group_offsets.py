@@ -246,6 +246,25 @@ def test_a_group_forgets_where_it_was() -> None:
     assert shop.described(("g", None)) == [{}]
 
 
+@pytest.mark.behaviour("XO-3")
+def test_what_speaks_against_it_is_told_as_often_as_a_topic_is_named() -> None:
+    shop = Shop()
+    shop.read_once()
+    shop.topic("bills")
+    named = ("gone", "bills", "orders", "gone", "bills", "orders")
+    assert [one.topic_name for one in shop.forget(*named).responses] == ["orders", "gone", "bills", "gone", "bills"]
+
+
+@pytest.mark.behaviour("XO-6")
+def test_a_group_that_never_read_anything_has_nothing_to_forget_or_to_refuse() -> None:
+    shop = Shop()
+    for epoch in (0, -1):
+        request = ShareGroupHeartbeatRequest("g", MEMBER, epoch, subscribed_topic_names=["gone"])
+        assert shop.ask(1, request, ShareGroupHeartbeatResponse).error_code == 0
+    answer = shop.forget("orders", "gone")
+    assert (*top(answer), answer.responses) == (0, None, ())
+
+
 @pytest.mark.behaviour("GD-9")
 def test_with_a_group_goes_what_is_known_of_it() -> None:
     shop = Shop()
@@ -260,6 +279,25 @@ def test_with_a_group_goes_what_is_known_of_it() -> None:
     }
     assert shop.known == 4
     assert shop.described(("g", None), ("other", None)) == [{}, {"orders": [(0, -1, -1, 0), (1, -1, -1, 0)]}]
+
+
+@pytest.mark.behaviour("GD-10")
+def test_a_group_stays_where_it_was_to_begin_in_a_topic_only_at_partitions_that_are_not_there() -> None:
+    shop = Shop()
+    shop.topic("bills")
+    shop.alter({"orders": [(0, 5)], "bills": [(9, 5)]})
+    assert shop.delete_groups("g") == [("g", ErrorCode.UNKNOWN_SERVER_ERROR)]
+    assert shop.known == 1, "nothing has been deleted"
+    assert shop.described(("g", None)) == [{}]
+    assert shop.delete_groups("g") == [("g", 0)], "the next time all partitions of these topics are meant"
+    assert shop.known == 0
+
+
+@pytest.mark.behaviour("GD-10")
+def test_a_group_goes_where_there_is_nothing_but_such_topics() -> None:
+    shop = Shop()
+    shop.alter({"orders": [(9, 5)]})
+    assert shop.delete_groups("g") == [("g", 0)]
 
 
 class Guarded(Shop):

@@ -281,7 +281,7 @@ def test_it_is_listed_by_its_states(club: StreamsClub):
     assert listed(types=("share",)) == []
 
 
-@pytest.mark.behaviour("GD-10")
+@pytest.mark.behaviour("GD-11")
 def test_it_can_be_deleted_once_it_is_empty(club: StreamsClub):
     def delete() -> int:
         return club.desk.ask(2, DeleteGroupsRequest(["g"]), DeleteGroupsResponse).results[0].error_code

@@ -75,7 +75,7 @@ def class_path(release: str = "") -> str:
     folder = CACHE / f"jars-{wanted[:12]}"
     marker = folder / ".complete"
     if not marker.exists():
-        with _only_one(CACHE / "resolve.lock"):
+        with only_one(CACHE / "resolve.lock"):
             if not marker.exists():
                 _resolve(folder, release)
                 marker.write_text(wanted)
@@ -103,7 +103,7 @@ def _resolve(folder: Path, release: str) -> None:
 
 
 @contextmanager
-def _only_one(path: Path) -> Iterator[None]:
+def only_one(path: Path) -> Iterator[None]:
     """Hold the lock file `path`, so that parallel test processes fill a folder once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as lock:
@@ -121,7 +121,7 @@ def compiled(source: Path, release: str = "") -> Path:
     folder = CACHE / "classes" / f"{source.stem}-{digest}"
     marker = folder / ".complete"
     if not marker.exists():
-        with _only_one(CACHE / "compile.lock"):
+        with only_one(CACHE / "compile.lock"):
             if not marker.exists():
                 folder.mkdir(parents=True, exist_ok=True)
                 command = [javac(), "-encoding", "UTF-8", "-d", str(folder), "-cp", class_path(release)]

@@ -29,7 +29,7 @@ from kafkawire.schema import Message
 from tests.rawclient import RawClient
 from tests.waiting import until
 
-EARLIEST, LATEST = -2, -1
+EARLIEST, LATEST, LARGEST_TIMESTAMP = -2, -1, -3
 
 
 class Speaker:
@@ -118,7 +118,7 @@ class Speaker:
 
     def offset(self, topic: str, partition: int, timestamp: int) -> int:
         asked = ListOffsetsTopic(topic, [ListOffsetsPartition(partition, -1, timestamp)])
-        answer = self.ask(ListOffsetsRequest(replica_id=-1, topics=[asked]), 5).topics[0].partitions[0]
+        answer = self.ask(ListOffsetsRequest(replica_id=-1, topics=[asked]), 7).topics[0].partitions[0]
         assert answer.error_code == 0, answer
         offset: int = answer.offset
         return offset

@@ -36,7 +36,7 @@ from kafkawire.messages.metadata_request import MetadataRequest
 from kafkawire.messages.sync_group_request import SyncGroupRequest, SyncGroupRequestAssignment
 from kafkawire.records import NewRecord, build_batch
 from tests.conftest import CONFIG
-from tests.persistence.speaker import EARLIEST, LATEST, Speaker
+from tests.persistence.speaker import EARLIEST, LARGEST_TIMESTAMP, LATEST, Speaker
 
 Start = Callable[..., KafkaStub]
 TOPIC, BROKER, GROUP = 2, 4, 32
@@ -296,6 +296,22 @@ def test_deleted_records_stay_deleted_and_free_the_disk(start: Start, tmp_path: 
     with start() as stub, Speaker(stub.bootstrap_servers) as speaker:
         assert (speaker.offset("orders", 0, EARLIEST), speaker.offset("orders", 0, LATEST)) == (150, 200)
         assert [value and int(value[:3]) for value in speaker.values("orders", 0)] == list(range(150, 200))
+
+
+def test_the_largest_timestamp_is_that_of_a_record_before_the_log_start_after_a_start_too(start: Start):
+    """As in Kafka, which looks at the whole segment: a start had left out the batches before the log start."""
+    delete = DeleteRecordsRequest(
+        topics=[DeleteRecordsTopic("orders", [DeleteRecordsPartition(0, 1)])], timeout_ms=1000
+    )
+    with start() as stub, Speaker(stub.bootstrap_servers) as speaker:
+        stub.create_topic("orders", 1)
+        for number in range(3):
+            speaker.produce("orders", 0, batch=build_batch([NewRecord(None, b"%d" % number, 1_700_000_000_000)]))
+        speaker.ask(delete, 2)
+        assert speaker.offset("orders", 0, LARGEST_TIMESTAMP) == 0
+    with start() as stub, Speaker(stub.bootstrap_servers) as speaker:
+        assert speaker.offset("orders", 0, LARGEST_TIMESTAMP) == 0
+        assert speaker.values("orders", 0) == [b"1", b"2"]
 
 
 def test_a_compacted_topic_stays_compacted(start: Start):

@@ -356,6 +356,20 @@ def test_it_goes_on_with_what_was_kept():
     assert context.fetch() == ["5-6x3", "7-8x1", "10-11x1"]
 
 
+def test_what_a_start_found_done_behind_a_gap_is_passed_with_the_next_record():
+    """The gap is known as long as nothing behind it was read, so that the start offset stays, as Kafka's does."""
+    context = SharePartitionContext(kept=ReadState(1, 0, -1, [StateBatch(2, 3, 4, 1)]))
+    context.append(2, 2)
+    assert context.fetch() == ["0-1x1"]
+    context.say("m", (0, 1, ACCEPT))
+    partition = context.partition
+    assert (partition.start_offset, partition.next_fetch_offset(), context.seen()) == (2, 4, ["2-3 archived x1"])
+    context.append(1)
+    assert context.fetch() == ["4-4x1"]
+    context.say("m", (4, 4, ACCEPT))
+    assert (partition.start_offset, context.seen()) == (5, [])
+
+
 def test_what_was_never_read_begins_where_the_group_says():
     context = SharePartitionContext(start=7)
     assert (context.partition.start_offset, context.partition.next_fetch_offset()) == (7, 7)

@@ -175,12 +175,27 @@ def test_a_file_that_is_none_is_refused_in_one_sentence(
     assert "\n" not in str(refused.value)
 
 
+@pytest.fixture
+def standing(filled: KafkaStub) -> tuple[KafkaStub, Snapshot]:
+    """A stub whose time stands still, and what it is: nothing expires while one looks, however slow the machine."""
+    quiet(filled, 0)
+    filled.clock.freeze()
+    return filled, filled.snapshot()
+
+
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**9))
-def test_a_damaged_file_leaves_the_stub_as_it_was(filled: KafkaStub, tmp_path: Path, seed: int) -> None:
-    """Numbers and texts of the document are others: it is refused, or it is a snapshot of something else."""
+def test_a_damaged_file_leaves_the_stub_as_it_was(
+    standing: tuple[KafkaStub, Snapshot], tmp_path: Path, seed: int
+) -> None:
+    """Numbers and texts of the document are others: it is refused, or it is a snapshot of something else.
+
+    That must not be what the next file is made of: its clock is any, and what had expired by it went as it pleased.
+    """
+    filled, sound = standing
+    filled.restore(sound)
     path = tmp_path / "seed.kafkastub"
-    filled.snapshot().save(path)
+    sound.save(path)
     source = random.Random(seed)
 
     def spoilt(content: bytes) -> bytes:

@@ -93,10 +93,10 @@ TROUBLE: Final[Mapping[ApiKey, _Trouble]] = {
     ApiKey.OFFSET_FOR_LEADER_EPOCH: _Trouble(_LEADER),
     ApiKey.CONSUMER_GROUP_HEARTBEAT: _Trouble(_COORDINATOR),
     ApiKey.SHARE_GROUP_HEARTBEAT: _Trouble(_COORDINATOR),
-    ApiKey.STREAMS_GROUP_HEARTBEAT: _Trouble(_COORDINATOR),
+    ApiKey.STREAMS_GROUP_HEARTBEAT: _Trouble(_COORDINATOR, behind=False),  # tasks are told once, and not again
 }
 """Who is not here is left alone: what clients give up at once (ApiVersions, SASL, administration), or never repeat
-(LeaveGroup)."""
+(LeaveGroup; heartbeats with which a member leaves are, too)."""
 
 
 class Act(NamedTuple):
@@ -170,11 +170,13 @@ class Chaos:
                 self._left = self._until_next()
                 self._next_move()
         found = stream.next()
-        if found is None:
+        if found is None or _leaves(request):
             return None
         kind, late_ms = found
         if isinstance(kind, ErrorCode) and not _may_be_told(kind, route.version, request):
             kind = _LATE
+        if kind == _LOST_BEHIND and getattr(request, "member_epoch", -1) == 0:
+            kind = _LOST_BEFORE  # as with JoinGroup: who gives up would leave a member that nobody is
         told = kind.name if isinstance(kind, ErrorCode) else f"{kind} {late_ms} ms" if kind == _LATE else kind
         self.done(f"{key.camel} #{stream.count}: {_IN_WORDS.get(kind, told)}")
         if kind is ErrorCode.LEADER_NOT_AVAILABLE:
@@ -228,6 +230,11 @@ _IN_WORDS: Final[Mapping[_Kind, str]] = {
 }
 _SESSIONS_FROM: Final = 7
 """The version of Fetch that has sessions."""
+
+
+def _leaves(request: Any) -> bool:
+    """Whether it is the last heartbeat of a member: a member that nobody is would keep its partitions for long."""
+    return bool(getattr(request, "member_epoch", 0) < 0)
 
 
 def _may_be_told(code: ErrorCode, version: int, request: Any) -> bool:

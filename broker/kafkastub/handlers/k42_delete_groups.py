@@ -11,7 +11,10 @@ GD-7   Version 3 has an error message, which is null but for groups whose deleti
 GD-8   So with groups of the consumer protocol, whose every record has its tombstone.  KIP-848
 GD-9   With a share group goes what the share coordinator knows of it; what speaks against that is told first, and the
        group stays.                                          KIP-932; Kafka: GroupCoordinatorService.deleteShareGroups
-GD-10  So with streams groups, whose every record has its tombstone. Their internal topics stay.           KIP-1071
+GD-10  A share group whose offsets were altered in a topic, of which only partitions were named that it does not have:
+       UNKNOWN_SERVER_ERROR, nothing is deleted; with the next DeleteGroups it goes. Where it has no other topics it
+       goes at once.                     Kafka: shareGroupBuildPartitionDeleteRequest, DefaultStatePersister (validate)
+GD-11  So with streams groups, whose every record has its tombstone. Their internal topics stay.           KIP-1071
 Not done: -
 """
 

@@ -95,6 +95,14 @@ def streams_group_heartbeat(ctx: RequestContext, request: StreamsGroupHeartbeatR
     if not state.coordinator.has_streams and state.refusal is None:
         failed = partial(error_response, request, version=version)
         return in_parts(_first(ctx, request), _AT_ONCE, state.transactions.in_turns, failed)
+    serving = state.serving
+    if serving is not None and serving.has_streams:
+        turn = serving.streams.heartbeat_again(
+            request, version, ctx.client_id or "", ctx.client_host, ctx.broker_ms, ctx.timer_ms
+        )
+        if turn is not None:
+            again: StreamsGroupHeartbeatResponse = state.settle(turn).reply.response
+            return again
     return _beat(ctx, request)
 
 

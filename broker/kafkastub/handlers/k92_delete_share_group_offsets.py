@@ -4,10 +4,11 @@ XO-1  A share group without members forgets where it was in topics: all of their
 XO-2  At the top, with a text: INVALID_GROUP_ID for the empty group id, NON_EMPTY_GROUP for a group with members,
       GROUP_ID_NOT_FOUND for one that is not there or of another type.
 XO-3  An unknown topic, and one that the group has not read: UNKNOWN_TOPIC_OR_PARTITION, each with its text, behind what
-      is forgotten. A topic named twice is answered once.                        Kafka: initiateDeleteShareGroupOffsets
+      is forgotten, as often as it is named; what is forgotten once.             Kafka: initiateDeleteShareGroupOffsets
 XO-4  Delete on the group, else GROUP_AUTHORIZATION_FAILED at the top; Read on topics, else TOPIC_AUTHORIZATION_FAILED,
       first in the answer.
 XO-5  Where share groups are switched off (share.version): UNSUPPORTED_VERSION.
+XO-6  Of a group that has never read anything, no topic is answered.  Kafka: sharePartitionsEligibleForOffsetDeletion
 Not done: -
 """
 

@@ -35,7 +35,7 @@ _key_version = struct.Struct(">hh").unpack_from
 _correlation_and_client = struct.Struct(">ih").unpack_from
 _head = struct.Struct(">ii").pack
 _flexible_head = struct.Struct(">iix").pack
-_REPEATED: Final = frozenset({ApiKey.HEARTBEAT, ApiKey.OFFSET_FETCH})
+_REPEATED: Final = frozenset({ApiKey.HEARTBEAT, ApiKey.OFFSET_FETCH, ApiKey.STREAMS_GROUP_HEARTBEAT})
 _LONGEST_REPEATED: Final = 1 << 10
 """Bytes of a request that is remembered, one for each connection and route."""
 IS_NOT_SERVED: Final = "is not served"

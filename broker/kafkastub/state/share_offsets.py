@@ -6,7 +6,7 @@ GroupCoordinatorService (describeShareGroupOffsets, alterShareGroupOffsets, dele
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Final
 
 from kafkastub.coordinator.share.offsets import Altered, OffsetsDeletion
@@ -220,14 +220,14 @@ def deleted(
 ) -> Steps:
     """Forget where a group is in some topics. KafkaError for what stands at the top."""
     refused: list[DeleteShareGroupOffsetsResponseTopic] = []
-    errors: list[DeleteShareGroupOffsetsResponseTopic] = []
+    unknown: dict[str, DeleteShareGroupOffsetsResponseTopic] = {}
     known: dict[str, DeleteShareGroupOffsetsRequestTopic] = {}
     for one in request.topics:
         code = _refusal(state, one.topic_name, may_read)
         if code == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
             refused.append(_forgotten(one.topic_name, KafkaError(code)))
         elif code:
-            errors.append(_forgotten(one.topic_name, KafkaError(code)))
+            unknown[one.topic_name] = _forgotten(one.topic_name, KafkaError(code))
         else:
             known.setdefault(one.topic_name, one)
         yield 1
@@ -236,7 +236,9 @@ def deleted(
     shares = coordinator_of(state).share
     asked = DeleteShareGroupOffsetsRequest(request.group_id, [*known.values()])
     outcome: OffsetsDeletion = state.settle(shares.begin_delete_offsets(asked, broker_ms, timer_ms)).reply
-    errors[:0] = outcome.errors
+    errors: list[DeleteShareGroupOffsetsResponseTopic] = []
+    if outcome.errors is not None:
+        errors = yield from _as_named(request, unknown | outcome.errors)
     done: list[DeleteShareGroupOffsetsResponseTopic] = []
     if outcome.deletion is not None:
         names = {one: state.cluster.name_of(one) or "" for one in outcome.deletion.partitions}
@@ -248,6 +250,19 @@ def deleted(
             turn = shares.complete_delete_offsets(request.group_id, gone, broker_ms, timer_ms)
             done = state.settle(turn).reply
     return DeleteShareGroupOffsetsResponse(responses=[*refused, *done, *errors])
+
+
+def _as_named(
+    request: DeleteShareGroupOffsetsRequest, against: Mapping[str, DeleteShareGroupOffsetsResponseTopic]
+) -> Generator[int, None, list[DeleteShareGroupOffsetsResponseTopic]]:
+    """What speaks against topics, in their order, and as often as they are named."""
+    errors = []
+    for at, one in enumerate(request.topics):
+        if one.topic_name in against:
+            errors.append(against[one.topic_name])
+        if not at % _CHEAP:
+            yield 1
+    return errors
 
 
 def _forgotten(name: str, error: KafkaError, topic_id: bytes = ZERO_UUID) -> DeleteShareGroupOffsetsResponseTopic:
@@ -279,6 +294,10 @@ def state_deleted(
                 wanted.append(turn.reply)
         yield 1
     for one in wanted:
+        if not all(one.partitions.values()):  # the persister does not take a topic without partitions
+            if any(one.partitions.values()):  # who is told of it are the partitions of the others
+                errors[one.group_id] = ErrorCode.UNKNOWN_SERVER_ERROR
+            continue
         failed = yield from delete(state, one, broker_ms)
         for error in failed.values():
             errors[one.group_id] = error.code

@@ -107,7 +107,7 @@ class Group:
 
     def _new_topic(self) -> None:
         count = self.chance.choice(_FEW) if self.chance.random() < 0.9 else self.chance.randint(0, 300)
-        self.counts[random_uuid(self.chance)] = count * self.size
+        self.counts.setdefault(random_uuid(self.chance), count * self.size)  # an id may come twice, and none shrinks
 
     def _join(self) -> None:
         member_id = "".join(self.chance.choices(_NAMES, k=self.chance.choice((2, 22))))

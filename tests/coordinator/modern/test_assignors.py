@@ -126,6 +126,23 @@ def test_every_partition_has_one_owner_that_subscribes_to_it(chance: random.Rand
         group.step()
 
 
+def test_an_id_that_comes_twice_leaves_a_topic_of_a_random_group_as_large_as_it_was():
+    """It shrank, which no topic of Kafka's does: partitions with an owner were more than there were."""
+
+    class Repeating(random.Random):
+        def randbytes(self, n: int) -> bytes:
+            return bytes(n)
+
+    for seed in range(20):
+        group = Group(Repeating(seed))
+        (count,) = group.counts.values()
+        for _ in range(20):
+            group.step()
+            (now,) = group.counts.values()
+            assert count <= now
+            count = now
+
+
 def test_a_partition_set_is_a_set_in_its_order():
     made = PartitionSet((17, 1))
     assert list(made) == [17, 1]

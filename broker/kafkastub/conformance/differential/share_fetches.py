@@ -92,10 +92,17 @@ class ShareFetches(Acknowledging):
             }
 
     def is_initialised(self, group: str, places: list[Place]) -> bool:
-        """Whether the state of all these is kept for the group."""
+        """Whether the state of all these is kept for the group, and was not taken away behind its back.
+
+        Of what is not, Kafka tells in a race: its share partition fails before a fetch that can't wait is answered, or
+        behind that.
+        """
         kept = self.play.state.get(f"share state of {group}", {}).get("topics", ())
         known = {
-            (topic.get("topic_name"), one.get("partition_index", 0)) for topic in kept for one in topic["partitions"]
+            (topic.get("topic_name"), one.get("partition_index", 0))
+            for topic in kept
+            for one in topic["partitions"]
+            if not one.get("state", {}).get("error_code")
         }
         return all(place in known or place[0] == NOWHERE for place in places)
 
@@ -110,11 +117,9 @@ class ShareFetches(Acknowledging):
             topics |= {place: [] for place in self._some_places() if (session.group, place) in self.warm}
         acknowledged = self.chance(0.25)
         if acknowledged:
-            said = dict(self._acknowledgements(session))
-            released = any(RELEASE in types for batches in said.values() for *_, types in batches)
-            # In a broker of many threads that may be written before the fetch itself looks, or behind it.
-            topics |= said if self.known or not released else {}
-        body = self._who_fetches(session.group, session.member_id, self._epoch(session)) | self._limits()
+            topics |= dict(self._acknowledgements(session))
+        several = len({*session.places, *topics}) > 1
+        body = self._who_fetches(session.group, session.member_id, self._epoch(session)) | self._limits(several)
         if not all((session.group, place) in self.warm for place in session.places):
             self._open(session.group, session.member_id, session.places)
             return
@@ -123,6 +128,8 @@ class ShareFetches(Acknowledging):
             body["share_acquire_mode"] = self.pick((0, 1, 1, 1, 1, 1, 2))
         if acknowledged:
             body["max_wait_ms"] = 0  # what is released may be available while a fetch waits, or not yet
+        if any(RELEASE in types for batches in topics.values() for *_, types in batches):
+            body["max_records"] = -1  # Kafka writes it on a thread of its own: before the fetch itself looks, or behind
         if acknowledged and version >= RENEWING_FROM and self.chance(0.25):
             body |= {"is_renew_ack": True} | {
                 name: 0 for name in ("max_records", "max_bytes", "min_bytes", "max_wait_ms") if self.chance(0.95)
@@ -305,14 +312,23 @@ class ShareFetches(Acknowledging):
             "batch_size": 500,
         }
 
-    def _limits(self) -> dict[str, Json]:
-        return {
+    def _limits(self, several: bool) -> dict[str, Json]:
+        """What to wait for, and how much to take: of several partitions all there is, or nothing.
+
+        Else it would be up to which of them comes first, and Kafka has them in the order of a HashMap of the random
+        ids of topics.
+        """
+        limits: dict[str, Json] = {
             "max_wait_ms": self.pick((0, 0, 0, 1)),
             "min_bytes": self.pick((0, 0, 1, 1000)),
             "max_bytes": self.pick((*[ENOUGH] * 8, 1, 100, 300, 1000, *(0,) * self.chance(0.5))),
             "max_records": self.pick((1, 2, 3, 3, 5, 5, 5, 10, 10, 10, 500, 500, 500, *(0, -1) * self.chance(0.3))),
             "batch_size": self.pick((1, 2, 3, 5, 10, 500, 500)),
         }
+        if several:
+            limits["max_bytes"] = ENOUGH
+            limits["max_records"] = 500 if limits["max_records"] > 0 else limits["max_records"]
+        return limits
 
     def _all_places(self) -> list[Place]:
         return [(topic, partition) for topic, count in self.topics.items() for partition in range(count)]

@@ -264,7 +264,8 @@ class ShareGenerator(ShareStates, ShareFetches):
             return
         self._configure(session.group, "share.record.lock.duration.ms", str(LOCK_MS))
         body = self._who_fetches(session.group, session.member_id, session.epoch) | {"topics": []}
-        body["max_records"] = self.pick((1, 5, 500))
+        several = len(session.places) > 1  # which of them comes first is up to Kafka
+        body["max_records"] = 500 if several else self.pick((1, 5, 500))
         answer = self.play.ask(session.on, "ShareFetch", self.version("ShareFetch"), body)
         self._learn_fetch(session, session.epoch, answer, {})
         self._configure(session.group, "share.record.lock.duration.ms", None)

@@ -26,6 +26,9 @@ ANY_PARTITION = "<p>g1:AAAAAAAAAAAAAAAAAAAAAQ:0"
 MADE_SECONDS = 10.0
 MADE_LOOKED_FOR_EVERY = 0.05
 
+LOOKS = 5
+"""As often it is looked while something is written down in between."""
+
 Watch = Callable[..., Json]
 """From an API, a body and perhaps a version to the answer."""
 
@@ -44,12 +47,30 @@ def looks_of_share_groups(watch: Watch, groups: Sequence[str], broker: Broker) -
     """By `share group <p>g1` what is told of it; by `share state of <p>g1` its partitions."""
     told = watch("ShareGroupDescribe", {"group_ids": list(groups)})
     looked = {f"share group {one.pop('group_id', '')}": one for one in told.get("groups", ())}
+    for _ in range(LOOKS):
+        offsets = _offsets(watch, groups, broker)
+        if all(map(_is_of_one_time, offsets.values())):
+            break
+    return looked | offsets
+
+
+def _offsets(watch: Watch, groups: Sequence[str], broker: Broker) -> dict[str, Json]:
     asked = [{"group_id": group, "topics": None} for group in groups]
     offsets = watch("DescribeShareGroupOffsets", {"groups": asked})
+    looked: dict[str, Json] = {}
     for one in offsets.get("groups", ()):
         group, topics = one.get("group_id", ""), one.get("topics", [])
         looked[f"share state of {group}"] = {"topics": _states(watch, group, topics) if broker.alone else topics}
     return looked
+
+
+def _is_of_one_time(looked: Json) -> bool:
+    """Whether offsets and summaries tell the same: Apache Kafka may write down a state between the two answers."""
+    partitions = [one for topic in looked["topics"] for one in topic["partitions"] if one.get("summary")]
+    return all(
+        one["summary"].get("error_code") or one["summary"].get("start_offset", 0) == one.get("start_offset", 0)
+        for one in partitions
+    )
 
 
 def _states(watch: Watch, group: str, topics: list[Json]) -> Json:

@@ -39,6 +39,7 @@ class Topologies:
 
     def __init__(self, source: random.Random) -> None:
         self.random = source
+        self._tries = 0
 
     def topology(self, group: str) -> Json:
         """One that a broker takes; its topics may be missing, or have other numbers of partitions than they should."""
@@ -101,7 +102,8 @@ class Topologies:
 
     def unmakeable(self, group: str) -> Json:
         """One with a topic that a broker alone cannot make, and perhaps one that it can."""
-        changelog = {"name": f"{group}-never-changelog"} | self._pick(UNMAKEABLE)
+        self._tries += 1  # a broker remembers for a while what it could not make
+        changelog = {"name": f"{group}-never{self._tries}-changelog"} | self._pick(UNMAKEABLE)
         other = [{"name": f"{group}-0a-changelog"}] * self._chance(0.5)
         only = {"subtopology_id": "0", "source_topics": ["t1"], "state_changelog_topics": [changelog, *other]}
         return {"epoch": 1, "subtopologies": [only]}

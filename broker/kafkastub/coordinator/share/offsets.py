@@ -55,10 +55,11 @@ class OffsetsDeletion(NamedTuple):
     """What comes of DeleteShareGroupOffsets: the topics that speak against it, and what is to be asked for.
 
     Attributes:
+        errors: by topic name; None where the group knows of no partition, then nothing at all is answered.
         deletion: None where no topic is left to be deleted.
     """
 
-    errors: list[DeleteShareGroupOffsetsResponseTopic]
+    errors: dict[str, DeleteShareGroupOffsetsResponseTopic] | None
     deletion: Deletion | None
 
 
@@ -128,15 +129,15 @@ def begin_delete_offsets(context: ShareContext, request: DeleteShareGroupOffsets
     _check_empty(group)
     known = group.partition_metadata
     if known is None:
-        return OffsetsDeletion([], None)
+        return OffsetsDeletion(None, None)
     initialized, deleting = dict(known.initialized), dict.fromkeys(known.deleting)
-    errors: list[DeleteShareGroupOffsetsResponseTopic] = []
+    errors: dict[str, DeleteShareGroupOffsetsResponseTopic] = {}
     asked: dict[bytes, frozenset[int]] = {}
     for topic in request.topics:
         name = topic.topic_name
         topic_id = image.topic_id(name)
         if topic_id is None:
-            errors.append(_refused(name, _UNKNOWN_TEXT))
+            errors[name] = _refused(name, _UNKNOWN_TEXT)
         elif topic_id in initialized:
             asked[topic_id] = initialized.pop(topic_id).partitions
             deleting[topic_id] = None
@@ -145,7 +146,7 @@ def begin_delete_offsets(context: ShareContext, request: DeleteShareGroupOffsets
         elif topic_id in deleting:
             asked[topic_id] = of_record(range(image.partition_count(name)))
         else:
-            errors.append(_refused(name, "There is no offset information to delete."))
+            errors[name] = _refused(name, "There is no offset information to delete.")
     now = ShareGroupStatePartitionMetadata(group.group_id, known.initializing, initialized, renamed(deleting, image))
     context.write(group, [now], turn)
     return OffsetsDeletion(errors, Deletion(group.group_id, asked) if asked else None)

@@ -24,6 +24,8 @@ from kafkawire.errors import ErrorCode, KafkaError
 NUM_STANDBY_REPLICAS: Final = "num.standby.replicas"
 RACK_AWARE_ASSIGNMENT_TAGS: Final = "rack.aware.assignment.tags"
 """What the assignor is configured with, as a group's record calls it."""
+_MOST_MERGED: Final = 1_000
+"""Groups with a configuration of their own that is kept as they go by it."""
 
 
 class StreamsContext:
@@ -37,7 +39,7 @@ class StreamsContext:
         rebalances: how often a heartbeat has raised a group's epoch (streams-group-rebalances).
     """
 
-    __slots__ = ("_no_topics", "assignor", "groups", "rebalances", "settings", "topics")
+    __slots__ = ("_merged", "_no_topics", "assignor", "groups", "rebalances", "settings", "topics")
 
     def __init__(self, groups: Groups, settings: StreamsGroupSettings) -> None:
         self.groups = groups
@@ -46,6 +48,7 @@ class StreamsContext:
         self.assignor = StickyTaskAssignor()
         self.rebalances = 0
         self._no_topics = NoTopics()
+        self._merged: dict[str, tuple[StreamsGroupConfig, StreamsGroupSettings]] = {}
 
     @property
     def image(self) -> ClusterImage:
@@ -56,9 +59,21 @@ class StreamsContext:
     # -- configuration -------------------------------------------------------------------------------------------
 
     def of(self, group_id: str) -> StreamsGroupSettings:
-        """What the group goes by: its own configuration, else the broker's."""
+        """What the group goes by: its own configuration, else the broker's. The same object while it is the same."""
         own = self.groups.streams_configs(group_id)
-        return self.settings if own is None else _merged(self.settings, own)
+        if own is None:
+            return self.settings
+        known = self._merged.get(group_id)
+        if known is None or known[0] is not own:
+            if len(self._merged) >= _MOST_MERGED:
+                self._merged.clear()
+            known = self._merged[group_id] = own, _merged(self.settings, own)
+        return known[1]
+
+    def reconfigured(self, assignment_interval_ms: int) -> None:
+        """What can be changed while the broker runs has changed."""
+        self.settings.assignment_interval_ms = assignment_interval_ms
+        self._merged.clear()
 
     def assignment_configs(self, group_id: str) -> Pairs:
         """What the assignor is configured with, sorted by name. Kafka: streamsGroupAssignmentConfigs."""

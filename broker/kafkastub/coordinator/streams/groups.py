@@ -12,6 +12,7 @@ from kafkastub.config import BrokerConfig
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.settings import StreamsGroupSettings
+from kafkastub.coordinator.streams.again import answered_again
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.describe import described
 from kafkastub.coordinator.streams.fencing import Fencing
@@ -51,7 +52,7 @@ class StreamsGroups:
 
     def reconfigured(self, config: BrokerConfig) -> None:
         """What can be changed while the broker runs has changed. Kafka: GroupCoordinatorConfig's dynamic values."""
-        self.context.settings.assignment_interval_ms = StreamsGroupSettings.of(config).assignment_interval_ms
+        self.context.reconfigured(StreamsGroupSettings.of(config).assignment_interval_ms)
 
     @property
     def rebalances(self) -> int:
@@ -67,6 +68,26 @@ class StreamsGroups:
     def check_heartbeat(self, request: StreamsGroupHeartbeatRequest) -> None:
         """Raises INVALID_REQUEST, STREAMS_INVALID_TOPOLOGY for what can't be said in any group, with Kafka's text."""
         check(request)
+
+    def heartbeat_again(
+        self,
+        request: StreamsGroupHeartbeatRequest,
+        version: int,
+        client_id: str,
+        client_host: str,
+        broker_ms: int,
+        timer_ms: int,
+    ) -> Turn | None:
+        """`heartbeat`, and all that is checked before it, where the member's last one changed nothing, nor does this.
+
+        None, and nothing has happened, for all others. The reply is not to be changed: it is given again.
+        """
+        turn = Turn(broker_ms, timer_ms)
+        answer = answered_again(self.context, request, version, client_id, client_host, turn)
+        if answer is None:
+            return None
+        turn.reply = Beat(answer)
+        return turn
 
     def heartbeat(
         self,

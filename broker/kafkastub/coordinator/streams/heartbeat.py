@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams import answers, joining
+from kafkastub.coordinator.streams.again import remember
 from kafkastub.coordinator.streams.assigning import Assigning
 from kafkastub.coordinator.streams.configured import ConfiguredTopology, configure
 from kafkastub.coordinator.streams.context import StreamsContext
@@ -136,6 +137,8 @@ class Heartbeats:
         after = self._reconciled(beat, target_epoch, target)
         response = self._answer(beat, after)
         self._write(beat, after)
+        if not beat.records:
+            remember(self.context, beat.group, after, response, version)
         return Beat(response, beat.configured)
 
     # -- who it is -----------------------------------------------------------------------------------------------
@@ -162,6 +165,7 @@ class Heartbeats:
         before = beat.before
         beat.member = after = joining.updated(before, beat.request, client_id, client_host)
         if after == before:
+            beat.member = before
             return
         beat.records.append(metadata_record(beat.group.group_id, after))
         if beat.request.instance_id is None or joining.matters_to_assignor(before, after):

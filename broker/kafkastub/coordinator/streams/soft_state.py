@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kafkastub.coordinator.streams.answered import Answered
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.coordinator.streams.offsets import NO_TASK_OFFSETS, MemberTaskOffsets
 from kafkastub.coordinator.streams.tasks import TasksTuple
@@ -18,6 +19,8 @@ class SoftState:
     """What members said and were told.
 
     Attributes:
+        answered: what heartbeats that changed nothing were answered, by member id.
+        refined_version: of the group's target, where that is what `refined` gives; else None.
         shown: the topology beside the topics for those who only read: as it was when something was last written.
         task_offsets: by member id.
         endpoint_epoch: raised where a member with an endpoint has other tasks, or another endpoint.
@@ -28,9 +31,10 @@ class SoftState:
     __slots__ = (
         "_configured",
         "_refined",
-        "_version",
+        "answered",
         "endpoint_epoch",
         "endpoints",
+        "refined_version",
         "shown",
         "shutdown_by",
         "task_offsets",
@@ -40,7 +44,8 @@ class SoftState:
         self._configured: ConfiguredTopology | None = None
         self.shown: ConfiguredTopology | None = None
         self._refined: tuple[int, dict[str, TasksTuple]] = (-1, {})
-        self._version: int | None = None
+        self.refined_version: int | None = None
+        self.answered: dict[str, Answered] = {}
         self.task_offsets: dict[str, MemberTaskOffsets] = {}
         self.endpoint_epoch = 0
         self.endpoints: dict[str, EndpointToPartitions] = {}
@@ -71,6 +76,7 @@ class SoftState:
 
     def forget(self, member_id: str) -> None:
         """A member is gone."""
+        self.answered.pop(member_id, None)
         self.task_offsets.pop(member_id, None)
         self.endpoints.pop(member_id, None)
 
@@ -86,8 +92,8 @@ class SoftState:
         Args:
             version: of the group's target, where that is what these tasks are; with the same one, they are the same.
         """
-        if version is None or (epoch, version) != (self._refined[0], self._version):
-            self._refined, self._version = (epoch, dict(tasks)), version
+        if version is None or (epoch, version) != (self._refined[0], self.refined_version):
+            self._refined, self.refined_version = (epoch, dict(tasks)), version
 
     def relabel(self, old: str, new: str) -> None:
         """A static member has another id by now. Kafka: relabelRefinedAssignment."""
@@ -95,4 +101,4 @@ class SoftState:
         if old in tasks:
             tasks = dict(tasks)
             tasks[new] = tasks.pop(old)
-            self._refined, self._version = (epoch, tasks), None
+            self._refined, self.refined_version = (epoch, tasks), None

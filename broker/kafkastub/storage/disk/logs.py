@@ -86,7 +86,10 @@ class DiskLog(PartitionLog):
             self.files.leave(self.log_end_offset)
 
     def restore(self, log_start_offset: int) -> None:
-        """Read what the files have, from that offset on. DataDirError, OSError."""
+        """Read what the files have; the log starts at that offset. DataDirError, OSError.
+
+        Batches before it are kept as long as their segment: the largest timestamp may be theirs.
+        """
         recovery: ProducerRecovery | None = None
         for number, (segment, data) in enumerate(self.files.read()):
             if not number:  # a process may be killed between the removal of a segment and the note that it may go
@@ -99,8 +102,6 @@ class DiskLog(PartitionLog):
                 stored = appended_ms(header.base_offset, header.max_timestamp)
                 if header.has_producer:
                     recovery.batch(header, whole, stored)
-                if header.last_offset < log_start_offset:
-                    continue
                 super()._store(StoredBatch(header, whole[HEADER_SIZE:], stored))
             self._end_at(segment.end)
         if recovery is not None:

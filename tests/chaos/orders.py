@@ -1,0 +1,71 @@
+"""Orders that a worker has to confirm, with the trouble of some seed or without."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Final, Protocol
+
+from kafkastub import GroupTimeout, KafkaStub
+from tests.conftest import CONFIG
+from tests.waiting import SECONDS, until
+
+LEVEL: Final = 2
+GROUP: Final = "confirming"
+PARTITIONS: Final = 2
+COUNT: Final = 120
+IMPATIENT: Final = 2.0
+"""Seconds after which more orders come, if not all are committed."""
+HEARTBEATS: Final[Mapping[str, object]] = {
+    "group.consumer.heartbeat.interval.ms": 20,
+    "group.consumer.min.heartbeat.interval.ms": 20,
+}
+"""For members of the consumer protocol; those of the classic one have it from their own configuration."""
+
+
+class Working(Protocol):
+    """Something that lets a worker work until the end of a context."""
+
+    def __call__(self, worker: str, servers: str) -> AbstractContextManager[None]: ...
+
+
+def lost_by(working: Working, worker: str, seed: int | None, grace: float = SECONDS) -> set[bytes | None]:
+    """The orders that are not confirmed when the worker has committed all of them: nobody will take those again.
+
+    Args:
+        grace: seconds in which it may confirm what it has committed and still has in hand.
+
+    Raises GroupTimeout, with what was done to it, where it does not come to the end.
+    """
+    config = {**CONFIG, **HEARTBEATS}
+    with KafkaStub(topics={"orders": PARTITIONS, "confirmed": 1}, config=config, chaos=seed, chaos_level=LEVEL) as stub:
+        _order(stub, 0, COUNT)
+        with working(worker, stub.bootstrap_servers):
+            _all_committed(stub)
+            over = time.monotonic() + grace
+            until(lambda: not _left(stub) or time.monotonic() > over, "the end of the grace", 2 * SECONDS)
+        return _left(stub)
+
+
+def _order(stub: KafkaStub, first: int, count: int) -> None:
+    for number in range(first, first + count):
+        stub.produce("orders", str(number), partition=number % PARTITIONS)
+
+
+def _all_committed(stub: KafkaStub) -> None:
+    """Where a worker rests before that, it gets more orders: with those it commits the ones that it has forgotten."""
+    deadline = time.monotonic() + SECONDS
+    while True:
+        try:
+            return stub.offsets.wait_lag(GROUP, "orders", timeout=IMPATIENT)
+        except GroupTimeout as behind:
+            if time.monotonic() > deadline:
+                behind.add_note(stub.chaos.told())
+                raise
+            _order(stub, len(stub.records("orders")), PARTITIONS)
+
+
+def _left(stub: KafkaStub) -> set[bytes | None]:
+    ordered, confirmed = ({record.value for record in stub.records(topic)} for topic in ("orders", "confirmed"))
+    return ordered - confirmed
