@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from kafkastub.client import Client
+from kafkawire.errors import ErrorCode
 from kafkawire.messages.streams_group_heartbeat_request import (
     KeyValue,
     StreamsGroupHeartbeatRequest,
@@ -60,7 +61,9 @@ class Instance:
             }
         request = StreamsGroupHeartbeatRequest(self.group, self.name, self.epoch, **{**self.tasks, **more})
         answer = self.answer = self._client.ask_coordinator(self.group, request)
-        if not answer.error_code:
+        if answer.error_code == ErrorCode.UNKNOWN_MEMBER_ID:
+            self.epoch, self.tasks = 0, {role: [] for role in ROLES}
+        elif not answer.error_code:
             self.epoch = answer.member_epoch
             for role in ROLES:
                 if getattr(answer, role) is not None:

@@ -13,6 +13,7 @@ from tests.clients.tools import MAIN_CLASSES, Terminal
 COMMANDS = {
     MAIN_CLASSES["kafka-consumer-groups"]: "groups",
     MAIN_CLASSES["kafka-share-groups"]: "share-groups",
+    "org.apache.kafka.tools.streams.StreamsGroupCommand": "streams-groups",
     MAIN_CLASSES["kafka-topics"]: "topics",
     MAIN_CLASSES["kafka-transactions"]: "transactions",
 }

@@ -225,7 +225,8 @@ def run_streams(stub: KafkaStub, group: str) -> None:
         )
     topology = Topology(0, [Subtopology("0", source_topics=["lines"])])
     with Instance(stub.bootstrap_servers, "one", group, topology) as one:
-        settle(one)
+        for _ in range(3):  # chaos may be among them
+            settle(one)
     stub.streams_groups.wait(group, timeout=0)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import threading
+from contextlib import closing, suppress
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,8 +31,11 @@ from kafkawire.messages.streams_group_heartbeat_request import (
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 from tests.handlers.streams_club import repartitioned, topology
 from tests.offsets_topic.history import Player
+from tests.persistence.speaker import Speaker
 from tests.persistence.test_consumer_groups import _copied
 from tests.process.serving import Serving
+from tests.streams_groups.asking import beat, describe
+from tests.waiting import SECONDS
 
 TOPICS = {"orders": 4, "customers": 4, "other": 3}
 TOPOLOGIES: dict[str, Topology] = {
@@ -217,3 +222,36 @@ def test_members_go_on_with_a_killed_process(tmp_path: Path) -> None:
         assert crowd.told(on) == before
         for _ in range(60):
             crowd.step(on)
+
+
+def test_killed_in_the_middle_of_heartbeats(tmp_path: Path) -> None:
+    """What a member has been told is there: it goes on with the epoch that it knows, or the one behind it."""
+    options = ["--data-dir", str(tmp_path), "--topic", "orders:4", "--config"]
+    options += [f"{name}={value}" for name, value in CONFIG.items()]
+    told: dict[str, int] = {}
+    enough = threading.Event()
+    with Serving(*options) as process, closing(Speaker(process.servers)) as on:
+
+        def beats() -> None:
+            with suppress(OSError):
+                for number in count():
+                    name = f"member-{number % 20}"
+                    answer = beat(on.ask_loaded, name)
+                    assert answer.error_code == 0, answer
+                    told[name] = answer.member_epoch
+                    if number > 100:
+                        enough.set()
+
+        thread = threading.Thread(target=beats)
+        thread.start()
+        assert enough.wait(SECONDS)
+        process.process.kill()
+        process.process.wait()
+        thread.join()
+    with Serving(*options) as process, closing(Speaker(process.servers)) as on:
+        beat(on.ask_loaded, "later", group="other")
+        (group,) = describe(on.ask, "g")
+        found = {one.member_id: one.member_epoch for one in group.members}
+        assert len(found) == len(told) == 20
+        assert all(epoch <= found[name] for name, epoch in told.items())
+        assert group.group_epoch - max(told.values()) <= 1

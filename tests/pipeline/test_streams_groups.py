@@ -99,7 +99,8 @@ def out(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Iterat
     from kafkastub_pipeline.run import Settings, run
 
     folder = tmp_path_factory.mktemp("streams")
-    config = {**QUICK, "offsets.retention.minutes": 60}
+    long = {"group.streams.session.timeout.ms": 3_600_000, "group.streams.max.session.timeout.ms": 3_600_000}
+    config = {**QUICK, **long, "offsets.retention.minutes": 60}
     with KafkaStub(topics={"lines": 1, "other": 1}, config=config) as stub:
         servers = stub.bootstrap_servers
         with (

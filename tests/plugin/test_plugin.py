@@ -257,3 +257,36 @@ def test_of_its_own(kafka_stub):
 
 def test_members_of_share_groups_speak_often_unless_the_test_says_how_often(run):
     run(SHARE_HEARTBEATS).assert_outcomes(passed=2)
+
+
+STREAMS_HEARTBEATS = """
+from kafkastub.client import Client
+from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest, Subtopology, Topology
+
+def told(stub):
+    request = StreamsGroupHeartbeatRequest(
+        group_id="g",
+        member_id="one",
+        rebalance_timeout_ms=60_000,
+        process_id="p",
+        active_tasks=[],
+        standby_tasks=[],
+        warmup_tasks=[],
+        topology=Topology(0, [Subtopology("0", source_topics=["orders"])]),
+    )
+    with Client(stub.bootstrap_servers) as client:
+        answer = client.ask_coordinator("g", request)
+    return answer.error_code, answer.heartbeat_interval_ms
+
+@pytest.mark.kafka_stub(config={"group.share.min.heartbeat.interval.ms": 3000})
+def test_quick(kafka_stub):
+    assert told(kafka_stub) == (0, 100)
+
+@pytest.mark.kafka_stub(config={"group.streams.min.heartbeat.interval.ms": 3000})
+def test_of_its_own(kafka_stub):
+    assert told(kafka_stub) == (0, 5000)
+"""
+
+
+def test_members_of_streams_groups_speak_often_unless_the_test_says_how_often(run):
+    run(STREAMS_HEARTBEATS).assert_outcomes(passed=2)

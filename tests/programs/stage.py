@@ -245,12 +245,12 @@ class Stage:
             consumer.close()
 
     def kill_in_transaction(
-        self, running: Running, *topics: str, seconds: float = SECONDS, settled: float = SETTLED_SECONDS
+        self, running: Running, *topics: str, seconds: float = SECONDS, others: float = 0.0
     ) -> None:
         """kill -9 while records of an open transaction lie in one of the topics: frozen first, and looked at again.
 
-        Where others have transactions in the same topics, `settled` is more than these take: what then still holds the
-        last stable offset of a partition where it was, is the frozen one's.
+        Where other programs have transactions in the same topics, `others` is more than theirs take: what then still
+        holds the last stable offset of a partition where it was, is the frozen one's.
         """
         deadline = time.monotonic() + seconds
         while True:
@@ -259,19 +259,23 @@ class Stage:
             if self.open(*topics):
                 running.freeze()
                 time.sleep(SETTLED_SECONDS)
-                before = [self.ends(topic, committed=True) for topic in topics]
-                time.sleep(settled)
-                if any(map(self._held, topics, before)):
+                if self._held(topics, others) if others else self.open(*topics):
                     running.kill()
                     return
                 running.thaw()
             if time.monotonic() > deadline:
                 raise Wrong(f"no open transaction was seen within {seconds:g} s: {running.end_of_log()}")
 
-    def _held(self, topic: str, before: Mapping[int, int]) -> bool:
-        """Whether the last stable offset of a partition is where it was, with records behind it."""
-        stable, ends = self.ends(topic, committed=True), self.ends(topic)
-        return any(stable[partition] == offset < ends[partition] for partition, offset in before.items())
+    def _held(self, topics: Sequence[str], seconds: float) -> bool:
+        """Whether the last stable offset of a partition is where it was so long ago, with records behind it."""
+        before = {topic: self.ends(topic, committed=True) for topic in topics}
+        time.sleep(seconds)
+        return any(
+            stable == before[topic][partition] < ends[partition]
+            for topic in topics
+            for ends in [self.ends(topic)]
+            for partition, stable in self.ends(topic, committed=True).items()
+        )
 
     def _partitions(self, topic: str) -> int:
         found = self._admin.list_topics(timeout=ANSWER_SECONDS).topics.get(topic)

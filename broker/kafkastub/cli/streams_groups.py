@@ -7,7 +7,6 @@ is 1 where something failed (Kafka's tool often ends with 0), and no Java stack 
 from __future__ import annotations
 
 import argparse
-import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +14,7 @@ from kafkastub.cli import groups as any_groups
 from kafkastub.cli import kafka_order, output
 from kafkastub.cli.broker import UsageError, add_broker_options, with_client
 from kafkastub.cli.common import FAILED, add_action
+from kafkastub.cli.streams_groups_named import inputs, internal_topics, selected
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from kafkastub.client.streams_groups import Group, Member
 
 STATES: Final = ("Empty", "NotReady", "Stable", "Assigning", "Reconciling", "Dead")
-_INTERNAL: Final = re.compile(
-    r".*(-changelog|-repartition|-subscription-registration-topic|-subscription-response-topic"
-    r"|.-KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d+-topic)",
-    re.ASCII | re.DOTALL,
-)
-"""The names that Kafka Streams gives its topics, behind the application's id."""
 _Row = dict[str, Any]
 
 
@@ -73,15 +67,6 @@ def _add_group_scope(parser: argparse.ArgumentParser) -> None:
     scope = parser.add_mutually_exclusive_group(required=True)
     scope.add_argument("--group", action="append", metavar="GROUP", help="a group; may be given several times")
     scope.add_argument("--all-groups", action="store_true", help="every streams group")
-
-
-def selected(arguments: argparse.Namespace, client: Client) -> list[str]:
-    """The groups that the options name, each once."""
-    if arguments.all_groups:
-        from kafkastub.client import streams_groups
-
-        return kafka_order.names(one.group_id for one in streams_groups.list_groups(client))
-    return list(dict.fromkeys(arguments.group))
 
 
 def _list(arguments: argparse.Namespace, client: Client) -> int:
@@ -281,20 +266,6 @@ def _print_deleted(done: list[str], failed: dict[str, str], with_topics: list[st
         print(f"Deletion of associated internal topics of the streams groups ({shown}) was successful.")
 
 
-def internal_topics(client: Client, group_id: str) -> list[str]:
-    """The topics of the group's own, by their names too: others are named, and left out. Raises BrokerError."""
-    from kafkastub.client import streams_groups
-
-    found = []
-    for topic in streams_groups.describe(client, group_id).internal_topics:
-        if topic.startswith(f"{group_id}-") and _INTERNAL.fullmatch(topic):
-            found.append(topic)
-        else:
-            what = f"The internal topic '{topic}' is not inferred as internal"
-            output.error(f"{what} and thus will not be deleted with the group '{group_id}'.")
-    return found
-
-
 def _delete_topics(client: Client, names: list[str]) -> str | None:
     """Why it failed."""
     from kafkastub.client import BrokerError, topics
@@ -316,14 +287,6 @@ def _delete_offsets(arguments: argparse.Namespace, client: Client) -> int:
             return _executed(error.as_java_prints_it)
     arguments.profile = "kafka"
     return any_groups.delete_offsets(arguments, client)
-
-
-def inputs(client: Client, group_id: str) -> list[tuple[str, int]]:
-    """The partitions of source topics of which the group has an offset. Raises BrokerError."""
-    from kafkastub.client import groups, streams_groups
-
-    sources = streams_groups.describe(client, group_id).source_topics
-    return kafka_order.partitions(place for place in groups.offsets(client, group_id) if place[0] in sources)
 
 
 def _width(cells: Any) -> int:

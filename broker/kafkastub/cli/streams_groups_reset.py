@@ -10,6 +10,7 @@ from kafkastub.cli.broker import UsageError, add_broker_options, with_client
 from kafkastub.cli.common import FAILED, add_action
 from kafkastub.cli.groups_reset import Planner, add_scenarios, show
 from kafkastub.cli.log_places import Partition, Plan
+from kafkastub.cli.streams_groups_named import inputs, internal_topics, selected
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -38,7 +39,6 @@ def add_to(actions: Commands) -> None:
 
 
 def _reset(arguments: argparse.Namespace, client: Client) -> int:
-    from kafkastub.cli.streams_groups import selected
     from kafkastub.client import BrokerError
 
     if not (arguments.topic or arguments.all_topics or arguments.from_file):
@@ -91,7 +91,6 @@ def _reset_one(arguments: argparse.Namespace, client: Client, group_id: str) -> 
 
 def _delete_topics(arguments: argparse.Namespace, client: Client, group_id: str) -> bool:
     """Whether nothing went wrong."""
-    from kafkastub.cli.streams_groups import internal_topics
     from kafkastub.client import BrokerError, topics
     from kafkawire.errors import ErrorCode
 
@@ -114,8 +113,6 @@ class _StreamsPlanner(Planner):
     """Offsets go only where the group has some already."""
 
     def scope(self) -> list[Partition]:
-        from kafkastub.cli.streams_groups import inputs
-
         if self.arguments.all_topics:
             return inputs(self.client, self.group_id)
         found = super().scope()

@@ -150,7 +150,7 @@ def kill_one(stage: Stage, instances: Sequence[Running], *topics: str) -> Runnin
     wrong = Wrong("there is nobody to kill")
     for one in [*instances] * ATTEMPTS:
         try:
-            stage.kill_in_transaction(one, *topics, seconds=LONGER_THAN_OTHERS, settled=LONGER_THAN_OTHERS)
+            stage.kill_in_transaction(one, *topics, seconds=LONGER_THAN_OTHERS, others=LONGER_THAN_OTHERS)
             return one
         except Wrong as error:
             wrong = error
