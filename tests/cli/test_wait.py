@@ -95,3 +95,17 @@ def test_a_transaction_that_there_is_not_is_dead(ask: Ask):
 @pytest.mark.parametrize("member", ["one", "=orders:0", "one=orders", "one=orders:x"])
 def test_a_member_that_is_none_is_refused(ask: Ask, member: str):
     assert ask("assigned", "shipping", member)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("member", "says"),
+    [
+        ("one=0", "'0' is no task: SUBTOPOLOGY:N is wanted, 0:1"),
+        ("one", "'one' is no task: SUBTOPOLOGY:N is wanted, 0:1"),
+        ("=0:1", "'=0:1' names no member: MEMBER=SUBTOPOLOGY:N,… is wanted, one=0:1"),
+    ],
+)
+def test_what_is_no_task_is_refused_as_one(ask: Ask, member: str, says: str):
+    status, _, said = ask("streams-group", "app", member)
+    assert status == 2
+    assert says in said

@@ -177,19 +177,24 @@ def _quiet(arguments: argparse.Namespace) -> Ask:
 
 def _member(text: str) -> tuple[str, Sequence[dict[str, Any]]]:
     """`one=orders:0,orders:1`; nothing behind the sign for a member that has nothing."""
-    name, sign, places = text.rpartition("=")
-    found = []
-    for place in filter(None, places.split(",")):
-        topic, colon, index = place.rpartition(":")
-        if not colon or not index.isascii() or not index.isdigit():
-            raise argparse.ArgumentTypeError(f"{place!r} is no partition: TOPIC:N is wanted, orders:0")
-        found.append({"topic": topic, "partition": int(index)})
-    if not sign or not name:
-        raise argparse.ArgumentTypeError(f"{text!r} names no member: MEMBER=TOPIC:N,… is wanted, one=orders:0")
-    return name, found
+    name, found = _named_places(text, "partition", "TOPIC:N", "orders:0")
+    return name, [{"topic": topic, "partition": index} for topic, index in found]
 
 
 def _tasks(text: str) -> tuple[str, Sequence[dict[str, Any]]]:
     """`one=0:0,0:1`: tasks, as `_member` has partitions."""
-    name, found = _member(text)
-    return name, [{"subtopology": one["topic"], "partition": one["partition"]} for one in found]
+    name, found = _named_places(text, "task", "SUBTOPOLOGY:N", "0:1")
+    return name, [{"subtopology": subtopology, "partition": index} for subtopology, index in found]
+
+
+def _named_places(text: str, kind: str, form: str, example: str) -> tuple[str, list[tuple[str, int]]]:
+    name, sign, places = text.rpartition("=")
+    found = []
+    for place in filter(None, places.split(",")):
+        first, colon, index = place.rpartition(":")
+        if not colon or not index.isascii() or not index.isdigit():
+            raise argparse.ArgumentTypeError(f"{place!r} is no {kind}: {form} is wanted, {example}")
+        found.append((first, int(index)))
+    if not sign or not name:
+        raise argparse.ArgumentTypeError(f"{text!r} names no member: MEMBER={form},… is wanted, one={example}")
+    return name, found
