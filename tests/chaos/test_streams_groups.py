@@ -68,6 +68,19 @@ def test_tasks_have_one_instance_each_once_it_is_over(seed: int, level: int) -> 
         assert found == Counter(EVERY)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_no_session_ends_of_who_does_not_come_back(seed: int) -> None:
+    """Kafka Streams that asks for its offsets then is told UNKNOWN_MEMBER_ID, and ends for good."""
+    with (
+        KafkaStub(topics={"lines": 4}, config=QUICK, chaos=seed, chaos_level=3) as stub,
+        Instance(stub.bootstrap_servers, "a") as instance,
+    ):
+        for _ in range(300):
+            beat(instance)
+        acts = [act.what for act in stub.chaos.acts]
+    assert not [act for act in acts if "the session of" in act]
+
+
 def test_heartbeats_meet_something() -> None:
     with KafkaStub(topics={"lines": 4}, config=QUICK, chaos=1, chaos_level=3) as stub:
         with Instance(stub.bootstrap_servers, "a") as instance:

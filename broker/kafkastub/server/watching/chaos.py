@@ -123,11 +123,15 @@ class Mover:
         self._broker.rearm()
 
     def _end_session(self, move: Move) -> None:
-        """A member is thrown out, as one is that was silent for too long."""
+        """A member is thrown out, as one is that was silent for too long.
+
+        None of a streams group: Kafka Streams may ask for its offsets before it hears of that, and an instance that is
+        refused there with UNKNOWN_MEMBER_ID ends for good.
+        """
         state = self._broker.state
         if state.groups.loading is not None:
             return
-        groups = [group for group in state.coordinator.groups.values() if group.size]
+        groups = [one for one in state.coordinator.groups.values() if one.size and one.group_type != "streams"]
         if not groups:
             return
         group = groups[int(move.draw * len(groups))]
