@@ -56,6 +56,7 @@ def test_every_record_of_a_consumer_group_is_told(records: DataFrame) -> None:
         "assignor": "range",
         "regular_expression": None,
         "protocols": None,
+        "process_id": None,
     }
     targets = [(row.member_id, named(row.assigned)) for row in told["TARGET_ASSIGNMENT_MEMBER"][:3]]
     assert targets == [
