@@ -25,7 +25,8 @@ from kafkastub.conformance.streaming import (
 )
 from kafkawire.errors import ErrorCode as E
 
-case = partial(any_case, since="4.4", before="streams groups of an earlier kind, or none")
+case = partial(any_case, since="4.2", before="UNSUPPORTED_VERSION, there are no streams groups")
+later = partial(any_case, since="4.4")
 
 API, TOLD = "StreamsGroupHeartbeat", "StreamsGroupDescribe"
 SOURCE = "KIP-1071; Kafka: GroupMetadataManager.streamsGroupHeartbeat"
@@ -42,7 +43,13 @@ def plain(on: Broker, **more: Any) -> Streamer:
     return Streamer(on, topology(subtopology("0", on.some_topic(), **more)))
 
 
-@case(API, "The first member has all tasks, and is told when to come again.", source=SOURCE, also=SEEN)
+@later(
+    API,
+    "The first member has all tasks, and is told when to come again.",
+    source=SOURCE,
+    also=SEEN,
+    before="task_offset_interval_ms is 0",
+)
 def first_member(on: Broker) -> None:
     member = plain(on)
     answer = member.join()
@@ -52,7 +59,14 @@ def first_member(on: Broker) -> None:
     member.assigned(0, 1, 2)
 
 
-@case(API, "From version 1 on it is told how far behind a task may be.", source=SOURCE, versions=(1, 1), also=SEEN)
+@later(
+    API,
+    "From version 1 on it is told how far behind a task may be.",
+    source=SOURCE,
+    versions=(1, 1),
+    also=SEEN,
+    before="there is no version 1",
+)
 def recovery_lag(on: Broker) -> None:
     expect(plain(on).join(), acceptable_recovery_lag=at_least(0))
 
@@ -315,7 +329,13 @@ def shut_down(on: Broker) -> None:
         expect_that("whether it is named", member.name in statuses(answer)[0][1], True)
 
 
-@case(API, "Who answers queries of which partitions is told where it is new to a member.", source=SOURCE, also=SEEN)
+@later(
+    API,
+    "Who answers queries of which partitions is told where it is new to a member.",
+    source=SOURCE,
+    also=SEEN,
+    before="the epoch of endpoints is another",
+)
 def endpoints(on: Broker) -> None:
     topic = on.some_topic()
     member = Streamer(on, topology(subtopology("0", topic)))
@@ -337,7 +357,13 @@ def endpoints(on: Broker) -> None:
 # Static members.
 
 
-@case(API, "A static member that comes back in time has its tasks, under another id.", source=STATIC, also=SEEN)
+@later(
+    API,
+    "A static member that comes back in time has its tasks, under another id.",
+    source=STATIC,
+    also=SEEN,
+    before="INVALID_REQUEST, there are no static members",
+)
 def static_return(on: Broker) -> None:
     member = Streamer(on, topology(subtopology("0", on.some_topic())), instance="i1")
     member.join()
@@ -349,7 +375,13 @@ def static_return(on: Broker) -> None:
     expect(member.beat(), error_code=E.FENCED_INSTANCE_ID)
 
 
-@case(API, "An instance id is one member's at a time: UNRELEASED_INSTANCE_ID.", source=STATIC, also=SEEN)
+@later(
+    API,
+    "An instance id is one member's at a time: UNRELEASED_INSTANCE_ID.",
+    source=STATIC,
+    also=SEEN,
+    before="INVALID_REQUEST, there are no static members",
+)
 def static_taken(on: Broker) -> None:
     member = Streamer(on, topology(subtopology("0", on.some_topic())), instance="i1")
     member.join()

@@ -19,7 +19,8 @@ from kafkastub.conformance.streaming import (
 )
 from kafkawire.errors import ErrorCode as E
 
-case = partial(any_case, since="4.4", before="streams groups of an earlier kind, or none")
+case = partial(any_case, since="4.2", before="UNSUPPORTED_VERSION, there are no streams groups")
+later = partial(any_case, since="4.4")
 
 API, TOLD = "StreamsGroupHeartbeat", "StreamsGroupDescribe"
 DESCRIBED = "KIP-1071; Kafka: GroupMetadataManager.streamsGroupDescribe"
@@ -101,7 +102,13 @@ def emptied(on: Broker) -> None:
     expect_that("its topology", told.topology.epoch, 1)
 
 
-@case(TOLD, "How far tasks are restored is told as members said it.", source=DESCRIBED, also=SEEN)
+@later(
+    TOLD,
+    "How far tasks are restored is told as members said it.",
+    source=DESCRIBED,
+    also=SEEN,
+    before="INVALID_REQUEST, there are no task offsets",
+)
 def task_offsets(on: Broker) -> None:
     member = streaming(on)
     offset, end = ({"subtopology_id": "0", "partition": 1, "offset": number} for number in (5, 9))

@@ -23,7 +23,7 @@ from kafkastub.conformance.streaming import (
 )
 from kafkawire.errors import ErrorCode as E
 
-case = partial(any_case, since="4.4", before="streams groups of an earlier kind, or none")
+case = partial(any_case, since="4.2", before="UNSUPPORTED_VERSION, there are no streams groups")
 
 API, TOLD = "StreamsGroupHeartbeat", "StreamsGroupDescribe"
 CHECKED = "KIP-1071; Kafka: KafkaApis.handleStreamsGroupHeartbeat"
