@@ -211,7 +211,7 @@ _BY_HAND: dict[str, list[Subtopology]] = {
     "regex": [Subtopology("0", ["regex-in"], ["a.*"])],
     "many": [
         Subtopology("0", ["many-in"], [], [], ["many-inner"]),
-        Subtopology("1", [], [], [], [], [TopicInfo("many-inner", 20_000)]),
+        Subtopology("1", [], [], [], [], [TopicInfo("many-inner", 15_000)]),
     ],
     "exists": _kept(TopicInfo("good-in4"), source="exists-in"),
     "forbidden": _kept(TopicInfo("no-b"), TopicInfo("no-a"), TopicInfo("forbidden-kept"), source="forbidden-in"),
