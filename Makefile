@@ -69,7 +69,7 @@ check: $(PIPELINE)
 	$(BIN)/python -m tests.oracle.releases --check
 
 oracle: $(DEV)
-	$(PYTEST) -m oracle $(ARGS)
+	$(PYTEST) -m oracle -n $(WORKERS) --dist loadfile $(ARGS)
 
 oracle-expiry: $(DEV)
 	$(PYTEST) -m oracle_expiry $(ARGS)
