@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kafkastub.coordinator.records import ConsumerRecord
+from kafkastub.coordinator.records import ConsumerRecord, OfGroup, OfMember
 
 Partitions = Mapping[bytes, frozenset[int]]
 """Partitions by topic id."""
@@ -33,27 +33,6 @@ class ClassicMemberMetadata(NamedTuple):
     supported_protocols: tuple[ClassicProtocol, ...]
 
 
-class _OfGroup(ConsumerRecord):
-    """A tombstone of what a group has once."""
-
-    __slots__ = ("group_id",)
-    __match_args__ = ("group_id",)
-
-    def __init__(self, group_id: str) -> None:
-        self.group_id = group_id
-
-
-class _OfMember(ConsumerRecord):
-    """A tombstone of what each member has."""
-
-    __slots__ = ("group_id", "member_id")
-    __match_args__ = ("group_id", "member_id")
-
-    def __init__(self, group_id: str, member_id: str) -> None:
-        self.group_id = group_id
-        self.member_id = member_id
-
-
 @dataclass(slots=True, repr=False, eq=False)
 class ConsumerGroupMetadata(ConsumerRecord):
     """A group's epoch.
@@ -67,7 +46,7 @@ class ConsumerGroupMetadata(ConsumerRecord):
     metadata_hash: int = 0
 
 
-class ConsumerGroupMetadataTombstone(_OfGroup):
+class ConsumerGroupMetadataTombstone(OfGroup, ConsumerRecord):
     """The group is gone; the tombstones of everything else in it come before."""
 
     __slots__ = ()
@@ -85,7 +64,7 @@ class ConsumerGroupPartitionMetadata(ConsumerRecord):
     topics: tuple[str, ...] = ()
 
 
-class ConsumerGroupPartitionMetadataTombstone(_OfGroup):
+class ConsumerGroupPartitionMetadataTombstone(OfGroup, ConsumerRecord):
     """Written with the first epoch after such a record was found."""
 
     __slots__ = ()
@@ -115,7 +94,7 @@ class ConsumerGroupMemberMetadata(ConsumerRecord):
     classic: ClassicMemberMetadata | None = None
 
 
-class ConsumerGroupMemberMetadataTombstone(_OfMember):
+class ConsumerGroupMemberMetadataTombstone(OfMember, ConsumerRecord):
     """A member is gone; the tombstones of its assignments come before."""
 
     __slots__ = ()
@@ -134,7 +113,7 @@ class ConsumerGroupTargetAssignmentMetadata(ConsumerRecord):
     assignment_timestamp: int = 0
 
 
-class ConsumerGroupTargetAssignmentMetadataTombstone(_OfGroup):
+class ConsumerGroupTargetAssignmentMetadataTombstone(OfGroup, ConsumerRecord):
     """There is no target assignment any more."""
 
     __slots__ = ()
@@ -149,7 +128,7 @@ class ConsumerGroupTargetAssignmentMember(ConsumerRecord):
     partitions: Partitions
 
 
-class ConsumerGroupTargetAssignmentMemberTombstone(_OfMember):
+class ConsumerGroupTargetAssignmentMemberTombstone(OfMember, ConsumerRecord):
     """A member is to have nothing: it is on its way out."""
 
     __slots__ = ()
@@ -172,7 +151,7 @@ class ConsumerGroupCurrentMemberAssignment(ConsumerRecord):
     pending_revocation: EpochsOfPartitions
 
 
-class ConsumerGroupCurrentMemberAssignmentTombstone(_OfMember):
+class ConsumerGroupCurrentMemberAssignmentTombstone(OfMember, ConsumerRecord):
     """A member has nothing: it is on its way out, or a static one is replaced."""
 
     __slots__ = ()

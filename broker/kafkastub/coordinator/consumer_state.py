@@ -8,7 +8,7 @@ another order than they are written in, here the rest of the group stays.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from kafkastub.coordinator.consumer_records import (
     ConsumerGroupCurrentMemberAssignment,
@@ -27,9 +27,10 @@ from kafkastub.coordinator.consumer_records import (
     ConsumerGroupTargetAssignmentMetadataTombstone,
 )
 from kafkastub.coordinator.records import ConsumerRecord
+from kafkastub.coordinator.typed_state import Place, RecordsOfType, TypedGroupState
 
 
-class ConsumerGroupState:
+class ConsumerGroupState(TypedGroupState):
     """One group, as its records say; to be read only.
 
     Attributes:
@@ -53,72 +54,12 @@ class ConsumerGroupState:
         self.expressions: dict[str, ConsumerGroupRegularExpression] = {}
         self.partition_metadata: ConsumerGroupPartitionMetadata | None = None
 
-    def copy(self) -> ConsumerGroupState:
-        """Another one that is the same; records, which nobody changes, are shared."""
-        copied = ConsumerGroupState()
-        for name in self.__slots__:
-            value = getattr(self, name)
-            setattr(copied, name, value.copy() if type(value) is dict else value)
-        return copied
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing left of it."""
-        return not any(getattr(self, name) for name in self.__slots__)
-
 
 ConsumerStates = dict[str, ConsumerGroupState]
 """The groups, by id."""
 
 
-class RecordKey(NamedTuple):
-    """What stands for a record's key: two records with the same are about the same thing.
-
-    Attributes:
-        part: the attribute of `ConsumerGroupState` that the record is in.
-        name: a member id, or a regular expression; "" for what a group has once.
-    """
-
-    part: str
-    group_id: str
-    name: str
-
-
-def key_of(record: ConsumerRecord) -> tuple[RecordKey, bool]:
-    """A record's key, and whether it has a value; else it is a tombstone."""
-    part, name, has_value = _PARTS[type(record)]
-    return RecordKey(part, record.group_id, getattr(record, name) if name else ""), has_value
-
-
-def held(groups: ConsumerStates, key: RecordKey) -> ConsumerRecord | None:
-    """The last record with that key, None where there is none or a tombstone."""
-    state = groups.get(key.group_id)
-    if state is None:
-        return None
-    found: ConsumerRecord | dict[str, ConsumerRecord] | None = getattr(state, key.part)
-    return found.get(key.name) if isinstance(found, dict) else found
-
-
-def apply(groups: ConsumerStates, record: ConsumerRecord) -> None:
-    """Make a record true."""
-    part, name, has_value = _PARTS[type(record)]
-    group_id = record.group_id
-    state = groups.get(group_id)
-    if state is None:
-        if not has_value:
-            return
-        state = groups[group_id] = ConsumerGroupState()
-    if not name:
-        setattr(state, part, record if has_value else None)
-    elif has_value:
-        getattr(state, part)[getattr(record, name)] = record
-    else:
-        getattr(state, part).pop(getattr(record, name), None)
-    if not has_value and state.is_empty:
-        del groups[group_id]
-
-
-def weight(record: ConsumerRecord) -> int:
+def _weight(record: ConsumerRecord) -> int:
     """Bytes that a record takes in memory, roughly."""
     if isinstance(record, ConsumerGroupCurrentMemberAssignment):
         return _A_RECORD + sum(map(_weight_of, (record.assigned, record.pending_revocation)))
@@ -142,20 +83,23 @@ _A_TOPIC: Final = 200
 _A_PARTITION: Final = 60
 _A_TEXT: Final = 60
 """Bytes of each, measured on 64 bits."""
-_PARTS: Final[dict[type[ConsumerRecord], tuple[str, str, bool]]] = {
-    ConsumerGroupMetadata: ("metadata", "", True),
-    ConsumerGroupMetadataTombstone: ("metadata", "", False),
-    ConsumerGroupPartitionMetadata: ("partition_metadata", "", True),
-    ConsumerGroupPartitionMetadataTombstone: ("partition_metadata", "", False),
-    ConsumerGroupMemberMetadata: ("members", "member_id", True),
-    ConsumerGroupMemberMetadataTombstone: ("members", "member_id", False),
-    ConsumerGroupTargetAssignmentMetadata: ("target_metadata", "", True),
-    ConsumerGroupTargetAssignmentMetadataTombstone: ("target_metadata", "", False),
-    ConsumerGroupTargetAssignmentMember: ("target", "member_id", True),
-    ConsumerGroupTargetAssignmentMemberTombstone: ("target", "member_id", False),
-    ConsumerGroupCurrentMemberAssignment: ("current", "member_id", True),
-    ConsumerGroupCurrentMemberAssignmentTombstone: ("current", "member_id", False),
-    ConsumerGroupRegularExpression: ("expressions", "regular_expression", True),
-    ConsumerGroupRegularExpressionTombstone: ("expressions", "regular_expression", False),
-}
-"""Where each is, under what, and whether it is there."""
+RECORDS: Final = RecordsOfType(
+    ConsumerGroupState,
+    {
+        ConsumerGroupMetadata: Place("metadata", "", True),
+        ConsumerGroupMetadataTombstone: Place("metadata", "", False),
+        ConsumerGroupPartitionMetadata: Place("partition_metadata", "", True),
+        ConsumerGroupPartitionMetadataTombstone: Place("partition_metadata", "", False),
+        ConsumerGroupMemberMetadata: Place("members", "member_id", True),
+        ConsumerGroupMemberMetadataTombstone: Place("members", "member_id", False),
+        ConsumerGroupTargetAssignmentMetadata: Place("target_metadata", "", True),
+        ConsumerGroupTargetAssignmentMetadataTombstone: Place("target_metadata", "", False),
+        ConsumerGroupTargetAssignmentMember: Place("target", "member_id", True),
+        ConsumerGroupTargetAssignmentMemberTombstone: Place("target", "member_id", False),
+        ConsumerGroupCurrentMemberAssignment: Place("current", "member_id", True),
+        ConsumerGroupCurrentMemberAssignmentTombstone: Place("current", "member_id", False),
+        ConsumerGroupRegularExpression: Place("expressions", "regular_expression", True),
+        ConsumerGroupRegularExpressionTombstone: Place("expressions", "regular_expression", False),
+    },
+    _weight,
+)

@@ -8,68 +8,60 @@ live in the group types' packages.
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import TYPE_CHECKING, Any, Final, Union, cast
+from typing import TYPE_CHECKING, Any, Final, Union
 
 from kafkastub.coordinator.offsets import OffsetStore
 from kafkastub.coordinator.records import (
-    ConsumerRecord,
     GroupMetadata,
     GroupTombstone,
     OffsetCommit,
     OffsetTombstone,
     PendingOffsets,
     Record,
-    ShareRecord,
-    StreamsRecord,
     TransactionMarker,
     TypedRecord,
 )
 
 if TYPE_CHECKING:
-    from kafkastub.coordinator.consumer_state import ConsumerStates, RecordKey
-    from kafkastub.coordinator.share_state import ShareRecordKey, ShareStates
-    from kafkastub.coordinator.streams_state import StreamsRecordKey, StreamsStates
+    from kafkastub.coordinator.consumer_state import ConsumerStates
+    from kafkastub.coordinator.share_state import ShareStates
+    from kafkastub.coordinator.streams_state import StreamsStates
+    from kafkastub.coordinator.typed_state import RecordKey, RecordsOfType
 
 _A_MEMBER: Final = 500
 """Bytes of a member of a generation, beside its subscription and its assignment."""
-GroupKey = Union[str, "RecordKey", "ShareRecordKey", "StreamsRecordKey"]
+GroupKey = Union[str, "RecordKey"]
 """What stands for the key of a record about a group: the id of a classic one, or what and which of another."""
+
+
+def _of_type(group_type: str) -> RecordsOfType:
+    """Loaded with the first record of such a group: most brokers have none."""
+    if group_type == "consumer":
+        from kafkastub.coordinator import consumer_state
+
+        return consumer_state.RECORDS
+    if group_type == "share":
+        from kafkastub.coordinator import share_state
+
+        return share_state.RECORDS
+    from kafkastub.coordinator import streams_state
+
+    return streams_state.RECORDS
 
 
 def key_of(record: GroupMetadata | GroupTombstone | TypedRecord) -> tuple[GroupKey, bool]:
     """A record's key, and whether it has a value; else it is a tombstone."""
     if not isinstance(record, TypedRecord):
         return record.group_id, isinstance(record, GroupMetadata)
-    if isinstance(record, ShareRecord):
-        from kafkastub.coordinator import share_state  # most brokers have no such group
-
-        return share_state.key_of(record)
-    if isinstance(record, StreamsRecord):
-        from kafkastub.coordinator import streams_state
-
-        return streams_state.key_of(record)
-    from kafkastub.coordinator import consumer_state
-
-    assert isinstance(record, ConsumerRecord)
-    return consumer_state.key_of(record)
+    return _of_type(record.group_type).key_of(record)
 
 
 def weight_of_group(record: Record) -> int:
     """Bytes that a record about a group takes in memory, roughly; 0 of any other, whose size has a limit."""
     if isinstance(record, GroupMetadata):
         return sum(_A_MEMBER + len(one.subscription) + len(one.assignment) for one in record.members)
-    if isinstance(record, ConsumerRecord):
-        from kafkastub.coordinator import consumer_state
-
-        return consumer_state.weight(record)
-    if isinstance(record, ShareRecord):
-        from kafkastub.coordinator import share_state
-
-        return share_state.weight(record)
-    if isinstance(record, StreamsRecord):
-        from kafkastub.coordinator import streams_state
-
-        return streams_state.weight(record)
+    if isinstance(record, TypedRecord):
+        return _of_type(record.group_type).weight(record)
     return 0
 
 
@@ -113,18 +105,8 @@ class HardState:
             self.generations.pop(record.group_id, None)
         elif isinstance(record, PendingOffsets):
             self.offsets.apply_pending(record)
-        elif isinstance(record, ConsumerRecord):
-            from kafkastub.coordinator import consumer_state
-
-            consumer_state.apply(self.consumer, record)
-        elif isinstance(record, ShareRecord):
-            from kafkastub.coordinator import share_state
-
-            share_state.apply(self.share, record)
-        elif isinstance(record, StreamsRecord):
-            from kafkastub.coordinator import streams_state
-
-            streams_state.apply(self.streams, record)
+        elif isinstance(record, TypedRecord):
+            _of_type(record.group_type).apply(getattr(self, record.group_type), record)
 
     def complete(self, marker: TransactionMarker) -> None:
         """Make a marker true, in its groups."""
@@ -134,17 +116,9 @@ class HardState:
         """The last record about a group with that key; None where there is none, or a tombstone."""
         if isinstance(key, str):
             return self.generations.get(key)
-        if len(key) == 3:
-            from kafkastub.coordinator import consumer_state
+        from kafkastub.coordinator import typed_state
 
-            return consumer_state.held(self.consumer, key)
-        if key.group_type == "share":
-            from kafkastub.coordinator import share_state
-
-            return share_state.held(self.share, cast("ShareRecordKey", key))
-        from kafkastub.coordinator import streams_state
-
-        return streams_state.held(self.streams, cast("StreamsRecordKey", key))
+        return typed_state.held(getattr(self, key.group_type), key)
 
     def knows(self, group_id: str) -> bool:
         """Whether there is anything of the group."""

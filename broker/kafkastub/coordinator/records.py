@@ -12,7 +12,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from kafkawire.messages.offset_commit_request import OffsetCommitRequestPartition
 from kafkawire.rows import Run
@@ -254,6 +254,7 @@ class TypedRecord:
     __match_args__: tuple[str, ...] = ()
     """Their attributes, in order."""
 
+    group_type: ClassVar[str]
     group_id: str
 
     def __eq__(self, other: object) -> bool:
@@ -270,22 +271,46 @@ class TypedRecord:
         return f"{type(self).__name__}({told})"
 
 
+class OfGroup(TypedRecord):
+    """A tombstone of what a group has once."""
+
+    __slots__ = ("group_id",)
+    __match_args__ = ("group_id",)
+
+    def __init__(self, group_id: str) -> None:
+        self.group_id = group_id
+
+
+class OfMember(TypedRecord):
+    """A tombstone of what each member has."""
+
+    __slots__ = ("group_id", "member_id")
+    __match_args__ = ("group_id", "member_id")
+
+    def __init__(self, group_id: str, member_id: str) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+
+
 class ConsumerRecord(TypedRecord):
     """What the records of consumer groups have in common (KIP-848); they are in `consumer_records`."""
 
     __slots__ = ()
+    group_type = "consumer"
 
 
 class ShareRecord(TypedRecord):
     """What the records of share groups have in common (KIP-932); they are in `share_records`."""
 
     __slots__ = ()
+    group_type = "share"
 
 
 class StreamsRecord(TypedRecord):
     """What the records of streams groups have in common (KIP-1071); they are in `streams_records`."""
 
     __slots__ = ()
+    group_type = "streams"
 
 
 Record = OffsetCommit | OffsetTombstone | GroupMetadata | GroupTombstone | PendingOffsets | TypedRecord

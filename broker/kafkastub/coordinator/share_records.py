@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kafkastub.coordinator.records import ShareRecord
+from kafkastub.coordinator.records import OfGroup, OfMember, ShareRecord
 
 Partitions = Mapping[bytes, frozenset[int]]
 """Partitions by topic id."""
@@ -27,27 +27,6 @@ class TopicPartitions(NamedTuple):
     partitions: frozenset[int]
 
 
-class _OfGroup(ShareRecord):
-    """A tombstone of what a group has once."""
-
-    __slots__ = ("group_id",)
-    __match_args__ = ("group_id",)
-
-    def __init__(self, group_id: str) -> None:
-        self.group_id = group_id
-
-
-class _OfMember(ShareRecord):
-    """A tombstone of what each member has."""
-
-    __slots__ = ("group_id", "member_id")
-    __match_args__ = ("group_id", "member_id")
-
-    def __init__(self, group_id: str, member_id: str) -> None:
-        self.group_id = group_id
-        self.member_id = member_id
-
-
 @dataclass(slots=True, repr=False, eq=False)
 class ShareGroupMetadata(ShareRecord):
     """A group's epoch.
@@ -61,7 +40,7 @@ class ShareGroupMetadata(ShareRecord):
     metadata_hash: int = 0
 
 
-class ShareGroupMetadataTombstone(_OfGroup):
+class ShareGroupMetadataTombstone(OfGroup, ShareRecord):
     """The group is gone; the tombstones of everything else in it come before."""
 
     __slots__ = ()
@@ -84,7 +63,7 @@ class ShareGroupMemberMetadata(ShareRecord):
     subscribed_topic_names: tuple[str, ...]
 
 
-class ShareGroupMemberMetadataTombstone(_OfMember):
+class ShareGroupMemberMetadataTombstone(OfMember, ShareRecord):
     """A member is gone; the tombstones of its assignments come before."""
 
     __slots__ = ()
@@ -103,7 +82,7 @@ class ShareGroupTargetAssignmentMetadata(ShareRecord):
     assignment_timestamp: int = 0
 
 
-class ShareGroupTargetAssignmentMetadataTombstone(_OfGroup):
+class ShareGroupTargetAssignmentMetadataTombstone(OfGroup, ShareRecord):
     """There is no target assignment any more."""
 
     __slots__ = ()
@@ -118,7 +97,7 @@ class ShareGroupTargetAssignmentMember(ShareRecord):
     partitions: Partitions
 
 
-class ShareGroupTargetAssignmentMemberTombstone(_OfMember):
+class ShareGroupTargetAssignmentMemberTombstone(OfMember, ShareRecord):
     """A member is to have nothing: it is on its way out."""
 
     __slots__ = ()
@@ -140,7 +119,7 @@ class ShareGroupCurrentMemberAssignment(ShareRecord):
     assigned: Partitions
 
 
-class ShareGroupCurrentMemberAssignmentTombstone(_OfMember):
+class ShareGroupCurrentMemberAssignmentTombstone(OfMember, ShareRecord):
     """A member has nothing: it is on its way out."""
 
     __slots__ = ()
@@ -162,7 +141,7 @@ class ShareGroupStatePartitionMetadata(ShareRecord):
     deleting: Mapping[bytes, str]
 
 
-class ShareGroupStatePartitionMetadataTombstone(_OfGroup):
+class ShareGroupStatePartitionMetadataTombstone(OfGroup, ShareRecord):
     """The group is about to be gone."""
 
     __slots__ = ()

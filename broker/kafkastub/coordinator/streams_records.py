@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from kafkastub.coordinator.records import StreamsRecord
+from kafkastub.coordinator.records import OfGroup, OfMember, StreamsRecord
 
 Tasks = Mapping[str, frozenset[int]]
 """Partitions by subtopology id."""
@@ -43,27 +43,6 @@ class WrittenTopology(Protocol):
     def subtopologies(self) -> Sequence[Any]: ...
 
 
-class _OfGroup(StreamsRecord):
-    """A tombstone of what a group has once."""
-
-    __slots__ = ("group_id",)
-    __match_args__ = ("group_id",)
-
-    def __init__(self, group_id: str) -> None:
-        self.group_id = group_id
-
-
-class _OfMember(StreamsRecord):
-    """A tombstone of what each member has."""
-
-    __slots__ = ("group_id", "member_id")
-    __match_args__ = ("group_id", "member_id")
-
-    def __init__(self, group_id: str, member_id: str) -> None:
-        self.group_id = group_id
-        self.member_id = member_id
-
-
 @dataclass(slots=True, repr=False, eq=False)
 class StreamsGroupMetadata(StreamsRecord):
     """A group's epoch.
@@ -86,7 +65,7 @@ class StreamsGroupMetadata(StreamsRecord):
     failed_description_topology_epoch: int = NO_TOPOLOGY_EPOCH
 
 
-class StreamsGroupMetadataTombstone(_OfGroup):
+class StreamsGroupMetadataTombstone(OfGroup, StreamsRecord):
     """The group is gone; the tombstones of its members come before, that of its topology after."""
 
     __slots__ = ()
@@ -100,7 +79,7 @@ class StreamsGroupTopology(StreamsRecord):
     topology: WrittenTopology
 
 
-class StreamsGroupTopologyTombstone(_OfGroup):
+class StreamsGroupTopologyTombstone(OfGroup, StreamsRecord):
     """The group is gone."""
 
     __slots__ = ()
@@ -130,7 +109,7 @@ class StreamsGroupMemberMetadata(StreamsRecord):
     client_tags: Pairs = ()
 
 
-class StreamsGroupMemberMetadataTombstone(_OfMember):
+class StreamsGroupMemberMetadataTombstone(OfMember, StreamsRecord):
     """A member is gone; the tombstones of its assignments come before."""
 
     __slots__ = ()
@@ -149,7 +128,7 @@ class StreamsGroupTargetAssignmentMetadata(StreamsRecord):
     assignment_timestamp: int = 0
 
 
-class StreamsGroupTargetAssignmentMetadataTombstone(_OfGroup):
+class StreamsGroupTargetAssignmentMetadataTombstone(OfGroup, StreamsRecord):
     """There is no target assignment any more."""
 
     __slots__ = ()
@@ -164,7 +143,7 @@ class StreamsGroupTargetAssignmentMember(StreamsRecord):
     tasks: TasksOfKinds
 
 
-class StreamsGroupTargetAssignmentMemberTombstone(_OfMember):
+class StreamsGroupTargetAssignmentMemberTombstone(OfMember, StreamsRecord):
     """A member is to have nothing: it is on its way out."""
 
     __slots__ = ()
@@ -189,7 +168,7 @@ class StreamsGroupCurrentMemberAssignment(StreamsRecord):
     pending_revocation: EpochsOfKinds
 
 
-class StreamsGroupCurrentMemberAssignmentTombstone(_OfMember):
+class StreamsGroupCurrentMemberAssignmentTombstone(OfMember, StreamsRecord):
     """A member has nothing: it is on its way out."""
 
     __slots__ = ()
