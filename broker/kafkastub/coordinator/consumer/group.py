@@ -13,7 +13,7 @@ from kafkastub.coordinator.consumer.commits import check_commit, check_fetch
 from kafkastub.coordinator.consumer.held import HeldRevocations
 from kafkastub.coordinator.consumer.member import ConsumerMember, MemberState
 from kafkastub.coordinator.consumer.owners import Owners
-from kafkastub.coordinator.consumer.subscriptions import Subscriptions, decrease, increase, most
+from kafkastub.coordinator.consumer.subscriptions import Subscriptions, most
 from kafkastub.coordinator.consumer.timers import MemberTimers
 from kafkastub.coordinator.consumer_records import (
     ConsumerGroupCurrentMemberAssignment,
@@ -31,33 +31,29 @@ from kafkastub.coordinator.consumer_records import (
     ConsumerGroupTargetAssignmentMetadataTombstone,
 )
 from kafkastub.coordinator.group import (
-    NOT_DUE,
     Consideration,
     GroupDescription,
     MemberDescription,
     PartitionCheck,
 )
 from kafkastub.coordinator.modern.assignment import Assignment
+from kafkastub.coordinator.modern.counts import decrease, increase
+from kafkastub.coordinator.modern.group import FIRST_EPOCH, ModernGroup
 from kafkastub.coordinator.modern.partition_sets import written_and_read
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.records import Record
-from kafkastub.coordinator.turn import Turn
-from kafkastub.deadlines import Deadlines
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import string_timeline_order
 
-FIRST_EPOCH: Final = 1
 NO_ASSIGNMENT: Final[Assignment] = {}
 
 
-class ConsumerGroup:
+class ConsumerGroup(ModernGroup[ConsumerMember]):
     """One group.
 
     Attributes:
         epoch: raised by whatever asks for a new target.
-        target_epoch: the epoch that the target was computed for.
         metadata_hash: what the group knows its topics by.
-        members: by member id.
         static_members: member id by group instance id.
         target: by member id.
         owners: who has what.
@@ -68,8 +64,6 @@ class ConsumerGroup:
 
     Soft, and lost on a reload:
         timers: by member id.
-        metadata_stale: the topics may be others than those that the epoch was made for.
-        assigned_at: when the target was computed, timer milliseconds; None where nothing keeps from a new one.
         held: members whose word that they have let go of partitions does not count; None where there never were any.
         expressions: the resolution of regular expressions; belongs to `expressions`.
     """
@@ -77,41 +71,29 @@ class ConsumerGroup:
     __slots__ = (
         "_assignors",
         "_homogeneous",
-        "_peak",
         "_reconciled",
-        "assigned_at",
-        "check_at",
         "classic_members",
         "classic_protocols",
         "epoch",
         "expressions",
-        "group_id",
         "has_partition_metadata",
         "held",
-        "members",
         "metadata_hash",
-        "metadata_stale",
         "owners",
         "static_members",
         "subscriptions",
         "target",
-        "target_epoch",
-        "target_timestamp",
         "timers",
     )
 
     group_type: Final = "consumer"
     lasting: Final = False
     protocol_type: Final = "consumer"
-    state_timestamp: Final = None
 
     def __init__(self, group_id: str, topics: SubscribedTopics) -> None:
-        self.group_id = group_id
+        super().__init__(group_id)
         self.epoch = FIRST_EPOCH
-        self.target_epoch = FIRST_EPOCH
-        self.target_timestamp = 0
         self.metadata_hash = 0
-        self.members: dict[str, ConsumerMember] = {}
         self.static_members: dict[str, str] = {}
         self.target: dict[str, Assignment] = {}
         self.owners = Owners()
@@ -120,15 +102,11 @@ class ConsumerGroup:
         self.classic_protocols: dict[str, int] = {}
         self.has_partition_metadata = False
         self.timers: dict[str, MemberTimers] = {}
-        self.metadata_stale = True
-        self.assigned_at: int | None = None
         self.held: HeldRevocations | None = None
         self.expressions: Any = None
-        self.check_at = NOT_DUE
         self._assignors: dict[str, int] = {}
         self._reconciled: dict[int, int] = {}
         self._homogeneous: bool | None = None
-        self._peak = 0
 
     # -- what it looks like --------------------------------------------------------------------------------------
 
@@ -140,20 +118,6 @@ class ConsumerGroup:
         if self.epoch > self.target_epoch:
             return "Assigning"
         return "Stable" if self._reconciled.get(self.target_epoch, 0) == len(self.members) else "Reconciling"
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it is in the state Empty."""
-        return not self.members
-
-    @property
-    def size(self) -> int:
-        """How many members it has."""
-        return len(self.members)
-
-    def in_order(self) -> list[ConsumerMember]:
-        """The members in the order in which Kafka goes through them."""
-        return [self.members[member_id] for member_id in string_timeline_order(self.members, self._peak)]
 
     @property
     def homogeneous(self) -> bool:
@@ -194,14 +158,6 @@ class ConsumerGroup:
         """The member that has the instance id."""
         member_id = None if instance_id is None else self.static_members.get(instance_id)
         return None if member_id is None else self.members[member_id]
-
-    def member(self, member_id: str) -> ConsumerMember:
-        """A member. Raises UNKNOWN_MEMBER_ID."""
-        member = self.members.get(member_id)
-        if member is None:
-            what = f"Member {member_id} is not a member of group {self.group_id}."
-            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, what)
-        return member
 
     def target_of(self, member_id: str) -> Assignment:
         """What the member is to have."""
@@ -262,19 +218,10 @@ class ConsumerGroup:
             return
         check_fetch(self.member(member_id), member_epoch)
 
-    def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> int | None:
-        """A commit keeps no session alive here, and each offset has its own age."""
-        return None
-
     def validate_offset_delete(self) -> None:
         """Offsets of topics that nobody subscribes to may be deleted at any time."""
 
     # -- the end -------------------------------------------------------------------------------------------------
-
-    def validate_delete(self) -> None:
-        """Raises NON_EMPTY_GROUP while the group has members."""
-        if self.members:
-            raise KafkaError(ErrorCode.NON_EMPTY_GROUP)
 
     def tombstones(self) -> list[Record]:
         """The records that end it, but for those of its offsets. Kafka: createGroupTombstoneRecords."""
@@ -301,8 +248,7 @@ class ConsumerGroup:
     def update(self, member: ConsumerMember) -> None:
         """A member has changed, or come."""
         self._replace(self.members.get(member.member_id), member)
-        self._peak = max(self._peak, len(self.members) + 1)  # Kafka's map makes room before it looks who is there
-        self.members[member.member_id] = member
+        self._put(member.member_id, member)
 
     def resolve(self, regex: str, record: ConsumerGroupRegularExpression | None) -> None:
         """A regular expression matches these topics, or is none any more."""
@@ -318,16 +264,13 @@ class ConsumerGroup:
             if old.instance_id is not None:
                 self.static_members.pop(old.instance_id, None)
             if old.state is MemberState.STABLE:
-                epoch = old.member_epoch
-                self._reconciled[epoch] -= 1
-                if not self._reconciled[epoch]:
-                    del self._reconciled[epoch]
+                decrease(self._reconciled, old.member_epoch)
         if new is not None:
             self._count(new, increase)
             if new.instance_id is not None:
                 self.static_members[new.instance_id] = new.member_id
             if new.state is MemberState.STABLE:
-                self._reconciled[new.member_epoch] = self._reconciled.get(new.member_epoch, 0) + 1
+                increase(self._reconciled, new.member_epoch)
 
     def _count(self, member: ConsumerMember, step: Callable[[dict[str, int], str], None]) -> None:
         if member.server_assignor is not None:
@@ -364,13 +307,6 @@ class ConsumerGroup:
         member = self.members.get(record.member_id)
         if member is not None:
             self.update(member_records.without_assignment(member))
-
-    def _apply_target_epoch(self, record: ConsumerGroupTargetAssignmentMetadata) -> None:
-        self.target_epoch = record.assignment_epoch
-        self.target_timestamp = record.assignment_timestamp
-
-    def _apply_no_target_epoch(self, record: ConsumerGroupTargetAssignmentMetadataTombstone) -> None:
-        self.target_epoch, self.target_timestamp = -1, 0
 
     def _apply_target(self, record: ConsumerGroupTargetAssignmentMember) -> None:
         self.target[record.member_id] = {t: written_and_read(some) for t, some in record.partitions.items()}

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.consumer_records import ConsumerGroupRegularExpression
+from kafkastub.coordinator.modern.counts import decrease, increase
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 
 
@@ -133,20 +134,6 @@ class Subscriptions:
             if name not in by_name and name not in by_regex:
                 self._topics.discard(name, self._group_id)
                 self.lost = True
-
-
-def increase(counts: dict[str, int], key: str) -> None:
-    """One more."""
-    counts[key] = counts.get(key, 0) + 1
-
-
-def decrease(counts: dict[str, int], key: str) -> None:
-    """One less; at none the key is gone."""
-    count = counts.get(key, 0)
-    if count > 1:
-        counts[key] = count - 1
-    else:
-        counts.pop(key, None)
 
 
 def most(counts: Mapping[str, int], order: Iterable[str]) -> str | None:

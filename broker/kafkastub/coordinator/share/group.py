@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
-from kafkastub.coordinator.group import NOT_DUE, GroupDescription, MemberDescription, PartitionCheck
+from kafkastub.coordinator.group import GroupDescription, MemberDescription, PartitionCheck
 from kafkastub.coordinator.modern.assignment import Assignment
+from kafkastub.coordinator.modern.counts import decrease, increase
+from kafkastub.coordinator.modern.group import FIRST_EPOCH, ModernGroup
 from kafkastub.coordinator.modern.partition_sets import written_and_read
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.records import Record
@@ -30,22 +32,18 @@ from kafkastub.coordinator.share_records import (
     ShareGroupTargetAssignmentMetadataTombstone,
 )
 from kafkastub.coordinator.turn import Turn
-from kafkastub.deadlines import Deadline, Deadlines
+from kafkastub.deadlines import Deadline
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.java_order import string_timeline_order
 
-FIRST_EPOCH: Final = 1
 NO_ASSIGNMENT: Final[Assignment] = {}
 
 
-class ShareGroup:
+class ShareGroup(ModernGroup[ShareMember]):
     """One group.
 
     Attributes:
         epoch: raised by whatever asks for a new target.
-        target_epoch: the epoch that the target was computed for.
         metadata_hash: what the group knows its topics by.
-        members: by member id.
         target: by member id.
         partition_metadata: of which partitions the state is kept; None before the first of them.
         subscribed: how many members subscribe to a topic, by its name.
@@ -53,57 +51,39 @@ class ShareGroup:
     Soft, and lost on a reload:
         sessions: by member id.
         session_timeout_ms: of the group, when a session was last armed.
-        metadata_stale: the topics may be others than those that the epoch was made for.
-        assigned_at: when the target was computed, timer milliseconds; None where nothing keeps from a new one.
         initializing_since: when `partition_metadata` was written, timer milliseconds.
         quiet: the last heartbeat found nothing to do for the group, and nothing has changed since.
     """
 
     __slots__ = (
-        "_peak",
         "_topics",
-        "assigned_at",
-        "check_at",
         "epoch",
-        "group_id",
         "initializing_since",
-        "members",
         "metadata_hash",
-        "metadata_stale",
         "partition_metadata",
         "quiet",
         "session_timeout_ms",
         "sessions",
         "subscribed",
         "target",
-        "target_epoch",
-        "target_timestamp",
     )
 
     group_type: Final = "share"
     protocol_type: Final = "share"
-    state_timestamp: Final = None
     lasting: Final = True
 
     def __init__(self, group_id: str, topics: SubscribedTopics) -> None:
-        self.group_id = group_id
+        super().__init__(group_id)
         self._topics = topics
         self.epoch = FIRST_EPOCH
-        self.target_epoch = FIRST_EPOCH
-        self.target_timestamp = 0
         self.metadata_hash = 0
-        self.members: dict[str, ShareMember] = {}
         self.target: dict[str, Assignment] = {}
         self.partition_metadata: ShareGroupStatePartitionMetadata | None = None
         self.subscribed: dict[str, int] = {}
         self.sessions: dict[str, Deadline[Turn]] = {}
         self.session_timeout_ms = -1
-        self.metadata_stale = True
-        self.assigned_at: int | None = None
         self.initializing_since = 0
         self.quiet = False
-        self.check_at = NOT_DUE
-        self._peak = 0
 
     # -- what it looks like --------------------------------------------------------------------------------------
 
@@ -113,31 +93,9 @@ class ShareGroup:
         return "Stable" if self.members else "Empty"
 
     @property
-    def is_empty(self) -> bool:
-        """Whether it is in the state Empty."""
-        return not self.members
-
-    @property
-    def size(self) -> int:
-        """How many members it has."""
-        return len(self.members)
-
-    def in_order(self) -> list[ShareMember]:
-        """The members in the order in which Kafka goes through them."""
-        return [self.members[member_id] for member_id in string_timeline_order(self.members, self._peak)]
-
-    @property
     def homogeneous(self) -> bool:
         """Whether all members subscribe to the same."""
         return is_homogeneous(self.subscribed, len(self.members))
-
-    def member(self, member_id: str) -> ShareMember:
-        """A member. Raises UNKNOWN_MEMBER_ID."""
-        member = self.members.get(member_id)
-        if member is None:
-            what = f"Member {member_id} is not a member of group {self.group_id}."
-            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, what)
-        return member
 
     def target_of(self, member_id: str) -> Assignment:
         """What the member is to have."""
@@ -147,9 +105,9 @@ class ShareGroup:
         """How many members subscribe to a topic, once the one is gone and the other one is there."""
         counts = dict(self.subscribed)
         for name in () if old is None else old.subscribed_topic_names:
-            _decrease(counts, name)
+            decrease(counts, name)
         for name in () if new is None else new.subscribed_topic_names:
-            counts[name] = counts.get(name, 0) + 1
+            increase(counts, name)
         return counts
 
     def described(self) -> GroupDescription:
@@ -192,10 +150,6 @@ class ShareGroup:
     def validate_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
         """Anybody may fetch what is not there. Kafka: OffsetMetadataManager.fetchOffsets."""
 
-    def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> int | None:
-        """Nothing is ever committed here."""
-        return None
-
     def validate_offset_delete(self) -> None:
         """Raises GROUP_ID_NOT_FOUND."""
         self._refuse_offsets()
@@ -204,11 +158,6 @@ class ShareGroup:
         raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {self.group_id} is not a consumer group.")
 
     # -- the end -------------------------------------------------------------------------------------------------
-
-    def validate_delete(self) -> None:
-        """Raises NON_EMPTY_GROUP while the group has members."""
-        if self.members:
-            raise KafkaError(ErrorCode.NON_EMPTY_GROUP)
 
     def tombstones(self) -> list[Record]:
         """The records that end it. Kafka: createGroupTombstoneRecords."""
@@ -241,8 +190,7 @@ class ShareGroup:
 
     def _update(self, member: ShareMember) -> None:
         old = self.members.get(member.member_id)
-        self._peak = max(self._peak, len(self.members) + 1)  # Kafka's map makes room before it looks who is there
-        self.members[member.member_id] = member
+        self._put(member.member_id, member)
         before = frozenset[str]() if old is None else old.subscribed_topic_names
         self._subscribe(before, member.subscribed_topic_names)
 
@@ -253,9 +201,9 @@ class ShareGroup:
         for name in after - before:
             if name not in counts:
                 self._topics.add(name, self.group_id)
-            counts[name] = counts.get(name, 0) + 1
+            increase(counts, name)
         for name in before - after:
-            _decrease(counts, name)
+            decrease(counts, name)
             if name not in counts:
                 self._topics.discard(name, self.group_id)
 
@@ -285,13 +233,6 @@ class ShareGroup:
         if member is not None:
             self._update(members_of.without_assignment(member))
 
-    def _apply_target_epoch(self, record: ShareGroupTargetAssignmentMetadata) -> None:
-        self.target_epoch = record.assignment_epoch
-        self.target_timestamp = record.assignment_timestamp
-
-    def _apply_no_target_epoch(self, record: ShareGroupTargetAssignmentMetadataTombstone) -> None:
-        self.target_epoch, self.target_timestamp = -1, 0
-
     def _apply_target(self, record: ShareGroupTargetAssignmentMember) -> None:
         self.target[record.member_id] = {t: written_and_read(some) for t, some in record.partitions.items()}
 
@@ -305,14 +246,6 @@ class ShareGroup:
 def is_homogeneous(subscribed: dict[str, int], members: int) -> bool:
     """Whether so many members all subscribe to the same. Kafka: ModernGroup.subscriptionType."""
     return all(count == members for count in subscribed.values())
-
-
-def _decrease(counts: dict[str, int], name: str) -> None:
-    count = counts.get(name, 0)
-    if count > 1:
-        counts[name] = count - 1
-    else:
-        counts.pop(name, None)
 
 
 _CHANGES: Final[dict[type[Record], Callable[[ShareGroup, Any], None]]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.group import StreamsGroup
@@ -13,7 +14,6 @@ from kafkastub.coordinator.streams.member import (
     assignment_record,
 )
 from kafkastub.coordinator.streams.tasks import EMPTY_WITH_EPOCHS
-from kafkastub.coordinator.streams.timers import MemberTimers
 from kafkastub.coordinator.streams_records import (
     StreamsGroupCurrentMemberAssignmentTombstone,
     StreamsGroupMemberMetadataTombstone,

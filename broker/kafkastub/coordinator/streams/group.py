@@ -9,13 +9,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from kafkastub.coordinator.group import (
-    NOT_DUE,
     Consideration,
     GroupDescription,
     MemberDescription,
     PartitionCheck,
 )
+from kafkastub.coordinator.modern.counts import decrease, increase
+from kafkastub.coordinator.modern.group import FIRST_EPOCH, ModernGroup
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
+from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams import member as members_of
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
@@ -24,7 +26,6 @@ from kafkastub.coordinator.streams.offsets import check_commit, check_fetch
 from kafkastub.coordinator.streams.runners import Runners
 from kafkastub.coordinator.streams.soft_state import SoftState
 from kafkastub.coordinator.streams.tasks import EMPTY, TasksTuple
-from kafkastub.coordinator.streams.timers import MemberTimers
 from kafkastub.coordinator.streams.topology import Topology
 from kafkastub.coordinator.streams_records import (
     NO_TOPOLOGY_EPOCH,
@@ -42,21 +43,16 @@ from kafkastub.coordinator.streams_records import (
     StreamsGroupTopologyTombstone,
 )
 from kafkastub.coordinator.turn import Turn
-from kafkastub.deadlines import Deadline, Deadlines
+from kafkastub.deadlines import Deadline
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.java_order import string_timeline_order
-
-FIRST_EPOCH: Final = 1
 
 
-class StreamsGroup:
+class StreamsGroup(ModernGroup[StreamsMember]):
     """One group.
 
     Attributes:
         metadata: its epoch, and what else is in the record of it.
-        target_epoch: the epoch that the target was computed for.
         topology: what it runs; None before its record.
-        members: by member id.
         static_members: member id by group instance id.
         target: by member id.
         target_version: raised with each change of the target.
@@ -66,27 +62,17 @@ class StreamsGroup:
         soft: what members said and were told.
         timers: by member id.
         initial_delay: until when the first members are waited for; None before there was such a wait.
-        metadata_stale: the topics may be others than those that the epoch was made for.
-        assigned_at: when the target was computed, timer milliseconds; None where nothing keeps from a new one.
     """
 
     __slots__ = (
-        "_peak",
         "_reconciled",
         "_topics",
-        "assigned_at",
-        "check_at",
-        "group_id",
         "initial_delay",
-        "members",
         "metadata",
-        "metadata_stale",
         "runners",
         "soft",
         "static_members",
         "target",
-        "target_epoch",
-        "target_timestamp",
         "target_version",
         "timers",
         "topology",
@@ -94,17 +80,13 @@ class StreamsGroup:
 
     group_type: Final = "streams"
     protocol_type: Final = "streams"
-    state_timestamp: Final = None
     lasting: Final = False
 
     def __init__(self, group_id: str, topics: SubscribedTopics) -> None:
-        self.group_id = group_id
+        super().__init__(group_id)
         self._topics = topics
         self.metadata = StreamsGroupMetadata(group_id, FIRST_EPOCH)
-        self.target_epoch = FIRST_EPOCH
-        self.target_timestamp = 0
         self.topology: Topology | None = None
-        self.members: dict[str, StreamsMember] = {}
         self.static_members: dict[str, str] = {}
         self.target: dict[str, TasksTuple] = {}
         self.target_version = 0
@@ -112,10 +94,6 @@ class StreamsGroup:
         self.soft = SoftState()
         self.timers: dict[str, MemberTimers] = {}
         self.initial_delay: Deadline[Turn] | None = None
-        self.metadata_stale = True
-        self.assigned_at: int | None = None
-        self.check_at = NOT_DUE
-        self._peak = 0
         self._reconciled: dict[int, int] = {}
 
     # -- what it looks like --------------------------------------------------------------------------------------
@@ -141,32 +119,10 @@ class StreamsGroup:
             return "Assigning"
         return "Stable" if self._reconciled.get(self.target_epoch, 0) == len(self.members) else "Reconciling"
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether it is in the state Empty."""
-        return not self.members
-
-    @property
-    def size(self) -> int:
-        """How many members it has."""
-        return len(self.members)
-
-    def in_order(self) -> list[StreamsMember]:
-        """The members in the order in which Kafka goes through them."""
-        return [self.members[member_id] for member_id in string_timeline_order(self.members, self._peak)]
-
     def static_member(self, instance_id: str) -> StreamsMember | None:
         """The member that has the instance id."""
         member_id = self.static_members.get(instance_id)
         return None if member_id is None else self.members[member_id]
-
-    def member(self, member_id: str) -> StreamsMember:
-        """A member. Raises UNKNOWN_MEMBER_ID."""
-        member = self.members.get(member_id)
-        if member is None:
-            what = f"Member {member_id} is not a member of group {self.group_id}."
-            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, what)
-        return member
 
     def target_of(self, member_id: str) -> TasksTuple:
         """What the member is to have."""
@@ -228,19 +184,10 @@ class StreamsGroup:
             return
         check_fetch(self.member(member_id), member_epoch)
 
-    def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> int | None:
-        """A commit keeps no session alive here, and each offset has its own age."""
-        return None
-
     def validate_offset_delete(self) -> None:
         """Offsets of topics that the topology does not read may be deleted at any time."""
 
     # -- the end -------------------------------------------------------------------------------------------------
-
-    def validate_delete(self) -> None:
-        """Raises NON_EMPTY_GROUP while the group has members."""
-        if self.members:
-            raise KafkaError(ErrorCode.NON_EMPTY_GROUP)
 
     def tombstones(self) -> list[Record]:
         """The records that end it, but for those of its offsets. Kafka: createGroupTombstoneRecords."""
@@ -274,29 +221,26 @@ class StreamsGroup:
                 self.soft.shutdown_by = None
 
     def _replace(self, old: StreamsMember | None, new: StreamsMember | None) -> None:
-        runners, reconciled = self.runners, self._reconciled
+        runners = self.runners
         if old is not None:
             runners.remove(old.assigned, old.process_id)
             runners.remove(old.pending_revocation, old.process_id)
             if old.instance_id is not None:
                 self.static_members.pop(old.instance_id, None)
             if old.state is MemberState.STABLE:
-                reconciled[old.member_epoch] -= 1
-                if not reconciled[old.member_epoch]:
-                    del reconciled[old.member_epoch]
+                decrease(self._reconciled, old.member_epoch)
         if new is not None:
             runners.add(new.assigned, new.process_id)
             runners.add(new.pending_revocation, new.process_id)
             if new.instance_id is not None:
                 self.static_members[new.instance_id] = new.member_id
             if new.state is MemberState.STABLE:
-                reconciled[new.member_epoch] = reconciled.get(new.member_epoch, 0) + 1
+                increase(self._reconciled, new.member_epoch)
 
     def _update(self, member: StreamsMember) -> None:
         member_id = member.member_id
         self._replace(self.members.get(member_id), member)
-        self._peak = max(self._peak, len(self.members) + 1)  # Kafka's map makes room before it looks who is there
-        self.members[member_id] = member
+        self._put(member_id, member)
         self.soft.endpoints.pop(member_id, None)
 
     def _known(self, member_id: str) -> StreamsMember:
@@ -342,13 +286,6 @@ class StreamsGroup:
         member = self.members.get(record.member_id)
         if member is not None:
             self._update(members_of.without_assignment(member))
-
-    def _apply_target_epoch(self, record: StreamsGroupTargetAssignmentMetadata) -> None:
-        self.target_epoch = record.assignment_epoch
-        self.target_timestamp = record.assignment_timestamp
-
-    def _apply_no_target_epoch(self, record: StreamsGroupTargetAssignmentMetadataTombstone) -> None:
-        self.target_epoch, self.target_timestamp = -1, 0
 
     def _apply_target(self, record: StreamsGroupTargetAssignmentMember) -> None:
         self.target_version += 1

@@ -1,4 +1,4 @@
-"""The deadlines of a streams group's members: sessions, and until when they have to have let go of tasks."""
+"""The deadlines of a member of a group with epochs that lets go of what another is to have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class MemberTimers:
     Attributes:
         session: when it is taken for gone …
         session_timeout_ms: … so long after its last heartbeat.
-        rebalance: until when it has to have let go of tasks; None before it ever had to.
+        rebalance: until when it has to have let go of partitions, or tasks; None before it ever had to.
     """
 
     __slots__ = ("rebalance", "session", "session_timeout_ms")
