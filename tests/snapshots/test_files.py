@@ -20,7 +20,13 @@ from kafkastub.conformance.differential.play import NotThere, Play
 from kafkastub.conformance.differential.running import KINDS
 from kafkastub.conformance.differential.scenario import Scenario
 from kafkastub.conformance.differential.stage import Stage
+from kafkawire.messages.alter_replica_log_dirs_request import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
 from tests.conftest import CONFIG
+from tests.persistence.speaker import Speaker
 from tests.snapshots.test_like_a_fresh_start import running
 from tests.snapshots.whole_state import differences, quiet, reload, whole
 
@@ -89,6 +95,16 @@ def test_a_file_has_segments_that_kafka_could_read(filled: KafkaStub, tmp_path: 
     with zipfile.ZipFile(tmp_path / "seed.kafkastub") as archive:
         assert "orders-0/00000000000000000000.log" in archive.namelist()
     assert (tmp_path / "seed.kafkastub").stat().st_mode & 0o077 == 0, "users' hashes are in it"
+
+
+def test_a_file_keeps_a_wish_for_a_partition_that_cannot_be(tmp_path: Path) -> None:
+    with KafkaStub(config=CONFIG | {"log.dirs": "/one,/two"}) as stub:
+        wished = AlterReplicaLogDir("/two", [AlterReplicaLogDirTopic("b", [-1])])
+        with Speaker(stub.bootstrap_servers) as speaker:
+            speaker.ask(AlterReplicaLogDirsRequest([wished]), 2)
+        stub.snapshot().save(tmp_path / "seed.kafkastub")
+    with KafkaStub(config=CONFIG | {"log.dirs": "/one,/two"}, snapshot=tmp_path / "seed.kafkastub") as other:
+        assert other.snapshot().topics == {}
 
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])

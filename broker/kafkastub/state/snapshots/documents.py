@@ -54,7 +54,7 @@ _MORE: Final[Check] = fields(
         "logger_levels": by_name(text),
         "held": listed(text),
         "held_share_groups": listed(text),
-        "dirs_wished": listed(parts(_NODE, text, _NODE, text)),
+        "dirs_wished": listed(parts(_NODE, text, _INT, text)),  # a client may wish for any partition
         "topics": listed(fields({"coordinators": _flag, "partitions": listed(_PARTITION, at_least=1)})),
     }
 )
