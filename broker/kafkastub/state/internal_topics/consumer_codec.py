@@ -14,72 +14,46 @@ from kafkastub.coordinator import consumer_records as records
 from kafkastub.coordinator.consumer_records import EpochsOfPartitions, Partitions
 from kafkastub.coordinator.modern.partition_sets import of_record
 from kafkastub.coordinator.records import ConsumerRecord
-from kafkawire.messages.consumer_group_current_member_assignment_key import ConsumerGroupCurrentMemberAssignmentKey
+from kafkastub.state.internal_topics.group_codec import Form, GroupCodec, Named, of_group, of_member
 from kafkawire.messages.consumer_group_current_member_assignment_value import (
     ConsumerGroupCurrentMemberAssignmentValue,
     TopicPartitions,
 )
-from kafkawire.messages.consumer_group_member_metadata_key import ConsumerGroupMemberMetadataKey
 from kafkawire.messages.consumer_group_member_metadata_value import (
     ClassicMemberMetadata,
     ClassicProtocol,
     ConsumerGroupMemberMetadataValue,
 )
-from kafkawire.messages.consumer_group_metadata_key import ConsumerGroupMetadataKey
 from kafkawire.messages.consumer_group_metadata_value import ConsumerGroupMetadataValue
-from kafkawire.messages.consumer_group_partition_metadata_key import ConsumerGroupPartitionMetadataKey
 from kafkawire.messages.consumer_group_partition_metadata_value import (
     ConsumerGroupPartitionMetadataValue,
     TopicMetadata,
 )
-from kafkawire.messages.consumer_group_regular_expression_key import ConsumerGroupRegularExpressionKey
 from kafkawire.messages.consumer_group_regular_expression_value import ConsumerGroupRegularExpressionValue
-from kafkawire.messages.consumer_group_target_assignment_member_key import ConsumerGroupTargetAssignmentMemberKey
 from kafkawire.messages.consumer_group_target_assignment_member_value import (
     ConsumerGroupTargetAssignmentMemberValue,
     TopicPartition,
 )
-from kafkawire.messages.consumer_group_target_assignment_metadata_key import ConsumerGroupTargetAssignmentMetadataKey
 from kafkawire.messages.consumer_group_target_assignment_metadata_value import (
     ConsumerGroupTargetAssignmentMetadataValue,
 )
-from kafkawire.offsets_topic import OffsetsRecord, RecordType, encode_key, encode_value
+from kafkawire.offsets_topic import RecordType
 from kafkawire.schema import Message
-
-_VERSION: Final = 0
-
-
-def encode(record: ConsumerRecord) -> tuple[bytes, bytes | None]:
-    """Key and value; a tombstone's value is None."""
-    tombstone = _TOMBSTONES.get(type(record))
-    if tombstone is not None:
-        return encode_key(tombstone(record)), None
-    key, value = _VALUES[type(record)](record)
-    return encode_key(key), encode_value(value, _VERSION)
-
-
-def decode(record: OffsetsRecord) -> ConsumerRecord:
-    """What a record of a consumer group says."""
-    value, tombstone = _DECODERS[record.type]
-    return tombstone(record.key) if record.value is None else value(record.key, record.value)
-
 
 # -- encoding ----------------------------------------------------------------------------------------------------------
 
 
-def _metadata(record: records.ConsumerGroupMetadata) -> tuple[Message, Message]:
-    value = ConsumerGroupMetadataValue(record.epoch, record.metadata_hash)
-    return ConsumerGroupMetadataKey(record.group_id), value
+def _metadata(record: records.ConsumerGroupMetadata) -> Message:
+    return ConsumerGroupMetadataValue(record.epoch, record.metadata_hash)
 
 
-def _partition_metadata(record: records.ConsumerGroupPartitionMetadata) -> tuple[Message, Message]:
-    value = ConsumerGroupPartitionMetadataValue([TopicMetadata(topic_name=name) for name in record.topics])
-    return ConsumerGroupPartitionMetadataKey(record.group_id), value
+def _partition_metadata(record: records.ConsumerGroupPartitionMetadata) -> Message:
+    return ConsumerGroupPartitionMetadataValue([TopicMetadata(topic_name=name) for name in record.topics])
 
 
-def _member(record: records.ConsumerGroupMemberMetadata) -> tuple[Message, Message]:
+def _member(record: records.ConsumerGroupMemberMetadata) -> Message:
     classic = record.classic
-    value = ConsumerGroupMemberMetadataValue(
+    return ConsumerGroupMemberMetadataValue(
         instance_id=record.instance_id,
         rack_id=record.rack_id,
         client_id=record.client_id,
@@ -94,29 +68,25 @@ def _member(record: records.ConsumerGroupMemberMetadata) -> tuple[Message, Messa
             classic.session_timeout_ms, [ClassicProtocol(*one) for one in classic.supported_protocols]
         ),
     )
-    return ConsumerGroupMemberMetadataKey(record.group_id, record.member_id), value
 
 
-def _target_metadata(record: records.ConsumerGroupTargetAssignmentMetadata) -> tuple[Message, Message]:
-    value = ConsumerGroupTargetAssignmentMetadataValue(record.assignment_epoch, record.assignment_timestamp)
-    return ConsumerGroupTargetAssignmentMetadataKey(record.group_id), value
+def _target_metadata(record: records.ConsumerGroupTargetAssignmentMetadata) -> Message:
+    return ConsumerGroupTargetAssignmentMetadataValue(record.assignment_epoch, record.assignment_timestamp)
 
 
-def _target(record: records.ConsumerGroupTargetAssignmentMember) -> tuple[Message, Message]:
+def _target(record: records.ConsumerGroupTargetAssignmentMember) -> Message:
     topics = [TopicPartition(topic_id, sorted(some)) for topic_id, some in record.partitions.items()]
-    value = ConsumerGroupTargetAssignmentMemberValue(topics)
-    return ConsumerGroupTargetAssignmentMemberKey(record.group_id, record.member_id), value
+    return ConsumerGroupTargetAssignmentMemberValue(topics)
 
 
-def _current(record: records.ConsumerGroupCurrentMemberAssignment) -> tuple[Message, Message]:
-    value = ConsumerGroupCurrentMemberAssignmentValue(
+def _current(record: records.ConsumerGroupCurrentMemberAssignment) -> Message:
+    return ConsumerGroupCurrentMemberAssignmentValue(
         member_epoch=record.member_epoch,
         previous_member_epoch=record.previous_member_epoch,
         state=record.state,
         assigned_partitions=_topics(record.assigned),
         partitions_pending_revocation=_topics(record.pending_revocation),
     )
-    return ConsumerGroupCurrentMemberAssignmentKey(record.group_id, record.member_id), value
 
 
 def _topics(assigned: EpochsOfPartitions) -> list[TopicPartitions]:
@@ -127,39 +97,8 @@ def _topics(assigned: EpochsOfPartitions) -> list[TopicPartitions]:
     return topics
 
 
-def _expression(record: records.ConsumerGroupRegularExpression) -> tuple[Message, Message]:
-    value = ConsumerGroupRegularExpressionValue(record.topics, record.version, record.timestamp)
-    return ConsumerGroupRegularExpressionKey(record.group_id, record.regular_expression), value
-
-
-_VALUES: Final[dict[type[ConsumerRecord], Callable[[Any], tuple[Message, Message]]]] = {
-    records.ConsumerGroupMetadata: _metadata,
-    records.ConsumerGroupPartitionMetadata: _partition_metadata,
-    records.ConsumerGroupMemberMetadata: _member,
-    records.ConsumerGroupTargetAssignmentMetadata: _target_metadata,
-    records.ConsumerGroupTargetAssignmentMember: _target,
-    records.ConsumerGroupCurrentMemberAssignment: _current,
-    records.ConsumerGroupRegularExpression: _expression,
-}
-_TOMBSTONES: Final[dict[type[ConsumerRecord], Callable[[Any], Message]]] = {
-    records.ConsumerGroupMetadataTombstone: lambda record: ConsumerGroupMetadataKey(record.group_id),
-    records.ConsumerGroupPartitionMetadataTombstone: lambda record: ConsumerGroupPartitionMetadataKey(record.group_id),
-    records.ConsumerGroupMemberMetadataTombstone: lambda record: ConsumerGroupMemberMetadataKey(
-        record.group_id, record.member_id
-    ),
-    records.ConsumerGroupTargetAssignmentMetadataTombstone: lambda record: ConsumerGroupTargetAssignmentMetadataKey(
-        record.group_id
-    ),
-    records.ConsumerGroupTargetAssignmentMemberTombstone: lambda record: ConsumerGroupTargetAssignmentMemberKey(
-        record.group_id, record.member_id
-    ),
-    records.ConsumerGroupCurrentMemberAssignmentTombstone: lambda record: ConsumerGroupCurrentMemberAssignmentKey(
-        record.group_id, record.member_id
-    ),
-    records.ConsumerGroupRegularExpressionTombstone: lambda record: ConsumerGroupRegularExpressionKey(
-        record.group_id, record.regular_expression
-    ),
-}
+def _expression(record: records.ConsumerGroupRegularExpression) -> Message:
+    return ConsumerGroupRegularExpressionValue(record.topics, record.version, record.timestamp)
 
 
 # -- decoding ----------------------------------------------------------------------------------------------------------
@@ -240,35 +179,67 @@ def _expression_of(key: Any, value: Any) -> ConsumerRecord:
     )
 
 
-def _of_member(tombstone: type[Any]) -> Callable[[Any], ConsumerRecord]:
-    return lambda key: tombstone(key.group_id, key.member_id)
+def _of_expression(make: Callable[[str, str], Any]) -> Named:
+    return lambda about: make(about.group_id, about.regular_expression)
 
 
-def _of_group(tombstone: type[Any]) -> Callable[[Any], ConsumerRecord]:
-    return lambda key: tombstone(key.group_id)
-
-
-_DECODERS: Final[dict[RecordType, tuple[Callable[[Any, Any], ConsumerRecord], Callable[[Any], ConsumerRecord]]]] = {
-    RecordType.CONSUMER_GROUP_METADATA: (_metadata_of, _of_group(records.ConsumerGroupMetadataTombstone)),
-    RecordType.CONSUMER_GROUP_PARTITION_METADATA: (
+_CODEC: Final = GroupCodec[ConsumerRecord](
+    Form(
+        RecordType.CONSUMER_GROUP_METADATA,
+        of_group,
+        records.ConsumerGroupMetadata,
+        records.ConsumerGroupMetadataTombstone,
+        _metadata,
+        _metadata_of,
+    ),
+    Form(
+        RecordType.CONSUMER_GROUP_PARTITION_METADATA,
+        of_group,
+        records.ConsumerGroupPartitionMetadata,
+        records.ConsumerGroupPartitionMetadataTombstone,
+        _partition_metadata,
         _partition_metadata_of,
-        _of_group(records.ConsumerGroupPartitionMetadataTombstone),
     ),
-    RecordType.CONSUMER_GROUP_MEMBER_METADATA: (_member_of, _of_member(records.ConsumerGroupMemberMetadataTombstone)),
-    RecordType.CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA: (
+    Form(
+        RecordType.CONSUMER_GROUP_MEMBER_METADATA,
+        of_member,
+        records.ConsumerGroupMemberMetadata,
+        records.ConsumerGroupMemberMetadataTombstone,
+        _member,
+        _member_of,
+    ),
+    Form(
+        RecordType.CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
+        of_group,
+        records.ConsumerGroupTargetAssignmentMetadata,
+        records.ConsumerGroupTargetAssignmentMetadataTombstone,
+        _target_metadata,
         _target_metadata_of,
-        _of_group(records.ConsumerGroupTargetAssignmentMetadataTombstone),
     ),
-    RecordType.CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER: (
+    Form(
+        RecordType.CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
+        of_member,
+        records.ConsumerGroupTargetAssignmentMember,
+        records.ConsumerGroupTargetAssignmentMemberTombstone,
+        _target,
         _target_of,
-        _of_member(records.ConsumerGroupTargetAssignmentMemberTombstone),
     ),
-    RecordType.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT: (
+    Form(
+        RecordType.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
+        of_member,
+        records.ConsumerGroupCurrentMemberAssignment,
+        records.ConsumerGroupCurrentMemberAssignmentTombstone,
+        _current,
         _current_of,
-        _of_member(records.ConsumerGroupCurrentMemberAssignmentTombstone),
     ),
-    RecordType.CONSUMER_GROUP_REGULAR_EXPRESSION: (
+    Form(
+        RecordType.CONSUMER_GROUP_REGULAR_EXPRESSION,
+        _of_expression,
+        records.ConsumerGroupRegularExpression,
+        records.ConsumerGroupRegularExpressionTombstone,
+        _expression,
         _expression_of,
-        lambda key: records.ConsumerGroupRegularExpressionTombstone(key.group_id, key.regular_expression),
     ),
-}
+)
+encode: Final = _CODEC.encode
+decode: Final = _CODEC.decode

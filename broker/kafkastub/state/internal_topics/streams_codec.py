@@ -6,7 +6,7 @@ came with 4.2 to 4.4 are tagged fields, which older brokers skip and which are m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Final
 
 from kafkastub.coordinator import streams_records as records
@@ -22,59 +22,36 @@ from kafkastub.coordinator.streams.tasks import (
     written_epochs,
 )
 from kafkastub.coordinator.streams.topology import Subtopology, TopicInfo, Topology
-from kafkawire.messages.streams_group_current_member_assignment_key import StreamsGroupCurrentMemberAssignmentKey
+from kafkastub.state.internal_topics.group_codec import Form, GroupCodec, of_group, of_member
 from kafkawire.messages.streams_group_current_member_assignment_value import (
     StreamsGroupCurrentMemberAssignmentValue,
 )
 from kafkawire.messages.streams_group_current_member_assignment_value import TaskIds as CurrentTaskIds
-from kafkawire.messages.streams_group_member_metadata_key import StreamsGroupMemberMetadataKey
 from kafkawire.messages.streams_group_member_metadata_value import (
     Endpoint,
     KeyValue,
     StreamsGroupMemberMetadataValue,
 )
-from kafkawire.messages.streams_group_metadata_key import StreamsGroupMetadataKey
 from kafkawire.messages.streams_group_metadata_value import LastAssignmentConfig, StreamsGroupMetadataValue
-from kafkawire.messages.streams_group_target_assignment_member_key import StreamsGroupTargetAssignmentMemberKey
 from kafkawire.messages.streams_group_target_assignment_member_value import (
     StreamsGroupTargetAssignmentMemberValue,
     TaskIds,
 )
-from kafkawire.messages.streams_group_target_assignment_metadata_key import StreamsGroupTargetAssignmentMetadataKey
 from kafkawire.messages.streams_group_target_assignment_metadata_value import (
     StreamsGroupTargetAssignmentMetadataValue,
 )
-from kafkawire.messages.streams_group_topology_key import StreamsGroupTopologyKey
 from kafkawire.messages.streams_group_topology_value import CopartitionGroup as CopartitionGroupValue
 from kafkawire.messages.streams_group_topology_value import StreamsGroupTopologyValue, TopicConfig
 from kafkawire.messages.streams_group_topology_value import Subtopology as SubtopologyValue
 from kafkawire.messages.streams_group_topology_value import TopicInfo as TopicInfoValue
-from kafkawire.offsets_topic import OffsetsRecord, RecordType, encode_key, encode_value
+from kafkawire.offsets_topic import RecordType
 from kafkawire.schema import Message
-
-_VERSION: Final = 0
-
-
-def encode(record: StreamsRecord) -> tuple[bytes, bytes | None]:
-    """Key and value; a tombstone's value is None."""
-    tombstone = _TOMBSTONES.get(type(record))
-    if tombstone is not None:
-        return encode_key(tombstone(record)), None
-    key, value = _VALUES[type(record)](record)
-    return encode_key(key), encode_value(value, _VERSION)
-
-
-def decode(record: OffsetsRecord) -> StreamsRecord:
-    """What a record of a streams group says."""
-    value, tombstone = _DECODERS[record.type]
-    return tombstone(record.key) if record.value is None else value(record.key, record.value)
-
 
 # -- encoding ----------------------------------------------------------------------------------------------------------
 
 
-def _metadata(record: records.StreamsGroupMetadata) -> tuple[Message, Message]:
-    value = StreamsGroupMetadataValue(
+def _metadata(record: records.StreamsGroupMetadata) -> Message:
+    return StreamsGroupMetadataValue(
         record.epoch,
         record.metadata_hash,
         record.validated_topology_epoch,
@@ -82,14 +59,12 @@ def _metadata(record: records.StreamsGroupMetadata) -> tuple[Message, Message]:
         record.stored_description_topology_epoch,
         record.failed_description_topology_epoch,
     )
-    return StreamsGroupMetadataKey(record.group_id), value
 
 
-def _topology(record: records.StreamsGroupTopology) -> tuple[Message, Message]:
-    value = StreamsGroupTopologyValue(
+def _topology(record: records.StreamsGroupTopology) -> Message:
+    return StreamsGroupTopologyValue(
         record.topology.epoch, [_subtopology(one) for one in record.topology.subtopologies]
     )
-    return StreamsGroupTopologyKey(record.group_id), value
 
 
 def _subtopology(one: Subtopology) -> SubtopologyValue:
@@ -112,8 +87,8 @@ def _topic_info(topic: TopicInfo) -> TopicInfoValue:
     return TopicInfoValue(topic.name, topic.partitions, topic.replication_factor, configs)
 
 
-def _member(record: records.StreamsGroupMemberMetadata) -> tuple[Message, Message]:
-    value = StreamsGroupMemberMetadataValue(
+def _member(record: records.StreamsGroupMemberMetadata) -> Message:
+    return StreamsGroupMemberMetadataValue(
         record.instance_id,
         record.rack_id,
         record.client_id,
@@ -124,29 +99,25 @@ def _member(record: records.StreamsGroupMemberMetadata) -> tuple[Message, Messag
         None if record.user_endpoint is None else Endpoint(*record.user_endpoint),
         [KeyValue(*pair) for pair in record.client_tags],
     )
-    return StreamsGroupMemberMetadataKey(record.group_id, record.member_id), value
 
 
-def _target_metadata(record: records.StreamsGroupTargetAssignmentMetadata) -> tuple[Message, Message]:
-    value = StreamsGroupTargetAssignmentMetadataValue(record.assignment_epoch, record.assignment_timestamp)
-    return StreamsGroupTargetAssignmentMetadataKey(record.group_id), value
+def _target_metadata(record: records.StreamsGroupTargetAssignmentMetadata) -> Message:
+    return StreamsGroupTargetAssignmentMetadataValue(record.assignment_epoch, record.assignment_timestamp)
 
 
-def _target(record: records.StreamsGroupTargetAssignmentMember) -> tuple[Message, Message]:
+def _target(record: records.StreamsGroupTargetAssignmentMember) -> Message:
     active, standby, warmup = ([TaskIds(*one) for one in written(some)] for some in record.tasks)
-    value = StreamsGroupTargetAssignmentMemberValue(active, standby, warmup)
-    return StreamsGroupTargetAssignmentMemberKey(record.group_id, record.member_id), value
+    return StreamsGroupTargetAssignmentMemberValue(active, standby, warmup)
 
 
-def _current(record: records.StreamsGroupCurrentMemberAssignment) -> tuple[Message, Message]:
-    value = StreamsGroupCurrentMemberAssignmentValue(
+def _current(record: records.StreamsGroupCurrentMemberAssignment) -> Message:
+    return StreamsGroupCurrentMemberAssignmentValue(
         record.member_epoch,
         record.previous_member_epoch,
         record.state,
         *_current_tasks(record.assigned),
         *_current_tasks(record.pending_revocation),
     )
-    return StreamsGroupCurrentMemberAssignmentKey(record.group_id, record.member_id), value
 
 
 def _current_tasks(tasks: records.EpochsOfKinds) -> Iterable[list[CurrentTaskIds]]:
@@ -154,32 +125,6 @@ def _current_tasks(tasks: records.EpochsOfKinds) -> Iterable[list[CurrentTaskIds
     yield [CurrentTaskIds(*one) for one in written_epochs(active)]
     for some in others:
         yield [CurrentTaskIds(*one) for one in written(some)]
-
-
-_VALUES: Final[dict[type[StreamsRecord], Callable[[Any], tuple[Message, Message]]]] = {
-    records.StreamsGroupMetadata: _metadata,
-    records.StreamsGroupTopology: _topology,
-    records.StreamsGroupMemberMetadata: _member,
-    records.StreamsGroupTargetAssignmentMetadata: _target_metadata,
-    records.StreamsGroupTargetAssignmentMember: _target,
-    records.StreamsGroupCurrentMemberAssignment: _current,
-}
-_TOMBSTONES: Final[dict[type[StreamsRecord], Callable[[Any], Message]]] = {
-    records.StreamsGroupMetadataTombstone: lambda record: StreamsGroupMetadataKey(record.group_id),
-    records.StreamsGroupTopologyTombstone: lambda record: StreamsGroupTopologyKey(record.group_id),
-    records.StreamsGroupMemberMetadataTombstone: lambda record: StreamsGroupMemberMetadataKey(
-        record.group_id, record.member_id
-    ),
-    records.StreamsGroupTargetAssignmentMetadataTombstone: lambda record: StreamsGroupTargetAssignmentMetadataKey(
-        record.group_id
-    ),
-    records.StreamsGroupTargetAssignmentMemberTombstone: lambda record: StreamsGroupTargetAssignmentMemberKey(
-        record.group_id, record.member_id
-    ),
-    records.StreamsGroupCurrentMemberAssignmentTombstone: lambda record: StreamsGroupCurrentMemberAssignmentKey(
-        record.group_id, record.member_id
-    ),
-}
 
 
 # -- decoding ----------------------------------------------------------------------------------------------------------
@@ -256,28 +201,55 @@ def _epochs_of(told: Iterable[Any], member_epoch: int) -> EpochsOfTasks:
     return epochs_of(((one, one.assignment_epochs) for one in told), member_epoch)
 
 
-def _of_member(tombstone: type[Any]) -> Callable[[Any], StreamsRecord]:
-    return lambda key: tombstone(key.group_id, key.member_id)
-
-
-def _of_group(tombstone: type[Any]) -> Callable[[Any], StreamsRecord]:
-    return lambda key: tombstone(key.group_id)
-
-
-_DECODERS: Final[dict[RecordType, tuple[Callable[[Any, Any], StreamsRecord], Callable[[Any], StreamsRecord]]]] = {
-    RecordType.STREAMS_GROUP_METADATA: (_metadata_of, _of_group(records.StreamsGroupMetadataTombstone)),
-    RecordType.STREAMS_GROUP_TOPOLOGY: (_topology_of, _of_group(records.StreamsGroupTopologyTombstone)),
-    RecordType.STREAMS_GROUP_MEMBER_METADATA: (_member_of, _of_member(records.StreamsGroupMemberMetadataTombstone)),
-    RecordType.STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA: (
+_CODEC: Final = GroupCodec[StreamsRecord](
+    Form(
+        RecordType.STREAMS_GROUP_METADATA,
+        of_group,
+        records.StreamsGroupMetadata,
+        records.StreamsGroupMetadataTombstone,
+        _metadata,
+        _metadata_of,
+    ),
+    Form(
+        RecordType.STREAMS_GROUP_TOPOLOGY,
+        of_group,
+        records.StreamsGroupTopology,
+        records.StreamsGroupTopologyTombstone,
+        _topology,
+        _topology_of,
+    ),
+    Form(
+        RecordType.STREAMS_GROUP_MEMBER_METADATA,
+        of_member,
+        records.StreamsGroupMemberMetadata,
+        records.StreamsGroupMemberMetadataTombstone,
+        _member,
+        _member_of,
+    ),
+    Form(
+        RecordType.STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA,
+        of_group,
+        records.StreamsGroupTargetAssignmentMetadata,
+        records.StreamsGroupTargetAssignmentMetadataTombstone,
+        _target_metadata,
         _target_metadata_of,
-        _of_group(records.StreamsGroupTargetAssignmentMetadataTombstone),
     ),
-    RecordType.STREAMS_GROUP_TARGET_ASSIGNMENT_MEMBER: (
+    Form(
+        RecordType.STREAMS_GROUP_TARGET_ASSIGNMENT_MEMBER,
+        of_member,
+        records.StreamsGroupTargetAssignmentMember,
+        records.StreamsGroupTargetAssignmentMemberTombstone,
+        _target,
         _target_of,
-        _of_member(records.StreamsGroupTargetAssignmentMemberTombstone),
     ),
-    RecordType.STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT: (
+    Form(
+        RecordType.STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT,
+        of_member,
+        records.StreamsGroupCurrentMemberAssignment,
+        records.StreamsGroupCurrentMemberAssignmentTombstone,
+        _current,
         _current_of,
-        _of_member(records.StreamsGroupCurrentMemberAssignmentTombstone),
     ),
-}
+)
+encode: Final = _CODEC.encode
+decode: Final = _CODEC.decode
