@@ -46,7 +46,7 @@ def of_many_batches(parts: Parts) -> Parts:
     """A producer that knows far more of them than any does."""
     document = json.loads(parts["snapshot.json"])
     partition = next(one for one in document["topics"] if one["name"] == "orders")["partitions"][0]
-    partition["producers"] = [[1, 0, [[0, 0, 0, 0, 0]] * 300_000, -1, 0, 0, None]]
+    partition["producers"] = [[1, 0, [[0, 0, 0, 0, 0]] * 150_000, -1, 0, 0, None]]
     return {"snapshot.json": json.dumps(document, separators=(",", ":")).encode()}
 
 
