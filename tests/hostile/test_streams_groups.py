@@ -184,6 +184,30 @@ def test_members_that_come_and_go_leave_nothing_behind(serving: Serving, client:
     assert memory_mb(serving) - before < 60
 
 
+@linux
+@pytest.mark.behaviour("TH-25")
+def test_offsets_of_those_who_are_refused_are_not_kept(serving: Serving, client: RawClient) -> None:
+    """Who cannot be told addresses does not come in: the topics that there would be tasks for are not there."""
+    unknown = h.Subtopology("0", ["nobody-has-it"])
+    beat(client, joining(unknown, group="refusing"))
+    offsets = [h.TaskOffset("0", index, 5) for index in range(SIZE // 15)]
+    before = memory_mb(serving)
+    for number in range(200):
+        answer = beat(
+            client,
+            joining(
+                unknown,
+                group="refusing",
+                member=f"m-{number}",
+                user_endpoint=h.Endpoint("host", 1),
+                task_offsets=offsets,
+            ),
+        )
+        assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+    beat(client, h.StreamsGroupHeartbeatRequest("refusing", "m", -1))
+    assert memory_mb(serving) - before < 30
+
+
 @pytest.mark.behaviour("TH-24")
 def test_more_than_anybody_has_is_said_and_nothing_is_kept() -> None:
     with KafkaStub(topics={"orders": 4, "thousand": 1_000}) as stub, RawClient(stub.bootstrap_servers) as client:

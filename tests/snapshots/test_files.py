@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import random
+import tracemalloc
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -189,6 +191,64 @@ def test_a_file_that_is_none_is_refused_in_one_sentence(
         Snapshot.load(path, most_bytes=1 << 26)
     assert str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
+    assert refused.value.__context__ is None  # it would keep what was read
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda content: content[:-1] + b',"more":' + b"1" * (5 << 20) + b"}", r"snapshot\.json has \d+ bytes"),
+        (lambda content: content[:-1] + b',"more":[' + b"[]," * 300_000 + b"0]}", r"snapshot\.json has \d+ values"),
+    ],
+)
+def test_a_small_file_does_not_become_large(
+    filled: KafkaStub, tmp_path: Path, change: Callable[[bytes], bytes], said: str
+) -> None:
+    path = tmp_path / "seed.kafkastub"
+    filled.snapshot().save(path)
+    changed("snapshot.json", change)(path)
+    with pytest.raises(SnapshotError, match=said):
+        Snapshot.load(path, most_bytes=1 << 26)
+
+
+def test_times_of_batches_that_there_are_not_are_not_read(filled: KafkaStub, tmp_path: Path) -> None:
+    path = tmp_path / "seed.kafkastub"
+    filled.snapshot().save(path)
+    with zipfile.ZipFile(path) as archive:
+        name = next(one for one in archive.namelist() if one.endswith(".time"))
+    changed(name, lambda content: content * (1 << 20))(path)
+    tracemalloc.start()
+    try:
+        with pytest.raises(SnapshotError, match=r"the records of \w+-\d+ have more times than batches"):
+            Snapshot.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 27
+    finally:
+        tracemalloc.stop()
+
+
+def test_each_segment_of_a_coordinator_is_read_once(filled: KafkaStub, tmp_path: Path) -> None:
+    path = tmp_path / "seed.kafkastub"
+    filled.snapshot().save(path)
+
+    def again(content: bytes) -> bytes:
+        document = json.loads(content)
+        for topic in document["topics"]:
+            if topic["coordinators"]:
+                for partition in topic["partitions"]:
+                    partition["segments"] *= 100
+        return json.dumps(document).encode()
+
+    changed("snapshot.json", again)(path)
+    with zipfile.ZipFile(path) as archive:
+        name = next(one for one in archive.namelist() if one.startswith("__consumer_offsets-"))
+    changed(name, lambda content: bytes(1 << 20))(path)
+    tracemalloc.start()
+    try:
+        with pytest.raises(SnapshotError, match=r"the segments of __\w+-\d+ do not rise"):
+            Snapshot.load(path, most_bytes=1 << 26)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.fixture

@@ -38,6 +38,8 @@ TH-23  Who may not read the group: GROUP_AUTHORIZATION_FAILED, before all but TH
        principal may not describe: TOPIC_AUTHORIZATION_FAILED, behind TH-2 and before TH-1.            Kafka: KafkaApis
 TH-24  A topology of more than 5,000 parts, topics and configurations, or with more than 20,000 tasks, is
        INVALID_REQUEST with a text, and nothing of it is kept. Kafka takes what fits into a record.
+TH-25  Of a member that does not come in, because its heartbeat is refused, nothing is kept. Kafka keeps the offsets of
+       its tasks as long as the group lives.
 Not done: a plugin that keeps descriptions of topologies: members are never asked for theirs.
 """
 

@@ -127,16 +127,21 @@ class Heartbeats:
         """One heartbeat. Raises what speaks against it; then no record is written."""
         beat = _Heartbeat(request, version, turn)
         self._find(beat)
-        self._describe_itself(beat, client_id, client_host)
-        self._know_topology(beat)
-        self._configure(beat)
-        self._look_at_tasks(beat)
-        refined = self._look_for_changes(beat)
-        self._raise_epoch(beat)
-        target_epoch, target = self._target(beat, refined)
-        after = self._reconciled(beat, target_epoch, target)
-        response = self._answer(beat, after)
-        self._write(beat, after)
+        try:
+            self._describe_itself(beat, client_id, client_host)
+            self._know_topology(beat)
+            self._configure(beat)
+            self._look_at_tasks(beat)
+            refined = self._look_for_changes(beat)
+            self._raise_epoch(beat)
+            target_epoch, target = self._target(beat, refined)
+            after = self._reconciled(beat, target_epoch, target)
+            response = self._answer(beat, after)
+            self._write(beat, after)
+        except KafkaError:
+            if request.member_id not in beat.group.members:  # nobody would ever ask to forget it
+                beat.group.soft.forget(request.member_id)
+            raise
         if not beat.records:
             remember(self.context, beat.group, after, response, version)
         return Beat(response, beat.configured)

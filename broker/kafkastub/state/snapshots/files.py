@@ -11,11 +11,14 @@ in one sentence.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from shutil import copyfileobj
 from struct import Struct, unpack_from
 from typing import IO, TYPE_CHECKING, Any, Final
 from zipfile import ZIP_DEFLATED, BadZipFile, LargeZipFile, ZipFile
@@ -36,11 +39,16 @@ FORMAT: Final = 1
 """A program reads its own format and older ones."""
 MOST_BYTES: Final = 1 << 30
 """What a file may unpack to, unless somebody says otherwise."""
+_OF_DOCUMENT: Final = 16
+"""Of the bytes that a file may unpack to one in so many may be of its document,"""
+_OF_VALUES: Final = 256
+"""and to one in so many a value: each takes some 60 bytes, and others wait while they are made."""
 _FORMAT_KEY: Final = "kafkastub_snapshot"
 _DOCUMENT: Final = "snapshot.json"
 _LEVEL: Final = 1
 """Of the compression: the others take longer and give little."""
 _TIME: Final = Struct(">qq")
+_PIECE: Final = 1 << 20
 _END: Final = 22
 """Bytes of what a zip archive without a comment ends with."""
 _MOST_ENTRIES: Final = 0xFFFF
@@ -85,11 +93,12 @@ def read(file: IO[bytes], where: str, config: BrokerConfig, most_bytes: int = MO
         with ZipFile(file) as archive:
             return _read(archive, config, most_bytes)
     except SnapshotError as error:
-        raise SnapshotError(f"{where} is no snapshot that can be restored: {error}") from None
+        why = f"is no snapshot that can be restored: {error}"
     except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise SnapshotError(f"{where} is no snapshot, or damaged: {error}") from None
+        why = f"is no snapshot, or damaged: {error}"
     except (Damaged, ValueError, KeyError, RecursionError) as error:
-        raise SnapshotError(f"{where} is damaged: {error}") from None
+        why = f"is damaged: {error}"
+    raise SnapshotError(f"{where} {why}")  # out here: one with the other error in it would keep what was read
 
 
 def _check_end(file: IO[bytes], most_bytes: int) -> None:
@@ -112,14 +121,39 @@ def _read(archive: ZipFile, config: BrokerConfig, most_bytes: int) -> SavedState
     names = set(archive.namelist())
     if _DOCUMENT not in names:
         raise SnapshotError(f"there is no {_DOCUMENT} in it")
-    document = json.loads(archive.read(_DOCUMENT))
+    document = _document(archive, most_bytes)
     version = document.get(_FORMAT_KEY) if isinstance(document, dict) else None
     if type(version) is not int:
         raise SnapshotError(f"{_DOCUMENT} has no {_FORMAT_KEY}")
     if version > FORMAT:
         raise SnapshotError(f"it has format {version}, which is newer than this version knows (up to {FORMAT})")
     documents.check(document)
-    return _state(document, lambda name: archive.read(name) if name in names else b"", config)
+    return _state(document, lambda name: _content(archive, name) if name in names else b"", config)
+
+
+def _content(archive: ZipFile, name: str) -> bytes:
+    """All of it, unpacked piece by piece: between two of them other threads have their turn, and it is there once."""
+    content = io.BytesIO()
+    with archive.open(name) as entry:
+        copyfileobj(entry, content, _PIECE)
+    return content.getvalue()
+
+
+def _document(archive: ZipFile, most_bytes: int) -> Any:
+    """The document, read. Raises SnapshotError where it would become very large, ValueError where it is none."""
+    size, most = archive.getinfo(_DOCUMENT).file_size, most_bytes // _OF_DOCUMENT
+    if size > most:
+        raise SnapshotError(f"{_DOCUMENT} has {size} bytes, and {most} are the most (most_bytes)")
+    text = archive.read(_DOCUMENT)
+    values, most = sum(map(text.count, (b"[", b"{", b","))), most_bytes // _OF_VALUES
+    if values > most:
+        raise SnapshotError(f"{_DOCUMENT} has {values} values, and {most} are the most (most_bytes)")
+    return json.loads(text, object_hook=_as_it_is)
+
+
+def _as_it_is(value: dict[str, Any]) -> dict[str, Any]:
+    """Called for each object: between two of them other threads have their turn."""
+    return value
 
 
 def _state(document: Mapping[str, Any], content: Callable[[str], bytes], config: BrokerConfig) -> SavedState:
@@ -156,8 +190,8 @@ def _topic(one: Any, content: Callable[[str], bytes]) -> SavedUserTopic | SavedI
         batches = []
         for index, each in enumerate(one["partitions"]):
             name = f"{topic.name}-{index}"
-            whole = b"".join(content(f"{name}/{base:020d}.log") for base in each["segments"])
             _check_start(each, name)
+            whole = b"".join(content(f"{name}/{base:020d}.log") for base in each["segments"])
             _check(memoryview(whole), name, 0, each["log_end_offset"])
             batches.append(whole)
         starts = [each["log_start_offset"] for each in one["partitions"]]
@@ -181,7 +215,7 @@ def _segments(each: Any, name: str, content: Callable[[str], bytes]) -> Iterator
         path = f"{name}/{base:020d}"
         data = memoryview(content(f"{path}.log"))
         _check(data, name, base, following)
-        times = list(_TIME.iter_unpack(_whole(content(f"{path}.time"), _TIME.size)))
+        times = list(_TIME.iter_unpack(_times(content(f"{path}.time"), data, name)))
         offsets = [offset for offset, _ in times]
         segment = Segment(base)
         for header, batch in batches_of(data):
@@ -192,7 +226,9 @@ def _segments(each: Any, name: str, content: Callable[[str], bytes]) -> Iterator
 
 
 def _check_start(each: Any, name: str) -> None:
-    """Raises SnapshotError."""
+    """Raises SnapshotError; where a segment comes again, before it is read again."""
+    if any(base >= following for base, following in pairwise(each["segments"])):
+        raise SnapshotError(f"the segments of {name} do not rise")
     if not 0 <= each["log_start_offset"] <= each["log_end_offset"]:
         raise SnapshotError(f"the log of {name} starts behind its end")
 
@@ -206,5 +242,9 @@ def _check(data: memoryview, name: str, base: int, end: int) -> None:
         raise SnapshotError(f"the records of {name} go to offset {stop}, and its log ends at {end}")
 
 
-def _whole(data: bytes, size: int) -> bytes:
-    return data[: len(data) - len(data) % size]
+def _times(data: bytes, batches: memoryview, name: str) -> bytes:
+    """Those that are whole. Raises SnapshotError for more than there can be batches: each takes ten times its bytes."""
+    count = len(data) // _TIME.size
+    if count > len(batches) // HEADER_SIZE:
+        raise SnapshotError(f"the records of {name} have more times than batches")
+    return data[: count * _TIME.size]
