@@ -6,7 +6,6 @@ wrong ones, topics that come, grow and go, commits with epochs old and new (KIP-
 
 from __future__ import annotations
 
-import contextlib
 import random
 from collections.abc import Callable
 
@@ -14,12 +13,11 @@ from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.consuming import MEMBERS, Member
 from kafkastub.conformance.differential.mixing import Mixing
-from kafkastub.conformance.differential.play import NotThere, Play
+from kafkastub.conformance.differential.play import Play
 from kafkastub.conformance.differential.script import G1, G2, G3, Script
 from kafkastub.conformance.differential.stage import GROUP
 
 STEPS = 40
-TRIES_A_STEP = 20
 GROUPS = (G1, G2, G3)
 TRANSACTIONAL_ID = "<p>tx1"
 SET, DELETE = 0, 1
@@ -86,14 +84,7 @@ class ConsumersGenerator(Mixing):
         if not self.known:
             for group in GROUPS:
                 self._configure(group, "consumer.assignment.interval.ms", "0")
-        for _ in range(steps * TRIES_A_STEP):
-            if len(self.play.scenario.steps) >= steps:
-                break
-            before = len(self.play.scenario.steps)
-            with contextlib.suppress(NotThere):
-                self.random.choices(list(weights), list(weights.values()))[0]()
-            if self.mixes and len(self.play.scenario.steps) > before:
-                self.learn()
+        self.play.fill(steps, self.random, weights, self.learn)
 
     # Offsets.
 

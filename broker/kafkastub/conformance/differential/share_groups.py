@@ -7,14 +7,13 @@ and go, configurations of groups, and offsets that an administrator alters.
 
 from __future__ import annotations
 
-import contextlib
 import random
 from collections.abc import Callable
 
 from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.data_batches import T0, TRANSACTIONAL
-from kafkastub.conformance.differential.play import NotThere, Play
+from kafkastub.conformance.differential.play import Play
 from kafkastub.conformance.differential.script import G1, Script
 from kafkastub.conformance.differential.share_fetches import ShareFetches
 from kafkastub.conformance.differential.share_members import GROUPS, OWN
@@ -23,7 +22,6 @@ from kafkastub.conformance.differential.stage import GROUP
 from kafkawire.records import NewRecord, build_batch
 
 STEPS = 40
-TRIES_A_STEP = 20
 TRANSACTIONAL_ID = "<p>tx1"
 SET, DELETE = 0, 1
 LOCK_MS, PASSED_MS = 1000, 1500
@@ -100,14 +98,7 @@ class ShareGenerator(ShareStates, ShareFetches):
             self.ask_states: 3,
         }
         self.begin()
-        for _ in range(steps * TRIES_A_STEP):
-            if len(self.play.scenario.steps) >= steps:
-                break
-            before = len(self.play.scenario.steps)
-            with contextlib.suppress(NotThere):
-                self.random.choices(list(weights), list(weights.values()))[0]()
-            if self.waiting and len(self.play.scenario.steps) > before:
-                self.learn()
+        self.play.fill(steps, self.random, weights, self.learn)
 
     def begin(self) -> None:
         """A topic with records, and a group that reads them from the beginning."""

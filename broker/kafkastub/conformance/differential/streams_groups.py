@@ -7,13 +7,12 @@ that the broker made, too), configurations of groups, and offsets with epochs ol
 
 from __future__ import annotations
 
-import contextlib
 import random
 from collections.abc import Callable
 
 from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import Json
-from kafkastub.conformance.differential.play import NotThere, Play
+from kafkastub.conformance.differential.play import Play
 from kafkastub.conformance.differential.script import Script
 from kafkastub.conformance.differential.stage import GROUP, TOPIC
 from kafkastub.conformance.differential.streams_looks import INTERNAL
@@ -22,7 +21,6 @@ from kafkastub.conformance.differential.streams_offsets import TRANSACTIONAL_ID,
 from kafkastub.conformance.differential.streams_topologies import OWN
 
 STEPS = 40
-TRIES_A_STEP = 20
 SET, DELETE = 0, 1
 SHORT_MS, PASSED_MS, INTERVAL_MS = 700, 1500, 2000
 
@@ -103,11 +101,7 @@ class StreamsGenerator(Offsets):
             self.wait_for_topics: 6 * self.pauses,
         }
         self.begin()
-        for _ in range(steps * TRIES_A_STEP):
-            if len(self.play.scenario.steps) >= steps:
-                break
-            with contextlib.suppress(NotThere):
-                self.random.choices(list(weights), list(weights.values()))[0]()
+        self.play.fill(steps, self.random, weights)
 
     def begin(self) -> None:
         """A topic or two; groups that need no time, where the broker's own configuration is not known."""
