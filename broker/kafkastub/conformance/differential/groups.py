@@ -14,14 +14,13 @@ from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.crowd import Crowd, Member
 from kafkastub.conformance.differential.play import NotThere, Play
-from kafkastub.conformance.differential.script import G1, G2, G3, Script
+from kafkastub.conformance.differential.script import G1, G2, G3, GROUPS, Script
 
 T = TypeVar("T")
 
 STEPS = 60
 CROWDED_MORE = 30
 
-GROUPS = (G1, G2, G3)
 CLIENTS = ("c1", "c2", "c3", "c4", "c5")
 ADMINS = ("a1", "a2")
 INSTANCES = ("i1", "i2")

@@ -14,7 +14,7 @@ from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.data_admin import Administration
 from kafkastub.conformance.differential.data_fetches import ENOUGH, Fetches
-from kafkastub.conformance.differential.play import PARKED_MS, NotThere, Play
+from kafkastub.conformance.differential.play import PARKED_MS, Play
 from kafkastub.conformance.differential.script import G1, G2, Script
 from kafkastub.conformance.differential.transactional import IDS, UNKNOWN_PRODUCER, Producers
 
