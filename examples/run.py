@@ -36,9 +36,14 @@ PROJECTS: dict[str, list[list[str]]] = {
 }
 """By folder. Those with containers are compiled; they run where an engine has the image `kafkastub`."""
 
+WITHOUT_CONTAINERS = "--without-containers"
+"""All but those: for who has run them already (`make test-docker` does)."""
+
 
 def main(wanted: list[str]) -> int:
-    """Run the projects named, or all; gives the exit status."""
+    """Run the projects named, or all, or WITHOUT_CONTAINERS; gives the exit status."""
+    if wanted == [WITHOUT_CONTAINERS]:
+        wanted = [name for name in PROJECTS if not name.startswith("testcontainers/")]
     unknown = set(wanted) - set(PROJECTS)
     if unknown:
         print(f"no such example: {', '.join(sorted(unknown))}; there are {', '.join(PROJECTS)}", file=sys.stderr)

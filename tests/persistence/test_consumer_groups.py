@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -14,6 +13,7 @@ from kafkastub import KafkaStub
 from kafkastub.state.internal_topics import durable_topic
 from tests.offsets_topic.consumer_history import LEAVE, LEAVE_STATIC, Consumer, described
 from tests.offsets_topic.history import Player
+from tests.persistence.killing import copied
 from tests.process.serving import Serving
 
 GROUPS = ("g", "h", "i")
@@ -112,7 +112,7 @@ def test_it_is_the_same_after_every_kill(tmp_path: Path, monkeypatch: pytest.Mon
                 crowd.step(on)
             before = crowd.told(on)
             copy = tmp_path / f"killed-{killed}"
-            _copied(data, copy)
+            copied(data, copy)
             with KafkaStub(config=CONFIG, data_dir=copy) as again, closing(Player(again.bootstrap_servers)) as other:
                 # a regular expression may have been resolved meanwhile, which no member asks for
                 assert crowd.told(other) in (before, before := crowd.told(on))
@@ -123,18 +123,6 @@ def test_it_is_the_same_after_every_kill(tmp_path: Path, monkeypatch: pytest.Mon
         for _ in range(40):
             crowd.step(on)
         assert crowd.told(on) != before
-
-
-def _copied(data: Path, copy: Path) -> None:
-    """The cleaner may take a file away meanwhile: then once more."""
-    for _ in range(20):
-        try:
-            shutil.copytree(data, copy, ignore=shutil.ignore_patterns(".lock"))
-        except shutil.Error:
-            shutil.rmtree(copy)
-        else:
-            return
-    raise AssertionError("the files are never still")
 
 
 def test_members_go_on_with_a_killed_process(tmp_path: Path) -> None:

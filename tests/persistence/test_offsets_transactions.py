@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from pathlib import Path
 from random import Random
@@ -27,6 +26,7 @@ from kafkawire.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequestTopic,
 )
 from kafkawire.records import NewRecord, build_batch, build_marker, parse_header, read_batch, split_batches
+from tests.persistence.killing import copied
 from tests.persistence.speaker import Speaker
 
 CONFIG: dict[str, object] = {"offsets.topic.num.partitions": 1, "kafkastub.offsets.history.records": 20}
@@ -122,7 +122,7 @@ def test_it_is_the_same_after_every_kill(tmp_path: Path, small_segments: None, s
                 story.step(speaker)
             story.check(speaker)
             copy = tmp_path / f"killed-{killed}"
-            _copied(data, copy)
+            copied(data, copy)
             with KafkaStub(config=CONFIG, data_dir=copy) as again, Speaker(again.bootstrap_servers) as other:
                 story.check(other)
     with KafkaStub(config=CONFIG, data_dir=data) as stub, Speaker(stub.bootstrap_servers) as speaker:
@@ -131,18 +131,6 @@ def test_it_is_the_same_after_every_kill(tmp_path: Path, small_segments: None, s
         story.check(speaker)
     with KafkaStub(config=CONFIG, data_dir=data) as stub, Speaker(stub.bootstrap_servers) as speaker:
         story.check(speaker)
-
-
-def _copied(data: Path, copy: Path) -> None:
-    """The cleaner may take a file away meanwhile: then once more."""
-    for _ in range(20):
-        try:
-            shutil.copytree(data, copy)
-        except shutil.Error:
-            shutil.rmtree(copy)
-        else:
-            return
-    raise AssertionError("the files are never still")
 
 
 def test_transactions_do_not_fill_the_disk(tmp_path: Path, small_segments: None):

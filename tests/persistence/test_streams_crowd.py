@@ -23,7 +23,7 @@ from kafkawire.messages.streams_group_heartbeat_request import (
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 from tests.handlers.streams_club import repartitioned, topology
 from tests.offsets_topic.history import Player
-from tests.persistence.test_consumer_groups import _copied
+from tests.persistence.killing import the_same_after_every_kill
 
 RUNS: dict[str, Topology] = {
     "g": repartitioned(),
@@ -106,24 +106,8 @@ def begin(on: Player) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_the_same_after_every_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """A copy of the files at some moment is what a process leaves that is killed then; cleaning goes on meanwhile."""
     monkeypatch.setattr(durable_topic, "_SEGMENT_BYTES", 4_000)
-    crowd, data = Crowd(seed), tmp_path / "data"
-    with KafkaStub(config=CONFIG, data_dir=data) as stub, closing(Player(stub.bootstrap_servers)) as on:
-        begin(on)
-        for killed in range(4):
-            for _ in range(40):
-                crowd.step(on)
-            before = crowd.told(on)
-            copy = tmp_path / f"killed-{killed}"
-            _copied(data, copy)
-            with KafkaStub(config=CONFIG, data_dir=copy) as again, closing(Player(again.bootstrap_servers)) as other:
-                assert crowd.told(other) == before
-    with KafkaStub(config=CONFIG, data_dir=data) as stub, closing(Player(stub.bootstrap_servers)) as on:
-        assert crowd.told(on) == before
-        for _ in range(40):
-            crowd.step(on)
-        assert crowd.told(on) != before
+    the_same_after_every_kill(Crowd(seed), begin, CONFIG, tmp_path)
 
 
 @pytest.mark.parametrize("seed", range(2))

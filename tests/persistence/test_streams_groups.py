@@ -31,8 +31,8 @@ from kafkawire.messages.streams_group_heartbeat_request import (
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 from tests.handlers.streams_club import repartitioned, topology
 from tests.offsets_topic.history import Player
+from tests.persistence.killing import copied
 from tests.persistence.speaker import Speaker
-from tests.persistence.test_consumer_groups import _copied
 from tests.process.serving import Serving
 from tests.streams_groups.asking import beat, describe
 from tests.waiting import SECONDS
@@ -191,7 +191,7 @@ def test_it_is_the_same_after_every_kill(tmp_path: Path, monkeypatch: pytest.Mon
                 crowd.step(on)
             before, epochs, tasks = crowd.told(on), {**crowd.epochs}, {**crowd.tasks}
             copy = tmp_path / f"killed-{killed}"
-            _copied(data, copy)
+            copied(data, copy)
             heard = crowd.answers(on)
             with KafkaStub(config=CONFIG, data_dir=copy) as again, closing(Player(again.bootstrap_servers)) as other:
                 assert crowd.told(other) == before

@@ -12,6 +12,9 @@ from kafkawire.errors import ErrorCode
 SWEEP_SECONDS = 2.0
 POLL_SECONDS = 0.02
 
+MODERN = ("Consumer", "Share", "Streams")
+"""Kinds of groups whose members leave by a heartbeat."""
+
 
 def clean(cluster: Cluster, *, shared: bool = False) -> list[str]:
     """Remove what the cases so far have made; gives the names of what could not be removed.
@@ -47,21 +50,12 @@ def _remove_groups(cluster: Cluster, names: list[str]) -> list[str]:
             for member in group.members:
                 identity = {"member_id": member.member_id, "group_instance_id": None}
                 cluster.ask("LeaveGroup", group_id=group.group_id, member_id=member.member_id, members=[identity])
-    if "ConsumerGroupDescribe" in cluster.advertised:
-        for group in cluster.ask("ConsumerGroupDescribe", group_ids=[name for name in names if name]).groups:
-            for member in group.members:
-                leaving = {"group_id": group.group_id, "member_id": member.member_id, "member_epoch": -1}
-                cluster.ask("ConsumerGroupHeartbeat", **leaving)
-    if "ShareGroupDescribe" in cluster.advertised:
-        for group in cluster.ask("ShareGroupDescribe", group_ids=[name for name in names if name]).groups:
-            for member in group.members:
-                leaving = {"group_id": group.group_id, "member_id": member.member_id, "member_epoch": -1}
-                cluster.ask("ShareGroupHeartbeat", **leaving)
-    if "StreamsGroupDescribe" in cluster.advertised:
-        for group in cluster.ask("StreamsGroupDescribe", group_ids=[name for name in names if name]).groups:
-            for member in group.members:
-                leaving = {"group_id": group.group_id, "member_id": member.member_id, "member_epoch": -1}
-                cluster.ask("StreamsGroupHeartbeat", **leaving)
+    for kind in MODERN:
+        if f"{kind}GroupDescribe" in cluster.advertised:
+            for group in cluster.ask(f"{kind}GroupDescribe", group_ids=[name for name in names if name]).groups:
+                for member in group.members:
+                    leaving = {"group_id": group.group_id, "member_id": member.member_id, "member_epoch": -1}
+                    cluster.ask(f"{kind}GroupHeartbeat", **leaving)
     results = cluster.ask("DeleteGroups", groups_names=names).results
     fine = (ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.INVALID_GROUP_ID)
     return [result.group_id for result in results if result.error_code not in fine]

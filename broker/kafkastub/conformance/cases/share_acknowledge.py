@@ -27,13 +27,9 @@ case = partial(any_case, since="4.2", before="UNSUPPORTED_VERSION, unless share 
 
 API, SAID = "ShareFetch", "ShareAcknowledge"
 SESSIONS = "KIP-932; Kafka: SharePartitionManager.newContext"
-ACQUIRING = "KIP-932; Kafka: SharePartition.acquire"
 SAYING = "KIP-932; Kafka: SharePartition.acknowledge"
-CHECKED = "KIP-932; Kafka: KafkaApis.getAcknowledgeBatchesFromShareFetchRequest"
 CHECKED_ALONE = "KIP-932; Kafka: KafkaApis.validateAcknowledgementBatches"
 RENEWING = "KIP-1222; Kafka: SharePartition.acknowledge"
-UP_TO = "KIP-1206; Kafka: SharePartition.acquire"
-OTHER = [SAID, "ShareGroupHeartbeat", "ShareGroupDescribe"]
 ALSO = [API, "ShareGroupHeartbeat", "ShareGroupDescribe"]
 
 

@@ -17,8 +17,6 @@ from kafkastub.conformance.differential.play import NotThere, Play
 from kafkastub.conformance.differential.script import Script
 
 STEPS = 40
-TRIES_A_STEP = 20
-"""What is not for guests, and what only one of the brokers has, cannot be asked."""
 
 FEATURES = (
     "metadata.version", "kraft.version", "group.version", "share.version", "streams.version", "transaction.version",
@@ -71,11 +69,7 @@ class Admin(Places):
         }
         with contextlib.suppress(NotThere):
             self.place_topic()
-        for _ in range(steps * TRIES_A_STEP):
-            if len(self.play.scenario.steps) >= steps:
-                break
-            with contextlib.suppress(NotThere):
-                self.random.choices(list(weights), list(weights.values()))[0]()
+        self.play.fill(steps, self.random, weights)
         for name, owner in list(self.tokens):
             with contextlib.suppress(NotThere):
                 self._expire(owner, name, -1)

@@ -9,11 +9,8 @@ from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.data_place import Places
 from kafkastub.conformance.differential.play import Play
-from kafkastub.conformance.differential.script import G1, G2, G3
+from kafkastub.conformance.differential.script import G1, G2, G3, MEMBERS
 from kafkawire.errors import ErrorCode
-
-MEMBERS = ("m1", "m2", "m3", "m4")
-"""Member ids are the members' own choice from version 1 on; what assignors do depends on them."""
 
 INSTANCES = ("i1", "i2")
 CLIENTS = ("c1", "c2")

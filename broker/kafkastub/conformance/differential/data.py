@@ -6,7 +6,6 @@ The same seed gives the same scenario as long as the broker that knows answers t
 
 from __future__ import annotations
 
-import contextlib
 import random
 from collections.abc import Callable
 
@@ -14,13 +13,11 @@ from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.data_admin import Administration
 from kafkastub.conformance.differential.data_batches import T0, Batches
 from kafkastub.conformance.differential.data_fetches import Fetches
-from kafkastub.conformance.differential.play import NotThere, Play
+from kafkastub.conformance.differential.play import Play
 from kafkastub.conformance.differential.script import Script
 from kafkawire.records import build_batch
 
 STEPS = 70
-TRIES_A_STEP = 20
-"""Where brokers have little in common, so much of what comes to mind cannot be asked."""
 
 OWN_PRODUCER = 5_000_000
 """The first of the producer ids that scenarios make up: any id will do without a transactional one."""
@@ -59,11 +56,7 @@ class DataGenerator(Fetches, Administration):
             self.administer: 32,
         }
         self.begin()
-        for _ in range(steps * TRIES_A_STEP):
-            if len(self.play.scenario.steps) >= steps:
-                break
-            with contextlib.suppress(NotThere):
-                self.random.choices(list(weights), list(weights.values()))[0]()
+        self.play.fill(steps, self.random, weights)
         self.end_sessions()
 
     # Produce.

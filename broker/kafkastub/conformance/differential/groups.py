@@ -6,7 +6,6 @@ gives the same scenario as long as the broker that knows answers the same.
 
 from __future__ import annotations
 
-import contextlib
 import random
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -15,16 +14,13 @@ from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.crowd import Crowd, Member
 from kafkastub.conformance.differential.play import NotThere, Play
-from kafkastub.conformance.differential.script import G1, G2, G3, Script
+from kafkastub.conformance.differential.script import G1, G2, G3, GROUPS, Script
 
 T = TypeVar("T")
 
 STEPS = 60
 CROWDED_MORE = 30
-TRIES_A_STEP = 20
-"""Often nobody is free to do what comes to mind, and where brokers have little in common it cannot be asked."""
 
-GROUPS = (G1, G2, G3)
 CLIENTS = ("c1", "c2", "c3", "c4", "c5")
 ADMINS = ("a1", "a2")
 INSTANCES = ("i1", "i2")
@@ -71,14 +67,7 @@ class Generator:
             self.pipelined: 2,
             self.reconnect: 1,
         }
-        for _ in range(steps * TRIES_A_STEP):
-            if len(self.play.scenario.steps) >= steps:
-                break
-            before = len(self.play.scenario.steps)
-            with contextlib.suppress(NotThere):
-                self.random.choices(list(weights), list(weights.values()))[0]()
-            if len(self.play.scenario.steps) > before:
-                self.crowd.learn()
+        self.play.fill(steps, self.random, weights, self.crowd.learn)
 
     # What clients do.
 

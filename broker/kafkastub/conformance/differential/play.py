@@ -11,8 +11,10 @@ its answer, and each look waits until the watched transactional ids have theirs.
 
 from __future__ import annotations
 
+import contextlib
+import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Event
 
 from kafkastub.conformance.differential.bodies import Json
@@ -33,6 +35,9 @@ PARKING = ("JoinGroup", "SyncGroup", *WAITING)
 """The requests that a broker may hold back; those that wait for records, for PARKED_MS or longer."""
 
 PARKED_MS = 10000
+
+TRIES_A_STEP = 20
+"""Of a random scenario. Often nobody is free to do what comes to mind, or it is nothing to ask of both brokers."""
 
 RELEASING = (
     *PARKING, "LeaveGroup", "Produce", "DeleteTopics", "EndTxn", "InitProducerId", "WriteTxnMarkers",
@@ -76,6 +81,28 @@ class Play:
         self.scenario = scenario
         self.state: dict[str, Json] = {}
         self.grace = GRACE_SECONDS if stage.broker.alone else GUESTS_GRACE_SECONDS
+
+    def fill(
+        self,
+        steps: int,
+        source: random.Random,
+        acts: Mapping[Callable[[], object], int],
+        learn: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Do one of `acts`, each as often as its weight says, until there are so many steps.
+
+        `learn` follows each that made a step. What raises NotThere is passed over.
+        """
+        done = self.scenario.steps
+        choices, weights = list(acts), list(acts.values())
+        for _ in range(steps * TRIES_A_STEP):
+            before = len(done)
+            if before >= steps:
+                break
+            with contextlib.suppress(NotThere):
+                source.choices(choices, weights)[0]()
+            if len(done) > before:
+                learn()
 
     def versions(self, api: str) -> list[int]:
         """The versions of an API that may be asked of both brokers."""

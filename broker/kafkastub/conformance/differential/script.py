@@ -11,7 +11,13 @@ from kafkastub.conformance.differential.scenario import Scenario
 from kafkastub.conformance.differential.stage import Stage
 from kafkastub.conformance.model import Frame
 
-G1, G2, G3 = "<p>g1", "<p>g2", "<p>g3"
+GROUPS = G1, G2, G3 = "<p>g1", "<p>g2", "<p>g3"
+
+MEMBERS = ("m1", "m2", "m3", "m4")
+"""Ids that members of newer groups choose for themselves; what assignors do depends on them."""
+
+OWN = ("<p>x1", "<p>x2", "<p>x3")
+"""Topics of a scenario's own, which come and go, and whose ids nobody knows before."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.play import PARKED_MS, Play
+from kafkastub.conformance.differential.script import GROUPS, MEMBERS
 from kafkastub.conformance.differential.share_acknowledging import (
     ACCEPT,
     NO_ID,
@@ -27,7 +28,6 @@ from kafkastub.conformance.differential.share_acknowledging import (
     Place,
     Session,
 )
-from kafkastub.conformance.differential.share_members import GROUPS, MEMBERS
 from kafkawire.errors import ErrorCode
 
 RENEWING_FROM = 2

@@ -7,25 +7,20 @@ and go, configurations of groups, and offsets that an administrator alters.
 
 from __future__ import annotations
 
-import contextlib
 import random
 from collections.abc import Callable
 
 from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.data_batches import T0, TRANSACTIONAL
-from kafkastub.conformance.differential.play import NotThere, Play
-from kafkastub.conformance.differential.script import G1, Script
-from kafkastub.conformance.differential.share_fetches import ShareFetches
-from kafkastub.conformance.differential.share_members import GROUPS, OWN
+from kafkastub.conformance.differential.managing import Managing
+from kafkastub.conformance.differential.play import Play
+from kafkastub.conformance.differential.script import G1, GROUPS, Script
 from kafkastub.conformance.differential.share_states import ShareStates
-from kafkastub.conformance.differential.stage import GROUP
 from kafkawire.records import NewRecord, build_batch
 
 STEPS = 40
-TRIES_A_STEP = 20
 TRANSACTIONAL_ID = "<p>tx1"
-SET, DELETE = 0, 1
 LOCK_MS, PASSED_MS = 1000, 1500
 
 CONFIGS = {
@@ -58,8 +53,10 @@ def _transacts(seed: int) -> bool:
     return seed % 3 == 0
 
 
-class ShareGenerator(ShareStates, ShareFetches):
+class ShareGenerator(ShareStates, Managing):
     """One scenario in the making."""
+
+    MOST_PARTITIONS = 2
 
     def __init__(self, play: Play, seed: int) -> None:
         super().__init__(play, random.Random(f"share-{seed}"))
@@ -100,14 +97,7 @@ class ShareGenerator(ShareStates, ShareFetches):
             self.ask_states: 3,
         }
         self.begin()
-        for _ in range(steps * TRIES_A_STEP):
-            if len(self.play.scenario.steps) >= steps:
-                break
-            before = len(self.play.scenario.steps)
-            with contextlib.suppress(NotThere):
-                self.random.choices(list(weights), list(weights.values()))[0]()
-            if self.waiting and len(self.play.scenario.steps) > before:
-                self.learn()
+        self.play.fill(steps, self.random, weights, self.learn)
 
     def begin(self) -> None:
         """A topic with records, and a group that reads them from the beginning."""
@@ -201,37 +191,11 @@ class ShareGenerator(ShareStates, ShareFetches):
 
     # Topics.
 
-    def create_topic(self) -> None:
-        """One that members may have subscribed already."""
-        gone = [name for name in OWN if name not in self.topics]
-        if not gone:
-            return
-        name, count = self.pick(gone), self.random.randint(1, 2)
-        topic = {"name": name, "num_partitions": count, "replication_factor": 1}
-        body = {"topics": [topic], "timeout_ms": 30000}
-        answer = self.play.ask("a1", "CreateTopics", self.newest("CreateTopics", 4), body, settle=True)
-        if answer and "error_code" not in str(answer):
-            self.topics[name] = count
-            self.play.ask("a1", "Metadata", self.newest("Metadata", 12), {"topics": [{"name": name}]})
-
-    def grow_topic(self) -> None:
-        """One partition more."""
-        if self.topics:
-            name = self.pick(list(self.topics))
-            count = self.topics[name] + 1
-            body = {"topics": [{"name": name, "count": count, "assignments": None}], "timeout_ms": 30000}
-            answer = self.play.ask("a1", "CreatePartitions", self.newest("CreatePartitions", 3), body, settle=True)
-            if answer and "error_code" not in str(answer):
-                self.topics[name] = count
-
     def delete_topic(self) -> None:
         """One whose records may be acquired."""
         if len(self.topics) > 1:
             name = self.pick(list(self.topics))
-            body = {"topic_names": [name], "timeout_ms": 30000}
-            answer = self.play.ask("a1", "DeleteTopics", self.newest("DeleteTopics", 5), body, settle=True)
-            if answer and "error_code" not in str(answer):
-                del self.topics[name]
+            if self._delete_topic(name):
                 self.warm = {one for one in self.warm if one[1][0] != name}
                 self.ends = {place: end for place, end in self.ends.items() if place[0] != name}
                 self.handed_out = [one for one in self.handed_out if one[1][0] != name]
@@ -246,14 +210,7 @@ class ShareGenerator(ShareStates, ShareFetches):
         key = self.pick(("share.delivery.count.limit", "share.isolation.level", *CONFIGS))
         self._configure(self.pick(GROUPS), key, self.pick((*CONFIGS[key], None)))
         if self.chance(0.3):
-            asked = [{"resource_type": GROUP, "resource_name": self.pick(GROUPS), "configuration_keys": None}]
-            self.play.ask("a1", "DescribeConfigs", self.version("DescribeConfigs", 1), {"resources": asked})
-
-    def _configure(self, group: str, key: str, value: str | None) -> None:
-        config = {"name": key, "config_operation": DELETE if value is None else SET, "value": value}
-        resource = {"resource_type": GROUP, "resource_name": group, "configs": [config]}
-        version = self.version("IncrementalAlterConfigs")
-        self.play.ask("a1", "IncrementalAlterConfigs", version, {"resources": [resource]}, settle=True)
+            self.describe_configs()
 
     def run_out(self) -> None:
         """Locks that run out: of what is acquired by the next fetch, and not renewed."""
@@ -273,12 +230,12 @@ class ShareGenerator(ShareStates, ShareFetches):
             self.acknowledge()
         self.play.pause(PASSED_MS)
 
-    def delete_groups(self) -> None:
-        """Of groups with and without members."""
-        some = self.random.choices((*GROUPS, "<p>none"), k=self.pick((1, 1, 2)))
-        verbs.delete_groups(self.play, "a1", *some, version=self.version("DeleteGroups"))
+    def delete_groups(self) -> list[str]:
+        """Of groups with and without members; gives those that were asked for."""
+        some = super().delete_groups()
         for group in some:
             self.cool(group)
+        return some
 
     def list_groups(self) -> None:
         """With filters."""

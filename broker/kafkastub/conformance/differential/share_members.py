@@ -8,14 +8,11 @@ from dataclasses import dataclass, field
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.data_place import Places
 from kafkastub.conformance.differential.play import Play
-from kafkastub.conformance.differential.script import G1, G2, G3
+from kafkastub.conformance.differential.script import G1, G2, GROUPS, MEMBERS, OWN
 from kafkawire.errors import ErrorCode
 
-GROUPS = (G1, G2, G3)
-MEMBERS = ("m1", "m2", "m3", "m4")
 CLIENTS = ("c1", "c2")
 SHARED = ("t1", "t2", "t3")
-OWN = ("<p>x1", "<p>x2", "<p>x3")
 
 THROWN_OUT = {ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.GROUP_ID_NOT_FOUND}
 

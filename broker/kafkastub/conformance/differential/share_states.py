@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import Json
+from kafkastub.conformance.differential.script import GROUPS
 from kafkastub.conformance.differential.share_acknowledging import Place
 from kafkastub.conformance.differential.share_fetches import ShareFetches
-from kafkastub.conformance.differential.share_members import GROUPS
 
 T1_PARTITIONS = 3
 

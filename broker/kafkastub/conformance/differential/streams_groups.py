@@ -7,23 +7,20 @@ that the broker made, too), configurations of groups, and offsets with epochs ol
 
 from __future__ import annotations
 
-import contextlib
 import random
 from collections.abc import Callable
 
 from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import Json
-from kafkastub.conformance.differential.play import NotThere, Play
-from kafkastub.conformance.differential.script import Script
-from kafkastub.conformance.differential.stage import GROUP, TOPIC
+from kafkastub.conformance.differential.committing import TRANSACTIONAL_ID, Committing
+from kafkastub.conformance.differential.managing import Managing
+from kafkastub.conformance.differential.play import Play
+from kafkastub.conformance.differential.script import GROUPS, Script
+from kafkastub.conformance.differential.stage import TOPIC
 from kafkastub.conformance.differential.streams_looks import INTERNAL
-from kafkastub.conformance.differential.streams_members import GROUPS, HEARTBEAT, REBALANCE_MS, Member
-from kafkastub.conformance.differential.streams_offsets import TRANSACTIONAL_ID, Offsets
-from kafkastub.conformance.differential.streams_topologies import OWN
+from kafkastub.conformance.differential.streams_members import HEARTBEAT, REBALANCE_MS, Member, Members
 
 STEPS = 40
-TRIES_A_STEP = 20
-SET, DELETE = 0, 1
 SHORT_MS, PASSED_MS, INTERVAL_MS = 700, 1500, 2000
 
 AT_ONCE = ("streams.initial.rebalance.delay.ms", "streams.assignment.interval.ms")
@@ -62,8 +59,10 @@ def _transacts(seed: int) -> bool:
     return seed % 4 == 0
 
 
-class StreamsGenerator(Offsets):
+class StreamsGenerator(Members, Committing[Member], Managing):
     """One scenario in the making."""
+
+    BY_EPOCH, BY_NOBODY = 0.8, 0.15
 
     def __init__(self, play: Play, seed: int) -> None:
         super().__init__(play, random.Random(f"streams-{seed}"))
@@ -103,11 +102,7 @@ class StreamsGenerator(Offsets):
             self.wait_for_topics: 6 * self.pauses,
         }
         self.begin()
-        for _ in range(steps * TRIES_A_STEP):
-            if len(self.play.scenario.steps) >= steps:
-                break
-            with contextlib.suppress(NotThere):
-                self.random.choices(list(weights), list(weights.values()))[0]()
+        self.play.fill(steps, self.random, weights)
 
     def begin(self) -> None:
         """A topic or two; groups that need no time, where the broker's own configuration is not known."""
@@ -119,11 +114,6 @@ class StreamsGenerator(Offsets):
                     self._configure(group, key, "0")
 
     # Groups.
-
-    def delete_groups(self) -> None:
-        """Of groups with and without members."""
-        some = self.random.choices((*GROUPS, "<p>none"), k=self.pick((1, 1, 2)))
-        verbs.delete_groups(self.play, "a1", *some, version=self.version("DeleteGroups"))
 
     def list_groups(self) -> None:
         """With filters."""
@@ -177,41 +167,6 @@ class StreamsGenerator(Offsets):
 
     # Topics.
 
-    def create_topic(self) -> None:
-        """A source topic that some topologies may have already."""
-        gone = [name for name in OWN if name not in self.topics]
-        if not gone:
-            return
-        name, count = self.pick(gone), self.random.randint(1, 4)
-        body = {
-            "topics": [{"name": name, "num_partitions": count, "replication_factor": 1}],
-            "timeout_ms": 30000,
-        }
-        answer = self.play.ask("a1", "CreateTopics", self.newest("CreateTopics", 4), body, settle=True)
-        if answer and "error_code" not in str(answer):
-            self.topics[name] = count
-            self.play.ask("a1", "Metadata", self.newest("Metadata", 12), {"topics": [{"name": name}]})
-
-    def grow_topic(self) -> None:
-        """More partitions, of a source topic or of one that the broker made."""
-        topic = self._changeable()
-        if topic:
-            name, count = topic
-            topics = [{"name": name, "count": count + 1, "assignments": None}]
-            body = {"topics": topics, "timeout_ms": 30000}
-            answer = self.play.ask("a1", "CreatePartitions", self.newest("CreatePartitions", 3), body, settle=True)
-            if answer and "error_code" not in str(answer) and name in self.topics:
-                self.topics[name] = count + 1
-
-    def delete_topic(self) -> None:
-        """One that members may have tasks of."""
-        topic = self._changeable()
-        if topic:
-            body = {"topic_names": [topic[0]], "timeout_ms": 30000}
-            answer = self.play.ask("a1", "DeleteTopics", min(5, self.newest("DeleteTopics", 5)), body, settle=True)
-            if answer and "error_code" not in str(answer):
-                self.topics.pop(topic[0], None)
-
     def _changeable(self) -> tuple[str, int] | None:
         made = list(self.play.state.get(INTERNAL, {}).items())
         every = [*self.topics.items(), *self.topics.items(), *made]
@@ -238,16 +193,17 @@ class StreamsGenerator(Offsets):
         key = self.pick(("streams.num.standby.replicas", "streams.num.standby.replicas", *CONFIGS))
         self._configure(self.pick(GROUPS), key, self.pick((*CONFIGS[key], None)))
         if self.chance(0.4):
-            asked = [{"resource_type": GROUP, "resource_name": self.pick(GROUPS), "configuration_keys": None}]
-            self.play.ask("a1", "DescribeConfigs", self.version("DescribeConfigs", 1), {"resources": asked})
+            self.describe_configs()
 
     def _configure(self, group: str, key: str, value: str | None) -> None:
-        if value is None and not self.known and key in AT_ONCE:
-            value = "0"
-        config = {"name": key, "config_operation": DELETE if value is None else SET, "value": value}
-        resource = {"resource_type": GROUP, "resource_name": group, "configs": [config]}
-        version = self.version("IncrementalAlterConfigs")
-        self.play.ask("a1", "IncrementalAlterConfigs", version, {"resources": [resource]}, settle=True)
+        super()._configure(group, key, "0" if value is None and not self.known and key in AT_ONCE else value)
+
+    # Offsets.
+
+    def _offsets(self, member: Member) -> list[tuple[str, int, int]]:
+        topics, partitions = ("t1", "t1", "t2", "t3"), (0, 0, 0, 1, 2, 9)
+        places = {(self.pick(topics), self.pick(partitions)) for _ in range(self.pick((1, 2)))}
+        return [(topic, partition, self.random.randint(0, 100)) for topic, partition in sorted(places)]
 
     # What only time brings.
 

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.data_place import Places
 from kafkastub.conformance.differential.play import Play
-from kafkastub.conformance.differential.script import G1, G2, G3
+from kafkastub.conformance.differential.script import GROUPS, MEMBERS
 from kafkastub.conformance.differential.streams_topologies import Topologies
 from kafkawire.errors import ErrorCode
 
-GROUPS = (G1, G2, G3)
-MEMBERS = ("m1", "m2", "m3", "m4")
 PROCESSES = ("pa", "pb", "pc")
 """Several members may be threads of one process."""
 
@@ -247,7 +245,7 @@ class Members(Places):
             self._other_tasks(member),
             {self.pick(KINDS): None},
             {"member_id": self.pick(("nobody", "", *MEMBERS))},
-            {"group_id": self.pick(("<p>none", G1, G2, G3))},
+            {"group_id": self.pick(("<p>none", *GROUPS))},
             {"instance_id": self.pick((*INSTANCES, "i9", ""))},
             {"rack_id": ""},
             {"topology": self.topology_of(member.group)},

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from kafkastub.conformance.differential.bodies import Json
+from kafkastub.conformance.differential.script import OWN
 
 T = TypeVar("T")
 
 SHARED = ("t1", "t2", "t3")
 """Source topics that are there for all scenarios, of 3, 1 and 2 partitions."""
-
-OWN = ("<p>x1", "<p>x2", "<p>x3")
-"""Source topics that come and go."""
 
 NOWHERE = "<p>none"
 """One that never comes."""

@@ -7,7 +7,6 @@ versions of Produce and TxnOffsetCommit, and the newer versions alone (KIP-890).
 
 from __future__ import annotations
 
-import contextlib
 import random
 from collections.abc import Callable
 
@@ -15,12 +14,11 @@ from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.data_admin import Administration
 from kafkastub.conformance.differential.data_fetches import ENOUGH, Fetches
-from kafkastub.conformance.differential.play import PARKED_MS, NotThere, Play
+from kafkastub.conformance.differential.play import PARKED_MS, Play
 from kafkastub.conformance.differential.script import G1, G2, Script
 from kafkastub.conformance.differential.transactional import IDS, UNKNOWN_PRODUCER, Producers
 
 STEPS = 40
-TRIES_A_STEP = 20
 WITHOUT = "transactions-0"
 VERSIONS = ("transactions", "transactions", "transactions", "transactions-1", "transactions-1", WITHOUT)
 """Names of settings: the level of the feature transaction.version is that of the name, 2 where it has none."""
@@ -87,11 +85,7 @@ class TransactionsGenerator(Producers, Fetches, Administration):
         for producer in self.producers:
             if self.chance(0.8):
                 self._init(producer, right=True)
-        for _ in range(steps * TRIES_A_STEP):
-            if len(self.play.scenario.steps) >= steps:
-                break
-            with contextlib.suppress(NotThere):
-                self.random.choices(list(weights), list(weights.values()))[0]()
+        self.play.fill(steps, self.random, weights)
         self.end_sessions()
 
     def transact(self) -> None:

@@ -1,25 +1,58 @@
-"""Offsets of the random streams groups: committed by members and others, fetched, deleted (KIP-1071)."""
+"""Offsets of the random groups of newer kinds: committed by members and others, fetched, deleted (KIP-1251)."""
 
 from __future__ import annotations
 
+from typing import ClassVar, Generic, Protocol, TypeVar
+
 from kafkastub.conformance.differential import verbs
 from kafkastub.conformance.differential.bodies import Json
-from kafkastub.conformance.differential.streams_members import GROUPS, MEMBERS, Member, Members
+from kafkastub.conformance.differential.data_place import Places
+from kafkastub.conformance.differential.script import GROUPS, MEMBERS
 
 TRANSACTIONAL_ID = "<p>tx1"
 
 
-class Offsets(Members):
-    """Adds offsets, of the topics that all scenarios share."""
+class Who(Protocol):
+    """A member, as far as offsets are concerned."""
+
+    @property
+    def member_id(self) -> str: ...
+    @property
+    def group(self) -> str: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def former(self) -> int: ...
+
+
+M = TypeVar("M", bound=Who)
+
+
+class Committing(Places, Generic[M]):
+    """Adds offsets, of the topics that all scenarios share, for a class that has members."""
+
+    BY_EPOCH: ClassVar[float]
+    """How likely it is that a version is taken that has epochs, where any would do."""
+
+    BY_NOBODY: ClassVar[float]
+    """How likely it is that somebody commits who is no member."""
+
+    def somebody(self, *, joined: bool = True) -> M:
+        """A member that has joined; any, where nobody has."""
+        raise NotImplementedError
+
+    def _offsets(self, member: M) -> list[tuple[str, int, int]]:
+        """What a member commits: topic, partition, offset."""
+        raise NotImplementedError
 
     def commit(self) -> None:
         """A member commits, with its epoch or another one; or somebody who is none."""
         member = self.somebody()
         fields = self._committer(member)
         version = self.version("OffsetCommit", 2)
-        if self.chance(0.8):
+        if self.chance(self.BY_EPOCH):
             version = max(version, 9) if 9 in self.play.versions("OffsetCommit") else version
-        verbs.commit(self.play, "c1", member.group, self._offsets(), version, **fields)
+        verbs.commit(self.play, "c1", member.group, self._offsets(member), version, **fields)
 
     def fetch(self) -> None:
         """Offsets of a group, from version 9 on by a member with its epoch or another one."""
@@ -55,7 +88,7 @@ class Offsets(Members):
         if version < 5:
             play.ask("p1", "AddOffsetsToTxn", 3, producer | {"group_id": member.group})
         topics = []
-        for topic, partition, offset in self._offsets():
+        for topic, partition, offset in self._offsets(member):
             row = {"partition_index": partition, "committed_offset": offset, "committed_metadata": ""}
             topics.append({"name": topic, "topic_id": verbs.topic_id(topic), "partitions": [row]})
         body = producer | {"group_id": member.group, "topics": topics}
@@ -63,24 +96,19 @@ class Offsets(Members):
         play.ask("p1", "EndTxn", 3, producer | {"committed": self.chance(0.7)})
 
     def offset_delete(self) -> None:
-        """Of topics that the group's topology reads, or nobody."""
+        """Of topics that somebody reads, or nobody."""
         topics = {topic: [0, self.pick((1, 9))] for topic in self.random.sample(("t1", "t2", "t3", "nope"), 2)}
         verbs.offset_delete(self.play, "a1", self.pick(GROUPS), topics)
 
-    def _committer(self, member: Member) -> dict[str, Json]:
+    def _committer(self, member: M) -> dict[str, Json]:
         """Who commits, and at which epoch."""
-        if self.chance(0.15):
+        if self.chance(self.BY_NOBODY):
             return {"member_id": "", "generation_id_or_member_epoch": -1}
         name = self.pick(("nobody", "", *MEMBERS)) if self.chance(0.08) else member.member_id
         epoch = member.epoch
         if self.chance(0.4):
             epoch = self.pick((epoch + 1, epoch - 1, epoch - 1, epoch - 2, member.former, 0, -1, -2))
         return {"member_id": name, "generation_id_or_member_epoch": epoch}
-
-    def _offsets(self) -> list[tuple[str, int, int]]:
-        topics, partitions = ("t1", "t1", "t2", "t3"), (0, 0, 0, 1, 2, 9)
-        places = {(self.pick(topics), self.pick(partitions)) for _ in range(self.pick((1, 2)))}
-        return [(topic, partition, self.random.randint(0, 100)) for topic, partition in sorted(places)]
 
     def _asked(self, topics: dict[str, list[int]]) -> list[Json]:
         return [
