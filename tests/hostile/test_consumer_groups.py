@@ -11,6 +11,7 @@ from kafkastub import KafkaStub
 from kafkastub.coordinator import GroupCoordinator
 from kafkastub.handlers import k68_consumer_group_heartbeat as k68
 from kafkastub.security import Operation, ResourceType
+from kafkastub.state import bringing_in
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode
@@ -92,11 +93,11 @@ def test_the_first_heartbeat_brings_its_code_in_part_by_part(monkeypatch: pytest
                 assert other.socket.recv(10)
                 return coordinator_of(state)  # type: ignore[arg-type]
 
-            monkeypatch.setattr(k68, "import_module", slowly)
-            coordinator_of = k68.coordinator_of
-            monkeypatch.setattr(k68, "coordinator_of", answered)
+            monkeypatch.setattr(bringing_in, "import_module", slowly)
+            coordinator_of = bringing_in.coordinator_of
+            monkeypatch.setattr(bringing_in, "coordinator_of", answered)
             assert beat(client, heartbeat("first")).error_code == ErrorCode.NONE
-        monkeypatch.setattr(k68, "coordinator_of", coordinator_of)
+        monkeypatch.setattr(bringing_in, "coordinator_of", coordinator_of)
         assert brought == k68._BROUGHT_IN
         assert beat(client, heartbeat("second")).error_code == ErrorCode.NONE
         assert brought == k68._BROUGHT_IN

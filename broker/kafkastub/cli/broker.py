@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkastub.cli.common import FAILED, add_output_option, printing, refuse
+from kafkastub.cli.common import FAILED, add_action, add_output_option, printing, refuse
 
 if TYPE_CHECKING:
+    from kafkastub.cli.common import Commands
     from kafkastub.client import Client
 
 ADDRESS_VARIABLE = "KAFKA_STUB_BOOTSTRAP"
@@ -96,6 +97,16 @@ def with_client(work: Callable[[argparse.Namespace, Client], int]) -> Callable[[
             return INTERRUPTED
 
     return printing(run)
+
+
+def add_client_action(
+    actions: Commands, name: str, text: str, work: Callable[[argparse.Namespace, Client], int]
+) -> argparse.ArgumentParser:
+    """An action of a command (see `add_action`) that asks a broker."""
+    parser = add_action(actions, name, text)
+    parser.set_defaults(run=with_client(work))
+    add_broker_options(parser)
+    return parser
 
 
 def _client_id(arguments: argparse.Namespace) -> str:

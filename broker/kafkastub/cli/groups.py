@@ -8,12 +8,12 @@ for the partition of a topic that cannot be looked up, as KIP-496 has it (with `
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafkastub.cli import kafka_order, output
-from kafkastub.cli.broker import UsageError, add_broker_options, with_client
-from kafkastub.cli.common import FAILED, add_action
-from kafkastub.cli.groups_named import partitions_in, selected
+from kafkastub.cli.broker import add_client_action
+from kafkastub.cli.common import FAILED
+from kafkastub.cli.groups_named import add_scope, chosen, partitions_in, selected
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 STATES = ("Unknown", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty", "Assigning", "Reconciling")
 TYPES = ("Classic", "Consumer")
+_EVERY = "every consumer group"
 NOT_PROVIDED = {"kips": "Not Provided", "kafka": "-"}
 
 
@@ -30,9 +31,9 @@ def add_to(commands: Commands) -> None:
     actions = groups.add_subparsers(required=True, metavar="ACTION")
     _add_list(actions)
     _add_describe(actions)
-    delete = _action(actions, "delete", "delete groups that have no members", _delete)
-    _add_group_scope(delete)
-    offsets = _action(actions, "delete-offsets", "delete offsets of a group", delete_offsets)
+    delete = add_client_action(actions, "delete", "delete groups that have no members", _delete)
+    add_scope(delete, _EVERY)
+    offsets = add_client_action(actions, "delete-offsets", "delete offsets of a group", delete_offsets)
     offsets.add_argument("--group", required=True, metavar="GROUP", help="the group")
     offsets.add_argument(
         "--topic", required=True, action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions"
@@ -48,33 +49,20 @@ def add_to(commands: Commands) -> None:
     groups_reset.add_to(actions)
 
 
-def _action(actions: Commands, name: str, text: str, run: Any) -> argparse.ArgumentParser:
-    parser = add_action(actions, name, text)
-    parser.set_defaults(run=with_client(run))
-    add_broker_options(parser)
-    return parser
-
-
 def _add_list(actions: Commands) -> None:
-    parser = _action(actions, "list", "list consumer groups", _list)
+    parser = add_client_action(actions, "list", "list consumer groups", _list)
     parser.add_argument("--state", nargs="?", const="", metavar="STATE,…", help="show states, or only groups in these")
     parser.add_argument("--type", nargs="?", const="", metavar="TYPE,…", help="show types, or only groups of these")
 
 
 def _add_describe(actions: Commands) -> None:
-    parser = _action(actions, "describe", "show offsets and lag, members or the state of groups", _describe)
-    _add_group_scope(parser)
+    parser = add_client_action(actions, "describe", "show offsets and lag, members or the state of groups", _describe)
+    add_scope(parser, _EVERY)
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--offsets", action="store_true", help="offsets and lag (the default)")
     part.add_argument("--members", action="store_true", help="who is in the group")
     part.add_argument("--state", action="store_true", help="state, coordinator and assignor")
     parser.add_argument("--verbose", action="store_true", help="more columns")
-
-
-def _add_group_scope(parser: argparse.ArgumentParser) -> None:
-    scope = parser.add_mutually_exclusive_group(required=True)
-    scope.add_argument("--group", action="append", metavar="GROUP", help="a group; may be given several times")
-    scope.add_argument("--all-groups", action="store_true", help="every consumer group")
 
 
 def executed(failure: BrokerError) -> int:
@@ -83,23 +71,11 @@ def executed(failure: BrokerError) -> int:
     return FAILED
 
 
-def _chosen(text: str | None, allowed: tuple[str, ...], what: str) -> list[str]:
-    """Names of `allowed` out of a comma separated list in any case. Raises UsageError."""
-    chosen = []
-    for item in (text or "").split(",") if text else []:
-        known = [name for name in allowed if name.lower() == item.strip().lower()]
-        if not known:
-            shown = ", ".join(name for name in allowed if name != "Unknown")
-            raise UsageError(f"Invalid {what} list '{text}'. Valid {what} are: {shown}")
-        chosen += known
-    return chosen
-
-
 def _list(arguments: argparse.Namespace, client: Client) -> int:
     from kafkastub.client import groups
 
-    states = _chosen(arguments.state, STATES, "states")
-    types = _chosen(arguments.type, TYPES, "types")
+    states = chosen(arguments.state, STATES, "states", "states")
+    types = chosen(arguments.type, TYPES, "types", "types")
     by_id = {listing.group_id: listing for listing in groups.list_groups(client, states, types)}
     found = [by_id[group_id] for group_id in kafka_order.names(by_id)]
     if arguments.output == "json":
@@ -124,10 +100,10 @@ def _list(arguments: argparse.Namespace, client: Client) -> int:
 
 def _describe(arguments: argparse.Namespace, client: Client) -> int:
     from kafkastub.cli import groups_describe
-    from kafkastub.client import BrokerError
+    from kafkastub.client import BrokerError, groups
 
     part = "members" if arguments.members else "state" if arguments.state else "offsets"
-    ids = selected(arguments, client)
+    ids = selected(arguments, client, groups.list_groups)
     try:
         found = [groups_describe.collect(client, group_id, part) for group_id in output.progress(sorted(ids), "asking")]
     except BrokerError as error:
@@ -146,7 +122,7 @@ def _delete(arguments: argparse.Namespace, client: Client) -> int:
 
     failed: dict[str, BrokerError] = {}
     done = []
-    for group_id in output.progress(selected(arguments, client), "deleting"):
+    for group_id in output.progress(selected(arguments, client, groups.list_groups), "deleting"):
         try:
             groups.delete(client, group_id)
             done.append(group_id)

@@ -1,9 +1,10 @@
-"""Which groups and partitions the options of `kafkastub groups` name."""
+"""What commands about groups share: which groups and partitions their options name, and in what state a group is."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from kafkastub.cli import kafka_order
 from kafkastub.cli.broker import UsageError
@@ -12,13 +13,49 @@ if TYPE_CHECKING:
     from kafkastub.client import Client
 
 
-def selected(arguments: argparse.Namespace, client: Client) -> list[str]:
+def add_scope(parser: argparse.ArgumentParser, every: str) -> None:
+    """--group, --all-groups."""
+    scope = parser.add_mutually_exclusive_group(required=True)
+    scope.add_argument("--group", action="append", metavar="GROUP", help="a group; may be given several times")
+    scope.add_argument("--all-groups", action="store_true", help=every)
+
+
+def selected(
+    arguments: argparse.Namespace, client: Client, list_groups: Callable[[Client], Iterable[Any]]
+) -> list[str]:
     """The groups that the options name, each once."""
     if arguments.all_groups:
-        from kafkastub.client import groups
-
-        return kafka_order.names(listing.group_id for listing in groups.list_groups(client))
+        return kafka_order.names(listing.group_id for listing in list_groups(client))
     return list(dict.fromkeys(arguments.group))
+
+
+def chosen(text: str | None, allowed: tuple[str, ...], what: str, list_of: str) -> list[str]:
+    """Names of `allowed` out of a comma separated list in any case; what a refusal calls them, and such a list.
+
+    Raises UsageError.
+    """
+    found = []
+    for item in (text or "").split(",") if text else []:
+        known = [name for name in allowed if name.lower() == item.strip().lower()]
+        if not known:
+            shown = ", ".join(name for name in allowed if name != "Unknown")
+            raise UsageError(f"Invalid {list_of} list '{text}'. Valid {what} are: {shown}")
+        found += known
+    return found
+
+
+def state_of(describe: Callable[[Client, str], Any], client: Client, group_id: str) -> str:
+    """The state that a description tells; "Dead" where there is no such group. Raises BrokerError."""
+    from kafkastub.client import BrokerError
+    from kafkawire.errors import ErrorCode
+
+    try:
+        state: str = describe(client, group_id).state
+    except BrokerError as error:
+        if error.code != ErrorCode.GROUP_ID_NOT_FOUND:
+            raise
+        return "Dead"
+    return state
 
 
 def partitions_in(text: str) -> list[tuple[str, int]]:

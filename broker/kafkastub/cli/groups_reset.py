@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafkastub.cli import kafka_order, log_places, output
-from kafkastub.cli.broker import UsageError, add_broker_options, with_client
-from kafkastub.cli.common import FAILED, add_action
-from kafkastub.cli.groups_named import partitions_in, selected
+from kafkastub.cli.broker import UsageError, add_client_action
+from kafkastub.cli.common import FAILED
+from kafkastub.cli.groups_named import add_scope, partitions_in, selected, state_of
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -42,12 +42,8 @@ _NO_ACTION = (
 def add_to(actions: Commands) -> None:
     """Add the action to the parser."""
     text = "move the offsets of groups without members; only shows them without --execute"
-    parser = add_action(actions, "reset-offsets", text)
-    parser.set_defaults(run=with_client(_reset))
-    add_broker_options(parser)
-    groups = parser.add_mutually_exclusive_group(required=True)
-    groups.add_argument("--group", action="append", metavar="GROUP", help="a group; may be given several times")
-    groups.add_argument("--all-groups", action="store_true", help="every consumer group")
+    parser = add_client_action(actions, "reset-offsets", text, _reset)
+    add_scope(parser, "every consumer group")
     topics = parser.add_mutually_exclusive_group()
     topics.add_argument("--topic", action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions")
     topics.add_argument("--all-topics", action="store_true", help="whatever the group has offsets of")
@@ -79,7 +75,7 @@ def add_scenarios(parser: argparse.ArgumentParser) -> None:
 
 
 def _reset(arguments: argparse.Namespace, client: Client) -> int:
-    from kafkastub.client import BrokerError
+    from kafkastub.client import BrokerError, groups
 
     if not (arguments.topic or arguments.all_topics or arguments.from_file):
         raise UsageError("One of the reset scopes should be defined: --all-topics, --topic.")
@@ -88,8 +84,10 @@ def _reset(arguments: argparse.Namespace, client: Client) -> int:
     plans: dict[str, Plan] = {}
     failed = False
     try:
-        for group_id in output.progress(kafka_order.names(selected(arguments, client)), "resetting"):
-            state = _state(client, group_id)
+        for group_id in output.progress(
+            kafka_order.names(selected(arguments, client, groups.list_groups)), "resetting"
+        ):
+            state = state_of(groups.describe, client, group_id)
             if state in ("Empty", "Dead"):
                 plans[group_id] = _reset_one(arguments, client, group_id)
             else:
@@ -103,18 +101,6 @@ def _reset(arguments: argparse.Namespace, client: Client) -> int:
         return FAILED
     show(arguments, {group_id: plans[group_id] for group_id in kafka_order.names(plans)})
     return FAILED if failed else 0
-
-
-def _state(client: Client, group_id: str) -> str:
-    from kafkastub.client import BrokerError, groups
-    from kafkawire.errors import ErrorCode
-
-    try:
-        return groups.describe(client, group_id).state
-    except BrokerError as error:
-        if error.code != ErrorCode.GROUP_ID_NOT_FOUND:
-            raise
-        return "Dead"
 
 
 def _reset_one(arguments: argparse.Namespace, client: Client, group_id: str) -> Plan:

@@ -11,9 +11,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.cli import kafka_order, log_places, output
-from kafkastub.cli.broker import UsageError, add_broker_options, with_client
-from kafkastub.cli.common import FAILED, add_action
-from kafkastub.cli.groups_named import partitions_in
+from kafkastub.cli.broker import add_client_action
+from kafkastub.cli.common import FAILED
+from kafkastub.cli.groups_named import add_scope, chosen, partitions_in, selected, state_of
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kafkastub.client import BrokerError, Client
     from kafkastub.client.share_groups import Group, ShareOffset
 
+_EVERY: Final = "every share group"
 STATES: Final = ("Empty", "Stable", "Dead")
 _MISSING: Final = "-"
 
@@ -29,26 +30,21 @@ def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
     groups = commands.add_parser("share-groups", help="look at share groups of any broker, change where they start")
     actions = groups.add_subparsers(required=True, metavar="ACTION")
-    parser = _action(actions, "list", "list share groups", _list)
+    parser = add_client_action(actions, "list", "list share groups", _list)
     parser.add_argument("--state", nargs="?", const="", metavar="STATE,…", help="show states, or only groups in these")
     _add_describe(actions)
-    _add_group_scope(_action(actions, "delete", "delete groups that have no members", _delete))
-    offsets = _action(actions, "delete-offsets", "forget topics in a group without members", _delete_offsets)
+    add_scope(add_client_action(actions, "delete", "delete groups that have no members", _delete), _EVERY)
+    offsets = add_client_action(actions, "delete-offsets", "forget topics in a group without members", _delete_offsets)
     offsets.add_argument("--group", required=True, metavar="GROUP", help="the group")
     offsets.add_argument("--topic", required=True, action="append", metavar="TOPIC", help="a topic")
     _add_reset(actions)
 
 
-def _action(actions: Commands, name: str, text: str, run: Any) -> argparse.ArgumentParser:
-    parser = add_action(actions, name, text)
-    parser.set_defaults(run=with_client(run))
-    add_broker_options(parser)
-    return parser
-
-
 def _add_describe(actions: Commands) -> None:
-    parser = _action(actions, "describe", "show where groups start, what is left, members or the state", _describe)
-    _add_group_scope(parser)
+    parser = add_client_action(
+        actions, "describe", "show where groups start, what is left, members or the state", _describe
+    )
+    add_scope(parser, _EVERY)
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--offsets", action="store_true", help="where they start and how much is left (the default)")
     part.add_argument("--members", action="store_true", help="who is in the group")
@@ -58,7 +54,7 @@ def _add_describe(actions: Commands) -> None:
 
 def _add_reset(actions: Commands) -> None:
     text = "let a group without members start elsewhere; only shows it without --execute"
-    parser = _action(actions, "reset-offsets", text, _reset)
+    parser = add_client_action(actions, "reset-offsets", text, _reset)
     parser.add_argument("--group", required=True, metavar="GROUP", help="the group")
     topics = parser.add_mutually_exclusive_group(required=True)
     topics.add_argument("--topic", action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions")
@@ -77,21 +73,10 @@ def _add_reset(actions: Commands) -> None:
     act.add_argument("--execute", action="store_true", help="do it")
 
 
-def _add_group_scope(parser: argparse.ArgumentParser) -> None:
-    scope = parser.add_mutually_exclusive_group(required=True)
-    scope.add_argument("--group", action="append", metavar="GROUP", help="a group; may be given several times")
-    scope.add_argument("--all-groups", action="store_true", help="every share group")
-
-
 def _list(arguments: argparse.Namespace, client: Client) -> int:
     from kafkastub.client import share_groups
 
-    states = []
-    for text in (arguments.state or "").split(",") if arguments.state else []:
-        known = [name for name in STATES if name.lower() == text.strip().lower()]
-        if not known:
-            raise UsageError(f"Invalid state list '{arguments.state}'. Valid states are: {', '.join(STATES)}")
-        states += known
+    states = chosen(arguments.state, STATES, "states", "state")
     found = {one.group_id: one.state for one in share_groups.list_groups(client, states)}
     names = kafka_order.names(found)
     if arguments.output == "json":
@@ -112,7 +97,9 @@ def _describe(arguments: argparse.Namespace, client: Client) -> int:
 
     told: list[dict[str, Any]] = []
     try:
-        groups = [share_groups.describe(client, one) for one in sorted(_selected(arguments, client))]
+        groups = [
+            share_groups.describe(client, one) for one in sorted(selected(arguments, client, share_groups.list_groups))
+        ]
         of_offsets = not (arguments.members or arguments.state)
         offsets = {one.id: share_groups.offsets(client, one.id) if of_offsets else {} for one in groups}
     except BrokerError as error:
@@ -227,7 +214,7 @@ def _delete(arguments: argparse.Namespace, client: Client) -> int:
     states = {one.group_id: one.state for one in share_groups.list_groups(client)}
     failed: dict[str, str] = {}
     done = []
-    for group_id in _selected(arguments, client):
+    for group_id in selected(arguments, client, share_groups.list_groups):
         if group_id not in states:
             failed[group_id] = f"java.lang.IllegalArgumentException: Group '{group_id}' is not a share group."
         elif states[group_id] != "Empty":
@@ -281,15 +268,12 @@ def _delete_offsets(arguments: argparse.Namespace, client: Client) -> int:
 
 def _reset(arguments: argparse.Namespace, client: Client) -> int:
     from kafkastub.client import BrokerError, share_groups
-    from kafkawire.errors import ErrorCode
 
     try:
-        state = share_groups.describe(client, arguments.group).state
+        state = state_of(share_groups.describe, client, arguments.group)
     except BrokerError as error:
-        if error.code != ErrorCode.GROUP_ID_NOT_FOUND:
-            output.warn(error.message)
-            return FAILED
-        state = "Dead"
+        output.warn(error.message)
+        return FAILED
     if state not in ("Empty", "Dead"):
         output.warn(f"Share group '{arguments.group}' is not empty.")
         return FAILED
@@ -329,15 +313,6 @@ def _plan(arguments: argparse.Namespace, client: Client) -> Plan:
 
 
 # -- what all print --------------------------------------------------------------------------------------------------
-
-
-def _selected(arguments: argparse.Namespace, client: Client) -> list[str]:
-    """The groups that the options name, each once."""
-    if arguments.all_groups:
-        from kafkastub.client import share_groups
-
-        return kafka_order.names(one.group_id for one in share_groups.list_groups(client))
-    return list(dict.fromkeys(arguments.group))
 
 
 def _width(cells: Any) -> int:

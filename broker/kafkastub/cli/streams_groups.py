@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.cli import groups as any_groups
 from kafkastub.cli import kafka_order, output
-from kafkastub.cli.broker import UsageError, add_broker_options, with_client
-from kafkastub.cli.common import FAILED, add_action
-from kafkastub.cli.streams_groups_named import inputs, internal_topics, selected
+from kafkastub.cli.broker import add_client_action
+from kafkastub.cli.common import FAILED
+from kafkastub.cli.groups_named import add_scope, chosen, selected
+from kafkastub.cli.streams_groups_named import inputs, internal_topics
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
     from kafkastub.client import Client
     from kafkastub.client.streams_groups import Group, Member
 
+_EVERY: Final = "every streams group"
 STATES: Final = ("Empty", "NotReady", "Stable", "Assigning", "Reconciling", "Dead")
 _Row = dict[str, Any]
 
@@ -29,13 +31,13 @@ def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
     groups = commands.add_parser("streams-groups", help="look at groups of Kafka Streams of any broker, change them")
     actions = groups.add_subparsers(required=True, metavar="ACTION")
-    parser = _action(actions, "list", "list streams groups", _list)
+    parser = add_client_action(actions, "list", "list streams groups", _list)
     parser.add_argument("--state", nargs="?", const="", metavar="STATE,…", help="show states, or only groups in these")
     _add_describe(actions)
-    delete = _action(actions, "delete", "delete groups that have no members", _delete)
-    _add_group_scope(delete)
+    delete = add_client_action(actions, "delete", "delete groups that have no members", _delete)
+    add_scope(delete, _EVERY)
     delete.add_argument("--delete-all-internal-topics", action="store_true", help="and the topics of their own")
-    offsets = _action(actions, "delete-offsets", "delete offsets of a group", _delete_offsets)
+    offsets = add_client_action(actions, "delete-offsets", "delete offsets of a group", _delete_offsets)
     offsets.add_argument("--group", required=True, metavar="GROUP", help="the group")
     scope = offsets.add_mutually_exclusive_group(required=True)
     text = "a source topic, or some of its partitions"
@@ -46,16 +48,11 @@ def add_to(commands: Commands) -> None:
     streams_groups_reset.add_to(actions)
 
 
-def _action(actions: Commands, name: str, text: str, run: Any) -> argparse.ArgumentParser:
-    parser = add_action(actions, name, text)
-    parser.set_defaults(run=with_client(run))
-    add_broker_options(parser)
-    return parser
-
-
 def _add_describe(actions: Commands) -> None:
-    parser = _action(actions, "describe", "show offsets and lag, members with their tasks, or the state", _describe)
-    _add_group_scope(parser)
+    parser = add_client_action(
+        actions, "describe", "show offsets and lag, members with their tasks, or the state", _describe
+    )
+    add_scope(parser, _EVERY)
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--offsets", action="store_true", help="offsets and lag of what members read (the default)")
     part.add_argument("--members", action="store_true", help="who is in the group, and their tasks")
@@ -63,21 +60,10 @@ def _add_describe(actions: Commands) -> None:
     parser.add_argument("--verbose", action="store_true", help="more columns")
 
 
-def _add_group_scope(parser: argparse.ArgumentParser) -> None:
-    scope = parser.add_mutually_exclusive_group(required=True)
-    scope.add_argument("--group", action="append", metavar="GROUP", help="a group; may be given several times")
-    scope.add_argument("--all-groups", action="store_true", help="every streams group")
-
-
 def _list(arguments: argparse.Namespace, client: Client) -> int:
     from kafkastub.client import streams_groups
 
-    states = []
-    for text in (arguments.state or "").split(",") if arguments.state else []:
-        known = [name for name in STATES if name.lower() == text.strip().lower()]
-        if not known:
-            raise UsageError(f"Invalid state list '{arguments.state}'. Valid states are: {', '.join(STATES)}")
-        states += known
+    states = chosen(arguments.state, STATES, "states", "state")
     found = {one.group_id: one.state for one in streams_groups.list_groups(client, states)}
     names = kafka_order.names(found)
     if arguments.output == "json":
@@ -97,7 +83,7 @@ def _describe(arguments: argparse.Namespace, client: Client) -> int:
     from kafkastub.client import BrokerError, streams_groups
 
     told: list[_Row] = []
-    for group_id in selected(arguments, client):
+    for group_id in selected(arguments, client, streams_groups.list_groups):
         try:
             group = streams_groups.describe(client, group_id)
             rows = [] if arguments.members or arguments.state else _offsets(client, group)
@@ -222,7 +208,7 @@ def _delete(arguments: argparse.Namespace, client: Client) -> int:
     failed: dict[str, str] = {}
     internal: dict[str, list[str]] = {}
     done = []
-    for group_id in selected(arguments, client):
+    for group_id in selected(arguments, client, streams_groups.list_groups):
         if group_id not in states:
             why = f"Group '{group_id}' does not exist or is not a streams group."
             failed[group_id] = f"java.lang.IllegalArgumentException: {why}"

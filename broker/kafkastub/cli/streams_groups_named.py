@@ -1,8 +1,7 @@
-"""Which groups, partitions and topics the options of `kafkastub streams-groups` name."""
+"""Which partitions and topics the options of `kafkastub streams-groups` name."""
 
 from __future__ import annotations
 
-import argparse
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -17,15 +16,6 @@ _INTERNAL: Final = re.compile(
     re.ASCII | re.DOTALL,
 )
 """The names that Kafka Streams gives its topics, behind the application's id."""
-
-
-def selected(arguments: argparse.Namespace, client: Client) -> list[str]:
-    """The groups that the options name, each once."""
-    if arguments.all_groups:
-        from kafkastub.client import streams_groups
-
-        return kafka_order.names(one.group_id for one in streams_groups.list_groups(client))
-    return list(dict.fromkeys(arguments.group))
 
 
 def inputs(client: Client, group_id: str) -> list[tuple[str, int]]:

@@ -6,11 +6,12 @@ import argparse
 from typing import TYPE_CHECKING
 
 from kafkastub.cli import kafka_order, log_places, output
-from kafkastub.cli.broker import UsageError, add_broker_options, with_client
-from kafkastub.cli.common import FAILED, add_action
+from kafkastub.cli.broker import UsageError, add_client_action
+from kafkastub.cli.common import FAILED
+from kafkastub.cli.groups_named import add_scope, selected, state_of
 from kafkastub.cli.groups_reset import Planner, add_scenarios, show
 from kafkastub.cli.log_places import Partition, Plan
-from kafkastub.cli.streams_groups_named import inputs, internal_topics, selected
+from kafkastub.cli.streams_groups_named import inputs, internal_topics
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -21,12 +22,9 @@ _WIDTHS = (30, 30, 10, 15)
 
 def add_to(actions: Commands) -> None:
     """Add the action to the parser."""
-    parser = add_action(actions, "reset-offsets", "move the offsets of groups without members, delete their own topics")
-    parser.set_defaults(run=with_client(_reset))
-    add_broker_options(parser)
-    groups = parser.add_mutually_exclusive_group(required=True)
-    groups.add_argument("--group", action="append", metavar="GROUP", help="a group; may be given several times")
-    groups.add_argument("--all-groups", action="store_true", help="every streams group")
+    text = "move the offsets of groups without members, delete their own topics"
+    parser = add_client_action(actions, "reset-offsets", text, _reset)
+    add_scope(parser, "every streams group")
     scope = parser.add_mutually_exclusive_group()
     text = "a source topic, or some of its partitions"
     scope.add_argument("--input-topic", dest="topic", action="append", metavar="TOPIC[:0,1]", help=text)
@@ -39,7 +37,7 @@ def add_to(actions: Commands) -> None:
 
 
 def _reset(arguments: argparse.Namespace, client: Client) -> int:
-    from kafkastub.client import BrokerError
+    from kafkastub.client import BrokerError, streams_groups
 
     if not (arguments.topic or arguments.all_topics or arguments.from_file):
         raise UsageError("One of the reset scopes should be defined: --all-topics, --topic.")
@@ -48,8 +46,8 @@ def _reset(arguments: argparse.Namespace, client: Client) -> int:
     plans: dict[str, Plan] = {}
     failed = False
     try:
-        for group_id in selected(arguments, client):
-            state = _state(client, group_id)
+        for group_id in selected(arguments, client, streams_groups.list_groups):
+            state = state_of(streams_groups.describe, client, group_id)
             if state in ("Empty", "Dead"):
                 plans[group_id] = _reset_one(arguments, client, group_id)
                 failed |= not _delete_topics(arguments, client, group_id)
@@ -64,18 +62,6 @@ def _reset(arguments: argparse.Namespace, client: Client) -> int:
         return FAILED
     show(arguments, {group_id: plans[group_id] for group_id in kafka_order.names(plans)}, _WIDTHS)
     return FAILED if failed else 0
-
-
-def _state(client: Client, group_id: str) -> str:
-    from kafkastub.client import BrokerError, streams_groups
-    from kafkawire.errors import ErrorCode
-
-    try:
-        return streams_groups.describe(client, group_id).state
-    except BrokerError as error:
-        if error.code != ErrorCode.GROUP_ID_NOT_FOUND:
-            raise
-        return "Dead"
 
 
 def _reset_one(arguments: argparse.Namespace, client: Client, group_id: str) -> Plan:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kafkastub.cli import kafka_order, output
-from kafkastub.cli.broker import UsageError, add_broker_options, positive, with_client
-from kafkastub.cli.common import FAILED, add_action
+from kafkastub.cli.broker import UsageError, add_client_action, positive
+from kafkastub.cli.common import FAILED
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -56,10 +56,7 @@ def add_to(commands: Commands) -> None:
 def _action(
     actions: Commands, name: str, text: str, work: Callable[[argparse.Namespace, Client], int]
 ) -> argparse.ArgumentParser:
-    parser = add_action(actions, name, text)
-    parser.set_defaults(run=with_client(_told(work)))
-    add_broker_options(parser)
-    return parser
+    return add_client_action(actions, name, text, _told(work))
 
 
 def _add_create(actions: Commands) -> None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.cli import output
-from kafkastub.cli.broker import add_broker_options, positive, with_client
-from kafkastub.cli.common import FAILED, add_action
+from kafkastub.cli.broker import add_client_action, positive
+from kafkastub.cli.common import FAILED
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -34,20 +34,22 @@ def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
     transactions = commands.add_parser("transactions", help="look at transactions of any broker, end hanging ones")
     actions = transactions.add_subparsers(required=True, metavar="ACTION")
-    parser = _action(actions, "list", "list transactional ids and their states", _list)
+    parser = add_client_action(actions, "list", "list transactional ids and their states", _list)
     parser.add_argument(
         "--duration-filter", type=int, metavar="MS", help="only transactions that have been open for longer"
     )
     parser.add_argument("--transactional-id-pattern", metavar="REGEX", help="only ids that match (of RE2, KIP-1152)")
     parser.add_argument("--state", action="append", choices=STATES, metavar="STATE", help="only those in that state")
     parser.add_argument("--producer-id", action="append", type=int, metavar="N", help="only those of that producer")
-    parser = _action(actions, "describe", "show the transaction of a transactional id", _describe)
+    parser = add_client_action(actions, "describe", "show the transaction of a transactional id", _describe)
     _add_transactional_id(parser)
-    parser = _action(actions, "describe-producers", "show the producers of a partition", _describe_producers)
+    parser = add_client_action(actions, "describe-producers", "show the producers of a partition", _describe_producers)
     _add_partition(parser, required=True)
     parser.add_argument("--broker-id", type=int, metavar="ID", help="as that broker knows them, and not the leader")
     _add_abort(actions)
-    parser = _action(actions, "find-hanging", "find transactions that no coordinator is going to end", _find_hanging)
+    parser = add_client_action(
+        actions, "find-hanging", "find transactions that no coordinator is going to end", _find_hanging
+    )
     _add_partition(parser, required=False)
     parser.add_argument("--broker-id", type=int, metavar="ID", help="only partitions with a replica there")
     parser.add_argument(
@@ -57,17 +59,10 @@ def add_to(commands: Commands) -> None:
         metavar="MINUTES",
         help="only transactions that have been open for longer (default %(default)s)",
     )
-    parser = _action(actions, "force-terminate", "end the transaction of an id and fence its producer", _terminate)
+    parser = add_client_action(
+        actions, "force-terminate", "end the transaction of an id and fence its producer", _terminate
+    )
     _add_transactional_id(parser)
-
-
-def _action(
-    actions: Commands, name: str, text: str, work: Callable[[argparse.Namespace, Client], int]
-) -> argparse.ArgumentParser:
-    parser = add_action(actions, name, text)
-    parser.set_defaults(run=with_client(work))
-    add_broker_options(parser)
-    return parser
 
 
 def _add_transactional_id(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +75,7 @@ def _add_partition(parser: argparse.ArgumentParser, required: bool) -> None:
 
 
 def _add_abort(actions: Commands) -> None:
-    parser = _action(actions, "abort", "end a hanging transaction in one partition", _abort)
+    parser = add_client_action(actions, "abort", "end a hanging transaction in one partition", _abort)
     _add_partition(parser, required=True)
     parser.add_argument("--start-offset", type=int, metavar="OFFSET", help="where the transaction begins")
     parser.add_argument("--producer-id", type=int, metavar="N", help="its producer, for brokers before 3.0")

@@ -20,20 +20,16 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from kafkastub.coordinator import GroupCoordinator, batch_order
+from kafkastub.coordinator import GroupCoordinator
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security.operations import GROUP_OPERATIONS
-from kafkastub.state.deferred import Steps
-from kafkastub.state.group_descriptions import MANY, in_order, one_after_the_other
-from kafkastub.state.groups import coordinator_of, group_partitions
+from kafkastub.state.group_descriptions import described
 from kafkawire.api import ApiKey
-from kafkawire.codec import encoder_of
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.describe_groups_response import DescribedGroup, DescribeGroupsResponse
-from kafkawire.rows import Shared
 
 # Looked up once: a request may name a million groups.
 _NONE: Final = ErrorCode.NONE
@@ -48,31 +44,13 @@ def error_response(request: DescribeGroupsRequest, code: ErrorCode, version: int
 
 @handles(ApiKey.DESCRIBE_GROUPS, 0, 6, error_response=error_response)
 def describe_groups(ctx: RequestContext, request: DescribeGroupsRequest) -> Outcome:
-    if len(request.groups) > MANY:
-        failed = partial(error_response, request, version=ctx.api_version)
-        return one_after_the_other(ctx.state, _in_parts(ctx, request), failed)
-    coordinator, with_operations = coordinator_of(ctx.state), request.include_authorized_operations
-    groups: list[DescribedGroup] = []
-    known: dict[str, DescribedGroup] = {}  # a large group may be named many times
-    for of_partition in batch_order(request.groups, group_partitions(ctx.state)):
-        for group_id in of_partition:
-            described = known.get(group_id)
-            if described is None:
-                described = known[group_id] = _describe(coordinator, group_id, ctx.api_version, with_operations)
-            groups.append(described)
-    return DescribeGroupsResponse(groups=groups if len(known) == len(groups) else Shared(groups, {}))
+    version, with_operations = ctx.api_version, request.include_authorized_operations
 
+    def describe(coordinator: GroupCoordinator, group_id: str) -> DescribedGroup:
+        return _describe(coordinator, group_id, version, with_operations)
 
-def _in_parts(ctx: RequestContext, request: DescribeGroupsRequest) -> Steps:
-    state, version = ctx.state, ctx.api_version
-
-    def describe(group_id: str) -> DescribedGroup:
-        return _describe(coordinator_of(state), group_id, version, request.include_authorized_operations)
-
-    coordinator_of(state)
-    encode = encoder_of(DescribeGroupsResponse, "groups", version)
-    found = yield from in_order(request.groups, group_partitions(state), describe, encode)
-    return DescribeGroupsResponse(groups=found)
+    failed = partial(error_response, request, version=version)
+    return described(ctx.state, request.groups, version, describe, DescribeGroupsResponse, failed)
 
 
 def _describe(coordinator: GroupCoordinator, group_id: str, version: int, with_operations: bool) -> DescribedGroup:

@@ -13,8 +13,8 @@ AV-6  GetTelemetrySubscriptions and PushTelemetry are not listed, as there is no
 AV-7  With kafkastub.as.version the answer is that of the release, less what is not served: its ranges and its features
       (none below 3.3); where ApiVersions' own version does not exist, below 2.4 the answer lists nothing.
                                                                     Kafka: ApiKeys, MetadataVersion of each release
-AV-8  Listed too are requests that are refused at once, as what they begin is not served yet (transactions, and the
-      groups of KIP-848, KIP-932 and KIP-1071): clients that do not find them wait in silence.
+AV-8  Listed too are requests that are refused at once where what they begin is not served, as clients that do not find
+      them wait in silence. There is none: all that clients of Apache Kafka 4.4 ask for is served.
 AV-9  Version 5: with another cluster id than this one's, or another node's id, REBOOTSTRAP_REQUIRED; one of the two
       without the other is INVALID_REQUEST.                                      KIP-1242; Kafka: KafkaApis
 Not done: -

@@ -26,16 +26,14 @@ Not done: -
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security import Operation
-from kafkastub.state.deferred import Steps, in_parts
+from kafkastub.state.bringing_in import brought_in
 from kafkastub.state.group_protocols import serves_consumer_protocol
 from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
@@ -43,7 +41,6 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 
-_AT_ONCE: Final = 1
 _BROUGHT_IN: Final = [
     f"kafkastub.{name}"
     for name in (
@@ -82,18 +79,7 @@ def consumer_group_heartbeat(ctx: RequestContext, request: ConsumerGroupHeartbea
         return error_response(request, ErrorCode.UNSUPPORTED_VERSION, version)
     if not state.coordinator.has_consumer and state.refusal is None:
         failed = partial(error_response, request, version=version)
-        return in_parts(_first(ctx, request), _AT_ONCE, state.transactions.in_turns, failed)
-    return _beat(ctx, request)
-
-
-def _first(ctx: RequestContext, request: ConsumerGroupHeartbeatRequest) -> Steps:
-    """Some milliseconds each, where all of it takes 35."""
-    for module in _BROUGHT_IN:
-        import_module(module)
-        yield _AT_ONCE
-    with suppress(KafkaError):  # which is told below, where it is its turn
-        coordinator_of(ctx.state)
-    yield _AT_ONCE
+        return brought_in(state, _BROUGHT_IN, partial(_beat, ctx, request), failed)
     return _beat(ctx, request)
 
 

@@ -27,13 +27,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.deferred import Steps, in_parts
+from kafkastub.state.bringing_in import brought_in
 from kafkastub.state.group_protocols import is_share_member_id, serves_share_protocol
 from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
@@ -41,7 +40,6 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafkawire.messages.share_group_heartbeat_response import ShareGroupHeartbeatResponse
 
-_AT_ONCE: Final = 1
 _BROUGHT_IN: Final = [
     f"kafkastub.{name}"
     for name in (
@@ -74,18 +72,7 @@ def share_group_heartbeat(ctx: RequestContext, request: ShareGroupHeartbeatReque
         return error_response(request, ErrorCode.INVALID_REQUEST, version)
     if not state.coordinator.has_share and state.refusal is None:
         failed = partial(error_response, request, version=version)
-        return in_parts(_first(ctx, request), _AT_ONCE, state.transactions.in_turns, failed)
-    return _beat(ctx, request)
-
-
-def _first(ctx: RequestContext, request: ShareGroupHeartbeatRequest) -> Steps:
-    """The code that serves it is brought in part by part, so that nobody waits for that."""
-    for module in _BROUGHT_IN:
-        import_module(module)
-        yield _AT_ONCE
-    with suppress(KafkaError):  # which is told below, where it is its turn
-        coordinator_of(ctx.state)
-    yield _AT_ONCE
+        return brought_in(state, _BROUGHT_IN, partial(_beat, ctx, request), failed)
     return _beat(ctx, request)
 
 

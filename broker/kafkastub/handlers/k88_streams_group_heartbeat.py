@@ -45,15 +45,13 @@ Not done: a plugin that keeps descriptions of topologies: members are never aske
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.deferred import Steps, in_parts
+from kafkastub.state.bringing_in import brought_in
 from kafkastub.state.group_protocols import serves_streams_protocol
 from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
@@ -61,7 +59,6 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
-_AT_ONCE: Final = 1
 _BROUGHT_IN: Final = [
     f"kafkastub.{name}"
     for name in (
@@ -96,7 +93,7 @@ def streams_group_heartbeat(ctx: RequestContext, request: StreamsGroupHeartbeatR
         return error_response(request, ErrorCode.UNSUPPORTED_VERSION, version)
     if not state.coordinator.has_streams and state.refusal is None:
         failed = partial(error_response, request, version=version)
-        return in_parts(_first(ctx, request), _AT_ONCE, state.transactions.in_turns, failed)
+        return brought_in(state, _BROUGHT_IN, partial(_beat, ctx, request), failed)
     serving = state.serving
     if serving is not None and serving.has_streams:
         turn = serving.streams.heartbeat_again(
@@ -105,17 +102,6 @@ def streams_group_heartbeat(ctx: RequestContext, request: StreamsGroupHeartbeatR
         if turn is not None:
             again: StreamsGroupHeartbeatResponse = state.settle(turn).reply.response
             return again
-    return _beat(ctx, request)
-
-
-def _first(ctx: RequestContext, request: StreamsGroupHeartbeatRequest) -> Steps:
-    """The code that serves it is brought in part by part, so that nobody waits for that."""
-    for module in _BROUGHT_IN:
-        import_module(module)
-        yield _AT_ONCE
-    with suppress(KafkaError):  # which is told below, where it is its turn
-        coordinator_of(ctx.state)
-    yield _AT_ONCE
     return _beat(ctx, request)
 
 

@@ -1,21 +1,29 @@
-"""Descriptions of the groups that a request names, which may be very many: DescribeGroups, ConsumerGroupDescribe."""
+"""Descriptions of the groups that a request names, which may be very many: DescribeGroups, ConsumerGroupDescribe…"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from kafkastub.coordinator import BatchOrder
+from kafkastub.coordinator import BatchOrder, GroupCoordinator, batch_order
+from kafkastub.security.operations import GROUP_OPERATIONS
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.deferred import Deferred, Steps, in_parts
-from kafkawire.codec import Encoder
+from kafkastub.state.groups import coordinator_of, group_partitions
+from kafkawire.codec import Encoder, encoder_of
 from kafkawire.errors import ErrorCode
 from kafkawire.rows import Shared
 from kafkawire.schema import Message, Struct
 
-S = TypeVar("S", bound=Struct)
+if TYPE_CHECKING:
+    from kafkastub.coordinator.group import Group
 
-MANY: Final = 100
+S = TypeVar("S", bound=Struct)
+Describe = Callable[[GroupCoordinator, str], Any]
+"""What is answered of a group: a struct of the answer's `groups`."""
+Failed = Callable[[ErrorCode], Message]
+
+_MANY: Final = 100
 """Groups in a request from which its answer is made, and encoded, part by part."""
 _AT_ONCE: Final = 2_000
 """How much of the work is done before others have their turn: some milliseconds."""
@@ -27,7 +35,94 @@ _BYTES: Final = 64
 """How many bytes of a description count as much as a name."""
 
 
-def in_order(
+class OfType(NamedTuple):
+    """What the descriptions of groups of one type have of their own.
+
+    Attributes:
+        name: the type, as it is told of a group of another one: "share".
+        describe: (the coordinator, a group, the request) -> its description; None for a group of another type.
+        group: the struct of a description.
+        response: the message of the answer.
+    """
+
+    name: str
+    describe: Callable[[GroupCoordinator, Group, Any], Any]
+    group: type[Any]
+    response: type[Any]
+
+
+def of_type(state: BrokerState, request: Any, version: int, kind: OfType, failed: Failed) -> Message | Deferred:
+    """The answer to an API that describes groups of one type: about the nameless ids first, then `described`.
+
+    Args:
+        request: has `group_ids` and `include_authorized_operations`.
+        failed: the reply to an error.
+    """
+    named = [group_id for group_id in request.group_ids if group_id]
+    nameless = kind.group(error_code=ErrorCode.INVALID_GROUP_ID, group_id="")
+    first = [nameless] * (len(request.group_ids) - len(named))
+    if not named:
+        answer: Message = kind.response(groups=first)
+        return answer
+
+    def describe(coordinator: GroupCoordinator, group_id: str) -> Any:
+        group = coordinator.readable(group_id)
+        found = None if group is None else kind.describe(coordinator, group, request)
+        if found is None:
+            why = "not found." if group is None else f"is not a {kind.name} group."
+            return kind.group(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}", group_id)
+        if request.include_authorized_operations:
+            found.authorized_operations = GROUP_OPERATIONS
+        return found
+
+    return described(state, named, version, describe, kind.response, failed, first)
+
+
+def described(
+    state: BrokerState,
+    group_ids: Sequence[str],
+    version: int,
+    describe: Describe,
+    response: type[Any],
+    failed: Failed,
+    first: Sequence[Any] = (),
+) -> Message | Deferred:
+    """The answer about groups, behind what comes `first`: by the partition of `__consumer_offsets`, in Kafka's order.
+
+    Each is described once, however often it is named. Of many it is done part by part. Raises KafkaError.
+    """
+    if len(group_ids) + len(first) > _MANY:
+        return _one_after_the_other(state, _in_parts(state, group_ids, version, describe, response, first), failed)
+    coordinator = coordinator_of(state)
+    groups = [*first]
+    known: dict[str, Any] = {}  # a large group may be named many times
+    for of_partition in batch_order(group_ids, group_partitions(state)):
+        for group_id in of_partition:
+            found = known.get(group_id)
+            if found is None:
+                found = known[group_id] = describe(coordinator, group_id)
+            groups.append(found)
+    answer: Message = response(groups=groups if len(known) == len(group_ids) else Shared(groups, {}))
+    return answer
+
+
+def _in_parts(
+    state: BrokerState,
+    group_ids: Sequence[str],
+    version: int,
+    describe: Describe,
+    response: type[Any],
+    first: Sequence[Any],
+) -> Steps:
+    coordinator_of(state)  # it may go while others have their turn: each group is looked up anew
+    encode = encoder_of(response, "groups", version)
+    partitions = group_partitions(state)
+    found = yield from _in_order(group_ids, partitions, lambda one: describe(coordinator_of(state), one), encode)
+    answer: Message = response(groups=Shared([*first, *found], found.encoded) if first else found)
+    return answer
+
+
+def _in_order(
     group_ids: Sequence[str], partitions: int, describe: Callable[[str], S], encode: Encoder
 ) -> Generator[int, None, Shared[S]]:
     """The descriptions in the order in which Kafka gives them; says bit by bit how much work it was.
@@ -58,7 +153,7 @@ def in_order(
     return Shared(found, encoded)
 
 
-def one_after_the_other(state: BrokerState, steps: Steps, failed: Callable[[ErrorCode], Message]) -> Message | Deferred:
+def _one_after_the_other(state: BrokerState, steps: Steps, failed: Failed) -> Message | Deferred:
     """Serve such a request part by part, others between; of such requests, one after the other.
 
     An answer takes ten to a hundred times the memory of its request while it is made. For the arguments see `in_parts`.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
-from kafkastub.stub.errors import GroupTimeout, StubError
+from kafkastub.stub.of_groups import check_wait, once_loaded
+from kafkastub.stub.waiting import wait_until
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class StubGroup:
 
     def view(self) -> GroupView:
         """All that can be told of it, of one moment."""
-        return _call(self._runner, lambda broker: _view(broker, self.group_id))
+        return once_loaded(self._runner, lambda broker: _view(broker, self.group_id))
 
     @property
     def type(self) -> str:
@@ -153,7 +153,7 @@ class StubGroup:
             return work(broker)
 
         try:
-            return _call(self._runner, known)
+            return once_loaded(self._runner, known)
         except KafkaError as error:
             said = error.message or error.code.name
             if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
@@ -174,28 +174,17 @@ class StubGroups(Mapping[str, StubGroup]):
         self._runner = runner
 
     def __getitem__(self, group_id: str) -> StubGroup:
-        _call(self._runner, lambda broker: _view(broker, group_id))
+        once_loaded(self._runner, lambda broker: _view(broker, group_id))
         return StubGroup(self._runner, group_id)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_call(self._runner, _ids))
+        return iter(once_loaded(self._runner, _ids))
 
     def __len__(self) -> int:
-        return len(_call(self._runner, _ids))
+        return len(once_loaded(self._runner, _ids))
 
     def __repr__(self) -> str:
         return f"<{len(self)} groups>"
-
-
-def _call(runner: Runner, work: Callable[[Broker], T]) -> T:
-    broker = runner.running()
-
-    def loaded() -> T:
-        if broker.state.groups.loading is not None:
-            raise StubError("the group coordinator is being loaded: what it knows cannot be told now")
-        return work(broker)
-
-    return runner.call(loaded)
 
 
 def _ids(broker: Broker) -> list[str]:
@@ -291,46 +280,6 @@ def wait_assigned(
         return f"group {group!r} is not assigned like that after {timeout:g} s: {'; '.join(said)}"
 
     wait_until(runner, lambda broker: not missing(broker), told, timeout)
-
-
-def check_wait(group: object, timeout: object) -> None:
-    """Raises TypeError, ValueError."""
-    if not isinstance(group, str):
-        raise TypeError(f"group={group!r} is refused: the id of a group is wanted, a text")
-    if not isinstance(timeout, int | float) or isinstance(timeout, bool):
-        raise TypeError(f"timeout={timeout!r} is refused: a number of seconds is wanted")
-    if not 0 <= timeout <= threading.TIMEOUT_MAX:
-        raise ValueError(f"timeout={timeout!r} is refused: seconds from 0 to {threading.TIMEOUT_MAX:.0f} are wanted")
-
-
-def wait_until(
-    runner: Runner, reached: Callable[[Broker], bool], told: Callable[[Broker], str], timeout: float
-) -> None:
-    """Until it is so, looked at whenever something may have changed in a group. Raises GroupTimeout."""
-    broker = runner.running()
-    came = threading.Event()
-
-    def look() -> None:
-        if reached(broker):
-            came.set()
-
-    def begin() -> None:
-        look()
-        if not came.is_set():
-            broker.state.group_watchers.append(look)
-
-    def end() -> str:
-        if look in broker.state.group_watchers:
-            broker.state.group_watchers.remove(look)
-        return "" if came.is_set() else told(broker)
-
-    runner.call(begin)
-    try:
-        came.wait(timeout)
-    finally:
-        complaint = runner.call(end)
-    if complaint:
-        raise GroupTimeout(complaint)
 
 
 def _state_of(broker: Broker, group_id: str) -> tuple[str, int]:

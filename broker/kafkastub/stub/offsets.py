@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from kafkastub.stub.errors import GroupTimeout, StubError
+from kafkastub.stub.errors import StubError
+from kafkastub.stub.waiting import wait_until
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -125,30 +125,10 @@ _VERSION = 9
 def _wait_lag(runner: Runner, group: str, topic: str | None, at_most: int, timeout: float) -> None:
     from kafkastub.state.lag import behind
 
-    broker = runner.running()
-    come = threading.Event()
-
-    def left() -> str | None:
+    def left(broker: Broker) -> str | None:
         return behind(broker.state, group, topic, at_most)
 
-    def look() -> None:
-        if left() is None:
-            come.set()
+    def told(broker: Broker) -> str:
+        return f"group {group!r} {left(broker)} after {timeout:g} s, a lag of at most {at_most} was waited for"
 
-    def begin() -> None:
-        look()
-        if not come.is_set():
-            broker.state.group_watchers.append(look)
-
-    def end() -> str | None:
-        if look in broker.state.group_watchers:
-            broker.state.group_watchers.remove(look)
-        return left()
-
-    runner.call(begin)
-    try:
-        come.wait(timeout)
-    finally:
-        said = runner.call(end)
-    if not come.is_set():
-        raise GroupTimeout(f"group {group!r} {said} after {timeout:g} s, a lag of at most {at_most} was waited for")
+    wait_until(runner, lambda broker: left(broker) is None, told, timeout)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Self, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Self
 
-from kafkastub.stub.errors import GroupTimeout, StubError
-from kafkastub.stub.groups import check_wait
-from kafkawire.errors import ErrorCode, KafkaError
+from kafkastub.stub.of_groups import check_wait, configure, of_one
+from kafkastub.stub.waiting import wait_until
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
     from kafkastub.state.group_views import MemberView
-    from kafkastub.state.share_group_views import ShareGroupView, SharePartitionView, Wanted
+    from kafkastub.state.share_group_views import ShareGroupView, SharePartitionView
     from kafkastub.stub.runner import Runner
+    from kafkastub.stub.waiting import Watchers
 
-T = TypeVar("T")
 TopicPartition = tuple[str, int]
 
 
@@ -31,7 +29,7 @@ class AcknowledgementHold:
         """Let go what is held, in its order, and hold no more. Releasing twice does no harm."""
         from kafkastub.state.share_group_views import release_acknowledgements
 
-        _call(
+        of_one(
             self._runner,
             lambda broker: release_acknowledgements(broker.state, self.group_id, *broker.clock.both()),
         )
@@ -59,7 +57,7 @@ class StubShareGroup(Mapping[TopicPartition, "SharePartitionView"]):
 
     def view(self) -> ShareGroupView:
         """The group with its members, of one moment."""
-        return _call(self._runner, lambda broker: _view(broker, self.group_id))
+        return of_one(self._runner, lambda broker: _view(broker, self.group_id))
 
     @property
     def state(self) -> str:
@@ -95,7 +93,7 @@ class StubShareGroup(Mapping[TopicPartition, "SharePartitionView"]):
             clients = client_ids(_view(broker, self.group_id))
             return partition_view(broker.state, self.group_id, topic, index, broker.clock.timer_ms(), clients)
 
-        return _call(self._runner, work)
+        return of_one(self._runner, work)
 
     def __iter__(self) -> Iterator[TopicPartition]:
         return iter(self.view().partitions)
@@ -115,7 +113,7 @@ class StubShareGroup(Mapping[TopicPartition, "SharePartitionView"]):
             _view(broker, self.group_id)
             hold_acknowledgements(broker.state, self.group_id)
 
-        _call(self._runner, work)
+        of_one(self._runner, work)
         return AcknowledgementHold(self._runner, self.group_id)
 
     def end_session(self, member: str) -> None:
@@ -131,7 +129,7 @@ class StubShareGroup(Mapping[TopicPartition, "SharePartitionView"]):
             _view(broker, self.group_id)
             end_session(broker.state, self.group_id, member, *broker.clock.both())
 
-        _call(self._runner, work)
+        of_one(self._runner, work)
 
     def __repr__(self) -> str:
         return f"<share group {self.group_id!r}>"
@@ -147,7 +145,7 @@ class StubShareGroups(Mapping[str, StubShareGroup]):
         self._runner = runner
 
     def __getitem__(self, group_id: str) -> StubShareGroup:
-        _call(self._runner, lambda broker: _view(broker, group_id))
+        of_one(self._runner, lambda broker: _view(broker, group_id))
         return StubShareGroup(self._runner, group_id)
 
     def __iter__(self) -> Iterator[str]:
@@ -159,22 +157,14 @@ class StubShareGroups(Mapping[str, StubShareGroup]):
     def _ids(self) -> list[str]:
         from kafkastub.state.share_group_views import group_ids
 
-        return _call(self._runner, lambda broker: group_ids(broker.state))
+        return of_one(self._runner, lambda broker: group_ids(broker.state))
 
     def configure(self, group: str, configs: Mapping[str, object]) -> None:
         """Configure a group: `configure("workers", {"share.auto.offset.reset": "earliest"})`. It need not be there yet.
 
         None takes a configuration away. Raises ValueError for what Kafka would refuse, with its words, TypeError.
         """
-        from kafkastub.state.share_group_views import configure
-
-        if not isinstance(group, str) or not isinstance(configs, Mapping):
-            raise TypeError(f'group={group!r}, configs={configs!r}: "GROUP", {{"NAME": value, …}} is wanted')
-        wanted, broker = {str(name): value for name, value in configs.items()}, self._runner.running()
-        try:
-            self._runner.call(lambda: configure(broker.state, group, wanted))
-        except KafkaError as error:
-            raise ValueError(f"group {group!r}: {error.message or error.code.name}") from None
+        configure(self._runner, group, configs)
 
     def wait(
         self,
@@ -195,7 +185,7 @@ class StubShareGroups(Mapping[str, StubShareGroup]):
 
         Raises GroupTimeout after `timeout` seconds, ValueError where nothing is waited for, TypeError.
         """
-        from kafkastub.state.share_group_views import Wanted
+        from kafkastub.state.share_group_views import Wanted, missing
 
         numbers = {"acquired": acquired, "held": held, "lag": lag}
         if not isinstance(topic, str | None):
@@ -206,64 +196,23 @@ class StubShareGroups(Mapping[str, StubShareGroup]):
         if all(number is None for number in numbers.values()):
             raise ValueError("nothing is waited for: acquired, held or lag is wanted")
         check_wait(group, timeout)
-        _wait(self._runner, group, Wanted(topic, acquired, held, lag), timeout)
+        wanted = Wanted(topic, acquired, held, lag)
+
+        def left(broker: Broker) -> str | None:
+            if broker.state.groups.loading is not None:
+                return "is being loaded"
+            return missing(broker.state, group, wanted)
+
+        def told(broker: Broker) -> str:
+            return f"share group {group!r} {left(broker) or 'is as it is to be'} after {timeout:g} s"
+
+        def watchers(broker: Broker) -> Watchers:
+            return broker.state.group_watchers, broker.state.sharing.watchers
+
+        wait_until(self._runner, lambda broker: left(broker) is None, told, timeout, watchers)
 
     def __repr__(self) -> str:
         return f"<{len(self)} share groups>"
-
-
-def _wait(runner: Runner, group: str, wanted: Wanted, timeout: float) -> None:
-    """Looked at whenever something may have changed in a group, or in a share partition."""
-    from kafkastub.state.share_group_views import missing
-
-    broker = runner.running()
-    came = threading.Event()
-
-    def left() -> str | None:
-        if broker.state.groups.loading is not None:
-            return "is being loaded"
-        return missing(broker.state, group, wanted)
-
-    def look() -> None:
-        if left() is None:
-            came.set()
-
-    def begin() -> None:
-        look()
-        if not came.is_set():
-            broker.state.group_watchers.append(look)
-            broker.state.sharing.watchers.append(look)
-
-    def end() -> str | None:
-        for watchers in (broker.state.group_watchers, broker.state.sharing.watchers):
-            if look in watchers:
-                watchers.remove(look)
-        return None if came.is_set() else left()
-
-    runner.call(begin)
-    try:
-        came.wait(timeout)
-    finally:
-        complaint = runner.call(end)
-    if complaint:
-        raise GroupTimeout(f"share group {group!r} {complaint} after {timeout:g} s")
-
-
-def _call(runner: Runner, work: Callable[[Broker], T]) -> T:
-    broker = runner.running()
-
-    def loaded() -> T:
-        if broker.state.groups.loading is not None:
-            raise StubError("the group coordinator is being loaded: what it knows cannot be told now")
-        return work(broker)
-
-    try:
-        return runner.call(loaded)
-    except KafkaError as error:
-        said = error.message or error.code.name
-        if error.code is ErrorCode.GROUP_ID_NOT_FOUND:
-            raise KeyError(said) from None
-        raise StubError(said) from None
 
 
 def _view(broker: Broker, group_id: str) -> ShareGroupView:

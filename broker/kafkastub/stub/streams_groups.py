@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
 
-from kafkastub.stub.errors import StubError
-from kafkastub.stub.groups import check_wait, wait_until
-from kafkawire.errors import ErrorCode, KafkaError
+from kafkastub.stub.of_groups import check_wait, configure, of_one
+from kafkastub.stub.waiting import wait_until
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
     from kafkastub.state.streams_group_views import StreamsGroupView, StreamsMemberView, TaskView, TopologyView
     from kafkastub.stub.runner import Runner
 
-T = TypeVar("T")
 Task = tuple[str, int]
 
 STATUSES: Final = ("MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS", "MISSING_INTERNAL_TOPICS")
@@ -34,7 +32,7 @@ class StubStreamsGroup(Mapping[Task, "TaskView"]):
 
     def view(self) -> StreamsGroupView:
         """The group with its topology and members, of one moment."""
-        return _call(self._runner, lambda broker: _view(broker, self.group_id))
+        return of_one(self._runner, lambda broker: _view(broker, self.group_id))
 
     @property
     def state(self) -> str:
@@ -81,7 +79,7 @@ class StubStreamsGroup(Mapping[Task, "TaskView"]):
         from kafkastub.state.streams_group_views import task_view
 
         checked = _task(task)
-        return _call(self._runner, lambda broker: task_view(broker.state, _view(broker, self.group_id), checked))
+        return of_one(self._runner, lambda broker: task_view(broker.state, _view(broker, self.group_id), checked))
 
     def __iter__(self) -> Iterator[Task]:
         return iter(self.view().tasks)
@@ -101,7 +99,7 @@ class StubStreamsGroup(Mapping[Task, "TaskView"]):
             _view(broker, self.group_id)
             end_session(broker.state, self.group_id, member, *broker.clock.both())
 
-        _call(self._runner, work)
+        of_one(self._runner, work)
 
     def shut_down(self, member: str) -> None:
         """Let this member want the whole application to end, as one whose exception handler says SHUTDOWN_APPLICATION.
@@ -111,7 +109,7 @@ class StubStreamsGroup(Mapping[Task, "TaskView"]):
         """
         from kafkastub.state.streams_group_views import ask_for_shutdown
 
-        _call(self._runner, lambda broker: ask_for_shutdown(broker.state, self.group_id, member))
+        of_one(self._runner, lambda broker: ask_for_shutdown(broker.state, self.group_id, member))
 
     def __repr__(self) -> str:
         return f"<streams group {self.group_id!r}>"
@@ -127,7 +125,7 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
         self._runner = runner
 
     def __getitem__(self, group_id: str) -> StubStreamsGroup:
-        _call(self._runner, lambda broker: _view(broker, group_id))
+        of_one(self._runner, lambda broker: _view(broker, group_id))
         return StubStreamsGroup(self._runner, group_id)
 
     def __iter__(self) -> Iterator[str]:
@@ -139,22 +137,14 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
     def _ids(self) -> list[str]:
         from kafkastub.state.streams_group_views import group_ids
 
-        return _call(self._runner, lambda broker: group_ids(broker.state))
+        return of_one(self._runner, lambda broker: group_ids(broker.state))
 
     def configure(self, group: str, configs: Mapping[str, object]) -> None:
         """Configure a group: `configure("app", {"streams.num.standby.replicas": 1})`. It need not be there yet.
 
         None takes a configuration away. Raises ValueError for what Kafka would refuse, with its words, TypeError.
         """
-        from kafkastub.state.share_group_views import configure
-
-        if not isinstance(group, str) or not isinstance(configs, Mapping):
-            raise TypeError(f'group={group!r}, configs={configs!r}: "GROUP", {{"NAME": value, …}} is wanted')
-        wanted, broker = {str(name): value for name, value in configs.items()}, self._runner.running()
-        try:
-            self._runner.call(lambda: configure(broker.state, group, wanted))
-        except KafkaError as error:
-            raise ValueError(f"group {group!r}: {error.message or error.code.name}") from None
+        configure(self._runner, group, configs)
 
     def wait(
         self,
@@ -194,23 +184,6 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} streams groups>"
-
-
-def _call(runner: Runner, work: Callable[[Broker], T]) -> T:
-    broker = runner.running()
-
-    def loaded() -> T:
-        if broker.state.groups.loading is not None:
-            raise StubError("the group coordinator is being loaded: what it knows cannot be told now")
-        return work(broker)
-
-    try:
-        return runner.call(loaded)
-    except KafkaError as error:
-        said = error.message or error.code.name
-        if error.code in (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNKNOWN_MEMBER_ID):
-            raise KeyError(said) from None
-        raise StubError(said) from None
 
 
 def _view(broker: Broker, group_id: str) -> StreamsGroupView:

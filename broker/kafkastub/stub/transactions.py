@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from kafkastub.stub.errors import StubError, TransactionTimeout
+from kafkastub.stub.waiting import wait_until
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -254,41 +254,24 @@ def _coordinated(broker: Broker, transactional_id: str) -> tuple[Topic, int]:
 
 
 def _wait(runner: Runner, transactional_id: str, state: str, timeout: float) -> TransactionView | None:
-    broker = runner.running()
-    came = threading.Event()
-    found: list[Any] = []
+    found: list[TransactionView | None] = []
 
-    def look() -> None:
-        if found or broker.state.transactions.loading is not None:
-            return
+    def reached(broker: Broker) -> bool:
+        if broker.state.transactions.loading is not None:
+            return False
         now = _view(broker, transactional_id)
-        if (_DEAD if now is None else now.state) == state:
-            found.append(now)
-            came.set()
+        if (_DEAD if now is None else now.state) != state:
+            return False
+        found.append(now)
+        return True
 
-    def begin() -> None:
-        look()
-        if not found:
-            broker.state.transactions.watchers.append(look)
+    def told(broker: Broker) -> str:
+        if broker.state.transactions.loading is not None:
+            said = "is being loaded"
+        else:
+            now = _view(broker, transactional_id)
+            said = "is not there (Dead)" if now is None or now.state == _DEAD else f"is {now.state}"
+        return f"transactional id {transactional_id!r} {said} after {timeout:g} s, {state} was waited for"
 
-    def end() -> str:
-        transactions = broker.state.transactions
-        if look in transactions.watchers:
-            transactions.watchers.remove(look)
-        if transactions.loading is not None:
-            return "being loaded"
-        now = _view(broker, transactional_id)
-        return _DEAD if now is None else now.state
-
-    runner.call(begin)
-    try:
-        came.wait(timeout)
-    finally:
-        now = runner.call(end)
-    if not found:
-        said = "is not there (Dead)" if now == _DEAD else f"is {now}"
-        raise TransactionTimeout(
-            f"transactional id {transactional_id!r} {said} after {timeout:g} s, {state} was waited for"
-        )
-    last: TransactionView | None = found[0]
-    return last
+    wait_until(runner, reached, told, timeout, lambda broker: (broker.state.transactions.watchers,), TransactionTimeout)
+    return found[0]

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field, StrictInt
 
-from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.groups import PlaceGiven
+from kafkastub.control.routes.of_groups import Timeout, Waits
 from kafkastub.control.routes.shapes import MOST_LISTED, Body, Text, body_example, example
-from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.state.lag import behind
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
 
 _DEAD = "Dead"
-
-Timeout = Annotated[float, Field(ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")]
 
 
 class WaitQuery(Body):
@@ -63,11 +59,15 @@ class Reached(BaseModel):
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoints; before those of `groups`, as a group's name may hold a slash."""
     router = APIRouter(prefix="/groups", tags=["groups"])
-    waiting = Places(MOST_WAITING, "requests are waiting")
+    waits = Waits(hosted)
 
-    async def answered(request: Request, group: str, missing: Callable[[], str | None], seconds: float) -> Reached:
-        waiting.take(request.state.connection)
-        await while_there(request, _wait(hosted, group, missing, seconds))
+    async def answered(
+        request: Request, group: str, missing: Callable[[BrokerState], str | None], seconds: float
+    ) -> Reached:
+        def told(left: str | None) -> str:
+            return f"group {group!r} after {seconds:g} s: {left or 'as it is to be'}"
+
+        await waits.until_nothing(missing, request, seconds, told)
         state, members = _now(hosted.running().state, group)
         return Reached(group=group, state=state, members=members)
 
@@ -76,7 +76,7 @@ def routes(hosted: Hosted) -> APIRouter:
         if query.state is None and query.members is None and query.lag is None:
             raise Problem(400, "nothing is waited for: state, members or lag is wanted")
         _check_state(query.state)
-        return await answered(request, group, lambda: _missing(hosted.running().state, group, query), query.timeout)
+        return await answered(request, group, lambda state: _missing(state, group, query), query.timeout)
 
     @router.post("/{group:path}/wait-assigned", summary="Once members of a group have these partitions")
     async def wait_assigned(group: str, wanted: WantedAssignment, request: Request) -> Reached:
@@ -84,8 +84,8 @@ def routes(hosted: Hosted) -> APIRouter:
 
         asked = {name: tuple((one.topic, one.partition) for one in some) for name, some in wanted.assignment.items()}
 
-        def missing() -> str | None:
-            return "; ".join(unassigned(view(hosted.running().state, group), asked)) or None
+        def missing(state: BrokerState) -> str | None:
+            return "; ".join(unassigned(view(state, group), asked)) or None
 
         return await answered(request, group, missing, wanted.timeout)
 
@@ -111,25 +111,3 @@ def _missing(state: BrokerState, group: str, query: WaitQuery) -> str | None:
     if (query.state or name).lower() != name.lower() or query.members not in (None, members):
         return "does not exist" if name == _DEAD else f"is {name} with {members} member{'' if members == 1 else 's'}"
     return None if query.lag is None else behind(state, group, query.topic, query.lag)
-
-
-async def _wait(hosted: Hosted, group: str, missing: Callable[[], str | None], seconds: float) -> None:
-    """Raises Problem."""
-    watchers = hosted.running().state.group_watchers
-    come: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def left() -> str | None:  # the state may be another one after a restore
-        return "is being loaded" if hosted.running().state.groups.loading is not None else missing()
-
-    def look() -> None:
-        if not come.done() and left() is None:
-            come.set_result(None)
-
-    watchers.append(look)
-    try:
-        look()
-        await hosted.wait(come, seconds)
-    except TimeoutError:
-        raise Problem(408, f"group {group!r} after {seconds:g} s: {left() or 'as it is to be'}") from None
-    finally:
-        watchers.remove(look)

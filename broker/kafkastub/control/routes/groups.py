@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.control.hosted import Hosted
-from kafkastub.control.problems import Problem, of_kafka
+from kafkastub.control.problems import Problem
+from kafkastub.control.routes.of_groups import done, loaded
 from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Text, body_example, example, iso
-from kafkastub.state.groups import check_loaded, coordinator_of
+from kafkastub.state.groups import coordinator_of
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group, GroupDescription
     from kafkastub.state.broker_state import BrokerState
     from kafkastub.state.group_views import MemberView
-
-T = TypeVar("T")
 
 
 class GroupInfo(BaseModel):
@@ -162,17 +161,9 @@ def routes(hosted: Hosted) -> APIRouter:
     """The endpoints."""
     router = APIRouter(prefix="/groups", tags=["groups"])
 
-    def state() -> BrokerState:
-        found = hosted.running().state
-        try:
-            check_loaded(found)
-        except KafkaError as error:
-            raise of_kafka(error, "the group coordinator") from None
-        return found
-
     @router.get("", summary="All groups")
     async def list_groups(query: Annotated[GroupsQuery, Query()]) -> GroupList:
-        found = state()
+        found = loaded(hosted)
         groups = found.coordinator.groups
         listed = [_info(found, group) for group in islice(groups.values(), query.limit)]
         return GroupList(groups=listed, total=len(groups))
@@ -180,7 +171,7 @@ def routes(hosted: Hosted) -> APIRouter:
     @router.post("/expire", summary="Sweep for expired offsets now")
     async def expire() -> Expired:
         broker = hosted.running()
-        found = state()
+        found = loaded(hosted)
         meters = found.coordinator.meters
         before = meters.offset_expirations
         hosted.call(lambda: found.expire_offsets(broker.clock.broker_ms()))
@@ -188,7 +179,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("/{group:path}", summary="One group with its members and offsets")
     async def describe(group: str, query: Annotated[GroupsQuery, Query()]) -> GroupDetail:
-        found = state()
+        found = loaded(hosted)
         known = found.coordinator.groups.get(group)
         if known is None:
             raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
@@ -196,56 +187,53 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.delete("/{group:path}", summary="Delete a group without members, and its offsets")
     async def delete(group: str) -> GroupInfo:
-        broker, found = hosted.running(), state()
+        broker, found = hosted.running(), loaded(hosted)
         known = found.coordinator.groups.get(group)
         told = None if known is None else _info(found, known)
 
         def work() -> None:
             found.settle(coordinator_of(found).delete_group(group, broker.clock.broker_ms()))
 
-        try:
-            hosted.call(work)
-        except KafkaError as error:
-            raise of_kafka(error, f"group {group!r}") from None
+        done(hosted, group, work)
         assert told is not None
         return told
 
-    _add_targets(router, hosted, state)
+    _add_targets(router, hosted)
     return router
 
 
-def _add_targets(router: APIRouter, hosted: Hosted, state: Callable[[], BrokerState]) -> None:
+def _add_targets(router: APIRouter, hosted: Hosted) -> None:
     """What only tests do to a group."""
 
     @router.put("/{group:path}/target", summary="Let the target assignment be this, with a new epoch")
     async def set_target(group: str, body: NewTarget) -> GroupDetail:
         from kafkastub.state.group_views import set_target
 
-        broker, found = hosted.running(), state()
+        broker, found = hosted.running(), loaded(hosted)
         target = {name: [(one.topic, one.partition) for one in places] for name, places in body.target.items()}
-        _done(hosted, group, lambda: set_target(found, group, target, *broker.clock.both()))
+        done(hosted, group, lambda: set_target(found, group, target, *broker.clock.both()))
         return _detail(found, found.coordinator.groups[group], _SHOWN)
 
     @router.post("/{group:path}/hold-revocation", summary="What a member lets go of does not count from now on")
     async def hold(group: str, body: MemberGiven) -> Held:
         from kafkastub.state.group_views import hold_revocation
 
-        found = state()
-        return Held(member_id=_done(hosted, group, lambda: hold_revocation(found, group, body.member)), held=True)
+        found = loaded(hosted)
+        return Held(member_id=done(hosted, group, lambda: hold_revocation(found, group, body.member)), held=True)
 
     @router.post("/{group:path}/end-session", summary="Do at once what the end of a member's session does")
     async def end(group: str, body: MemberGiven) -> SessionEnded:
         from kafkastub.state.group_views import end_session
 
-        broker, found = hosted.running(), state()
-        ended = _done(hosted, group, lambda: end_session(found, group, body.member, *broker.clock.both()))
+        broker, found = hosted.running(), loaded(hosted)
+        ended = done(hosted, group, lambda: end_session(found, group, body.member, *broker.clock.both()))
         return SessionEnded(member_id=ended)
 
     @router.post("/{group:path}/release-revocation", summary="What it lets go of counts again")
     async def release(group: str, body: MemberGiven) -> Held:
         from kafkastub.state.group_views import release_revocation, view
 
-        found = state()
+        found = loaded(hosted)
 
         def work() -> str:
             known = view(found, group)
@@ -255,17 +243,7 @@ def _add_targets(router: APIRouter, hosted: Hosted, state: Callable[[], BrokerSt
             release_revocation(found, group, member_id)
             return member_id
 
-        return Held(member_id=_done(hosted, group, work), held=False)
-
-
-def _done(hosted: Hosted, group: str, work: Callable[[], T]) -> T:
-    """Raises Problem."""
-    try:
-        return hosted.call(work)
-    except KafkaError as error:
-        raise of_kafka(error, f"group {group!r}") from None
-    except KeyError as error:
-        raise Problem(404, str(error.args[0]), ErrorCode.UNKNOWN_MEMBER_ID.name) from None
+        return Held(member_id=done(hosted, group, work), held=False)
 
 
 def _detail(state: BrokerState, group: Group, limit: int) -> GroupDetail:

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt
+from pydantic import BaseModel, Field
 
-from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
-from kafkastub.control.problems import Problem, of_kafka
-from kafkastub.control.routes.group_waits import Timeout
+from kafkastub.control.problems import Problem
 from kafkastub.control.routes.groups import MemberGiven, Place, SessionEnded
-from kafkastub.control.routes.shapes import Body, Limit, Text, body_example, example
-from kafkastub.control.waiting import MOST_WAITING, while_there
-from kafkastub.state.groups import check_loaded
-from kafkawire.errors import ErrorCode, KafkaError
+from kafkastub.control.routes.of_groups import Configs, Timeout, Waits, configured, done, loaded
+from kafkastub.control.routes.shapes import Body, Limit, body_example, example
+from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
     from kafkastub.state.share_group_views import RecordsView, ShareGroupView, SharePartitionView
-
-T = TypeVar("T")
 
 
 class ShareGroupInfo(BaseModel):
@@ -113,9 +106,7 @@ class NewConfigs(Body):
 
     model_config = body_example(configs={"share.auto.offset.reset": "earliest"})
 
-    configs: dict[Text, Text | StrictBool | StrictInt | StrictFloat | None] = Field(
-        max_length=100, description="null takes one away"
-    )
+    configs: Configs
 
 
 class Reached(BaseModel):
@@ -139,19 +130,11 @@ def routes(hosted: Hosted) -> APIRouter:
     """The endpoints."""
     router = APIRouter(prefix="/share-groups", tags=["share groups"])
 
-    def state() -> BrokerState:
-        found = hosted.running().state
-        try:
-            check_loaded(found)
-        except KafkaError as error:
-            raise of_kafka(error, "the group coordinator") from None
-        return found
-
     @router.get("", summary="All share groups")
     async def list_groups(query: Annotated[ShareGroupsQuery, Query()]) -> ShareGroupList:
         from kafkastub.state.share_group_views import group_ids
 
-        found = state()
+        found = loaded(hosted)
         ids = group_ids(found)
         listed = [_info(_known(found, group_id)) for group_id in islice(ids, query.limit)]
         return ShareGroupList(groups=listed, total=len(ids))
@@ -160,30 +143,25 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("/{group:path}", summary="One share group with its members, and its partitions record by record")
     async def describe(group: str, query: Annotated[ShareGroupsQuery, Query()]) -> ShareGroupDetail:
-        found = state()
+        found = loaded(hosted)
         return _detail(found, _known(found, group), hosted.running().clock.timer_ms(), query.limit)
 
     @router.put("/{group:path}/configs", summary="Configure a group, which need not be there yet")
     async def configure(group: str, body: NewConfigs) -> Configured:
-        found = state()
-        try:
-            hosted.call(lambda: _configure(found, group, body.configs))
-        except KafkaError as error:
-            raise of_kafka(error, f"group {group!r}") from None
-        return Configured(group=group, configs=found.cluster.group_configs.get(group, {}))
+        return Configured(group=group, configs=configured(hosted, group, body.configs))
 
-    _add_holds(router, hosted, state)
+    _add_holds(router, hosted)
     return router
 
 
-def _add_holds(router: APIRouter, hosted: Hosted, state: Callable[[], BrokerState]) -> None:
+def _add_holds(router: APIRouter, hosted: Hosted) -> None:
     """What only tests do to a share group."""
 
     @router.post("/{group:path}/hold-acknowledgements", summary="Nothing becomes of what members say from now on")
     async def hold(group: str) -> ShareGroupInfo:
         from kafkastub.state.share_group_views import hold_acknowledgements
 
-        found = state()
+        found = loaded(hosted)
         _known(found, group)
         hosted.call(lambda: hold_acknowledgements(found, group))
         return _info(_known(found, group))
@@ -192,7 +170,7 @@ def _add_holds(router: APIRouter, hosted: Hosted, state: Callable[[], BrokerStat
     async def release(group: str) -> ShareGroupInfo:
         from kafkastub.state.share_group_views import release_acknowledgements
 
-        broker, found = hosted.running(), state()
+        broker, found = hosted.running(), loaded(hosted)
         _known(found, group)
         hosted.call(lambda: release_acknowledgements(found, group, *broker.clock.both()))
         return _info(_known(found, group))
@@ -201,18 +179,15 @@ def _add_holds(router: APIRouter, hosted: Hosted, state: Callable[[], BrokerStat
     async def end(group: str, body: MemberGiven) -> SessionEnded:
         from kafkastub.state.group_views import end_session
 
-        broker, found = hosted.running(), state()
+        broker, found = hosted.running(), loaded(hosted)
         _known(found, group)
-        try:
-            ended = hosted.call(lambda: end_session(found, group, body.member, *broker.clock.both()))
-        except KeyError as error:
-            raise Problem(404, str(error.args[0]), ErrorCode.UNKNOWN_MEMBER_ID.name) from None
+        ended = done(hosted, group, lambda: end_session(found, group, body.member, *broker.clock.both()))
         return SessionEnded(member_id=ended)
 
 
 def _add_wait(router: APIRouter, hosted: Hosted) -> None:
     """Before what takes any path: a group's name may hold a slash."""
-    waiting = Places(MOST_WAITING, "requests are waiting")
+    waits = Waits(hosted)
 
     @router.get("/{group:path}/wait", summary="Once members have so many records, or so few are left")
     async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> Reached:
@@ -222,35 +197,12 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
             raise Problem(400, "nothing is waited for: acquired, held or lag is wanted")
         wanted = Wanted(query.topic, query.acquired, query.held, query.lag)
 
-        def left() -> str | None:
-            found = hosted.running().state  # another one after a restore
-            return "is being loaded" if found.groups.loading is not None else missing(found, group, wanted)
+        def told(left: str | None) -> str:
+            return f"share group {group!r} {left or 'is as it is to be'} after {query.timeout:g} s"
 
-        waiting.take(request.state.connection)
-        await while_there(request, _wait(hosted, group, left, query.timeout))
+        more = [hosted.running().state.sharing.watchers]
+        await waits.until_nothing(lambda state: missing(state, group, wanted), request, query.timeout, told, more)
         return Reached(group=group)
-
-
-async def _wait(hosted: Hosted, group: str, left: Callable[[], str | None], seconds: float) -> None:
-    """Raises Problem."""
-    state = hosted.running().state
-    come: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def look() -> None:
-        if not come.done() and left() is None:
-            come.set_result(None)
-
-    watchers = (state.group_watchers, state.sharing.watchers)
-    for some in watchers:
-        some.append(look)
-    try:
-        look()
-        await hosted.wait(come, seconds)
-    except TimeoutError:
-        raise Problem(408, f"share group {group!r} {left() or 'is as it is to be'} after {seconds:g} s") from None
-    finally:
-        for some in watchers:
-            some.remove(look)
 
 
 def _known(state: BrokerState, group: str) -> ShareGroupView:
@@ -261,12 +213,6 @@ def _known(state: BrokerState, group: str) -> ShareGroupView:
     if found is None:
         raise Problem(404, f"share group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
     return found
-
-
-def _configure(state: BrokerState, group: str, configs: Mapping[str, object]) -> None:
-    from kafkastub.state.share_group_views import configure
-
-    configure(state, group, configs)
 
 
 def _info(found: ShareGroupView) -> ShareGroupInfo:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt
+from pydantic import BaseModel, Field, StrictInt
 
-from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
-from kafkastub.control.problems import Problem, of_kafka
-from kafkastub.control.routes.group_waits import Timeout
+from kafkastub.control.problems import Problem
 from kafkastub.control.routes.groups import MemberGiven, SessionEnded
+from kafkastub.control.routes.of_groups import Configs, Timeout, Waits, configured, done, loaded
 from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Text, body_example, example
-from kafkastub.control.waiting import MOST_WAITING, while_there
-from kafkastub.state.groups import check_loaded
-from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
@@ -165,9 +161,7 @@ class StreamsConfigs(Body):
 
     model_config = body_example(configs={"streams.num.standby.replicas": 1})
 
-    configs: dict[Text, Text | StrictBool | StrictInt | StrictFloat | None] = Field(
-        max_length=100, description="null takes one away"
-    )
+    configs: Configs
 
 
 class StreamsConfigured(BaseModel):
@@ -183,76 +177,52 @@ def routes(hosted: Hosted) -> APIRouter:
     """The endpoints."""
     router = APIRouter(prefix="/streams-groups", tags=["streams groups"])
 
-    def state() -> BrokerState:
-        found = hosted.running().state
-        try:
-            check_loaded(found)
-        except KafkaError as error:
-            raise of_kafka(error, "the group coordinator") from None
-        return found
-
     @router.get("", summary="All streams groups")
     async def list_groups(query: Annotated[StreamsGroupsQuery, Query()]) -> StreamsGroupList:
         from kafkastub.state.streams_group_views import group_ids
 
-        found = state()
+        found = loaded(hosted)
         ids = group_ids(found)
         listed = [_info(_known(found, group_id)) for group_id in islice(ids, query.limit)]
         return StreamsGroupList(groups=listed, total=len(ids))
 
     @router.get("/{group:path}", summary="One streams group with what it runs, and who has which task")
     async def describe(group: str) -> StreamsGroupDetail:
-        return _detail(_known(state(), group))
+        return _detail(_known(loaded(hosted), group))
 
     @router.put("/{group:path}/configs", summary="Configure a streams group, which need not be there yet")
     async def configure(group: str, body: StreamsConfigs) -> StreamsConfigured:
-        from kafkastub.state.share_group_views import configure
+        return StreamsConfigured(group=group, configs=configured(hosted, group, body.configs))
 
-        found = state()
-        try:
-            hosted.call(lambda: configure(found, group, body.configs))
-        except KafkaError as error:
-            raise of_kafka(error, f"group {group!r}") from None
-        return StreamsConfigured(group=group, configs=found.cluster.group_configs.get(group, {}))
-
-    _add_ends(router, hosted, state)
+    _add_ends(router, hosted)
     _add_wait(router, hosted)
     return router
 
 
-def _add_ends(router: APIRouter, hosted: Hosted, state: Callable[[], BrokerState]) -> None:
+def _add_ends(router: APIRouter, hosted: Hosted) -> None:
     """What only tests do to a streams group."""
 
     @router.post("/{group:path}/end-session", summary="Do at once what the end of a member's session does")
     async def end(group: str, body: MemberGiven) -> SessionEnded:
         from kafkastub.state.group_views import end_session
 
-        broker, found = hosted.running(), state()
+        broker, found = hosted.running(), loaded(hosted)
         _known(found, group)
-        return SessionEnded(
-            member_id=_of_member(hosted, lambda: end_session(found, group, body.member, *broker.clock.both()))
-        )
+        ended = done(hosted, group, lambda: end_session(found, group, body.member, *broker.clock.both()))
+        return SessionEnded(member_id=ended)
 
     @router.post("/{group:path}/shut-down", summary="Let a member want the whole application to end")
     async def shut_down(group: str, body: MemberGiven) -> StreamsGroupInfo:
         from kafkastub.state.streams_group_views import ask_for_shutdown
 
-        found = state()
+        found = loaded(hosted)
         _known(found, group)
-        _of_member(hosted, lambda: ask_for_shutdown(found, group, body.member))
+        done(hosted, group, lambda: ask_for_shutdown(found, group, body.member))
         return _info(_known(found, group))
 
 
-def _of_member(hosted: Hosted, work: Callable[[], str]) -> str:
-    """Raises Problem."""
-    try:
-        return hosted.call(work)
-    except KeyError as error:
-        raise Problem(404, str(error.args[0]), ErrorCode.UNKNOWN_MEMBER_ID.name) from None
-
-
 def _add_wait(router: APIRouter, hosted: Hosted) -> None:
-    waiting = Places(MOST_WAITING, "requests are waiting")
+    waits = Waits(hosted)
 
     @router.post("/{group:path}/wait", summary="Once every task is worked on, or members have these")
     async def wait(group: str, wanted: StreamsWanted, request: Request) -> StreamsGroupInfo:
@@ -260,32 +230,11 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
 
         asked = Wanted(_given(wanted.active), _given(wanted.standby), _given(wanted.warmup), wanted.status)
 
-        def left() -> str | None:
-            found = hosted.running().state  # another one after a restore
-            return "is being loaded" if found.groups.loading is not None else missing(found, group, asked)
+        def told(left: str | None) -> str:
+            return f"streams group {group!r} {left or 'is as it is to be'} after {wanted.timeout:g} s"
 
-        waiting.take(request.state.connection)
-        await while_there(request, _wait(hosted, group, left, wanted.timeout))
+        await waits.until_nothing(lambda state: missing(state, group, asked), request, wanted.timeout, told)
         return _info(_known(hosted.running().state, group))
-
-
-async def _wait(hosted: Hosted, group: str, left: Callable[[], str | None], seconds: float) -> None:
-    """Raises Problem."""
-    watchers = hosted.running().state.group_watchers
-    come: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def look() -> None:
-        if not come.done() and left() is None:
-            come.set_result(None)
-
-    watchers.append(look)
-    try:
-        look()
-        await hosted.wait(come, seconds)
-    except TimeoutError:
-        raise Problem(408, f"streams group {group!r} {left() or 'is as it is to be'} after {seconds:g} s") from None
-    finally:
-        watchers.remove(look)
 
 
 def _given(tasks: Mapping[str, Iterable[TaskGiven]] | None) -> dict[str, tuple[Task, ...]] | None:

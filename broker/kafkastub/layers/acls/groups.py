@@ -8,6 +8,7 @@ from typing import Any, Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
+from kafkastub.layers.acls.described_groups import describing
 from kafkastub.layers.acls.split import split
 from kafkastub.security import Operation, ResourceType
 from kafkastub.security.access import Access
@@ -16,8 +17,7 @@ from kafkastub.state.deferred import then
 from kafkastub.state.group_protocols import serves_consumer_protocol
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
-from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
-from kafkawire.messages.consumer_group_describe_response import ConsumerGroupDescribeResponse, DescribedGroup
+from kafkawire.messages.consumer_group_describe_response import DescribedGroup
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
@@ -267,42 +267,16 @@ def _consumer_heartbeat(api: Registration) -> Handler:
 
 def _consumer_describe(api: Registration) -> Handler:
     """Describe on each group, and on each topic that is, or will be, assigned in it."""
-    handler = api.handler
-
-    def guard(ctx: RequestContext, request: ConsumerGroupDescribeRequest) -> Outcome:
-        if not serves_consumer_protocol(ctx.state):
-            return handler(ctx, request)
-        access, with_operations = ctx.access, request.include_authorized_operations
-        mine, refused = split(request.group_ids, lambda group: access.to_group(Operation.DESCRIBE, group))
-
-        def both(answer: Any) -> Message:
-            shown: dict[int, DescribedGroup] = {}  # one named twice is answered twice
-            for group in answer.groups:
-                if id(group) not in shown:
-                    shown[id(group)] = _describable(access, group, with_operations)
-            failed: Any = api.error_response(ConsumerGroupDescribeRequest(refused), _GROUP_REFUSED, ctx.api_version)
-            groups = [*failed.groups, *(shown[id(group)] for group in answer.groups)]
-            return ConsumerGroupDescribeResponse(groups=Shared(groups, {}))
-
-        asked = ConsumerGroupDescribeRequest(mine, with_operations)
-        return then(handler(ctx, asked), both)  # type: ignore[no-any-return]
-
-    return guard
+    return describing(api, serves_consumer_protocol, _assigned_topics, _HIDDEN_TOPICS)
 
 
-def _describable(access: Access, group: DescribedGroup, with_operations: bool) -> DescribedGroup:
-    """The group, if all its topics may be seen."""
-    topics = {
+def _assigned_topics(group: DescribedGroup) -> set[str]:
+    return {
         topic.topic_name
         for member in group.members
         for assignment in (member.assignment, member.target_assignment)
         for topic in assignment.topic_partitions
     }
-    if not all(access.to_topic(Operation.DESCRIBE, topic) for topic in topics):
-        return DescribedGroup(_TOPIC_REFUSED, _HIDDEN_TOPICS, group.group_id)
-    if with_operations and not group.error_code:
-        group.authorized_operations = access.operations(GROUP_OPERATIONS, ResourceType.GROUP, group.group_id)
-    return group
 
 
 GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {

@@ -1,0 +1,115 @@
+"""What the endpoints about groups share, whatever type of group they are about."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from fastapi import Request
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
+
+from kafkastub.control.connections import Places
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem, of_kafka
+from kafkastub.control.routes.shapes import Text
+from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
+from kafkastub.state.groups import check_loaded
+from kafkawire.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.state.broker_state import BrokerState
+
+T = TypeVar("T")
+
+Timeout = Annotated[float, Field(ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")]
+Configs = Annotated[
+    dict[Text, Text | StrictBool | StrictInt | StrictFloat | None],
+    Field(max_length=100, description="null takes one away"),
+]
+
+
+def loaded(hosted: Hosted) -> BrokerState:
+    """The broker's state with all its groups. Raises Problem."""
+    state = hosted.running().state
+    try:
+        check_loaded(state)
+    except KafkaError as error:
+        raise of_kafka(error, "the group coordinator") from None
+    return state
+
+
+def done(hosted: Hosted, group: str, work: Callable[[], T]) -> T:
+    """What comes of work on a group. Raises Problem."""
+    try:
+        return hosted.call(work)
+    except KafkaError as error:
+        raise of_kafka(error, f"group {group!r}") from None
+    except KeyError as error:
+        raise Problem(404, str(error.args[0]), ErrorCode.UNKNOWN_MEMBER_ID.name) from None
+
+
+def configured(hosted: Hosted, group: str, configs: Mapping[str, object]) -> dict[str, str]:
+    """What a group has for itself, with these. Raises Problem."""
+    from kafkastub.state.share_group_views import configure
+
+    state = loaded(hosted)
+    done(hosted, group, lambda: configure(state, group, configs))
+    return state.cluster.group_configs.get(group, {})
+
+
+class Waits:
+    """Requests of one kind that wait until a group is as they want it."""
+
+    def __init__(self, hosted: Hosted) -> None:
+        self._hosted = hosted
+        self._waiting = Places(MOST_WAITING, "requests are waiting")
+
+    async def until_nothing(
+        self,
+        missing: Callable[[BrokerState], str | None],
+        request: Request,
+        seconds: float,
+        told: Callable[[str | None], str],
+        more: Iterable[list[Callable[[], None]]] = (),
+    ) -> None:
+        """Wait until nothing is missing, which is looked at whenever something may have changed in a group.
+
+        Args:
+            missing: in words, what is not as it is to be.
+            told: what is said where that is still so after so many seconds.
+            more: other watchers that are told of changes.
+
+        Raises Problem.
+        """
+        self._waiting.take(request.state.connection)
+        await while_there(request, self._until_nothing(missing, seconds, told, more))
+
+    async def _until_nothing(
+        self,
+        missing: Callable[[BrokerState], str | None],
+        seconds: float,
+        told: Callable[[str | None], str],
+        more: Iterable[list[Callable[[], None]]],
+    ) -> None:
+        come: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def left() -> str | None:
+            state = self._hosted.running().state  # another one after a restore
+            return "is being loaded" if state.groups.loading is not None else missing(state)
+
+        def look() -> None:
+            if not come.done() and left() is None:
+                come.set_result(None)
+
+        watchers = (self._hosted.running().state.group_watchers, *more)
+        for some in watchers:
+            some.append(look)
+        try:
+            look()
+            await self._hosted.wait(come, seconds)
+        except TimeoutError:
+            raise Problem(408, told(left())) from None
+        finally:
+            for some in watchers:
+                some.remove(look)

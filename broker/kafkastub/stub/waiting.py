@@ -1,0 +1,69 @@
+"""Waiting in a test's thread for what the broker becomes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from kafkastub.stub.errors import GroupTimeout
+
+if TYPE_CHECKING:
+    from kafkastub.server.broker import Broker
+    from kafkastub.stub.runner import Runner
+
+    Watchers = Iterable[list[Callable[[], None]]]
+
+
+def check_timeout(timeout: object) -> None:
+    """Raises TypeError, ValueError."""
+    if not isinstance(timeout, int | float) or isinstance(timeout, bool):
+        raise TypeError(f"timeout={timeout!r} is refused: a number of seconds is wanted")
+    if not 0 <= timeout <= threading.TIMEOUT_MAX:
+        raise ValueError(f"timeout={timeout!r} is refused: seconds from 0 to {threading.TIMEOUT_MAX:.0f} are wanted")
+
+
+def of_groups(broker: Broker) -> Watchers:
+    """Who is called when something may have changed in a group."""
+    return (broker.state.group_watchers,)
+
+
+def wait_until(
+    runner: Runner,
+    reached: Callable[[Broker], bool],
+    told: Callable[[Broker], str],
+    timeout: float,
+    watchers: Callable[[Broker], Watchers] = of_groups,
+    error: type[AssertionError] = GroupTimeout,
+) -> None:
+    """Wait until it is so, looked at whenever the `watchers` are called.
+
+    Raises the `error` with what is `told` after `timeout` seconds.
+    """
+    broker = runner.running()
+    came = threading.Event()
+
+    def look() -> None:
+        if not came.is_set() and reached(broker):
+            came.set()
+
+    def begin() -> None:
+        look()
+        if not came.is_set():
+            for some in watchers(broker):
+                some.append(look)
+
+    def end() -> str:
+        for some in watchers(broker):
+            if look in some:
+                some.remove(look)
+        look()
+        return "" if came.is_set() else told(broker)
+
+    runner.call(begin)
+    try:
+        came.wait(timeout)
+    finally:
+        complaint = runner.call(end)
+    if complaint:
+        raise error(complaint)
