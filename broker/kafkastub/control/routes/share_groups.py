@@ -108,6 +108,18 @@ class WaitQuery(Body):
     timeout: Timeout = 5
 
 
+class ShareWanted(Body):
+    """The same as a body."""
+
+    model_config = body_example(lag=0)
+
+    topic: Text | None = Field(None, description="of this topic alone")
+    acquired: StrictInt | None = Field(None, ge=0, description="members have so many records at least")
+    held: StrictInt | None = Field(None, ge=0, description="the acknowledgements of so many are held at least")
+    lag: StrictInt | None = Field(None, ge=0, description="of every partition so many are not done with at most")
+    timeout: Timeout | StrictInt = 5
+
+
 class NewConfigs(Body):
     """Configurations of a group."""
 
@@ -216,18 +228,25 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
 
     @router.get("/{group:path}/wait", summary="Once members have so many records, or so few are left")
     async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> Reached:
+        return await until(group, query, request)
+
+    @router.post("/{group:path}/wait", summary="The same, with a body as other waits have it")
+    async def wait_body(group: str, wanted: ShareWanted, request: Request) -> Reached:
+        return await until(group, wanted, request)
+
+    async def until(group: str, asked: WaitQuery | ShareWanted, request: Request) -> Reached:
         from kafkastub.state.share_group_views import Wanted, missing
 
-        if query.acquired is query.held is query.lag is None:
+        if asked.acquired is asked.held is asked.lag is None:
             raise Problem(400, "nothing is waited for: acquired, held or lag is wanted")
-        wanted = Wanted(query.topic, query.acquired, query.held, query.lag)
+        wanted = Wanted(asked.topic, asked.acquired, asked.held, asked.lag)
 
         def left() -> str | None:
             found = hosted.running().state  # another one after a restore
             return "is being loaded" if found.groups.loading is not None else missing(found, group, wanted)
 
         waiting.take(request.state.connection)
-        await while_there(request, _wait(hosted, group, left, query.timeout))
+        await while_there(request, _wait(hosted, group, left, asked.timeout))
         return Reached(group=group)
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Task,
         TasksView,
     )
+    from kafkastub.state.streams_group_waits import Wanted
 
 
 class StreamsGroupInfo(BaseModel):
@@ -146,6 +147,17 @@ class TaskGiven(Body):
 Given = dict[Text, Annotated[list[TaskGiven], Field(max_length=MOST_LISTED)]]
 
 
+Status = Literal["MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS", "MISSING_INTERNAL_TOPICS"]
+
+
+class StreamsWaitQuery(Body):
+    """All of what is said has to be so; tasks are told in a body."""
+
+    status: Status | None = Field(None, description="its members are told that it lacks this")
+    members: int | None = Field(None, ge=0, description="how many there are")
+    timeout: Timeout = 5
+
+
 class StreamsWanted(Body):
     """All of what is said has to be so; where nothing is, somebody works on every task, and all is settled."""
 
@@ -154,9 +166,8 @@ class StreamsWanted(Body):
     active: Given | None = Field(None, max_length=MOST_LISTED, description="exactly these tasks, by name of a member")
     standby: Given | None = Field(None, max_length=MOST_LISTED, description="likewise")
     warmup: Given | None = Field(None, max_length=MOST_LISTED, description="likewise")
-    status: Literal["MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS", "MISSING_INTERNAL_TOPICS"] | None = (
-        Field(None, description="its members are told that it lacks this")
-    )
+    status: Status | None = Field(None, description="its members are told that it lacks this")
+    members: StrictInt | None = Field(None, ge=0, description="how many there are")
     timeout: Timeout | StrictInt = 5
 
 
@@ -182,6 +193,7 @@ class StreamsConfigured(BaseModel):
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoints."""
     router = APIRouter(prefix="/streams-groups", tags=["streams groups"])
+    _add_wait(router, hosted)
 
     def state() -> BrokerState:
         found = hosted.running().state
@@ -216,7 +228,6 @@ def routes(hosted: Hosted) -> APIRouter:
         return StreamsConfigured(group=group, configs=found.cluster.group_configs.get(group, {}))
 
     _add_ends(router, hosted, state)
-    _add_wait(router, hosted)
     return router
 
 
@@ -252,20 +263,31 @@ def _of_member(hosted: Hosted, work: Callable[[], str]) -> str:
 
 
 def _add_wait(router: APIRouter, hosted: Hosted) -> None:
+    """Before what takes any path: a group's name may hold a slash."""
     waiting = Places(MOST_WAITING, "requests are waiting")
 
     @router.post("/{group:path}/wait", summary="Once every task is worked on, or members have these")
     async def wait(group: str, wanted: StreamsWanted, request: Request) -> StreamsGroupInfo:
-        from kafkastub.state.streams_group_waits import Wanted, missing
+        from kafkastub.state.streams_group_waits import Wanted
 
-        asked = Wanted(_given(wanted.active), _given(wanted.standby), _given(wanted.warmup), wanted.status)
+        tasks = (_given(wanted.active), _given(wanted.standby), _given(wanted.warmup))
+        return await until(group, Wanted(*tasks, wanted.status, wanted.members), wanted.timeout, request)
+
+    @router.get("/{group:path}/wait", summary="The same without tasks, as other waits have it")
+    async def wait_query(group: str, query: Annotated[StreamsWaitQuery, Query()], request: Request) -> StreamsGroupInfo:
+        from kafkastub.state.streams_group_waits import Wanted
+
+        return await until(group, Wanted(None, None, None, query.status, query.members), query.timeout, request)
+
+    async def until(group: str, asked: Wanted, seconds: float, request: Request) -> StreamsGroupInfo:
+        from kafkastub.state.streams_group_waits import missing
 
         def left() -> str | None:
             found = hosted.running().state  # another one after a restore
             return "is being loaded" if found.groups.loading is not None else missing(found, group, asked)
 
         waiting.take(request.state.connection)
-        await while_there(request, _wait(hosted, group, left, wanted.timeout))
+        await while_there(request, _wait(hosted, group, left, seconds))
         return _info(_known(hosted.running().state, group))
 
 
