@@ -20,6 +20,7 @@ PROJECTS: dict[str, list[list[str]]] = {
         [str(BIN / "python"), "-m", "pytest", "-q", "-n", "2", "-p", "randomly"],
     ],
     "java": [["mvn", "-q", "-B", "-Dstyle.color=never", "test"]],
+    "streams": [["mvn", "-q", "-B", "-Dstyle.color=never", "test"]],
     "spring": [["mvn", "-q", "-B", "-Dstyle.color=never", "test"]],
     "go": [["go", "test", "-count=1", "./..."]],
     "node": [["npm", "ci", "--no-audit", "--no-fund"], ["npm", "test"]],

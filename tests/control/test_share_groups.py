@@ -58,6 +58,7 @@ def test_acknowledgements_are_held_and_waited_for(stub: KafkaStub, http: Http, w
     stub.produce("orders", "1")
     (message,) = read(worker)
     assert http.good("GET", "/v1/share-groups/g/wait", acquired=1) == {"group": "g"}
+    assert http.good("POST", "/v1/share-groups/g/wait", {"acquired": 1}) == {"group": "g"}
     assert http.good("POST", "/v1/share-groups/g/hold-acknowledgements")["holds_acknowledgements"]
     worker.acknowledge(message)
     with ThreadPoolExecutor() as threads:

@@ -72,12 +72,17 @@ def test_tasks_are_waited_for(stub: KafkaStub, http: Http) -> None:
         settle(one)
         assert waiting.result()["state"] == "Stable"
         http.good("POST", path, {"active": {"one": [task("0"), task("1")]}, "standby": {"one": []}})
+        assert http.good("GET", path, members=1) == http.good("POST", path, {"members": 1})
+        status, said = http.get(path, members=2, timeout=0)
+        assert (status, "with 1 members instead of 2" in said["error"]) == (408, True)
 
 
 def test_ends(http: Http, one: Instance) -> None:
     settle(one)
     assert http.good("POST", "/v1/streams-groups/app/shut-down", {"member": "one"})["shutdown_by"] == "one"
     assert http.good("POST", "/v1/streams-groups/app/end-session", {"member": "one"}) == {"member_id": "one"}
+    mistaken = http.refusal("POST", "/v1/streams-groups/app/end-session", {"members": "one"})
+    assert mistaken == "there is no field members here; member is wanted"
     for verb in ("end-session", "shut-down"):
         status, said = http.post(f"/v1/streams-groups/app/{verb}", {"member": "one"})
         assert (status, said["code"]) == (404, "UNKNOWN_MEMBER_ID")

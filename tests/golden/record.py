@@ -2,19 +2,24 @@
 
 Every hand-made scenario and the random ones of `SEEDS` go to `transcripts/`, one file each; of what went over the wire
 some frames of every API and version to `frames.jsonl`. Each scenario is played a second time on the same broker first:
-what differs from run to run must not be recorded.
+what differs from run to run must not be recorded. What an older release does otherwise goes to `transcripts-4.3.1/`;
+`--older` records that alone.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 
 from kafkastub.conformance.differential.groups import groups_script
 from kafkastub.conformance.differential.replay import replay
 from kafkastub.conformance.differential.scenario import Scenario
+from kafkastub.conformance.differential.script import Script
+from kafkastub.conformance.differential.streams_groups import streams_script
 from kafkastub.conformance.messages import versions
 from kafkastub.conformance.model import Frame
 from tests.differential.fuzz import broken_bytes, odd_values
@@ -27,6 +32,11 @@ TRANSCRIPTS = HERE / "transcripts"
 FRAMES = HERE / "frames.jsonl"
 
 SEEDS = {groups_script: range(1, 26), odd_values: range(1, 9), broken_bytes: range(1, 9)}
+OLDER = "4.3.1"
+OLDER_TRANSCRIPTS = HERE / f"transcripts-{OLDER}"
+OLDER_SEEDS = {streams_script: (2, 3, 5, 6, 10, 12)}
+"""Without those that wait for delays and timeouts."""
+
 FRAMES_EACH = 6
 """So many frames of one API and version, the ones whose answers differ most in length."""
 
@@ -34,33 +44,59 @@ FRAME_LIMIT = 1200
 """Bytes of a request or response that is recorded."""
 
 
+class Unsteady(Exception):
+    """Apache Kafka differs from itself."""
+
+
 def main() -> int:
-    """Record everything anew."""
+    """Record everything anew, or the older release's part."""
+    parser = argparse.ArgumentParser(prog="python -m tests.golden.record", description=__doc__)
+    parser.add_argument("--older", action="store_true", help=f"only what is of {OLDER}")
+    try:
+        if not parser.parse_args().older:
+            _record_reference()
+        _record_older()
+    except (OracleError, Unsteady) as error:
+        print(error, file=sys.stderr)
+        return 1 if isinstance(error, Unsteady) else 2
+    return 0
+
+
+def _record_reference() -> None:
     scripts = [*SCRIPTS.values(), *(kind(seed) for kind, seeds in SEEDS.items() for seed in seeds)]
+    scenarios, frames = _played(scripts, "")
+    _save(scenarios, TRANSCRIPTS)
+    FRAMES.write_text("".join(f"{line}\n" for line in _lines(frames)))
+
+
+def _record_older() -> None:
+    scripts = [kind(seed) for kind, seeds in OLDER_SEEDS.items() for seed in seeds]
+    _save(_played(scripts, OLDER)[0], OLDER_TRANSCRIPTS)
+
+
+def _played(scripts: list[Script], release: str) -> tuple[list[Scenario], list[Frame]]:
+    """The scenarios and all their frames. Raises Unsteady, OracleError."""
     frames: list[Frame] = []
     scenarios: list[Scenario] = []
-    try:
-        with started_once(apache_kafka) as kafka:
-            for script in scripts:
-                scenario, played = script.play(kafka(script.config))
-                difference = replay(scenario, kafka(script.config))
-                if difference is not None:
-                    print(f"Apache Kafka differs from itself:\n{difference}", file=sys.stderr)
-                    return 1
-                scenarios.append(scenario)
-                frames += [frame for frame in played if not frame.broken]
-    except OracleError as error:
-        print(error, file=sys.stderr)
-        return 2
-    TRANSCRIPTS.mkdir(exist_ok=True)
-    for old in TRANSCRIPTS.glob("*.json"):
+    with started_once(partial(apache_kafka, release=release)) as kafka:
+        for script in scripts:
+            scenario, played = script.play(kafka(script.config))
+            difference = replay(scenario, kafka(script.config))
+            if difference is not None:
+                raise Unsteady(f"Apache Kafka differs from itself:\n{difference}")
+            scenarios.append(scenario)
+            frames += [frame for frame in played if not frame.broken]
+    return scenarios, frames
+
+
+def _save(scenarios: list[Scenario], folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.json"):
         old.unlink()
     for scenario in scenarios:
-        scenario.save(TRANSCRIPTS / f"{scenario.name}.json")
-    FRAMES.write_text("".join(f"{line}\n" for line in _lines(frames)))
-    size = sum(path.stat().st_size for path in (*TRANSCRIPTS.iterdir(), FRAMES))
-    print(f"{len(scenarios)} scenarios, {size} bytes with the frames")
-    return 0
+        scenario.save(folder / f"{scenario.name}.json")
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    print(f"{len(scenarios)} scenarios, {size} bytes")
 
 
 def _lines(frames: list[Frame]) -> list[str]:

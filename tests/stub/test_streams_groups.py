@@ -138,8 +138,35 @@ def test_the_end_of_a_session_gives_its_tasks_to_another(stub: KafkaStub, one: I
     settle(two)
     stub.streams_groups.wait("app", {"two": ALL}, timeout=0)
     assert one.beat().error_code == 25  # UNKNOWN_MEMBER_ID
-    with pytest.raises(KeyError, match="has no member 'one'"):
+    with pytest.raises(KeyError, match="has no member 'one', only 'two'"):
         group.end_session("one")
+
+
+def test_who_has_lost_its_session_is_waited_for(stub: KafkaStub, one: Instance, two: Instance) -> None:
+    settle(one, two)
+    group = stub.streams_groups["app"]
+    assert repr(group) == "<streams group 'app', Stable with 2 members>"
+    group.end_session("one")
+    settle(two)
+    stub.streams_groups.wait("app", timeout=0)
+    with pytest.raises(GroupTimeout, match="is Stable with 1 members instead of 2"):
+        stub.streams_groups.wait("app", members=2, timeout=0)
+    one.beat()  # it is told that it is out
+    settle(one, two)
+    stub.streams_groups.wait("app", members=2, timeout=0)
+    one.leave()
+    two.leave()
+    stub.streams_groups.wait("app", members=0, timeout=0)
+    with pytest.raises(TypeError, match="members='2': a number is wanted"):
+        stub.streams_groups.wait("app", members="2")  # type: ignore[arg-type]
+
+
+def test_a_group_that_is_gone_is_shown_as_that() -> None:
+    with KafkaStub(topics={"lines": 2}, config=QUICK) as stub:
+        with Instance(stub.bootstrap_servers, "one") as one:
+            settle(one)
+        group = stub.streams_groups["app"]
+    assert repr(group) == "<streams group 'app', gone>"
 
 
 def test_a_member_wants_the_application_to_end(stub: KafkaStub, one: Instance, two: Instance) -> None:
@@ -185,7 +212,7 @@ def test_waits_say_what_did_not_come(stub: KafkaStub, one: Instance) -> None:
     for wanted, said in (
         ({"active": {"one": [("0", 0)]}}, "one has 0-0, 0-1, 1-0, 1-1 as active instead of 0-0"),
         ({"standby": {"one": [("1", 0)]}}, "one has nothing as standby instead of 1-0"),
-        ({"warmup": {"two": []}}, "group 'app' has no member 'two'"),
+        ({"warmup": {"two": []}}, "group 'app' has no member 'two', only 'one'"),
         ({"status": "MISSING_SOURCE_TOPICS"}, "lacks nothing, MISSING_SOURCE_TOPICS was waited for"),
     ):
         with pytest.raises(GroupTimeout, match=said):

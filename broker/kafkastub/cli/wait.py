@@ -60,6 +60,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("active", metavar="MEMBER=SUBTOPOLOGY:N,…", nargs="*", type=_tasks, help="one=0:0,0:1")
     text = "it lacks this: MISSING_SOURCE_TOPICS …"
     parser.add_argument("--status", metavar="STATUS", help=text)
+    parser.add_argument("--members", type=int, metavar="N", help="so many, who work on them")
     parser = _action(actions, "transaction", "a transactional id in a state", _transaction)
     parser.add_argument("name", metavar="ID")
     parser.add_argument("--state", metavar="STATE", required=True, help="CompleteCommit, Ongoing, Dead …")
@@ -153,7 +154,8 @@ def _share(arguments: argparse.Namespace) -> Ask:
 
 
 def _streams(arguments: argparse.Namespace) -> Ask:
-    body: dict[str, Any] = {"status": arguments.status, "active": dict(arguments.active) or None}
+    said = {"status": arguments.status, "members": arguments.members}
+    body: dict[str, Any] = {**said, "active": dict(arguments.active) or None}
     path = _named("/v1/streams-groups", arguments.name)
     return lambda control, seconds: control.ask("POST", path, {**body, "timeout": seconds})
 

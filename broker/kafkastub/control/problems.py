@@ -55,7 +55,7 @@ def of_kafka(error: KafkaError, subject: str) -> Problem:
 
 def of_validation(errors: Sequence[Any]) -> Problem:
     """What pydantic found, the first of it; names the field."""
-    first = errors[0]
+    first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
     place = [str(part) for part in first["loc"]]
     where = place[0]
     path = ".".join(place[1:2] if where == "query" else place[1:])  # a parameter that may come again has no number
@@ -67,12 +67,19 @@ def of_validation(errors: Sequence[Any]) -> Problem:
         return Problem(400, f"{said} is missing")
     if first["type"] == "extra_forbidden":
         kind = "parameter" if where == "query" else "field"
-        return Problem(400, f"there is no {kind} {path} here")
+        return Problem(400, f"there is no {kind} {path} here{_wanted_instead(first, errors)}")
     cause = first.get("ctx", {}).get("error")
     why = str(cause) if isinstance(cause, Exception) else first["msg"][:1].lower() + first["msg"][1:]
     value = repr(first.get("input"))
     shown = value if len(value) <= _MOST_SHOWN else value[:_MOST_SHOWN] + "…"
     return Problem(400, f"{path or 'the body'}={shown} is refused: {why}")
+
+
+def _wanted_instead(unknown: Any, errors: Sequence[Any]) -> str:
+    """What is missing beside it: a name was mistaken."""
+    beside = unknown["loc"][:-1]
+    missing = [str(one["loc"][-1]) for one in errors if one["type"] == "missing" and one["loc"][:-1] == beside]
+    return f"; {', '.join(missing)} is wanted" if missing else ""
 
 
 _MOST_SHOWN: Final = 100

@@ -10,17 +10,21 @@ from kafkastub.state.streams_group_views import ROLES, StreamsGroupView, Task, v
 
 
 class Wanted(NamedTuple):
-    """What is waited for; what is None does not matter. With none of it: every task is worked on, and all is settled.
+    """What is waited for; what is None does not matter.
+
+    With none of it, or `members` alone, every task is worked on, and all is settled.
 
     Attributes:
         active, standby, warmup: exactly these tasks, by any name of a member.
         status: what members are told that the group lacks.
+        members: how many there are.
     """
 
     active: Mapping[str, Iterable[Task]] | None = None
     standby: Mapping[str, Iterable[Task]] | None = None
     warmup: Mapping[str, Iterable[Task]] | None = None
     status: str | None = None
+    members: int | None = None
 
 
 def missing(state: BrokerState, group_id: str, wanted: Wanted) -> str | None:
@@ -30,7 +34,11 @@ def missing(state: BrokerState, group_id: str, wanted: Wanted) -> str | None:
         return "does not exist"
     topology = found.topology
     status, message = (None, None) if topology is None else (topology.status, topology.message)
-    if wanted == Wanted():
+    if wanted.members is not None and wanted.members != len(found.members):
+        return f"is {found.state} with {len(found.members)} members instead of {wanted.members}"
+    if wanted._replace(members=None) == Wanted():
+        if wanted.members == 0:
+            return None
         why = f" ({status}: {message})" if status else ""
         if found.state != "Stable":
             return f"is {found.state}{why} with {len(found.members)} members"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from kafkastub.stub.errors import StubError
 from kafkastub.stub.of_groups import check_wait, configure, of_one
 from kafkastub.stub.waiting import wait_until
 
@@ -112,7 +113,11 @@ class StubStreamsGroup(Mapping[Task, "TaskView"]):
         of_one(self._runner, lambda broker: ask_for_shutdown(broker.state, self.group_id, member))
 
     def __repr__(self) -> str:
-        return f"<streams group {self.group_id!r}>"
+        try:
+            found = self.view()
+        except (KeyError, StubError):
+            return f"<streams group {self.group_id!r}, gone>"
+        return f"<streams group {self.group_id!r}, {found.state} with {len(found.members)} members>"
 
 
 class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
@@ -154,6 +159,7 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
         standby: Mapping[str, Iterable[Task]] | None = None,
         warmup: Mapping[str, Iterable[Task]] | None = None,
         status: str | None = None,
+        members: int | None = None,
         timeout: float = 5,
     ) -> None:
         """Wait until a streams group is like this; without anything said, until somebody works on each of its tasks.
@@ -162,6 +168,8 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
             active, standby, warmup: members have exactly these tasks: `{"one": [("0", 0), ("0", 1)], "two": []}`. Who
                 is not named may have any.
             status: its members are told that it lacks this: "MISSING_SOURCE_TOPICS".
+            members: there are so many; with nothing else said, they work on all tasks. Behind `end_session` it makes
+                the wait one for the member's return.
 
         Raises GroupTimeout after `timeout` seconds, ValueError for a status that there is not, TypeError.
         """
@@ -170,7 +178,10 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
         check_wait(group, timeout)
         if status is not None and status not in STATUSES:
             raise ValueError(f"status={status!r}: a group lacks {', '.join(STATUSES)}")
-        wanted = Wanted(_tasks("active", active), _tasks("standby", standby), _tasks("warmup", warmup), status)
+        if members is not None and (not isinstance(members, int) or isinstance(members, bool) or members < 0):
+            raise TypeError(f"members={members!r}: a number is wanted")
+        tasks = (_tasks("active", active), _tasks("standby", standby), _tasks("warmup", warmup))
+        wanted = Wanted(*tasks, status, members)
 
         def left(broker: Broker) -> str | None:
             if broker.state.groups.loading is not None:

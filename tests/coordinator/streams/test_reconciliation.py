@@ -119,3 +119,16 @@ def test_a_task_that_another_process_has_got_stays_with_it():
     found.remove(has({0: 3}, {1}), "p")
     assert (found.active("s", 0), found.standby("s", 1), found.warmup("s", 1)) == ("q", (), ())
     found.remove(has(standby={7}), "p")
+
+
+def test_before_4_4_a_standby_task_is_let_go_of_before_it_becomes_active():
+    member = StreamsMember("m", 3, 2, process_id="p", assigned=has(standby={0}))
+    step = Reconciliation(4, target({0}), running(member), None, roles_change=False)
+    letting_go = step.next(member)
+    assert (letting_go.state, letting_go.pending_revocation) == (MemberState.UNREVOKED_TASKS, has(standby={0}))
+    waits = step._replace(owned=EMPTY).next(letting_go)
+    assert (waits.state, waits.assigned) == (MemberState.UNRELEASED_TASKS, EMPTY_WITH_EPOCHS)
+    done = step._replace(running=running(waits)).next(waits)
+    assert (done.state, done.assigned) == (MemberState.STABLE, has({0: 4}))
+    newer = Reconciliation(4, target({0}), running(member), None).next(member)
+    assert (newer.state, newer.assigned) == (MemberState.STABLE, has({0: 4}))

@@ -139,3 +139,33 @@ def test_a_target_is_of_what_members_have_and_not_of_what_they_were_to_have():
     target = Computation(members, before, {}, subtopologies, 0, StickyTaskAssignor()).run()
     assert plain(target.tasks["m"].active) == {"s": [0]}
     assert set(target.changed) == {"m", "n"}
+
+
+def test_before_4_4_a_target_is_of_what_members_were_to_have():
+    members = {"m": StreamsMember("m", process_id="p", assigned=TasksTupleWithEpochs({"s": {0: 1}}))}
+    members["n"] = StreamsMember("n", process_id="q", assigned=TasksTupleWithEpochs({"s": {1: 1}}))
+    before = {"m": TasksTuple({"s": frozenset({1})}), "n": TasksTuple({"s": frozenset({0})})}
+    subtopologies = {"s": Subtopology(2, ())}
+    target = Computation(members, before, {}, subtopologies, 0, StickyTaskAssignor(computes=False), False).run()
+    assert plain(target.tasks["m"].active) == {"s": [1]}
+
+
+@pytest.mark.parametrize(("looks_on", "whose"), [(True, "kept"), (False, "idle")])
+def test_4_3_does_not_look_beyond_one_whose_process_has_the_task(looks_on: bool, whose: str):
+    """Two kept the state; the first is a thread of the process that works on the task."""
+    members = {
+        "first": had("p", {}, {"s": {0}}),
+        "works": had("p", {"s": {0}}),
+        "kept": had("r", {}, {"s": {0}}),
+        "idle": had("q"),
+    }
+    found = StickyTaskAssignor(looks_on).assign(members, {"s": SubtopologyTasks(1, True)}, 1)
+    assert plain(found["works"].active) == {"s": [0]}
+    assert [name for name, one in found.items() if one.standby] == [whose]
+
+
+@pytest.mark.parametrize(("computes", "order"), [(True, ["1", "4"]), (False, ["4", "1"])])
+def test_before_4_4_subtopologies_are_in_the_order_of_a_smaller_map(computes: bool, order: list[str]):
+    described = {name: SubtopologyTasks(1, True) for name in ("1", "4")}
+    found = StickyTaskAssignor(computes=computes).assign({"m": had("p")}, described, 0)
+    assert list(found["m"].active) == order

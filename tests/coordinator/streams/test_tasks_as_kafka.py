@@ -120,7 +120,7 @@ def _target(target: Target) -> list[str]:
 
 
 def _step(talk: _Talk, heartbeat: Heartbeat, took: Callable[..., None]) -> None:
-    member, (epoch, target, running, owned) = heartbeat
+    member, (epoch, target, running, owned, _) = heartbeat
     state = f"{member.state.name} {member.member_epoch} {member.previous_member_epoch} {member.process_id}"
     seen = _seen(member.assigned, member.pending_revocation, target)
     talk.asked.append(

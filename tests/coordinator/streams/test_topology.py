@@ -261,6 +261,16 @@ def test_an_endpoint_has_the_inputs_of_its_tasks():
             endpoint_to_partitions(_Member(("host", 9), tasks), known, Cluster(counts))
 
 
+def test_4_3_tells_partitions_at_an_endpoint_that_a_topic_has_not():
+    cluster = Cluster({"one": 1, "twenty": 20})
+    subtopologies = configure(Topology(0, (Subtopology("0", ("one", "twenty")),)), 0, cluster).subtopologies
+    tasks = TasksTupleWithEpochs({"0": {17: 1, 3: 1}}, {"0": frozenset({4})})
+    told = endpoint_to_partitions(_Member(("host", 9), tasks), subtopologies, cluster, in_order=False)
+    assert told is not None
+    assert {one.topic: one.partitions for one in told.active_partitions} == {"one": [3], "twenty": [17, 3]}
+    assert {one.topic: one.partitions for one in told.standby_partitions} == {"one": [4], "twenty": [4]}
+
+
 def test_a_long_chain_against_the_order_of_kafka_takes_no_long_time():
     length = 10_000
     chain = [

@@ -6,13 +6,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.groups import MemberGiven, Place, SessionEnded
 from kafkastub.control.routes.of_groups import Configs, Timeout, Waits, configured, done, loaded
-from kafkastub.control.routes.shapes import Body, Limit, body_example, example
+from kafkastub.control.routes.shapes import Body, Limit, Text, body_example, example
 from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -98,6 +98,18 @@ class WaitQuery(Body):
     acquired: int | None = Field(None, ge=0, description="members have so many records at least")
     held: int | None = Field(None, ge=0, description="the acknowledgements of so many are held at least")
     lag: int | None = Field(None, ge=0, description="of every partition so many are not done with at most")
+    timeout: Timeout = 5
+
+
+class ShareWanted(Body):
+    """The same as a body."""
+
+    model_config = body_example(lag=0)
+
+    topic: Text | None = Field(None, description="of this topic alone")
+    acquired: StrictInt | None = Field(None, ge=0, description="members have so many records at least")
+    held: StrictInt | None = Field(None, ge=0, description="the acknowledgements of so many are held at least")
+    lag: StrictInt | None = Field(None, ge=0, description="of every partition so many are not done with at most")
     timeout: Timeout = 5
 
 
@@ -191,17 +203,24 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
 
     @router.get("/{group:path}/wait", summary="Once members have so many records, or so few are left")
     async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> Reached:
+        return await until(group, query, request)
+
+    @router.post("/{group:path}/wait", summary="The same, with a body as other waits have it")
+    async def wait_body(group: str, wanted: ShareWanted, request: Request) -> Reached:
+        return await until(group, wanted, request)
+
+    async def until(group: str, asked: WaitQuery | ShareWanted, request: Request) -> Reached:
         from kafkastub.state.share_group_views import Wanted, missing
 
-        if query.acquired is query.held is query.lag is None:
+        if asked.acquired is asked.held is asked.lag is None:
             raise Problem(400, "nothing is waited for: acquired, held or lag is wanted")
-        wanted = Wanted(query.topic, query.acquired, query.held, query.lag)
+        wanted = Wanted(asked.topic, asked.acquired, asked.held, asked.lag)
 
         def told(left: str | None) -> str:
-            return f"share group {group!r} {left or 'is as it is to be'} after {query.timeout:g} s"
+            return f"share group {group!r} {left or 'is as it is to be'} after {asked.timeout:g} s"
 
         more = [hosted.running().state.sharing.watchers]
-        await waits.until_nothing(lambda state: missing(state, group, wanted), request, query.timeout, told, more)
+        await waits.until_nothing(lambda state: missing(state, group, wanted), request, asked.timeout, told, more)
         return Reached(group=group)
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Task,
         TasksView,
     )
+    from kafkastub.state.streams_group_waits import Wanted
 
 
 class StreamsGroupInfo(BaseModel):
@@ -142,6 +143,17 @@ class TaskGiven(Body):
 Given = dict[Text, Annotated[list[TaskGiven], Field(max_length=MOST_LISTED)]]
 
 
+Status = Literal["MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS", "MISSING_INTERNAL_TOPICS"]
+
+
+class StreamsWaitQuery(Body):
+    """All of what is said has to be so; tasks are told in a body."""
+
+    status: Status | None = Field(None, description="its members are told that it lacks this")
+    members: int | None = Field(None, ge=0, description="how many there are")
+    timeout: Timeout = 5
+
+
 class StreamsWanted(Body):
     """All of what is said has to be so; where nothing is, somebody works on every task, and all is settled."""
 
@@ -150,9 +162,8 @@ class StreamsWanted(Body):
     active: Given | None = Field(None, max_length=MOST_LISTED, description="exactly these tasks, by name of a member")
     standby: Given | None = Field(None, max_length=MOST_LISTED, description="likewise")
     warmup: Given | None = Field(None, max_length=MOST_LISTED, description="likewise")
-    status: Literal["MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS", "MISSING_INTERNAL_TOPICS"] | None = (
-        Field(None, description="its members are told that it lacks this")
-    )
+    status: Status | None = Field(None, description="its members are told that it lacks this")
+    members: StrictInt | None = Field(None, ge=0, description="how many there are")
     timeout: Timeout | StrictInt = 5
 
 
@@ -176,6 +187,7 @@ class StreamsConfigured(BaseModel):
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoints."""
     router = APIRouter(prefix="/streams-groups", tags=["streams groups"])
+    _add_wait(router, hosted)
 
     @router.get("", summary="All streams groups")
     async def list_groups(query: Annotated[StreamsGroupsQuery, Query()]) -> StreamsGroupList:
@@ -195,7 +207,6 @@ def routes(hosted: Hosted) -> APIRouter:
         return StreamsConfigured(group=group, configs=configured(hosted, group, body.configs))
 
     _add_ends(router, hosted)
-    _add_wait(router, hosted)
     return router
 
 
@@ -222,18 +233,29 @@ def _add_ends(router: APIRouter, hosted: Hosted) -> None:
 
 
 def _add_wait(router: APIRouter, hosted: Hosted) -> None:
+    """Before what takes any path: a group's name may hold a slash."""
     waits = Waits(hosted)
 
     @router.post("/{group:path}/wait", summary="Once every task is worked on, or members have these")
     async def wait(group: str, wanted: StreamsWanted, request: Request) -> StreamsGroupInfo:
-        from kafkastub.state.streams_group_waits import Wanted, missing
+        from kafkastub.state.streams_group_waits import Wanted
 
-        asked = Wanted(_given(wanted.active), _given(wanted.standby), _given(wanted.warmup), wanted.status)
+        tasks = (_given(wanted.active), _given(wanted.standby), _given(wanted.warmup))
+        return await until(group, Wanted(*tasks, wanted.status, wanted.members), wanted.timeout, request)
+
+    @router.get("/{group:path}/wait", summary="The same without tasks, as other waits have it")
+    async def wait_query(group: str, query: Annotated[StreamsWaitQuery, Query()], request: Request) -> StreamsGroupInfo:
+        from kafkastub.state.streams_group_waits import Wanted
+
+        return await until(group, Wanted(None, None, None, query.status, query.members), query.timeout, request)
+
+    async def until(group: str, asked: Wanted, seconds: float, request: Request) -> StreamsGroupInfo:
+        from kafkastub.state.streams_group_waits import missing
 
         def told(left: str | None) -> str:
-            return f"streams group {group!r} {left or 'is as it is to be'} after {wanted.timeout:g} s"
+            return f"streams group {group!r} {left or 'is as it is to be'} after {seconds:g} s"
 
-        await waits.until_nothing(lambda state: missing(state, group, asked), request, wanted.timeout, told)
+        await waits.until_nothing(lambda state: missing(state, group, asked), request, seconds, told)
         return _info(_known(hosted.running().state, group))
 
 

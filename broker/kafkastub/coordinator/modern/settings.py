@@ -6,7 +6,7 @@ Kafka: GroupCoordinatorConfig, GroupConfig, GroupConfigManager. Times are millis
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kafkastub.config import BrokerConfig
 from kafkastub.config.assignors import assignor_names
@@ -128,6 +128,49 @@ class ShareGroupSettings:
         )
 
 
+class StreamsRules(NamedTuple):
+    """What Kafka's releases do differently with streams groups; a default is what 4.4 does.
+
+    Attributes:
+        has_statics: members may be static, have warm-up tasks, and tell how far their tasks are; else INVALID_REQUEST.
+        known_have_room: a member that joins again has its place in a group that is full.
+        endpoints_change: a member that joins without an endpoint has none, and the group's endpoint epoch is raised for
+            another endpoint; else the one that it told before stays, and tasks are told anew to whoever joins.
+        from_current: the assignor goes by what members have; else by what they were to have.
+        roles_change: a task changes its role at the member that has it; else it is let go of first.
+        looks_on: of those who have a task's state, the assignor looks beyond one whose process has the task already.
+        endpoints_in_order: partitions at an endpoint are in order, without those that a topic has not.
+        has_interval: a target is computed once in an interval, and its record says when that was.
+    """
+
+    has_statics: bool = True
+    known_have_room: bool = True
+    endpoints_change: bool = True
+    from_current: bool = True
+    roles_change: bool = True
+    looks_on: bool = True
+    endpoints_in_order: bool = True
+    has_interval: bool = True
+
+    @staticmethod
+    def of(values: BrokerConfig) -> StreamsRules:
+        """As `kafkastub.as.version` has it. What 4.3 does alone came back to 4.2 with 4.2.2."""
+        newest, is_4_3 = values.follows(4, 4), values.follows(4, 3) and not values.follows(4, 4)
+        return StreamsRules(
+            has_statics=newest,
+            known_have_room=newest,
+            endpoints_change=newest,
+            from_current=newest,
+            roles_change=newest,
+            looks_on=not is_4_3,
+            endpoints_in_order=not is_4_3,
+            has_interval=values.follows(4, 3),
+        )
+
+
+NEWEST_RULES: Final = StreamsRules()
+
+
 @dataclass(slots=True)
 class StreamsGroupSettings:
     """The broker's part: `group.streams.*`. The owner may change what Kafka lets one change while it runs.
@@ -138,6 +181,7 @@ class StreamsGroupSettings:
         acceptable_recovery_lag: in records.
         rack_aware_assignment_tags: names of tags that clients have to have; the assignor does not go by them yet.
         empty_is_assigned: whether the target of a group without members counts as computed, as since 4.4.
+        rules: what is of the release.
     """
 
     session_timeout_ms: int = 45_000
@@ -151,20 +195,23 @@ class StreamsGroupSettings:
     acceptable_recovery_lag: int = 10_000
     rack_aware_assignment_tags: tuple[str, ...] = ()
     empty_is_assigned: bool = True
+    rules: StreamsRules = NEWEST_RULES
 
     @staticmethod
     def of(values: BrokerConfig) -> StreamsGroupSettings:
-        """From the broker's configuration."""
+        """From the broker's configuration; what came later than its release counts for nothing."""
+        rules = StreamsRules.of(values)
         return StreamsGroupSettings(
             session_timeout_ms=values["group.streams.session.timeout.ms"],
             heartbeat_interval_ms=values["group.streams.heartbeat.interval.ms"],
-            assignment_interval_ms=values["group.streams.assignment.interval.ms"],
+            assignment_interval_ms=values["group.streams.assignment.interval.ms"] if rules.has_interval else 0,
             initial_rebalance_delay_ms=values["group.streams.initial.rebalance.delay.ms"],
             max_size=values["group.streams.max.size"],
             num_standby_replicas=values["group.streams.num.standby.replicas"],
-            num_warmup_replicas=values["group.streams.num.warmup.replicas"],
-            task_offset_interval_ms=values["group.streams.task.offset.interval.ms"],
-            acceptable_recovery_lag=values["group.streams.acceptable.recovery.lag"],
+            num_warmup_replicas=values["group.streams.num.warmup.replicas"] if rules.has_statics else 0,
+            task_offset_interval_ms=values["group.streams.task.offset.interval.ms"] if rules.has_statics else 0,
+            acceptable_recovery_lag=values["group.streams.acceptable.recovery.lag"] if rules.has_statics else 0,
             rack_aware_assignment_tags=tuple(values["group.streams.rack.aware.assignment.tags"]),
             empty_is_assigned=values.follows(4, 4),
+            rules=rules,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kafkastub.coordinator.modern.cluster import ClusterImage
-from kafkastub.coordinator.modern.settings import StreamsGroupSettings
+from kafkastub.coordinator.modern.settings import StreamsGroupSettings, StreamsRules
 from kafkastub.coordinator.streams.context import RACK_AWARE_ASSIGNMENT_TAGS
 from kafkastub.coordinator.streams.endpoints import endpoint_to_partitions
 from kafkastub.coordinator.streams.group import StreamsGroup
@@ -52,11 +52,12 @@ class Endpoints(NamedTuple):
     after: StreamsMember
     replaced: StreamsMember | None
     image: ClusterImage
+    rules: StreamsRules
 
     @property
     def changed(self) -> bool:
         """Whether the member has another address. Kafka: hasUserEndpointChanged."""
-        return self.before.user_endpoint != self.after.user_endpoint
+        return self.rules.endpoints_change and self.before.user_endpoint != self.after.user_endpoint
 
     def all(self) -> list[EndpointToPartitions]:
         """The addresses of the group, the member's own last. Kafka: buildEndpointToPartitions.
@@ -76,7 +77,7 @@ class Endpoints(NamedTuple):
         if found is None:
             configured = self.group.configured
             subtopologies = None if configured is None else configured.subtopologies
-            found = endpoint_to_partitions(member, subtopologies, self.image)
+            found = endpoint_to_partitions(member, subtopologies, self.image, self.rules.endpoints_in_order)
             if found is not None:
                 known[member.member_id] = found
         return found
@@ -87,6 +88,7 @@ def tell_endpoints(
 ) -> None:
     """Addresses are told where they are others than the member knows. Raises UNKNOWN_SERVER_ERROR."""
     soft, after, replaced = endpoints.group.soft, endpoints.after, endpoints.replaced
+    tasks_changed = tasks_changed or (joins and not endpoints.rules.endpoints_change)
     if joins or tasks_changed or endpoints.changed or replaced is not None:
         soft.endpoints.pop(after.member_id, None)
         if replaced is not None:

@@ -13,7 +13,7 @@ from kafkastub.coordinator.modern.assignors.errors import AssignorError
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.coordinator.streams.context import NUM_STANDBY_REPLICAS, StreamsContext
-from kafkastub.coordinator.streams.group import StreamsGroup
+from kafkastub.coordinator.streams.group import FIRST_EPOCH, StreamsGroup
 from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.statuses import Status
 from kafkastub.coordinator.streams.targets import Computation, Target
@@ -98,7 +98,7 @@ class Assigning:
         """
         if self._waits(group.group_id):
             why = "Assignment delayed due to the configured initial rebalance delay."
-            return Assigned(group.target_epoch, {}, ToldStatus(Status.ASSIGNMENT_DELAYED, why))
+            return Assigned(max(FIRST_EPOCH, group.target_epoch), {}, ToldStatus(Status.ASSIGNMENT_DELAYED, why))
         replaced = _replaced(group, updated)
         before = _target_with(group, updated, replaced)
         if group.target_epoch >= epoch:
@@ -113,7 +113,7 @@ class Assigning:
         if replaced is not None:
             del members[replaced]
         target = self._compute(group, epoch, members, before, configured, configs)
-        records += _written(group.group_id, epoch, target, turn.broker_ms)
+        records += self._written(group.group_id, epoch, target, turn)
         return Assigned(epoch, target.tasks, is_new=True)
 
     def _waits(self, group_id: str) -> bool:
@@ -145,6 +145,7 @@ class Assigning:
             configured.subtopologies if configured.is_ready else None,
             int(dict(configs).get(NUM_STANDBY_REPLICAS, "0")),
             self.context.assignor,
+            self.context.settings.rules.from_current,
         )
         try:
             return computation.run()
@@ -166,15 +167,15 @@ class Assigning:
             target = self._compute(group, epoch, _members(group), group.target, configured, configs)
         except KafkaError:  # nobody is there to be told: the next heartbeat will be
             return
-        self.context.write(group, _written(group_id, epoch, target, turn.broker_ms), turn)
+        self.context.write(group, self._written(group_id, epoch, target, turn), turn)
         group.assigned_at = turn.timer_ms
 
-
-def _written(group_id: str, epoch: int, target: Target, broker_ms: int) -> list[Record]:
-    return [
-        *(StreamsGroupTargetAssignmentMember(group_id, one, target.tasks[one]) for one in target.changed),
-        StreamsGroupTargetAssignmentMetadata(group_id, epoch, broker_ms),
-    ]
+    def _written(self, group_id: str, epoch: int, target: Target, turn: Turn) -> list[Record]:
+        timestamp = turn.broker_ms if self.context.settings.rules.has_interval else 0
+        return [
+            *(StreamsGroupTargetAssignmentMember(group_id, one, target.tasks[one]) for one in target.changed),
+            StreamsGroupTargetAssignmentMetadata(group_id, epoch, timestamp),
+        ]
 
 
 def _members(group: StreamsGroup) -> dict[str, StreamsMember]:

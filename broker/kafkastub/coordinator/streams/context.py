@@ -45,7 +45,7 @@ class StreamsContext:
         self.groups = groups
         self.settings = settings
         self.topics = SubscribedTopics(lambda: self.image)
-        self.assignor = StickyTaskAssignor()
+        self.assignor = StickyTaskAssignor(settings.rules.looks_on, settings.rules.from_current)
         self.rebalances = 0
         self._no_topics = NoTopics()
         self._merged: dict[str, tuple[StreamsGroupConfig, StreamsGroupSettings]] = {}
@@ -86,7 +86,10 @@ class StreamsContext:
 
     def new(self, group_id: str) -> StreamsGroup:
         """A group that nobody knows of yet."""
-        return StreamsGroup(group_id, self.topics)
+        group = StreamsGroup(group_id, self.topics)
+        if not self.settings.rules.has_interval:
+            group.target_epoch = 0
+        return group
 
     def find(self, group_id: str) -> StreamsGroup | None:
         """The group, where there is one of this type."""

@@ -12,7 +12,7 @@ from kafkastub.coordinator.modern.cluster import ClusterImage
 from kafkastub.coordinator.streams.configured import ConfiguredSubtopology
 from kafkastub.coordinator.streams.tasks import TasksTupleWithEpochs, merged
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.java_order import copied, string_map_order, string_order
+from kafkawire.java_order import copied, hash_map_order, string_map_order, string_order
 from kafkawire.messages.streams_group_heartbeat_response import Endpoint, EndpointToPartitions, TopicPartition
 
 
@@ -29,12 +29,16 @@ class Addressed(Protocol):
 
 
 def endpoint_to_partitions(
-    member: Addressed, subtopologies: Mapping[str, ConfiguredSubtopology] | None, image: ClusterImage
+    member: Addressed,
+    subtopologies: Mapping[str, ConfiguredSubtopology] | None,
+    image: ClusterImage,
+    in_order: bool = True,
 ) -> EndpointToPartitions | None:
     """The inputs of a member's tasks, at its address; None for a member without one.
 
     Args:
         subtopologies: as configured, None where the topics do not do for them.
+        in_order: as `StreamsRules.endpoints_in_order` has it.
 
     Raises UNKNOWN_SERVER_ERROR where Kafka fails: there are no subtopologies, or a topic is gone.
 
@@ -48,12 +52,17 @@ def endpoint_to_partitions(
     kept = merged(member.assigned.standby, member.assigned.warmup)
     host, port = member.user_endpoint
     return EndpointToPartitions(
-        Endpoint(host, port), _inputs(active, subtopologies, image), _inputs(kept, subtopologies, image)
+        Endpoint(host, port),
+        _inputs(active, subtopologies, image, in_order),
+        _inputs(kept, subtopologies, image, in_order),
     )
 
 
 def _inputs(
-    tasks: Mapping[str, Collection[int]], subtopologies: Mapping[str, ConfiguredSubtopology], image: ClusterImage
+    tasks: Mapping[str, Collection[int]],
+    subtopologies: Mapping[str, ConfiguredSubtopology],
+    image: ClusterImage,
+    ordered: bool,
 ) -> list[TopicPartition]:
     found = []
     for subtopology_id, partitions in tasks.items():
@@ -65,10 +74,18 @@ def _inputs(
             count = image.partition_count(topic)
             if not count:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
-            there = [partition for partition in in_order if partition < count]
-            if there:
+            if ordered:
+                there = [partition for partition in in_order if partition < count]
+            else:
+                there = in_order[:count] if count < len(in_order) else _as_hashed(partitions)
+            if there or not ordered:
                 found.append(TopicPartition(topic, there))
     return found
+
+
+def _as_hashed(partitions: Collection[int]) -> list[int]:
+    """Partitions in the order of a set of Java's."""
+    return hash_map_order((partition, partition) for partition in sorted(partitions))
 
 
 def _topics(subtopology: ConfiguredSubtopology) -> list[str]:

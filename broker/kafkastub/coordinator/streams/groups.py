@@ -67,7 +67,7 @@ class StreamsGroups:
 
     def check_heartbeat(self, request: StreamsGroupHeartbeatRequest) -> None:
         """Raises INVALID_REQUEST, STREAMS_INVALID_TOPOLOGY for what can't be said in any group, with Kafka's text."""
-        check(request)
+        check(request, self.settings.rules.has_statics)
 
     def heartbeat_again(
         self,

@@ -153,7 +153,8 @@ class Heartbeats:
         request, group_id = beat.request, beat.request.group_id
         if beat.joins:
             beat.group, beat.is_new = self.context.known_or_new(group_id, beat.records)
-            joining.check_room(beat.group, request, self.context.settings.max_size)
+            settings = self.context.settings
+            joining.check_room(beat.group, request, settings.max_size, settings.rules.known_have_room)
         else:
             beat.group = self.context.known(group_id, "Streams group {} not found.")
         if request.instance_id is None:
@@ -168,7 +169,8 @@ class Heartbeats:
     def _describe_itself(self, beat: _Heartbeat, client_id: str, client_host: str) -> None:
         """What it says of itself; a static member that says what nobody assigns by asks for no new target."""
         before = beat.before
-        beat.member = after = joining.updated(before, beat.request, client_id, client_host)
+        endpoints_change = self.context.settings.rules.endpoints_change
+        beat.member = after = joining.updated(before, beat.request, client_id, client_host, endpoints_change)
         if after == before:
             beat.member = before
             return
@@ -237,7 +239,8 @@ class Heartbeats:
         beat.configs = self.context.assignment_configs(group.group_id)
         if beat.update is Update.NONE and beat.configs != group.metadata.assignment_configs:
             beat.update = Update.RECOMPUTE
-        if beat.update is not Update.NONE or group.state_name != "Stable":
+        rules = self.context.settings.rules
+        if beat.update is not Update.NONE or group.state_name != "Stable" or not rules.roles_change:
             return None
         refined = group.target
         if not refined.get(beat.request.member_id, EMPTY).same_tasks(beat.member.assigned):
@@ -302,7 +305,8 @@ class Heartbeats:
                 owned = TasksTuple(tasks_of(active), tasks_of(standby), tasks_of(warmup))
             except ValueError:  # a subtopology that comes twice: Kafka fails
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR) from None
-        after = Reconciliation(target_epoch, target, beat.group.runners, owned).next(member)
+        roles_change = self.context.settings.rules.roles_change
+        after = Reconciliation(target_epoch, target, beat.group.runners, owned, roles_change).next(member)
         if after != member:
             beat.records.append(assignment_record(beat.group.group_id, after))
         return after
@@ -320,7 +324,7 @@ class Heartbeats:
             answers.tell_tasks(response, after)
         answers.tell_endpoints(
             response,
-            answers.Endpoints(group, beat.before, after, beat.replaced, context.image),
+            answers.Endpoints(group, beat.before, after, beat.replaced, context.image, context.settings.rules),
             changed,
             beat.joins,
             request.endpoint_information_epoch,

@@ -24,11 +24,13 @@ from kafkawire.java_order import string_map_order
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest, TaskIds
 
 
-def check_room(group: StreamsGroup, request: StreamsGroupHeartbeatRequest, most: int) -> None:
-    """Raises GROUP_MAX_SIZE_REACHED; a known instance or member has its place."""
+def check_room(
+    group: StreamsGroup, request: StreamsGroupHeartbeatRequest, most: int, known_have_room: bool = True
+) -> None:
+    """Raises GROUP_MAX_SIZE_REACHED; a known instance or member has its place, where `StreamsRules` say so."""
     if request.instance_id is not None and request.instance_id in group.static_members:
         return
-    if len(group.members) >= most and request.member_id not in group.members:
+    if len(group.members) >= most and not (known_have_room and request.member_id in group.members):
         what = f"The streams group has reached its maximum capacity of {most} members."
         raise KafkaError(ErrorCode.GROUP_MAX_SIZE_REACHED, what)
 
@@ -69,9 +71,17 @@ def static_member(group: StreamsGroup, request: StreamsGroupHeartbeatRequest, re
 
 
 def updated(
-    member: StreamsMember, request: StreamsGroupHeartbeatRequest, client_id: str, client_host: str
+    member: StreamsMember,
+    request: StreamsGroupHeartbeatRequest,
+    client_id: str,
+    client_host: str,
+    endpoints_change: bool = True,
 ) -> StreamsMember:
-    """The member, with what the request says of it; null says nothing, but that one who joins has no endpoint."""
+    """The member, with what the request says of it; null says nothing, but that one who joins has no endpoint.
+
+    Args:
+        endpoints_change: as `StreamsRules` has it.
+    """
     endpoint, tags = request.user_endpoint, request.client_tags
     told = None if endpoint is None else Endpoint(endpoint.host, endpoint.port)
     return replace(
@@ -86,7 +96,7 @@ def updated(
         client_host=client_host,
         process_id=member.process_id if request.process_id is None else request.process_id,
         client_tags=member.client_tags if tags is None else _tags([(one.key, one.value) for one in tags]),
-        user_endpoint=member.user_endpoint if told is None and request.member_epoch != 0 else told,
+        user_endpoint=member.user_endpoint if told is None and (request.member_epoch or not endpoints_change) else told,
     )
 
 

@@ -54,12 +54,14 @@ class Reconciliation(NamedTuple):
 
     Attributes:
         owned: the tasks that the member says it has; None where it does not say.
+        roles_change: as `StreamsRules` has it.
     """
 
     target_epoch: int
     target: TasksTuple
     running: RunningTasks
     owned: TasksTuple | None
+    roles_change: bool = True
 
     def next(self, member: StreamsMember) -> StreamsMember:
         """The member as it is after this heartbeat; itself where nothing changes. Raises FENCED_MEMBER_EPOCH."""
@@ -85,13 +87,15 @@ class Reconciliation(NamedTuple):
 
     def _towards_target(self, member: StreamsMember, epoch: int) -> StreamsMember:
         """As far as it gets: `epoch` is the one that it stays in while it has to let go of something."""
-        has, held = member.assigned, _Held(self.running, member)
+        has = member.assigned
+        held = _Held(self.running, member.process_id, has if self.roles_change else EMPTY_WITH_EPOCHS)
         active = _change(has.active, self.target.active, held.active)
         standby = _change(has.standby, self.target.standby, held.standby)
         warmup = _change(has.warmup, self.target.warmup, held.warmup)
-        _grant(standby, has.active)
-        _convert(has.standby, standby, warmup)
-        _convert(has.warmup, warmup, standby)
+        if self.roles_change:
+            _grant(standby, has.active)
+            _convert(has.standby, standby, warmup)
+            _convert(has.warmup, warmup, standby)
         for role, of_role in ((standby, has.standby), (warmup, has.warmup)):
             for subtopology_id, partition in self._promoted(of_role):
                 _remove(role.loses, subtopology_id, partition)
@@ -113,7 +117,7 @@ class Reconciliation(NamedTuple):
 
     def _promoted(self, has: Tasks) -> list[tuple[str, int]]:
         """Those of its standby or warm-up tasks which it is to run."""
-        target = self.target.active
+        target = self.target.active if self.roles_change else NO_TASKS
         return [
             (subtopology_id, partition)
             for subtopology_id, some in has.items()
@@ -123,42 +127,45 @@ class Reconciliation(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """Whether a task that a member is to get still has to be let go of."""
+    """Whether a task that a member is to get still has to be let go of.
+
+    Attributes:
+        has: of what the member has, that which is not in the way.
+    """
 
     running: RunningTasks
-    member: StreamsMember
+    process_id: str
+    has: TasksTupleWithEpochs
 
     def active(self, subtopology_id: str, partition: int) -> bool:
         """Somebody runs it, or another member of this process has its state. Kafka: isUnreleasedActiveTask."""
         return (
             self.running.active(subtopology_id, partition) is not None
-            or self._kept_by_other(self.running.standby, self.member.assigned.standby, subtopology_id, partition)
-            or self._kept_by_other(self.running.warmup, self.member.assigned.warmup, subtopology_id, partition)
+            or self._kept_by_other(self.running.standby, self.has.standby, subtopology_id, partition)
+            or self._kept_by_other(self.running.warmup, self.has.warmup, subtopology_id, partition)
         )
 
     def standby(self, subtopology_id: str, partition: int) -> bool:
         """Another member of this process has it, in whatever role. Kafka: isUnreleasedStandbyTask."""
-        member = self.member
-        runs = partition in member.assigned.active.get(subtopology_id, NO_EPOCHS)
+        runs = partition in self.has.active.get(subtopology_id, NO_EPOCHS)
         return (
-            (not runs and self.running.active(subtopology_id, partition) == member.process_id)
-            or member.process_id in self.running.standby(subtopology_id, partition)
-            or self._kept_by_other(self.running.warmup, member.assigned.warmup, subtopology_id, partition)
+            (not runs and self.running.active(subtopology_id, partition) == self.process_id)
+            or self.process_id in self.running.standby(subtopology_id, partition)
+            or self._kept_by_other(self.running.warmup, self.has.warmup, subtopology_id, partition)
         )
 
     def warmup(self, subtopology_id: str, partition: int) -> bool:
         """A member of this process runs it, or another one has its state. Kafka: isUnreleasedWarmupTask."""
-        member = self.member
         return (
-            self.running.active(subtopology_id, partition) == member.process_id
-            or self._kept_by_other(self.running.standby, member.assigned.standby, subtopology_id, partition)
-            or member.process_id in self.running.warmup(subtopology_id, partition)
+            self.running.active(subtopology_id, partition) == self.process_id
+            or self._kept_by_other(self.running.standby, self.has.standby, subtopology_id, partition)
+            or self.process_id in self.running.warmup(subtopology_id, partition)
         )
 
     def _kept_by_other(
         self, keepers: Callable[[str, int], Collection[str]], has: Tasks, subtopology_id: str, partition: int
     ) -> bool:
-        return self.member.process_id in keepers(subtopology_id, partition) and partition not in has.get(
+        return self.process_id in keepers(subtopology_id, partition) and partition not in has.get(
             subtopology_id, NO_PARTITIONS
         )
 

@@ -55,6 +55,7 @@ class Computation:
         before: the target until now; what is of the replaced member stands under the id of the one that replaces it.
         task_offsets: what members told: subtopology id, partition, how far they have come with its state.
         subtopologies: by id; None while topics are missing, or are not as they have to be: then nobody has anything.
+        from_current: as `StreamsRules` has it.
     """
 
     members: Mapping[str, StreamsMember]
@@ -63,6 +64,7 @@ class Computation:
     subtopologies: Mapping[str, Subtopology] | None
     num_standby_replicas: int
     assignor: TaskAssignor
+    from_current: bool = True
 
     def run(self) -> Target:
         """The new target. Raises AssignorError."""
@@ -75,7 +77,7 @@ class Computation:
         members: dict[str, MemberTasks] = {}
         for member_id in order:
             member = self.members[member_id]
-            has = member.assigned
+            has = member.assigned if self.from_current else self.before.get(member_id, EMPTY)
             members[member_id] = MemberTasks(
                 member.process_id, has.active, has.standby, self.task_offsets.get(member_id, {})
             )

@@ -44,9 +44,15 @@ def check_names(topology: Topology, internal: Collection[str], why_not: Callable
         raise KafkaError(ErrorCode.STREAMS_INVALID_TOPOLOGY, what)
 
 
-def check(request: StreamsGroupHeartbeatRequest) -> None:
-    """Raises INVALID_REQUEST, STREAMS_INVALID_TOPOLOGY, with Kafka's texts."""
+def check(request: StreamsGroupHeartbeatRequest, has_statics: bool = True) -> None:
+    """Raises INVALID_REQUEST, STREAMS_INVALID_TOPOLOGY, with Kafka's texts.
+
+    Args:
+        has_statics: as `StreamsRules` has it.
+    """
     topology = request.topology
+    if not has_statics:
+        _check_as_before_4_4(request)
     if topology is not None and any(one.source_topic_regex for one in topology.subtopologies):
         raise _invalid("Regular expressions for source topics are not supported yet.")
     _not_empty(request.member_id, "MemberId")
@@ -66,6 +72,17 @@ def check(request: StreamsGroupHeartbeatRequest) -> None:
         raise _invalid("If one task-type is non-null, all must be non-null.")
     if epoch != 0 and topology is not None:
         raise _invalid("Topology can only be provided when (re-)joining.")
+
+
+def _check_as_before_4_4(request: StreamsGroupHeartbeatRequest) -> None:
+    if request.instance_id is not None:
+        raise _invalid("Static membership is not yet supported.")
+    if request.task_offsets is not None:
+        raise _invalid("TaskOffsets are not supported yet.")
+    if request.task_end_offsets is not None:
+        raise _invalid("TaskEndOffsets are not supported yet.")
+    if request.warmup_tasks:
+        raise _invalid("WarmupTasks are not supported yet.")
 
 
 def _check_join(request: StreamsGroupHeartbeatRequest) -> None:

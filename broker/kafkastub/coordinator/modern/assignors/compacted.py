@@ -18,11 +18,13 @@ class Compaction:
 
     Args:
         subtopologies: ids, each with how many tasks it has; their numbers follow one another.
+        computes: as since 4.4; before, the first map was filled with `putIfAbsent`, and copied once.
     """
 
-    __slots__ = ("_firsts", "_hashes", "_ids")
+    __slots__ = ("_computes", "_firsts", "_hashes", "_ids")
 
-    def __init__(self, subtopologies: Sequence[tuple[str, int]]) -> None:
+    def __init__(self, subtopologies: Sequence[tuple[str, int]], computes: bool = True) -> None:
+        self._computes = computes
         self._ids = [i for i, count in subtopologies if count]
         self._firsts: list[int] = []
         first = 0
@@ -51,11 +53,11 @@ class Compaction:
         hashes = self._hashes
         count = len(found)
         buckets = {spread(hashes[at]) & 15 for at in found} if count <= 12 else ()
-        if len(buckets) < count:
+        if len(buckets) < count or not self._computes:
             found = self._first_put(tasks)
             by_id = {self._ids[at]: at for at in found}
             copied = string_map_order(by_id, int(count / 0.75 + 1))
-            return [by_id[i] for i in string_map_order(copied)]
+            return [by_id[i] for i in (string_map_order(copied) if self._computes else copied)]
         return sorted(found, key=lambda at: spread(hashes[at]) & 15)
 
     def _first_put(self, tasks: Sequence[int]) -> list[int]:
@@ -63,4 +65,7 @@ class Compaction:
         firsts, hashes = self._firsts, self._hashes
         at_task = [bisect_right(firsts, task) - 1 for task in tasks]
         keys = ((31 * hashes[at] + task - firsts[at] & 0xFFFFFFFF, at) for at, task in zip(at_task, tasks, strict=True))
-        return computed_order((hashes[at], at) for at in hash_map_order(keys))
+        in_set = hash_map_order(keys)
+        if self._computes:
+            return computed_order((hashes[at], at) for at in in_set)
+        return hash_map_order((hashes[at], at) for at in dict.fromkeys(in_set))

@@ -15,7 +15,7 @@ from kafkastub.coordinator.modern.assignors.compacted import Compaction
 from kafkastub.coordinator.modern.assignors.errors import AssignorError
 from kafkastub.coordinator.modern.assignors.processes import Process, Queue, Quota
 from kafkastub.coordinator.modern.computed_order import computed_order
-from kafkawire.java_order import string_hash, string_order
+from kafkawire.java_order import string_hash, string_map_order, string_order
 
 _Before = tuple[Process, str]
 """A member as it was: its process as it is to be, and its id."""
@@ -55,9 +55,21 @@ class TaskAssignment(NamedTuple):
 
 
 class StickyTaskAssignor:
-    """Computes targets."""
+    """Computes targets.
+
+    Args:
+        looks_on: of those who have a task's state, one whose process has the task is passed over. In 4.3 he is not,
+            where he comes first; then nobody else is looked at who has not less to do.
+        computes: maps are filled as since 4.4, with `HashMap.computeIfAbsent`; else with `putIfAbsent`.
+    """
+
+    __slots__ = ("_computes", "_looks_on")
 
     name = "sticky"
+
+    def __init__(self, looks_on: bool = True, computes: bool = True) -> None:
+        self._looks_on = looks_on
+        self._computes = computes
 
     def assign(
         self,
@@ -73,7 +85,7 @@ class StickyTaskAssignor:
 
         Raises AssignorError where there are tasks and no member.
         """
-        state = _State(members, subtopologies, num_standby_replicas)
+        state = _State(members, subtopologies, num_standby_replicas, self._looks_on, self._computes)
         state.assign_active()
         if num_standby_replicas > 0:
             state.assign_standby(num_standby_replicas)
@@ -84,8 +96,15 @@ class _State:
     """A computation. Tasks are numbers: a subtopology's follow those of the one before, in the order of their ids."""
 
     def __init__(
-        self, members: Mapping[str, MemberTasks], subtopologies: Mapping[str, SubtopologyTasks], standbys: int
+        self,
+        members: Mapping[str, MemberTasks],
+        subtopologies: Mapping[str, SubtopologyTasks],
+        standbys: int,
+        looks_on: bool,
+        computes: bool,
     ) -> None:
+        self._looks_on = looks_on
+        self._computes = computes
         self._ids = sorted(subtopologies, key=string_order)
         self._described = subtopologies
         self._subtopologies = [subtopologies[i] for i in self._ids]
@@ -101,11 +120,17 @@ class _State:
         by_process: dict[str, list[str]] = {}
         for member_id, member in members.items():
             by_process.setdefault(member.process_id, []).append(member_id)
-        asked = ((string_hash(member.process_id), member.process_id) for member in members.values())
-        self._processes = {i: Process(by_process[i]) for i in computed_order(asked, len(members))}
+        self._processes = {i: Process(by_process[i]) for i in self._process_ids()}
         self._had_active: dict[int, _Before] = {}
         self._had_state: dict[int, list[_Before]] = {}
         self._look_back()
+
+    def _process_ids(self) -> list[str]:
+        """In the order of Kafka's map."""
+        ids = [member.process_id for member in self._members.values()]
+        if self._computes:
+            return computed_order(((string_hash(i), i) for i in ids), len(ids))
+        return string_map_order(ids, len(ids))
 
     def assign_active(self) -> None:
         """Every task to one member. Kafka: assignActive."""
@@ -143,7 +168,8 @@ class _State:
 
     def result(self) -> dict[str, TaskAssignment]:
         """What everybody is to have. Kafka: buildGroupAssignment."""
-        compaction = Compaction([(i, s.tasks) for i, s in zip(self._ids, self._subtopologies, strict=True)])
+        numbered = [(i, s.tasks) for i, s in zip(self._ids, self._subtopologies, strict=True)]
+        compaction = Compaction(numbered, self._computes)
         result: dict[str, TaskAssignment] = {}
         for member_id, member in self._members.items():
             process = self._processes[member.process_id]
@@ -214,6 +240,8 @@ class _State:
         Args:
             elsewhere: only in processes that do not have the task.
         """
+        if elsewhere and not self._looks_on:
+            return self._least_loaded_or_first(task)
         found: _Before | None = None
         process_load = member_load = 0.0
         for before in self._had_state.get(task, ()):
@@ -224,6 +252,19 @@ class _State:
             if found is None or (process.load < process_load and count < member_load):
                 found, process_load, member_load = before, process.load, count
         return found
+
+    def _least_loaded_or_first(self, task: int) -> _Before | None:
+        """As 4.3 does it: the first one, be its process the right one or not, unless another has less to do."""
+        found: _Before | None = None
+        for before in self._had_state.get(task, ()):
+            process, member_id = before
+            if found is None or (
+                process.load < found[0].load
+                and task not in process.tasks
+                and process.counts[member_id] < found[0].counts[found[1]]
+            ):
+                found = before
+        return None if found is None or task in found[0].tasks else found
 
     def _name(self, task: int) -> str:
         """As Kafka's errors have it."""
