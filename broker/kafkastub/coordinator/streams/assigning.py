@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from kafkastub.coordinator.modern.assignors.errors import AssignorError
+from kafkastub.coordinator.modern.group import FIRST_EPOCH
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.coordinator.streams.context import NUM_STANDBY_REPLICAS, StreamsContext
-from kafkastub.coordinator.streams.group import FIRST_EPOCH, StreamsGroup
+from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.statuses import Status
 from kafkastub.coordinator.streams.targets import Computation, Target
