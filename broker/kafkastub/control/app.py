@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from kafkastub.control.hosted import Hosted
+from kafkastub.control.keys import Keys
 from kafkastub.control.problems import OUR_FAULT, Problem, of_kafka, of_validation
 from kafkastub.control.routes import (
     broker,
@@ -23,6 +24,7 @@ from kafkastub.control.routes import (
     index,
     journal,
     nodes,
+    page,
     quiet,
     quotas,
     records,
@@ -57,10 +59,15 @@ _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-def make_app(hosted: Hosted) -> FastAPI:
+def make_app(hosted: Hosted, keys: Keys | None = None) -> FastAPI:
     """The application that serves one hosted broker."""
     app = FastAPI(
-        title="kafkastub control port", version=__version__, description=_ABOUT, redirect_slashes=False, redoc_url=None
+        title="kafkastub control port",
+        version=__version__,
+        description=_ABOUT,
+        redirect_slashes=False,
+        docs_url=None,
+        redoc_url=None,
     )
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(KafkaError, _refused)
@@ -74,7 +81,9 @@ def make_app(hosted: Hosted) -> FastAPI:
     for subject in subjects:
         app.include_router(subject.routes(hosted), prefix="/v1", responses=_FAILURES)
     app.include_router(health.routes(hosted))
-    app.include_router(index.routes(hosted))
+    shown = page.Page(Keys() if keys is None else keys)
+    app.include_router(index.routes(hosted, shown))
+    app.include_router(page.routes(shown))
     described = app.openapi
 
     def openapi() -> dict[str, Any]:

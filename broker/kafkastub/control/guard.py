@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from starlette.exceptions import HTTPException
 
+from kafkastub.control.keys import Keys
 from kafkastub.control.problems import OUR_FAULT, Problem
 from kafkastub.control.visitors import Visitors
 
@@ -32,13 +33,15 @@ class Guard:
     """An ASGI application in front of another.
 
     Bodies are limited, and taken for JSON whatever they are called: `curl -d` calls them a form. A page that a browser
-    has from somewhere else may not ask (`visitors`). What fails unforeseen is logged and answered with 500.
+    has from somewhere else may not ask (`visitors`), and who changes something needs what `keys` say. What fails
+    unforeseen is logged and answered with 500.
     """
 
-    def __init__(self, app: App, log: Any, visitors: Visitors) -> None:
+    def __init__(self, app: App, log: Any, visitors: Visitors, keys: Keys) -> None:
         self._app = app
         self._log = log
         self._visitors = visitors
+        self._keys = keys
         self._turn = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,7 +54,9 @@ class Guard:
 
         try:
             if scope["type"] == "http":
-                self._visitors.check(scope["method"], dict(scope["headers"]))
+                headers = dict(scope["headers"])
+                self._visitors.check(scope["method"], headers)
+                self._keys.check(scope["method"], scope["path"], headers)
                 limit = LARGEST_FILE if _FILES.fullmatch(scope["path"]) else LARGEST_BODY
                 scope = {**scope, "headers": _checked(scope["headers"], limit)}
                 receive = _Limited(receive, limit).receive
@@ -102,5 +107,7 @@ async def _answer(send: Send, problem: Problem) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     # What is left of a body that is too large is not read: the connection ends.
     headers.append((b"connection", b"close"))
+    if problem.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": problem.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,7 @@
+// Not there yet.
+import { html } from '../lib.js';
+import { Empty, Page } from '../parts/ui.js';
+
+export default function View() {
+  return html`<${Page} title="groups"><${Empty} title="Not there yet" /><//>`;
+}
