@@ -1,0 +1,279 @@
+"""/v1/groups/{group}/findings: why its members get no records, as far as the broker can see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem
+from kafkastub.control.routes.groups import loaded_state
+from kafkastub.control.routes.shapes import example, iso
+from kafkastub.control.walks import Walks
+from kafkastub.faults import FaultRule
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from kafkastub.coordinator.group import Group
+    from kafkastub.state.broker_state import BrokerState
+    from kafkastub.state.group_views import GroupView, MemberView
+
+Level = Literal["stop", "look", "fine"]
+Subject = Literal["group", "member", "topic", "partition", "node", "transaction", "fault", "chaos", "journal"]
+
+_MOST: Final = 50
+"""Findings."""
+_OF_CONSUMERS: Final = frozenset(
+    {
+        ApiKey.FETCH, ApiKey.LIST_OFFSETS, ApiKey.METADATA, ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH,
+        ApiKey.FIND_COORDINATOR, ApiKey.JOIN_GROUP, ApiKey.HEARTBEAT, ApiKey.SYNC_GROUP,
+        ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT, ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE,
+        ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.API_VERSIONS,
+    }
+)  # fmt: skip
+"""What a consumer asks on its way to records."""
+_SETTLED: Final = ("Stable", "Empty")
+
+
+class Finding(NamedTuple):
+    """One thing."""
+
+    level: Level
+    sentence: str
+    subject: Subject
+    name: str
+    topic: str | None = None
+    partition: int | None = None
+    offset: int | None = None
+
+
+class FindingInfo(BaseModel):
+    """One thing that was found."""
+
+    level: Level = Field(description="stop: nobody gets records because of it; look: it may be; fine: it is in order")
+    sentence: str
+    subject: Subject = Field(description="what it is about")
+    name: str = Field(description="of the subject: a group, a member id, a topic, a node's id, a transactional id …")
+    topic: str | None = None
+    partition: int | None = None
+    offset: int | None = None
+
+
+class FindingList(BaseModel):
+    """What was found, what stops first."""
+
+    model_config = example(
+        group="shipping", findings=[
+            {
+                "level": "stop", "sentence": "The group has no members: nobody asks for records.", "subject": "group",
+                "name": "shipping",
+            }
+        ],
+    )  # fmt: skip
+
+    group: str
+    findings: list[FindingInfo]
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoint."""
+    router = APIRouter(prefix="/groups", tags=["groups"])
+    walks = Walks()
+
+    @router.get("/{group:path}/findings", summary="Why members of the group get no records, as far as it can be seen")
+    async def list_findings(group: str) -> FindingList:
+        from kafkastub.state.group_views import view
+
+        state = loaded_state(hosted)
+        known = state.coordinator.groups.get(group)
+        if known is None:
+            raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
+        seen = view(state, group)
+        found: list[Finding] = []
+        async for one in walks.through(_all(hosted, state, known, seen)):
+            found.append(one)
+            if len(found) == _MOST:
+                break
+        found.sort(key=lambda one: ("stop", "look", "fine").index(one.level))
+        return FindingList(group=group, findings=[FindingInfo(**one._asdict()) for one in found])
+
+    return router
+
+
+def _all(hosted: Hosted, state: BrokerState, group: Group, seen: GroupView | None) -> Iterator[Finding | None]:
+    members = {} if seen is None else seen.members
+    yield from _of_broker(hosted, state)
+    yield from _of_faults(hosted, group.group_id, list(members.values()))
+    yield from _of_state(group, members)
+    topics = {topic for member in members.values() for topic in member.subscribed or ()}
+    yield from _of_topics(state, topics, members)
+    yield from _of_partitions(state, group, topics, members)
+
+
+# -- the broker --------------------------------------------------------------------------------------------------
+
+
+def _of_broker(hosted: Hosted, state: BrokerState) -> Iterator[Finding]:
+    for node in state.cluster.nodes.values():
+        if not node.alive:
+            yield Finding("look", f"Node {node.node_id} is stopped.", "node", str(node.node_id))
+    if not state.cluster.has_living_node:
+        yield Finding("stop", "No node is running: nobody answers.", "node", "")
+    if hosted.chaos.running:
+        yield Finding("look", f"Chaos is on, with seed {hosted.chaos.seed}.", "chaos", str(hosted.chaos.seed))
+
+
+def _of_faults(hosted: Hosted, group: str, members: list[MemberView]) -> Iterator[Finding]:
+    clients = {member.client_id for member in members}
+    for fault in hosted.faults:
+        rule = fault.rule
+        held = [one for one in fault.held if not clients or one.client_id in clients]
+        if held:
+            names = ", ".join(dict.fromkeys(f"{one.api} of {one.client_id}" for one in held[:3]))
+            sentence = f"Fault {fault.id!r} holds {len(held)} requests: {names}."
+            yield Finding("stop", sentence, "fault", fault.id)
+        elif _concerns(rule, group, clients) and (rule.times is None or fault.hits < rule.times):
+            sentence = f"Fault {fault.id!r} meets what consumers ask; {fault.hits} requests have met it."
+            yield Finding("look", sentence, "fault", fault.id)
+
+
+def _concerns(rule: FaultRule, group: str, clients: set[str]) -> bool:
+    keys = rule.keys
+    return (
+        (keys is None or not _OF_CONSUMERS.isdisjoint(keys))
+        and rule.group in (None, group)
+        and (rule.client_id is None or any(fnmatchcase(client, rule.client_id) for client in clients))
+    )
+
+
+# -- the group ---------------------------------------------------------------------------------------------------
+
+
+def _of_state(group: Group, members: dict[str, MemberView]) -> Iterator[Finding]:
+    since = group.state_timestamp
+    when = "" if since is None else f" since {iso(since)}"
+    name = group.group_id
+    if not members and group.size == 0:
+        yield Finding("stop", f"The group has no members{when}: nobody asks for records.", "group", name)
+        return
+    if group.state_name not in _SETTLED:
+        sentence = f"The group is {group.state_name}{when}: {_WAITS_FOR.get(group.state_name, 'it is not settled')}."
+        yield Finding("stop", sentence, "group", name)
+    else:
+        yield Finding("fine", f"The group is {group.state_name}, with {group.size} members.", "group", name)
+    for member in members.values():
+        who = f"Member {member.client_id} ({member.member_id})"
+        if member.held:
+            sentence = f"{who} is held: what it lets go of does not count (hold-revocation)."
+            yield Finding("look", sentence, "member", member.member_id)
+        if member.pending_revocation:
+            places = ", ".join(f"{topic}-{index}" for topic, index in member.pending_revocation[:5])
+            sentence = f"{who} has not let go of {places} yet: others wait for that."
+            yield Finding("look", sentence, "member", member.member_id)
+        if not member.assigned and group.state_name == "Stable":
+            sentence = f"{who} has no partitions: there are fewer than members, or its topics have none."
+            yield Finding("look", sentence, "member", member.member_id)
+
+
+_WAITS_FOR: Final = {
+    "PreparingRebalance": "it waits until its members have joined anew",
+    "CompletingRebalance": "it waits for the leader to say who has what",
+    "Assigning": "a new assignment is being made",
+    "Reconciling": "members have not all taken up, or let go of, what they are to",
+    "NotReady": "topics of the application are missing, or do not fit",
+    "Dead": "it is gone",
+}
+
+
+# -- topics and partitions ---------------------------------------------------------------------------------------
+
+
+def _of_topics(state: BrokerState, topics: set[str], members: dict[str, MemberView]) -> Iterator[Finding]:
+    for topic in sorted(topics):
+        if state.cluster.topic(topic) is None:
+            sentence = f"Topic {topic!r}, to which a member subscribes, does not exist."
+            yield Finding("stop", sentence, "topic", topic)
+    if members and not topics and all(member.expression is None for member in members.values()):
+        yield Finding("look", "No member subscribes to any topic, as far as it is known.", "group", "")
+
+
+def _of_partitions(
+    state: BrokerState, group: Group, topics: set[str], members: dict[str, MemberView]
+) -> Iterator[Finding | None]:
+    owned = {place for member in members.values() for place in member.assigned}
+    offsets = state.coordinator.offsets
+    behind = 0
+    named = topics | {topic for topic, _ in owned} | set(offsets.topics(group.group_id))
+    for name in sorted(named):
+        topic, columns = state.cluster.topic(name), offsets.topic(group.group_id, name)
+        if topic is None:
+            continue
+        for partition in topic.partitions:
+            place = name, partition.index
+            log = state.logs.log(topic.topic_id, partition.index)
+            commit = None if columns is None else columns.get(partition.index)
+            if log is None or (commit is None and place not in owned and name not in topics):
+                continue
+            where = _Where(name, partition.index, None if commit is None else commit.offset)
+            lag = log.log_end_offset - (log.log_start_offset if commit is None else commit.offset)
+            behind += lag > 0
+            if members and name in topics and place not in owned and group.state_name == "Stable":
+                yield where.finding("look", f"{name}-{partition.index} is assigned to nobody.")
+            if partition.leader < 0:
+                yield where.finding("stop", f"{name}-{partition.index} has no leader: a node has to be started.")
+            if commit is not None and not log.log_start_offset <= commit.offset <= log.log_end_offset:
+                yield where.finding(
+                    "look",
+                    f"The offset committed of {name}-{partition.index}, {commit.offset}, is not in the log: that has "
+                    f"{log.log_start_offset} to {log.log_end_offset}. auto.offset.reset says where reading begins.",
+                )
+            stable = log.last_stable_offset
+            if stable < log.high_watermark and (commit is None or commit.offset >= stable):
+                yield _open_transaction(state, where, stable)
+            yield None
+    yield from _at_last(group, behind, owned, members)
+
+
+class _Where(NamedTuple):
+    topic: str
+    partition: int
+    offset: int | None
+
+    def finding(self, level: Level, sentence: str) -> Finding:
+        return Finding(level, sentence, "partition", f"{self.topic}-{self.partition}", *self)
+
+
+def _open_transaction(state: BrokerState, where: _Where, stable: int) -> Finding:
+    place = f"{where.topic}-{where.partition}"
+    whose = "nobody knows whose: it hangs"
+    found = None
+    if state.has_transactions:
+        for transactional_id, known in islice(state.transactions.coordinator.transactions.items(), 10_000):
+            if (where.topic, where.partition) in known.partitions:
+                found = transactional_id
+                whose = f"of transactional id {transactional_id!r}"
+                break
+    sentence = f"Readers of committed records of {place} get no further than {stable}: a transaction is open, {whose}."
+    return Finding("look", sentence, "transaction", found or "", where.topic, where.partition, stable)
+
+
+def _at_last(
+    group: Group, behind: int, owned: set[tuple[str, int]], members: dict[str, MemberView]
+) -> Iterator[Finding]:
+    if not members:
+        return
+    if not behind:
+        yield Finding("fine", "It has read all that there is: nothing is behind its committed offsets.", "group", "")
+    elif owned:
+        clients = dict.fromkeys(member.client_id for member in members.values() if member.assigned)
+        sentence = (
+            f"{behind} partitions have records behind the committed offset: whether {', '.join(islice(clients, 3))} "
+            f"asks for them is in the journal (Fetch)."
+        )
+        yield Finding("look", sentence, "journal", next(iter(clients), ""))
