@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from starlette.exceptions import HTTPException
 
-from kafkastub.control.keys import Keys
+from kafkastub.control.keys import READS, Keys
 from kafkastub.control.problems import OUR_FAULT, Problem
 from kafkastub.control.visitors import Visitors
 
@@ -37,11 +37,13 @@ class Guard:
     unforeseen is logged and answered with 500.
     """
 
-    def __init__(self, app: App, log: Any, visitors: Visitors, keys: Keys) -> None:
+    def __init__(self, app: App, log: Any, visitors: Visitors, keys: Keys, changed: Callable[[], None]) -> None:
+        """`changed` is called after each request that may have changed something."""
         self._app = app
         self._log = log
         self._visitors = visitors
         self._keys = keys
+        self._changed = changed
         self._turn = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,6 +66,8 @@ class Guard:
                     async with self._turn:  # of many that come at once one is begun, then the broker serves
                         await asyncio.sleep(0)
             await self._app(scope, receive, sending)
+            if scope["type"] == "http" and scope["method"] not in READS:
+                self._changed()
         except Problem as problem:
             if not begun:
                 await _answer(send, problem)

@@ -19,7 +19,8 @@ from kafkastub.control.problems import Problem
 PAGE_HEADER: Final = b"x-kafkastub-page"
 LONGEST: Final = 256
 _TOKEN: Final = re.compile(rf"[!-~]{{1,{LONGEST}}}")
-_READS: Final = frozenset(("GET", "HEAD"))
+READS: Final = frozenset(("GET", "HEAD"))
+"""Methods that change nothing."""
 _SECRETS: Final = re.compile("/v1/snapshots/[^/]+/file")
 """What is only read, and has what users' passwords are checked with."""
 
@@ -45,7 +46,7 @@ class Keys:
 
     def check(self, method: str, path: str, headers: Mapping[bytes, bytes]) -> None:
         """Raises Problem for a request that lacks what it needs."""
-        reads = method in _READS
+        reads = method in READS
         if self._token is not None:
             if not reads or _SECRETS.fullmatch(path):
                 self._check_token(headers.get(b"authorization", b""))

@@ -91,7 +91,7 @@ class ControlPort:
                 host=self._names[0],
             )
         config = Config(
-            Guard(make_app(self._hosted, keys), self._log, Visitors(*self._names), keys),
+            Guard(make_app(self._hosted, keys), self._log, Visitors(*self._names), keys, self._hosted.changed),
             http=self._protocol(),
             ws="none",
             loop="none",
