@@ -14,17 +14,24 @@ from kafkastub.control.hosted import Hosted
 from kafkastub.control.keys import Keys
 from kafkastub.control.problems import OUR_FAULT, Problem, of_kafka, of_validation
 from kafkastub.control.routes import (
+    acls,
     broker,
     chaos,
     clock,
     faults,
+    findings,
+    forecast,
+    group_lists,
+    group_partitions,
     group_waits,
     groups,
     health,
+    holds,
     index,
     journal,
     nodes,
     page,
+    protocol,
     quiet,
     quotas,
     records,
@@ -75,8 +82,9 @@ def make_app(hosted: Hosted, keys: Keys | None = None) -> FastAPI:
     app.add_exception_handler(HTTPException, _not_served)
     app.add_exception_handler(Exception, _not_foreseen)
     subjects = (
-        clock, faults, chaos, snapshots, journal, quiet, topics, topic_waits, records, group_waits, groups,
-        share_groups, streams_groups, transactions, quotas, nodes, broker,
+        clock, forecast, faults, holds, chaos, snapshots, journal, quiet, topics, topic_waits, records, group_waits,
+        group_lists, group_partitions, findings, groups, share_groups, streams_groups, transactions, quotas, acls,
+        nodes, broker, protocol,
     )  # fmt: skip
     for subject in subjects:
         app.include_router(subject.routes(hosted), prefix="/v1", responses=_FAILURES)
