@@ -18,6 +18,8 @@ from kafkastub.control.routes import (
     broker,
     chaos,
     clock,
+    configs,
+    events,
     faults,
     findings,
     forecast,
@@ -34,10 +36,12 @@ from kafkastub.control.routes import (
     protocol,
     quiet,
     quotas,
+    record_views,
     records,
     share_groups,
     snapshots,
     streams_groups,
+    summary,
     topic_waits,
     topics,
     transactions,
@@ -82,9 +86,9 @@ def make_app(hosted: Hosted, keys: Keys | None = None) -> FastAPI:
     app.add_exception_handler(HTTPException, _not_served)
     app.add_exception_handler(Exception, _not_foreseen)
     subjects = (
-        clock, forecast, faults, holds, chaos, snapshots, journal, quiet, topics, topic_waits, records, group_waits,
-        group_lists, group_partitions, findings, groups, share_groups, streams_groups, transactions, quotas, acls,
-        nodes, broker, protocol,
+        clock, forecast, faults, holds, chaos, snapshots, journal, quiet, topics, topic_waits, records, record_views,
+        group_waits, group_lists, group_partitions, findings, groups, share_groups, streams_groups, transactions,
+        quotas, acls, nodes, broker, configs, protocol, summary, events,
     )  # fmt: skip
     for subject in subjects:
         app.include_router(subject.routes(hosted), prefix="/v1", responses=_FAILURES)
