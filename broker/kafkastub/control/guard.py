@@ -22,6 +22,9 @@ _FILES: Final = re.compile("/v1/snapshots/[^/]+/file")
 HEALTH: Final = "/health"
 """Who asks for that does not wait behind others: it is a matter of life and death."""
 
+_ALWAYS: Final = ((b"x-content-type-options", b"nosniff"),)
+"""What is in a record is never taken for a page, whoever goes to its address."""
+
 Scope = MutableMapping[str, Any]
 Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
@@ -52,6 +55,8 @@ class Guard:
         async def sending(event: Event) -> None:
             nonlocal begun
             begun = True
+            if event["type"] == "http.response.start":
+                event = {**event, "headers": [*event["headers"], *_ALWAYS]}
             await send(event)
 
         try:
@@ -110,7 +115,7 @@ async def _answer(send: Send, problem: Problem) -> None:
     body = json.dumps(problem.body()).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     # What is left of a body that is too large is not read: the connection ends.
-    headers.append((b"connection", b"close"))
+    headers += [(b"connection", b"close"), *_ALWAYS]
     if problem.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": problem.status, "headers": headers})

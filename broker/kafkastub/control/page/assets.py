@@ -17,7 +17,6 @@ POLICY: Final = (
 """What the page may do: run and show its own files, and ask where it came from. No markup of a record can do more."""
 SAFE: Final = {
     "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
 }

@@ -36,7 +36,7 @@ class ConfigEntry(BaseModel):
     """One configuration."""
 
     model_config = example(
-        name="retention.ms", value="3600000", source="topic", default="-1", type="long", read_only=False,
+        name="retention.ms", value="3600000", source="topic", type="long", read_only=False,
         sensitive=False, documentation=None,
         sources=[{"name": "retention.ms", "value": "3600000", "source": "topic"}],
     )  # fmt: skip
@@ -44,12 +44,13 @@ class ConfigEntry(BaseModel):
     name: str
     value: str | None = Field(description="null where it has none, or is a password")
     source: str = Field(description="topic, dynamic_broker, dynamic_default_broker, static_broker, default, kafkastub")
-    default: str | None
     type: str
     read_only: bool
     sensitive: bool
     documentation: str | None
-    sources: list[ConfigSource] = Field(description="all that say something of it; the first one counts")
+    sources: list[ConfigSource] = Field(
+        description="all that say something of it, the default too; the first one counts"
+    )
 
 
 class ConfigList(BaseModel):
@@ -91,12 +92,10 @@ def _entry(entry: DescribeConfigsResourceResult) -> ConfigEntry:
         ConfigSource(name=each.name, value=each.value, source=Source(each.source).name.lower())
         for each in entry.synonyms
     ]
-    default = next((each.value for each in sources if each.source == "default"), None)
     return ConfigEntry(
         name=entry.name,
         value=entry.value,
         source=Source(entry.config_source).name.lower(),
-        default=default,
         type=_TYPES.get(entry.config_type, "unknown"),
         read_only=entry.read_only,
         sensitive=entry.is_sensitive,
@@ -111,18 +110,16 @@ def _own(hosted: Hosted, name: str) -> ConfigEntry:
     row = OWN.get(name)
     sensitive = row is not None and row[0] == "password"
     value = None if sensitive else _text(config[name])
-    default = None if sensitive or row is None else _text(row[1])
-    given = name in config.static
+    source = "static_broker" if name in config.static else "kafkastub"
     return ConfigEntry(
         name=name,
         value=value,
-        source="static_broker" if given else "kafkastub",
-        default=default,
+        source=source,
         type="string" if row is None else row[0],
         read_only=True,
         sensitive=sensitive,
         documentation=None,
-        sources=[ConfigSource(name=name, value=value, source="static_broker" if given else "kafkastub")],
+        sources=[ConfigSource(name=name, value=value, source=source)],
     )
 
 

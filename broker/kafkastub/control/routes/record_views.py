@@ -137,10 +137,7 @@ def routes(hosted: Hosted) -> APIRouter:
             raise Problem(404, f"{name}-{partition} has no record at offset {offset}")
         if content is None:
             raise Problem(404, f"the {part} of the record at offset {offset} of {name}-{partition} is null")
-        headers = {
-            "content-disposition": f'attachment; filename="{name}-{partition}-{offset}.{part}"',
-            "x-content-type-options": "nosniff",
-        }
+        headers = {"content-disposition": f'attachment; filename="{name}-{partition}-{offset}.{part}"'}
         return Response(content, media_type="application/octet-stream", headers=headers)
 
     @router.post("/{name}/avro", summary="Keys or values of a partition's records, read by an Avro schema")

@@ -1,6 +1,7 @@
 // The page begins here: the address says which view is shown.
 import { takeTokenFromAddress } from './api.js';
 import { html, render, useEffect, useErrorBoundary, useState } from './lib.js';
+import { useWaiting } from './parts/ready.js';
 import { ErrorNote, Loading, Page } from './parts/ui.js';
 import { Shell } from './parts/shell.js';
 import { go, href, usePlace } from './router.js';
@@ -32,6 +33,7 @@ function View({ view, path, query }) {
       (failed) => setModule({ component: null, failed }),
     );
   }, [view.id]);
+  useWaiting(!module.component && !module.failed);
   if (error || module.failed) {
     return html`<${Page} title=${view.title}><${ErrorNote} error=${{ message: `This view has failed: ${(error ?? module.failed).message}` }}
       onRetry=${() => (error ? again() : location.reload())} /><//>`;

@@ -2,6 +2,7 @@
 import { get } from '../api.js';
 import { listen } from '../events.js';
 import { useCallback, useEffect, useRef, useState } from '../lib.js';
+import { useWaiting } from './ready.js';
 
 const LEAST_MS = 300; // between two questions for the same, so that a busy broker is not kept busy by us
 
@@ -58,9 +59,10 @@ export function useVersion(subjects) {
 
 /**
  * What GET `path` says: {data, error, loading, reload}. It is asked again when one of `subjects` has changed. The last
- * answer stays until the next one is there; with another path there is none at first. A path of null asks nothing.
+ * answer stays until the next one is there; with another path there is none at first. A path of null asks nothing. With
+ * `quiet`, the view is ready without it.
  */
-export function useData(path, params = {}, { subjects = [] } = {}) {
+export function useData(path, params = {}, { subjects = [], quiet = false } = {}) {
   const key = path === null ? null : JSON.stringify([path, params]);
   const [answer, setAnswer] = useState({ key: null, data: null, error: null });
   const reloading = useRef(() => {});
@@ -88,6 +90,7 @@ export function useData(path, params = {}, { subjects = [] } = {}) {
   }, [key, subjects.join()]);
   const reload = useCallback(() => reloading.current(), []);
   const mine = answer.key === key;
+  useWaiting(!quiet && key !== null && !mine);
   return {
     data: mine ? answer.data : null,
     error: mine ? answer.error : null,

@@ -12,6 +12,7 @@ import { Above, Button, Dialog, Copy, number, toast } from './ui.js';
 /** What there is, in figures: for the navigation and the overview. */
 export const useSummary = () => useData('/v1/summary', {}, {
   subjects: ['topics', 'groups', 'share-groups', 'streams-groups', 'transactions', 'nodes', 'faults', 'snapshots', 'clock', 'chaos'],
+  quiet: true,
 });
 
 export function Shell({ current, children }) {
@@ -42,7 +43,7 @@ export function Shell({ current, children }) {
         <p class="side-foot"><${Button} tone="plain small" onClick=${() => setKeys(true)}>Keys <kbd>?</kbd><//>${
           summary.data ? html`<span class="faint">${summary.data.version}</span>` : null}</p>
       </nav>
-      <main id="content" tabindex="-1">${children}</main>
+      <main id="content" tabindex="-1" data-view=${current} data-ready="false">${children}</main>
     </div>
     ${keys ? html`<${Keys} onClose=${() => setKeys(false)} />` : null}
     <${Above} /><${TokenDialog} />`;
@@ -109,7 +110,7 @@ function Theme() {
     } catch { /* it is forgotten */ }
   };
   return html`<${Button} tone="plain small theme-button" onClick=${turn} label=${`Theme: ${THEMES[theme]}. Change to ${THEMES[next]}`}
-    title="Theme: as the system has it, light, dark">${THEMES[theme]}<//>`;
+    title="As the system has it, light, dark">Theme: ${THEMES[theme].toLowerCase()}<//>`;
 }
 
 // -- the keyboard ------------------------------------------------------------------------------------------------------

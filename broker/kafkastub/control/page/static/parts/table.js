@@ -1,6 +1,7 @@
 // Lists. VirtualTable asks for the rows that are seen and no others; Table is for what is short.
 import { html, cx, useEffect, useId, useLayoutEffect, useRef, useState } from '../lib.js';
 import { go } from '../router.js';
+import { useWaiting } from './ready.js';
 import { ErrorNote } from './ui.js';
 
 const CHUNK = 100; // rows that are asked for together
@@ -8,6 +9,7 @@ const OVERSCAN = 6; // rows above and below what is seen
 const TALLEST = 8_000_000; // pixels: browsers end somewhere above; longer lists scroll in larger steps
 const SETTLE_MS = 50; // a list that flies by asks for what it flies to
 const KEPT_CHUNKS = 30;
+const NARROW = 620; // pixels: a list that is narrower leaves out what can be left out
 
 const narrow = matchMedia('(max-width: 640px)');
 
@@ -77,20 +79,20 @@ class Chunks {
  * A list of any length.
  *
  * label: its name for those who hear it. columns: [{key, title, width, align, mono, narrow, render(row, index)}], `width` as
- * in a CSS grid, `narrow: false` hides it on a phone. load(offset, limit) -> {rows, total}. version: another one asks again
+ * in a CSS grid, `narrow: false` hides it where there is little room. load(offset, limit) -> {rows, total}. version: another one asks again
  * for what is seen. source: what list it is; another one begins at the top. href(row) or onOpen(row, index): what a row
- * leads to. selected(row): whether it is the one that is open. empty: shown where there is nothing. start: the first row.
+ * leads to. selected(row): whether it is the one that is open. empty: shown where there is nothing. start: the first row. onTop(is): whether
+ * the first row is seen.
  */
 export function VirtualTable({
   label, columns, load, version = 0, source = '', rowKey, href, onOpen, selected, empty = null, rowHeight = 30, start = 0,
-  rowTone,
+  rowTone, onTop,
 }) {
-  const isNarrow = useNarrow();
-  const shown = isNarrow ? columns.filter((column) => column.narrow !== false) : columns;
   const scroller = useRef(null);
   const id = useId();
   const [, redraw] = useState(0);
-  const [view, setView] = useState({ top: 0, height: 600 });
+  const [view, setView] = useState({ top: 0, height: 600, width: 1000 });
+  const shown = view.width < NARROW ? columns.filter((column) => column.narrow !== false) : columns;
   const [active, setActive] = useState(-1);
   const state = useRef({ chunks: null, source: null, timer: null, lastTop: 0, frame: 0 }).current;
   const latest = useRef(load);
@@ -103,11 +105,12 @@ export function VirtualTable({
   }
   const { chunks } = state;
   const total = chunks.total ?? 0;
+  useWaiting(chunks.total === null && !chunks.error);
   const place = placed(total, rowHeight, view);
 
   useLayoutEffect(() => {
     const box = scroller.current;
-    const look = () => setView({ top: box.scrollTop, height: box.clientHeight - rowHeight });
+    const look = () => setView({ top: box.scrollTop, height: box.clientHeight - rowHeight, width: box.clientWidth });
     const observer = new ResizeObserver(look);
     observer.observe(box);
     look();
@@ -126,6 +129,8 @@ export function VirtualTable({
     setActive(start > 0 ? start : -1);
     scroller.current.scrollTop = start > 0 ? topOf(start, total, rowHeight, view.height) : 0;
   });
+  const atTop = view.top < rowHeight / 2;
+  useEffect(() => onTop?.(atTop), [atTop]);
   useEffect(() => {
     const flies = Math.abs(view.top - state.lastTop) > 3 * Math.max(view.height, 300);
     state.lastTop = view.top;
@@ -140,7 +145,7 @@ export function VirtualTable({
     cancelAnimationFrame(state.frame);
     state.frame = requestAnimationFrame(() => {
       const box = scroller.current;
-      if (box) setView({ top: box.scrollTop, height: box.clientHeight - rowHeight });
+      if (box) setView({ top: box.scrollTop, height: box.clientHeight - rowHeight, width: box.clientWidth });
     });
   };
   const bring = (index) => {

@@ -47,7 +47,7 @@ export function fromNow(ms, now) {
 
 /** The broker's clock: {now() in ms, frozen, known, reload}. */
 export function useClock() {
-  const { data, error, reload } = useData('/v1/clock', {}, { subjects: ['clock'] });
+  const { data, error, reload } = useData('/v1/clock', {}, { subjects: ['clock'], quiet: true });
   const [at, setAt] = useState(null);
   useEffect(() => { if (data) setAt({ data, seen: performance.now() }); }, [data]);
   const now = () => (at === null ? 0 : at.data.now_ms + (at.data.frozen ? 0 : performance.now() - at.seen));

@@ -2,8 +2,8 @@
 import { html, cx, useEffect, useId, useRef, useState } from '../lib.js';
 
 /** A view: its heading, where it is, what can be done, and what it shows. */
-export function Page({ title, crumbs = [], actions = null, note = null, children }) {
-  useEffect(() => { document.title = `${title} – kafkastub`; }, [title]);
+export function Page({ title, documentTitle = title, crumbs = [], actions = null, note = null, children }) {
+  useEffect(() => { document.title = `${documentTitle} – kafkastub`; }, [documentTitle]);
   return html`<div class="page">
     <div class="page-head">
       <div class="page-title">
