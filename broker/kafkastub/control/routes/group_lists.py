@@ -39,6 +39,7 @@ class GroupList(BaseModel):
 class GroupListQuery(Body):
     """Which, and how many."""
 
+    group: str | None = Field(None, description="only the one of that name, if it is there")
     search: str | None = Field(None, description="only those with this in their name, in any case")
     type: list[str] = Field([], max_length=10, description="only those of that type; may be given several times")
     state: list[str] = Field([], max_length=10, description="only those in that state; may be given several times")
@@ -72,7 +73,8 @@ def routes(hosted: Hosted) -> APIRouter:
 def _fitting(state: BrokerState, query: GroupListQuery) -> Iterator[Group | None]:
     groups = state.coordinator.groups
     wanted = None if query.search is None else query.search.lower()
-    for group in list(groups.values()):
+    known = None if query.group is None else groups.get(query.group)
+    for group in list(groups.values()) if query.group is None else [] if known is None else [known]:
         fits = (
             (wanted is None or wanted in group.group_id.lower())
             and (not query.type or group.group_type in query.type)
