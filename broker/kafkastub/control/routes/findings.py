@@ -133,13 +133,13 @@ def _of_faults(hosted: Hosted, group: str, members: list[MemberView]) -> Iterato
     clients = {member.client_id for member in members}
     for fault in hosted.faults:
         rule = fault.rule
-        held = [one for one in fault.held if not clients or one.client_id in clients]
+        held = [one for one in fault.held if one.client_id in clients]
         if held:
             names = ", ".join(dict.fromkeys(f"{one.api} of {one.client_id}" for one in held[:3]))
-            sentence = f"Fault {fault.id!r} holds {len(held)} requests: {names}."
+            sentence = f"Fault {fault.id!r} holds {_many(len(held), 'request')}: {names}."
             yield Finding("stop", sentence, "fault", fault.id)
         elif _concerns(rule, group, clients) and (rule.times is None or fault.hits < rule.times):
-            sentence = f"Fault {fault.id!r} meets what consumers ask; {fault.hits} requests have met it."
+            sentence = f"Fault {fault.id!r} meets what consumers ask; {_many(fault.hits, 'request')} met it so far."
             yield Finding("look", sentence, "fault", fault.id)
 
 
@@ -166,7 +166,7 @@ def _of_state(group: Group, members: dict[str, MemberView]) -> Iterator[Finding]
         sentence = f"The group is {group.state_name}{when}: {_WAITS_FOR.get(group.state_name, 'it is not settled')}."
         yield Finding("stop", sentence, "group", name)
     else:
-        yield Finding("fine", f"The group is {group.state_name}, with {group.size} members.", "group", name)
+        yield Finding("fine", f"The group is {group.state_name}, with {_many(group.size, 'member')}.", "group", name)
     for member in members.values():
         who = f"Member {member.client_id} ({member.member_id})"
         if member.held:
@@ -222,7 +222,7 @@ def _of_partitions(
                 continue
             where = _Where(name, partition.index, None if commit is None else commit.offset)
             lag = log.log_end_offset - (log.log_start_offset if commit is None else commit.offset)
-            behind += lag > 0
+            behind += lag > 0 and group.group_type != "share"
             if members and name in topics and place not in owned and group.state_name == "Stable":
                 yield where.finding("look", f"{name}-{partition.index} is assigned to nobody.")
             if partition.leader < 0:
@@ -238,6 +238,10 @@ def _of_partitions(
                 yield _open_transaction(state, where, stable)
             yield None
     yield from _at_last(group, behind, owned, members)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 class _Where(NamedTuple):
@@ -268,12 +272,15 @@ def _at_last(
 ) -> Iterator[Finding]:
     if not members:
         return
-    if not behind:
-        yield Finding("fine", "It has read all that there is: nothing is behind its committed offsets.", "group", "")
+    if group.group_type == "share":
+        sentence = "What is acquired, and by whom, is among its records in flight."
+        yield Finding("fine", sentence, "group", group.group_id)
+    elif not behind:
+        yield Finding("fine", "It has committed all that there is: its lag is 0.", "group", group.group_id)
     elif owned:
         clients = dict.fromkeys(member.client_id for member in members.values() if member.assigned)
         sentence = (
-            f"{behind} partitions have records behind the committed offset: whether {', '.join(islice(clients, 3))} "
+            f"{_many(behind, 'partition')} with records that are not committed: whether {', '.join(islice(clients, 3))} "
             f"asks for them is in the journal (Fetch)."
         )
         yield Finding("look", sentence, "journal", next(iter(clients), ""))

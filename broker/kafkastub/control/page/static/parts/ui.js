@@ -127,7 +127,7 @@ export function Copy({ text, label = 'Copy' }) {
 export const Code = ({ children }) => html`<pre class="code" tabindex="0">${children}</pre>`;
 
 /** A name of somebody's choice: shown as it is, characters that nobody sees made visible. */
-export const Name = ({ children }) => html`<span class="name">${visible(String(children))}</span>`;
+export const Name = ({ children }) => html`<span class="name">${visible([children].flat().join(''))}</span>`;
 
 /** Control characters and marks that turn the direction of text, as symbols or code points. */
 export const visible = (text) => text.replace(

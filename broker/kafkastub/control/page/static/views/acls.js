@@ -72,7 +72,7 @@ function NewAcl({ reload }) {
     <${Select} label="Operation" ...${form.field('operation')} options=${OPERATIONS} />
     <${Select} label="Resource" ...${form.field('resource_type')} options=${RESOURCES} />
     <${Select} label="Pattern" ...${form.field('pattern_type')} options=${['LITERAL', 'PREFIXED']} />
-    <${Input} label="Name of the resource" help="* is every one" ...${form.field('resource_name')} />
+    <${Input} label="Name of the resource" placeholder="* is every one" ...${form.field('resource_name')} />
     <${Input} label="From" size="12" ...${form.field('host')} />
     </div><${ErrorNote} error=${error} /><div class="row"><${Button} type="submit" tone="primary">Add entry<//></div><//></div><//>`;
 }

@@ -79,9 +79,10 @@ function Move({ clock, query }) {
     ${preview}
     <${Check} label="Sessions and timeouts age as much" ...${form.field('timers')} />
     <${Form} row onSubmit=${press(set)} label="Set">
-      <${Input} label="Set to" placeholder="2030-01-01T00:00:00Z" grow help="Back only while there are no groups and records" ...${form.field('to')} />
+      <${Input} label="Set to" placeholder="2030-01-01T00:00:00Z" grow ...${form.field('to')} />
       <${Button} type="submit" disabled=${!to.trim()}>Set<//>
     <//>
+    <p class="faint">It goes back only while there are no groups and records.</p>
   </div><//>`;
 }
 

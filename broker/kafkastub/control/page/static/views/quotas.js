@@ -73,10 +73,10 @@ function NewQuota({ query, reload }) {
   };
   return html`<${Section} title="Set a quota"><div class="card stack"><${Form} row onSubmit=${set} label="Set a quota">
     <${Select} label="Whose" ...${form.field('who')} options=${WHO} />
-    <${Input} label=${values.who === 'user_client' ? 'User' : 'Name'} placeholder="default" help="Empty: all that have none of their own" ...${form.field('name')} />
+    <${Input} label=${values.who === 'user_client' ? 'User' : 'Name'} placeholder="default" title="Empty: all that have none of their own" ...${form.field('name')} />
     ${values.who === 'user_client' ? html`<${Input} label="Client id" placeholder="default" ...${form.field('client')} />` : null}
-    <${Select} label="Quota" value=${key} onValue=${(next) => form.set({ key: next })} options=${keys} help=${KEYS[key]} />
+    <${Select} label="Quota" value=${key} onValue=${(next) => form.set({ key: next })} options=${keys} />
     <${Input} label="Value" inputmode="decimal" size="12" ...${form.field('value')} />
     <${Button} type="submit" tone="primary" disabled=${!values.value || Number.isNaN(Number(values.value))}>Set<//>
-  <//><${ErrorNote} error=${error} /></div><//>`;
+  <//><p class="soft">${KEYS[key]}. Without a name it is for all that have none of their own.</p><${ErrorNote} error=${error} /></div><//>`;
 }

@@ -43,7 +43,7 @@ function Take({ reload }) {
   });
   return html`<${Section} title="Keep the state as it is now"><div class="card stack">
     <${Form} row onSubmit=${take} label="Keep the state as it is now">
-      <${Input} label="Name" placeholder="snapshot-1" help="Letters, digits, . _ -" ...${form.field('id')} />
+      <${Input} label="Name" placeholder="snapshot-1" ...${form.field('id')} />
       <${Button} type="submit" tone="primary">Take a snapshot<//>
       <${Button} onClick=${() => file.current.click()}>Read a file …<//>
       <input type="file" class="unseen" tabindex="-1" aria-label="File of a snapshot" ref=${file} onChange=${upload} />
@@ -73,7 +73,7 @@ function Kept({ snapshots, reload }) {
       { key: 'topics', title: 'Topics', narrow: false, render: (row) => topics(row.topics) },
       { key: 'records', title: 'Records', align: 'end', render: (row) => number(row.records) },
       { key: 'actions', title: html`<span class="unseen">Actions</span>`, align: 'end', render: (row) => html`<span class="row">
-        <${Button} tone="small primary" onClick=${restore(row)} label=${`Restore ${row.id}`}>Restore<//>
+        <${Button} tone="small" onClick=${restore(row)} label=${`Restore ${row.id}`}>Restore<//>
         <${Button} tone="small" onClick=${() => download(`/v1/snapshots/${at(row.id)}/file`, `${row.id}.snapshot`)} label=${`Download ${row.id}`}>Download<//>
         <${Button} tone="small" onClick=${remove(row)} label=${`Delete ${row.id}`}>Delete<//></span>` },
     ]} />`;

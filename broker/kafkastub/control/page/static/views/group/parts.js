@@ -30,7 +30,7 @@ export function Places({ places, empty = 'none' }) {
   return html`<span title=${text}>${text.length > 160 ? `${text.slice(0, 160)} … (${places.length})` : text}</span>`;
 }
 
-const LEVELS = { stop: ['bad', 'Stops it'], look: ['warn', 'Look'], fine: ['good', 'In order'] };
+const LEVELS = { stop: ['bad', 'Stops it'], look: ['warn', 'Check'], fine: ['good', 'In order'] };
 
 /** What was found out about why records do not come. */
 export function Findings({ findings, group }) {
@@ -52,7 +52,7 @@ function link(one) {
     case 'partition': return [href('topics', one.topic, 'records', { partition: one.partition, offset: one.offset }), 'See its records'];
     case 'transaction':
       return one.name ? [href('transactions', one.name), 'See the transaction'] : [href('transactions', 'hanging'), 'See hanging transactions'];
-    case 'journal': return [href('journal', { api: 'Fetch', client_id: one.name }), 'See its Fetch requests'];
+    case 'journal': return [href('journal', { client_id: one.name }), 'See its requests'];
     default: return null;
   }
 }
