@@ -25,7 +25,7 @@ export function useNarrow() {
 }
 
 const cell = (column, row, index) => (column.render ? column.render(row, index) : row[column.key]);
-const cellClass = (column) => cx('cell', column.align === 'end' && 'end', column.mono && 'mono');
+const cellClass = (column) => cx('cell', column.align === 'end' && 'end', column.mono && 'mono', column.grow && 'grow');
 
 /** The rows of a list by chunks: which are there, which have to be asked for. */
 class Chunks {
@@ -231,8 +231,11 @@ function topOf(index, total, rowHeight, height) {
   return (index / Math.max(1, total - height / rowHeight)) * (TALLEST - height);
 }
 
-/** Rows that are there already, a few hundred at most. Columns as those of VirtualTable; `width` does not count. */
-export function Table({ label, columns, rows, rowKey, href, empty = null, rowTone, selected, onOpen }) {
+/**
+ * Rows that are there already, a few hundred at most. Columns as those of VirtualTable; `width` does not count. `tight`: a row
+ * is a line; the column with `grow` is cut where there is no room.
+ */
+export function Table({ label, columns, rows, rowKey, href, empty = null, rowTone, selected, onOpen, tight = false }) {
   const isNarrow = useNarrow();
   const shown = isNarrow ? columns.filter((column) => column.narrow !== false) : columns;
   if (!rows.length) return empty;
@@ -241,7 +244,7 @@ export function Table({ label, columns, rows, rowKey, href, empty = null, rowTon
     if (href?.(row)) go(href(row));
     else onOpen?.(row);
   };
-  return html`<div class="table-frame" tabindex="0" role="region" aria-label=${label}><table aria-label=${label}>
+  return html`<div class=${cx('table-frame', tight && 'tight')} tabindex="0" role="region" aria-label=${label}><table aria-label=${label}>
     <thead><tr>${shown.map((column) => html`<th scope="col" class=${cellClass(column)} title=${column.help}>${column.title}</th>`)}</tr></thead>
     <tbody>${rows.map((row, index) => html`<tr key=${rowKey ? rowKey(row) : index} class=${cx((href || onOpen) && 'opens', rowTone?.(row))}
       aria-selected=${selected?.(row) ? 'true' : undefined} onClick=${href || onOpen ? (event) => open(event, row) : undefined}>

@@ -77,8 +77,8 @@ function Operation({ api, operation }) {
       <${Section} title="With curl" actions=${html`<${Copy} text=${curl} />`}><${Code}>${curl}<//><//>
       ${answers.map(([status, answer]) => {
         const example = exampleOf(api, answer.content);
-        return html`<${Section} title=${`Answer ${status}`} note=${answer.description === 'Successful Response' ? null : answer.description}>${
-          example === null ? null : typeof example === 'string' ? html`<${Code}>${example}<//>` : html`<${Json} value=${example} />`}<//>`;
+        return example === null ? null : html`<${Section} title=${`Answer ${status}`} note=${answer.description === 'Successful Response' ? null : answer.description}>${
+          typeof example === 'string' ? html`<${Code}>${example}<//>` : html`<${Json} value=${example} />`}<//>`;
       })}
       ${operation.method === 'GET' && !/follow|events|wait|export|file$|\{part\}/.test(operation.path) ? html`<${Try} operation=${operation} />` : null}
     </div>
@@ -86,7 +86,7 @@ function Operation({ api, operation }) {
 }
 
 const Fields = ({ api, rows }) => html`<div class="table-frame" tabindex="0" role="region" aria-label="Fields"><table><tbody>${rows.map((row) => html`<tr>
-  <td class="mono">${row.name}${row.required ? html`<span class="bad" title="it has to be given">*</span>` : null}</td>
+  <td class="mono field-name">${row.name}${row.required ? html`<span class="bad" title="it has to be given">*</span>` : null}</td>
   <td><span class="soft">${typeOf(api, row.schema)}</span>${row.default === undefined || row.default === null ? null : html` <span class="faint">default ${JSON.stringify(row.default)}</span>`}
     ${row.description ? html`<div>${row.description}</div>` : null}</td></tr>`)}</tbody></table></div>`;
 

@@ -85,7 +85,7 @@ function useFindings() {
 // -- what goes next ----------------------------------------------------------------------------------------------------
 
 function Next() {
-  const forecast = useData('/v1/clock/forecast', { within: '8d', limit: 6 }, { subjects: ['groups', 'clock', 'topics'], quiet: true });
+  const forecast = useData('/v1/clock/forecast', { within: '8d', limit: 6, kind: ['offsets', 'transactional_id', 'records'] }, { subjects: ['groups', 'clock', 'topics'], quiet: true });
   return html`<${Section} title="Expires next" note="within eight days of broker time" actions=${html`<a href=${href('clock')}>Forecast</a>`}>
     <${Loaded} of=${forecast}>${({ due, total, now_ms: now }) => (due.length ? html`<ul class="list card">${due.map((each) => html`<li><a class="list-item"
         href=${each.group ? href('groups', each.group) : href('clock')}><span class="list-when num" title=${each.at}>${fromNow(each.at_ms, now)}</span>
@@ -111,11 +111,11 @@ function Latest() {
   return html`<${Section} title="Latest requests" actions=${html`<a href=${href('journal')}>Journal</a>`}>
     <${Loaded} of=${journal}>${({ entries }) => html`<${Table} label="Latest requests" rows=${[...entries].reverse()} rowKey=${(row) => row.sequence}
       href=${(row) => href('journal', String(row.sequence))} empty=${html`<div class="card"><${Empty} title="No request has come yet" /></div>`}
-      columns=${[
+      tight=${true} columns=${[
         { key: 'time', title: 'Time', render: (row) => html`<time title=${row.broker_time}>${timeText(Date.parse(row.broker_time))}</time>` },
         { key: 'api', title: 'Request', render: (row) => (row.kind === 'request' ? html`${row.api} <span class="faint">v${row.api_version}</span>` : html`<span class="info">${row.text.replace(/^\s*\d+\s+\S+\s+/, '')}</span>`) },
         { key: 'client', title: 'Client', narrow: false, render: (row) => html`<${Name}>${row.client_id ?? ''}<//>` },
-        { key: 'about', title: 'About', narrow: false, render: (row) => html`<${Name}>${[...(row.groups ?? []), ...(row.topics ?? [])].slice(0, 3).join(', ')}<//>` },
+        { key: 'about', title: 'About', narrow: false, grow: true, render: (row) => html`<${Name}>${[...(row.groups ?? []), ...(row.topics ?? [])].slice(0, 3).join(', ')}<//>` },
         { key: 'answer', title: 'Answer', render: answer },
       ]} />`}<//><//>`;
 }

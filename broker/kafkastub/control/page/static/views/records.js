@@ -41,8 +41,8 @@ export function Records({ topic, query }) {
 }
 
 const COLUMNS = (withPartition) => [
-  ...(withPartition ? [{ key: 'partition', title: 'Part.', width: '44px', align: 'end' }] : []),
-  { key: 'offset', title: 'Offset', width: '76px', align: 'end', render: (row) => number(row.offset) },
+  ...(withPartition ? [{ key: 'partition', title: 'Partition', width: '62px' }] : []),
+  { key: 'offset', title: 'Offset', width: '76px', render: (row) => number(row.offset) },
   { key: 'timestamp', title: 'Time (UTC)', width: '150px', narrow: false, render: (row) => (row.gap ? '' : html`<time title=${row.timestamp}>${momentText(row.timestamp_ms)}</time>`) },
   { key: 'key', title: 'Key', width: 'minmax(60px, 1fr)', render: (row) => (row.gap ? '' : preview(row.key, row.key_size)) },
   { key: 'value', title: 'Value', width: 'minmax(100px, 4fr)', render: (row) => (row.gap
