@@ -280,7 +280,7 @@ def _at_last(
     elif owned:
         clients = dict.fromkeys(member.client_id for member in members.values() if member.assigned)
         sentence = (
-            f"{_many(behind, 'partition')} with records that are not committed: whether {', '.join(islice(clients, 3))} "
-            f"asks for them is in the journal (Fetch)."
+            f"{_many(behind, 'partition')} with records that are not committed: whether "
+            f"{', '.join(islice(clients, 3))} asks for them is in the journal (Fetch)."
         )
         yield Finding("look", sentence, "journal", next(iter(clients), ""))

@@ -26,7 +26,7 @@ export default function Journal({ path, query }) {
   return html`<${Page} title="Journal" note="Every request of Kafka's clients with its answer, the newest first"
     actions=${html`<${Actions} query=${query} wanted=${wanted} rows=${rows} />`}>
     <${Filters} query=${query} />
-    <div class=${cx('split', open !== null && 'open')}>
+    <div class=${cx('split', open !== null && 'open entry')}>
       <div><${VirtualTable} label="Journal" load=${(offset, limit) => rows.load(offset, limit)} version=${version} source=${source} rowHeight=${28}
         href=${(row) => here(row.sequence)} selected=${(row) => row.sequence === open} rowTone=${tone}
         empty=${html`<${Nothing} filtered=${filtered} />`} columns=${columns(open !== null)} /></div>

@@ -102,8 +102,8 @@ function Partitions({ found, path, clock }) {
       href=${(row) => href('topics', row.topic, 'records', { partition: row.partition, offset: row.offset })}
       empty=${html`<${Empty} title="No partitions">It has committed nothing, and nobody in it is assigned anything.<//>`}
       columns=${[
-        { key: 'topic', title: 'Partition', width: 'minmax(110px, 2fr)', render: (row) => html`<${Name}>${row.topic}-${row.partition}<//>` },
-        { key: 'client_id', title: 'Owner', width: 'minmax(80px, 1.5fr)', narrow: false,
+        { key: 'topic', title: 'Partition', width: 'minmax(100px, 1.6fr)', render: (row) => html`<${Name}>${row.topic}-${row.partition}<//>` },
+        { key: 'client_id', title: 'Owner', width: 'minmax(70px, 1fr)', narrow: false,
           render: (row) => (row.member_id ? html`<span title=${row.member_id}>${row.client_id || row.member_id}</span>` : html`<span class="faint">nobody</span>`) },
         ...(share ? [] : [
           { key: 'offset', title: 'Committed', width: '80px', align: 'end', render: (row) => (row.offset === null ? html`<span class="faint">–</span>` : number(row.offset)) },
@@ -111,8 +111,8 @@ function Partitions({ found, path, clock }) {
         { key: 'log_end_offset', title: 'Log end', width: '80px', align: 'end', narrow: false, render: end },
         ...(share ? [] : [
           { key: 'lag', title: 'Lag', width: '64px', align: 'end', render: (row) => (row.lag > 0 ? html`<b>${number(row.lag)}</b>` : row.lag === null ? '–' : '0') },
-          { key: 'committed_ms', title: 'Committed at', width: '150px', narrow: false, render: (row) => html`<${Moment} ms=${row.committed_ms} />` },
-          { key: 'expires_at_ms', title: 'Expires', width: 'minmax(110px, 1.4fr)', render: (row) => expires(row, clock) },
+          { key: 'committed_ms', title: 'Committed at', width: '142px', narrow: false, render: (row) => html`<${Moment} ms=${row.committed_ms} />` },
+          { key: 'expires_at_ms', title: 'Expires', width: 'minmax(120px, 2.2fr)', render: (row) => expires(row, clock) },
         ]),
         { key: 'leader', title: 'Leader', width: '60px', align: 'end', narrow: false, render: (row) => (row.leader === null ? '–'
           : row.leader_running ? row.leader : html`<span class="bad" title="It is stopped">${row.leader}</span>`) },

@@ -28,16 +28,16 @@ function Head({ entry }) {
       ${errors.length ? errors.map((error) => html`<${Badge} tone="bad">${error.name}${error.count > 1 ? ` × ${error.count}` : ''}<//>`)
         : html`<${Badge} tone=${entry.outcome === 'reply' ? 'good' : 'warn'}>${entry.outcome.replace('_', ' ')}<//>`}
       ${entry.fault ? html`<a href=${href('faults')}><${Badge} tone="warn">fault ${entry.fault}<//></a>` : null}</div>
-    <${KeyValues} items=${[
-      ['Broker time', entry.broker_time],
-      ['Took', entry.duration_us === null ? null : `${(entry.duration_us / 1000).toFixed(2)} ms`],
+    <details><summary class="soft">${[entry.broker_time.replace('T', ' ').replace('+00:00', ''), entry.duration_us === null ? null : `took ${(entry.duration_us / 1000).toFixed(2)} ms`,
+      entry.client_id ?? entry.peer].filter(Boolean).join(', ')}</summary><${KeyValues} items=${[
       entry.client_id !== null && ['Client id', html`<a href=${href('journal', { client_id: entry.client_id })}>${entry.client_id}</a>`],
       entry.peer && ['From', `${entry.peer}, connection ${entry.connection_id}`],
       entry.software_name && ['Software', `${entry.software_name} ${entry.software_version}`],
       entry.principal && ['Principal', entry.principal],
       entry.listener && ['Asked', `node ${entry.node_id}, listener ${entry.listener}`],
       entry.groups.length > 0 && ['Group', html`<span class="row">${entry.groups.slice(0, 5).map((group) => html`<a href=${href('groups', group)}>${group}</a>`)}</span>`],
-    ]} />
+      ['Machine time', entry.wall_time],
+    ]} /></details>
     ${entry.kind === 'request' && entry.client_id !== null ? html`<div class="row"><${LinkButton} tone="small" href=${href('faults', { api: entry.api, client_id: entry.client_id })}>Add a fault for such requests<//></div>` : null}`;
 }
 

@@ -78,6 +78,7 @@ function parent(lines, index) {
 function valueText(field) {
   const more = field.left_out ? html` <span class="faint">and ${number(field.left_out)} more that are not told</span>` : null;
   if (field.fields !== undefined && field.fields !== null) {
+    if (field.type === 'tagged fields' && !field.fields.length && !field.left_out) return html`<span class="faint">none</span>`;
     const count = field.type.includes('array of') || field.type.includes('records') ? field.fields.length + field.left_out : null;
     return html`<span class="faint">${count === null ? field.type : `${field.type}, ${number(count)}`}</span>${more}`;
   }
