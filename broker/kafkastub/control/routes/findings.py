@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from kafkastub.control.book import Book
+from kafkastub.control.fetching import Asked, Found, last_fetches
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.groups import loaded_state
 from kafkastub.control.routes.shapes import example, iso
 from kafkastub.control.walks import Walks
+from kafkastub.coordinator import partition_for
 from kafkastub.faults import FaultRule
+from kafkastub.metadata import CONSUMER_OFFSETS
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 
@@ -38,6 +42,10 @@ _OF_CONSUMERS: Final = frozenset(
     }
 )  # fmt: skip
 """What a consumer asks on its way to records."""
+_LONG_MS: Final = 1000
+"""A shorter delay nobody notices."""
+_JUST_NOW: Final = 3.0
+"""Seconds: clients ask again after half of one, by default."""
 _SETTLED: Final = ("Stable", "Empty")
 
 
@@ -108,29 +116,32 @@ def routes(hosted: Hosted) -> APIRouter:
 
 def _all(hosted: Hosted, state: BrokerState, group: Group, seen: GroupView | None) -> Iterator[Finding | None]:
     members = {} if seen is None else seen.members
-    yield from _of_broker(hosted, state)
-    yield from _of_faults(hosted, group.group_id, list(members.values()))
-    yield from _of_state(group, members)
     topics = {topic for member in members.values() for topic in member.subscribed or ()}
+    topics |= {topic for member in members.values() for topic, _ in member.assigned}
+    yield from _of_broker(hosted, state, group.group_id)
+    yield from _of_faults(hosted, group.group_id, {member.client_id for member in members.values()}, topics)
+    yield from _of_state(group, members)
     yield from _of_topics(state, topics, members)
-    yield from _of_partitions(state, group, topics, members)
+    behind = _Behind()
+    yield from _of_partitions(state, group, topics, members, behind)
+    yield from _of_readers(hosted, group, members, behind)
 
 
 # -- the broker --------------------------------------------------------------------------------------------------
 
 
-def _of_broker(hosted: Hosted, state: BrokerState) -> Iterator[Finding]:
-    for node in state.cluster.nodes.values():
-        if not node.alive:
-            yield Finding("look", f"Node {node.node_id} is stopped.", "node", str(node.node_id))
+def _of_broker(hosted: Hosted, state: BrokerState, group: str) -> Iterator[Finding]:
     if not state.cluster.has_living_node:
         yield Finding("stop", "No node is running: nobody answers.", "node", "")
+        return
+    offsets = state.cluster.topic(CONSUMER_OFFSETS)
+    if offsets is not None and offsets.partitions[partition_for(group, len(offsets.partitions))].leader < 0:
+        yield Finding("stop", "No node coordinates the group: the one that did is stopped.", "node", "")
     if hosted.chaos.running:
         yield Finding("look", f"Chaos is on, with seed {hosted.chaos.seed}.", "chaos", str(hosted.chaos.seed))
 
 
-def _of_faults(hosted: Hosted, group: str, members: list[MemberView]) -> Iterator[Finding]:
-    clients = {member.client_id for member in members}
+def _of_faults(hosted: Hosted, group: str, clients: set[str], topics: set[str]) -> Iterator[Finding]:
     for fault in hosted.faults:
         rule = fault.rule
         held = [one for one in fault.held if one.client_id in clients]
@@ -138,16 +149,22 @@ def _of_faults(hosted: Hosted, group: str, members: list[MemberView]) -> Iterato
             names = ", ".join(dict.fromkeys(f"{one.api} of {one.client_id}" for one in held[:3]))
             sentence = f"Fault {fault.id!r} holds {_many(len(held), 'request')}: {names}."
             yield Finding("stop", sentence, "fault", fault.id)
-        elif _concerns(rule, group, clients) and (rule.times is None or fault.hits < rule.times):
-            sentence = f"Fault {fault.id!r} meets what consumers ask; {_many(fault.hits, 'request')} met it so far."
+        elif _concerns(rule, group, clients, topics) and (rule.times is None or fault.hits < rule.times):
+            sentence = (
+                f"Fault {fault.id!r} is about what its members ask; {_many(fault.hits, 'request')} met it so far."
+            )
             yield Finding("look", sentence, "fault", fault.id)
 
 
-def _concerns(rule: FaultRule, group: str, clients: set[str]) -> bool:
+def _concerns(rule: FaultRule, group: str, clients: set[str], topics: set[str]) -> bool:
     keys = rule.keys
+    hurts = any((rule.error, rule.drop, rule.cut is not None, rule.silent, rule.hold, rule.delay_ms >= _LONG_MS))
     return (
-        (keys is None or not _OF_CONSUMERS.isdisjoint(keys))
+        hurts
+        and (keys is None or not _OF_CONSUMERS.isdisjoint(keys))
         and rule.group in (None, group)
+        and rule.transactional_id is None
+        and (rule.topic is None or rule.topic in topics)
         and (rule.client_id is None or any(fnmatchcase(client, rule.client_id) for client in clients))
     )
 
@@ -157,7 +174,7 @@ def _concerns(rule: FaultRule, group: str, clients: set[str]) -> bool:
 
 def _of_state(group: Group, members: dict[str, MemberView]) -> Iterator[Finding]:
     since = group.state_timestamp
-    when = "" if since is None else f" since {iso(since)}"
+    when = "" if since is None else f" since {iso(since)[:19].replace('T', ' ')}"
     name = group.group_id
     if not members and group.size == 0:
         yield Finding("stop", f"The group has no members{when}: nobody asks for records.", "group", name)
@@ -204,11 +221,10 @@ def _of_topics(state: BrokerState, topics: set[str], members: dict[str, MemberVi
 
 
 def _of_partitions(
-    state: BrokerState, group: Group, topics: set[str], members: dict[str, MemberView]
+    state: BrokerState, group: Group, topics: set[str], members: dict[str, MemberView], behind: _Behind
 ) -> Iterator[Finding | None]:
     owned = {place for member in members.values() for place in member.assigned}
     offsets = state.coordinator.offsets
-    behind = 0
     named = topics | {topic for topic, _ in owned} | set(offsets.topics(group.group_id))
     for name in sorted(named):
         topic, columns = state.cluster.topic(name), offsets.topic(group.group_id, name)
@@ -222,7 +238,8 @@ def _of_partitions(
                 continue
             where = _Where(name, partition.index, None if commit is None else commit.offset)
             lag = log.log_end_offset - (log.log_start_offset if commit is None else commit.offset)
-            behind += lag > 0 and group.group_type != "share"
+            if lag > 0 and group.group_type != "share":
+                (behind.never if commit is None else behind.places).append(place)
             if members and name in topics and place not in owned and group.state_name == "Stable":
                 yield where.finding("look", f"{name}-{partition.index} is assigned to nobody.")
             if partition.leader < 0:
@@ -237,7 +254,6 @@ def _of_partitions(
             if stable < log.high_watermark and (commit is None or commit.offset >= stable):
                 yield _open_transaction(state, where, stable)
             yield None
-    yield from _at_last(group, behind, owned, members)
 
 
 def _many(count: int, what: str) -> str:
@@ -267,20 +283,63 @@ def _open_transaction(state: BrokerState, where: _Where, stable: int) -> Finding
     return Finding("look", sentence, "transaction", found or "", where.topic, where.partition, stable)
 
 
-def _at_last(
-    group: Group, behind: int, owned: set[tuple[str, int]], members: dict[str, MemberView]
-) -> Iterator[Finding]:
+# -- who asks ----------------------------------------------------------------------------------------------------
+
+
+class _Behind:
+    """Partitions with records that the group has not committed: behind an offset, or without any."""
+
+    def __init__(self) -> None:
+        self.places: list[tuple[str, int]] = []
+        self.never: list[tuple[str, int]] = []
+
+
+def _of_readers(
+    hosted: Hosted, group: Group, members: dict[str, MemberView], behind: _Behind
+) -> Iterator[Finding | None]:
+    """Whether members ask for what they have not committed, by the journal's newest Fetches."""
     if not members:
         return
     if group.group_type == "share":
-        sentence = "What is acquired, and by whom, is among its records in flight."
+        sentence = "Whose records are, and for how long, is among its records in flight."
         yield Finding("fine", sentence, "group", group.group_id)
-    elif not behind:
-        yield Finding("fine", "It has committed all that there is: its lag is 0.", "group", group.group_id)
-    elif owned:
-        clients = dict.fromkeys(member.client_id for member in members.values() if member.assigned)
-        sentence = (
-            f"{_many(behind, 'partition')} with records that are not committed: whether "
-            f"{', '.join(islice(clients, 3))} asks for them is in the journal (Fetch)."
+        return
+    left = set(behind.places + behind.never)
+    if not left:
+        yield Finding("fine", "It has committed all that there is: nothing is left to read.", "group", group.group_id)
+        return
+    ring = hosted.running().observer.ring
+    wanted = {(one.client_id, place) for one in members.values() for place in one.assigned if place in left}
+    if ring is None or not wanted:
+        return
+    found: Found = {}
+    for step in last_fetches(ring.walk(before=ring.total), Book(hosted).entry, wanted):
+        if step is None:
+            yield None
+        else:
+            found = step
+    told: dict[tuple[str, str, Level], list[tuple[str, int]]] = {}
+    for client, place in sorted(wanted):
+        told.setdefault((client, *_verdict(found.get((client, place)))), []).append(place)
+    for (client, words, level), places in told.items():
+        named = ", ".join(f"{topic}-{index}" for topic, index in places[:3])
+        more = f" and {len(places) - 3} more" if len(places) > 3 else ""
+        yield Finding(level, words.format(client=client, places=named + more), "journal", client)
+
+
+def _verdict(asked: Asked | None) -> tuple[str, Level]:
+    """A sentence with holes, and how bad it is."""
+    if asked is None:
+        return (
+            "{client} has not asked for {places}, as far as the journal goes back: it has not begun, or paused.",
+            "stop",
         )
-        yield Finding("look", sentence, "journal", next(iter(clients), ""))
+    if asked.errors:
+        return f"{{client}} asks for {{places}} and is answered {', '.join(asked.errors)}.", "stop"
+    if asked.pending or asked.seconds < _JUST_NOW:
+        return (
+            "{client} asks for {places} right now: it gets what is there, and has not committed all of it yet.",
+            "look",
+        )
+    ago = f"{asked.seconds:.0f} s"
+    return f"{{client}} has not asked for {{places}} for {ago}: it has paused, or is busy with what it has.", "stop"

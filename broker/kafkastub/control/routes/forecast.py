@@ -28,9 +28,9 @@ class DueInfo(BaseModel):
     """What goes, and when."""
 
     model_config = example(
-        at="2026-03-08T12:00:00.000Z", at_ms=1772971200000, in_ms=604800000, kind="offsets", count=3,
-        what="3 committed offsets of group 'shipping' on orders-0, 1, 2", group="shipping", topic="orders",
-        partitions=[0, 1, 2], rule="group_empty",
+        at="2026-03-08T12:00:00.000Z", at_ms=1772971200000, in_ms=604800000, kind="offsets", count=2,
+        what="2 committed offsets of group 'shipping' on orders-0, orders-1", group="shipping", topic="orders",
+        partitions=[0, 1], rule="group_empty",
         why="the group has no members: its offsets are kept for offsets.retention.minutes from then on",
     )  # fmt: skip
 
@@ -177,7 +177,7 @@ def _info(one: Due, now: int) -> DueInfo:
 
 def _what(one: Due) -> str:
     """In words."""
-    places = f"{one.topic}-{', '.join(map(str, one.partitions))}"
+    places = ", ".join(f"{one.topic}-{index}" for index in one.partitions)
     if one.kind == "offsets":
         more = one.many - len(one.partitions)
         named = "committed offset" if one.many == 1 else "committed offsets"

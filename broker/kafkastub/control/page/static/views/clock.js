@@ -129,7 +129,7 @@ function Forecast({ clock, query }) {
       <${Table} label="What expires next" rows=${data.due} rowKey=${(row) => row.what + row.at_ms}
         empty=${html`<div class="card"><${Empty} title="Nothing expires">${isFiltered ? 'Nothing of what is chosen goes' : 'Nothing goes'} within ${within}: offsets stay while their groups subscribe to the topics, records without retention.ms for ever.<//></div>`}
         columns=${[
-          { key: 'at_ms', title: 'When', render: (row) => html`<${Moment} ms=${row.at_ms} /> <span class="soft">${clock.known ? (row.at_ms <= clock.now() ? 'due: goes with the next sweep' : fromNow(row.at_ms, clock.now())) : ''}</span>` },
+          { key: 'at_ms', title: 'When', render: (row) => html`<${Moment} ms=${row.at_ms} /><br /><span class="soft">${clock.known ? (row.at_ms <= clock.now() ? 'due: goes with the next sweep' : fromNow(row.at_ms, clock.now())) : ''}</span>` },
           { key: 'what', title: 'What', render: (row) => html`<${What} row=${row} />` },
           { key: 'why', title: 'Why', narrow: false, render: (row) => html`<span class="soft">${row.why}</span>` },
           { key: 'go', title: html`<span class="unseen">Actions</span>`, align: 'end', render: (row) => html`<${Button} tone="small" onClick=${() => jump(row)} label=${`Advance until ${row.what} is gone`}>Advance to it<//>` },

@@ -45,7 +45,7 @@ function List({ query }) {
         { key: 'state', title: 'State', width: '150px', render: (row) => html`<${StateBadge} state=${row.state} />` },
         { key: 'members', title: 'Members', width: '70px', align: 'end', narrow: false, render: (row) => number(row.members) },
         { key: 'lag', title: 'Lag', width: '80px', align: 'end', help: 'Records behind the committed offsets',
-          render: (row) => (row.lag === null || row.lag === undefined ? '–' : row.lag > 0 ? html`<b>${number(row.lag)}</b>` : '0') },
+          render: (row) => (row.lag === null || row.lag === undefined || !row.offsets ? '–' : row.lag > 0 ? html`<b>${number(row.lag)}</b>` : '0') },
         { key: 'offsets', title: 'Offsets', width: '70px', align: 'end', narrow: false, help: 'Partitions with a committed offset', render: (row) => number(row.offsets) },
         { key: 'expires', title: 'Next offset expires', width: '150px', narrow: false, render: (row) => expires(row, clock) },
       ]} /></div>

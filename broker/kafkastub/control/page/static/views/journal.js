@@ -48,8 +48,8 @@ function columns(isOpen) {
     { key: 'time', title: 'Broker time', width: '96px', narrow: false, render: (row) => html`<time class="num" title=${row.broker_time}>${timeText(Date.parse(row.broker_time))}</time>` },
     ...(isOpen ? [] : [{ key: 'client_id', title: 'Client', width: 'minmax(80px, 1.2fr)', narrow: false,
       render: (row) => html`<${Name}>${row.client_id ?? row.peer}<//>` }]),
-    { key: 'api', title: 'Request', width: 'minmax(130px, 1.8fr)', render: (row) => (row.kind === 'clock' ? 'Clock moved' : html`${row.api} <span class="faint">v${row.api_version}</span>`) },
-    { key: 'about', title: 'About', width: 'minmax(90px, 2fr)', narrow: false, render: (row) => html`<${Name}>${about(row)}<//>` },
+    { key: 'api', title: 'Request', width: 'minmax(min(46vw, 190px), 1.8fr)', render: (row) => (row.kind === 'clock' ? 'Clock moved' : html`${row.api} <span class="faint">v${row.api_version}</span>`) },
+    { key: 'about', title: 'About', width: 'minmax(90px, 1.6fr)', narrow: false, render: (row) => html`<${Name}>${about(row)}<//>` },
     { key: 'result', title: 'Answer', width: 'minmax(80px, 1.2fr)', render: (row) => html`<${Answer} row=${row} />` },
     { key: 'took', title: 'Took', width: '72px', align: 'end', narrow: false, render: (row) => (row.duration_us === null ? '' : `${(row.duration_us / 1000).toFixed(1)} ms`) },
   ];

@@ -3,7 +3,7 @@ import { del, get, post } from '../../api.js';
 import { html } from '../../lib.js';
 import { useData, useVersion } from '../../parts/data.js';
 import { at } from '../../parts/names.js';
-import { VirtualTable } from '../../parts/table.js';
+import { Table, VirtualTable } from '../../parts/table.js';
 import { Moment, fromNow, momentText, useClock, useTick } from '../../parts/time.js';
 import { Button, Empty, Figures, LinkButton, Loaded, Name, Page, Section, Tabs, confirm, number, toast } from '../../parts/ui.js';
 import { go, href } from '../../router.js';
@@ -37,7 +37,7 @@ function figures(found, details, clock) {
     { title: 'Members', value: number(found.members), note: found.protocol ? `assigned by ${found.protocol}` : null },
     { title: found.type === 'classic' ? 'Generation' : 'Epoch', value: number(found.generation),
       note: found.target_epoch === null || found.target_epoch === found.generation ? null : `target epoch ${found.target_epoch}` },
-    share ? null : { title: 'Lag', value: details ? number(details.lag) : '…', tone: details?.lag > 0 ? 'warn' : undefined, note: 'records behind the offsets' },
+    share ? null : { title: 'Lag', value: !found.offsets ? '–' : details ? number(details.lag) : '…', tone: details?.lag > 0 ? 'warn' : undefined, note: found.offsets ? 'records behind the offsets' : 'nothing is committed' },
     share ? null : { title: 'Committed offsets', value: number(found.offsets), href: href('groups', found.group, 'partitions') },
     share || !found.offsets ? null : { title: 'Next offset expires', href: href('groups', found.group, 'partitions'),
       value: next === null ? 'stays' : clock.known ? fromNow(next, clock.now()) : '…', note: next === null ? 'as the group is now' : momentText(next) },
@@ -47,7 +47,7 @@ function figures(found, details, clock) {
 function tabs(found) {
   const to = (tab) => href(...['groups', found.group, tab].filter(Boolean));
   return [
-    { id: 'now', title: 'Why and who', href: to() },
+    { id: 'now', title: 'Overview', href: to() },
     { id: 'partitions', title: found.type === 'share' ? 'Partitions' : 'Partitions and offsets', href: to('partitions') },
     found.type === 'share' && { id: 'records', title: 'Records in flight', href: to('records') },
     found.type === 'streams' && { id: 'tasks', title: 'Tasks', href: to('tasks') },
@@ -60,7 +60,7 @@ function Part({ tab, found, path, clock }) {
   if (tab === 'records') return html`<${ShareRecords} group=${found.group} />`;
   if (tab === 'tasks') return html`<${Tasks} group=${found.group} />`;
   if (tab === 'topology') return html`<${Topology} group=${found.group} />`;
-  return html`<${Why} path=${path} group=${found} /><${Members} group=${found} path=${path} />`;
+  return html`<${Why} path=${path} group=${found} /><${First} found=${found} path=${path} clock=${clock} /><${Members} group=${found} path=${path} />`;
 }
 
 function Why({ path, group }) {
@@ -101,23 +101,38 @@ function Partitions({ found, path, clock }) {
     <${VirtualTable} label="Partitions" load=${load} version=${version} source=${path}
       href=${(row) => href('topics', row.topic, 'records', { partition: row.partition, offset: row.offset })}
       empty=${html`<${Empty} title="No partitions">It has committed nothing, and nobody in it is assigned anything.<//>`}
-      columns=${[
-        { key: 'topic', title: 'Partition', width: 'minmax(100px, 1.6fr)', render: (row) => html`<${Name}>${row.topic}-${row.partition}<//>` },
-        { key: 'client_id', title: 'Owner', width: 'minmax(70px, 1fr)', narrow: false,
-          render: (row) => (row.member_id ? html`<span title=${row.member_id}>${row.client_id || row.member_id}</span>` : html`<span class="faint">nobody</span>`) },
-        ...(share ? [] : [
-          { key: 'offset', title: 'Committed', width: '80px', align: 'end', render: (row) => (row.offset === null ? html`<span class="faint">–</span>` : number(row.offset)) },
-        ]),
-        { key: 'log_end_offset', title: 'Log end', width: '80px', align: 'end', narrow: false, render: end },
-        ...(share ? [] : [
-          { key: 'lag', title: 'Lag', width: '64px', align: 'end', render: (row) => (row.lag > 0 ? html`<b>${number(row.lag)}</b>` : row.lag === null ? '–' : '0') },
-          { key: 'committed_ms', title: 'Committed at', width: '142px', narrow: false, render: (row) => html`<${Moment} ms=${row.committed_ms} />` },
-          { key: 'expires_at_ms', title: 'Expires', width: 'minmax(120px, 2.2fr)', render: (row) => expires(row, clock) },
-        ]),
-        { key: 'leader', title: 'Leader', width: '60px', align: 'end', narrow: false, render: (row) => (row.leader === null ? '–'
-          : row.leader_running ? row.leader : html`<span class="bad" title="It is stopped">${row.leader}</span>`) },
-      ]} /><//>`;
+      columns=${columns(share, clock)} /><//>`;
 }
+
+const FIRST = 12;
+
+/** The first few partitions, for who looks at the group as a whole. */
+function First({ found, path, clock }) {
+  const data = useData(`${path}/partitions`, { limit: FIRST }, { subjects: [...SUBJECTS, 'topics', 'transactions', 'nodes'] });
+  return html`<${Section} title=${found.type === 'share' ? 'Partitions' : 'Partitions and offsets'}
+    actions=${data.data?.total > FIRST ? html`<a href=${href('groups', found.group, 'partitions')}>All ${number(data.data.total)}</a>` : null}>
+    <${Loaded} of=${data}>${(seen) => html`<${Table} label="Partitions" rows=${seen.partitions} rowKey=${(row) => `${row.topic}-${row.partition}`}
+      href=${(row) => href('topics', row.topic, 'records', { partition: row.partition, offset: row.offset })}
+      empty=${html`<div class="card"><${Empty} title="No partitions">It has committed nothing, and nobody in it is assigned anything.<//></div>`}
+      columns=${columns(found.type === 'share', clock)} />`}<//><//>`;
+}
+
+const columns = (share, clock) => [
+  { key: 'topic', title: 'Partition', width: 'minmax(100px, 1.6fr)', render: (row) => html`<${Name}>${row.topic}-${row.partition}<//>` },
+  { key: 'client_id', title: 'Owner', width: 'minmax(70px, 1fr)', narrow: false,
+    render: (row) => (row.member_id ? html`<span title=${row.member_id}>${row.client_id || row.member_id}</span>` : html`<span class="faint">nobody</span>`) },
+  ...(share ? [] : [
+    { key: 'offset', title: 'Committed', width: '80px', align: 'end', render: (row) => (row.offset === null ? html`<span class="faint">–</span>` : number(row.offset)) },
+  ]),
+  { key: 'log_end_offset', title: 'Log end', width: '80px', align: 'end', narrow: false, render: end },
+  ...(share ? [] : [
+    { key: 'lag', title: 'Lag', width: '64px', align: 'end', render: (row) => (row.lag > 0 ? html`<b>${number(row.lag)}</b>` : row.lag === null ? '–' : '0') },
+    { key: 'committed_ms', title: 'Committed at', width: '142px', narrow: false, render: (row) => html`<${Moment} ms=${row.committed_ms} />` },
+    { key: 'expires_at_ms', title: 'Expires', width: 'minmax(120px, 2.2fr)', render: (row) => expires(row, clock) },
+  ]),
+  { key: 'leader', title: 'Leader', width: '60px', align: 'end', narrow: false, render: (row) => (row.leader === null ? '–'
+    : row.leader_running ? row.leader : html`<span class="bad" title="It is stopped">${row.leader}</span>`) },
+];
 
 function end(row) {
   if (row.log_end_offset === null) return html`<span class="faint">gone</span>`;
