@@ -73,7 +73,7 @@ const One = ({ entry }) => html`<aside class="detail" aria-label=${entry.name} t
       ['Can be changed', entry.read_only ? 'at the start only' : 'by a client, at any time'],
     ]} />
     <${Section} title="What says something of it" note="the first one counts">
-      <div class="table-frame" tabindex="0" role="region" aria-label="Sources"><table><tbody>${entry.sources.map((source) => html`<tr>
+      <div class="table-frame" tabindex="0" role="group" aria-label="Sources"><table><tbody>${entry.sources.map((source) => html`<tr>
         <td class="mono">${source.name}</td><td>${shown(source.value, entry.sensitive)}</td><td><${Source} source=${source.source} /></td></tr>`)}</tbody></table></div>
     <//>
   </div>

@@ -4,6 +4,7 @@ import { Choice } from './forms.js';
 import { Copy, bytesText, visible } from './ui.js';
 
 const MOST_PAINTED = 60_000; // characters of JSON that are coloured
+const DEEPEST = 60; // levels of JSON that are indented
 const MOST_HEX = 8192; // bytes that are shown as such
 const TOKENS = /("(?:\\.|[^"\\])*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
@@ -72,22 +73,31 @@ function painted(text) {
   return parts;
 }
 
-/** Numbers as they were written: a parsed one may have lost digits. So JSON is indented as text. */
+/**
+ * Numbers as they were written: a parsed one may have lost digits. So JSON is indented as text. What is deeper than anybody
+ * writes is null: it would be mostly blanks.
+ */
 function indented(text) {
+  const parts = [];
   let depth = 0;
-  let out = '';
+  let opened = false; // whether the last token opened something
   for (const [token] of text.matchAll(/"(?:\\.|[^"\\])*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {
-    const line = `\n${'  '.repeat(depth)}`;
-    if (token === '{' || token === '[') {
-      depth += 1;
-      out += `${token}\n${'  '.repeat(depth)}`;
-    } else if (token === '}' || token === ']') {
+    if (token === '}' || token === ']') {
       depth -= 1;
-      out = /[{[]\s*$/.test(out) ? out.trimEnd() + token : `${out}\n${'  '.repeat(depth)}${token}`;
-    } else if (token === ',') out += `,${line}`;
-    else out += token === ':' ? ': ' : token;
+      if (!opened) parts.push('\n', '  '.repeat(Math.max(0, depth)));
+      parts.push(token);
+      opened = false;
+      continue;
+    }
+    if (opened) parts.push('\n', '  '.repeat(depth));
+    opened = token === '{' || token === '[';
+    parts.push(token);
+    if (opened) depth += 1;
+    else if (token === ',') parts.push('\n', '  '.repeat(depth));
+    else if (token === ':') parts.push(' ');
+    if (depth > DEEPEST) return null;
   }
-  return out;
+  return parts.join('');
 }
 
 /**

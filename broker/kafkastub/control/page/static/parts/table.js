@@ -244,7 +244,7 @@ export function Table({ label, columns, rows, rowKey, href, empty = null, rowTon
     if (href?.(row)) go(href(row));
     else onOpen?.(row);
   };
-  return html`<div class=${cx('table-frame', tight && 'tight')} tabindex="0" role="region" aria-label=${label}><table aria-label=${label}>
+  return html`<div class=${cx('table-frame', tight && 'tight')} tabindex="0" role="group" aria-label=${label}><table aria-label=${label}>
     <thead><tr>${shown.map((column) => html`<th scope="col" class=${cellClass(column)} title=${column.help}>${column.title}</th>`)}</tr></thead>
     <tbody>${rows.map((row, index) => html`<tr key=${rowKey ? rowKey(row) : index} class=${cx((href || onOpen) && 'opens', rowTone?.(row))}
       aria-selected=${selected?.(row) ? 'true' : undefined} onClick=${href || onOpen ? (event) => open(event, row) : undefined}>

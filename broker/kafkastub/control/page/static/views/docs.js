@@ -32,7 +32,7 @@ function Operations({ api, open, search }) {
   const one = all.find((each) => each.id === open);
   return html`<${Toolbar}><${Search} label="Search the API" value=${search} onValue=${(value) => setQuery({ search: value })} /><span class="soft">${found.length} of ${all.length}</span><//>
     <div class=${`split ${one ? 'open' : ''}`}>
-      <div class="operations" tabindex="0" role="region" aria-label="Requests">
+      <div class="operations" tabindex="0" role="group" aria-label="Requests">
         ${tags.map((tag) => html`<${Section} title=${tag[0].toUpperCase() + tag.slice(1)}><ul class="list card">${found.filter((each) => each.tag === tag).map((each) => html`<li>
           <a class="list-item" href=${href('docs', each.id, { search })} aria-current=${each.id === open ? 'true' : undefined}>
             <span class="method"><${Badge} tone=${TONES[each.method]}>${each.method}<//></span><span class="list-text"><span class="mono">${each.path}</span><span class="list-why">${each.summary}</span></span></a></li>`)}</ul><//>`)}
@@ -85,7 +85,7 @@ function Operation({ api, operation }) {
   </aside>`;
 }
 
-const Fields = ({ api, rows }) => html`<div class="table-frame" tabindex="0" role="region" aria-label="Fields"><table><tbody>${rows.map((row) => html`<tr>
+const Fields = ({ api, rows }) => html`<div class="table-frame" tabindex="0" role="group" aria-label="Fields"><table><tbody>${rows.map((row) => html`<tr>
   <td class="mono field-name">${row.name}${row.required ? html`<span class="bad" title="it has to be given">*</span>` : null}</td>
   <td><span class="soft">${typeOf(api, row.schema)}</span>${row.default === undefined || row.default === null ? null : html` <span class="faint">default ${JSON.stringify(row.default)}</span>`}
     ${row.description ? html`<div>${row.description}</div>` : null}</td></tr>`)}</tbody></table></div>`;

@@ -45,7 +45,7 @@ function List({ nodes, reload }) {
     { key: 'node', title: 'Node', render: (row) => html`<b>${row.node}</b>` },
     { key: 'running', title: 'State', render: (row) => (row.running ? html`<${Badge} tone="good">running<//>` : html`<${Badge} tone="bad">stopped<//>`) },
     { key: 'leads', title: 'Leads', align: 'end', render: (row) => number(row.leads) },
-    { key: 'share', title: '', narrow: false, render: (row) => html`<span class="info share"><${Bar} value=${row.leads} most=${most} text=${`leads ${row.leads} partitions`} /></span>` },
+    { key: 'share', title: html`<span class="unseen">Share</span>`, narrow: false, render: (row) => html`<span class="info share"><${Bar} value=${row.leads} most=${most} text=${`leads ${row.leads} partitions`} /></span>` },
     { key: 'advertised', title: 'What clients are told', render: (row) => Object.entries(row.advertised).map(([name, told]) => html`<div class="mono">${
       Object.keys(row.advertised).length > 1 || name !== 'PLAINTEXT' ? html`<span class="faint">${name} </span>` : null}${told}</div>`) },
     { key: 'rack', title: 'Rack', narrow: false, render: (row) => row.rack ?? html`<span class="faint">none</span>` },

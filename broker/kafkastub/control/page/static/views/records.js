@@ -225,7 +225,7 @@ function Whole({ topic, record }) {
     <${Content} title="Key" told=${record.key} size=${record.key_size} actions=${file('key')} more=${avro(topic, record, 'key')} />
     <${Content} title="Value" told=${record.value} size=${record.value_size} actions=${file('value')} more=${avro(topic, record, 'value')} />
     <div class="stack"><div class="section-head"><h3>Headers</h3><span class="faint">${number(record.headers.length)}</span></div>
-      ${record.headers.length ? html`<div class="table-frame" tabindex="0" role="region" aria-label="Headers"><table><thead><tr><th scope="col">Name</th><th scope="col">Value</th></tr></thead>
+      ${record.headers.length ? html`<div class="table-frame" tabindex="0" role="group" aria-label="Headers"><table><thead><tr><th scope="col">Name</th><th scope="col">Value</th></tr></thead>
         <tbody>${record.headers.map(([name, value]) => html`<tr><td class="mono"><${Name}>${name}<//></td><td class="header-value">${preview(value)}</td></tr>`)}</tbody></table></div>` : null}
     </div>`;
 }
