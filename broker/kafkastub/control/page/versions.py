@@ -83,7 +83,9 @@ def _metrics(hosted: Hosted, broker: Broker) -> Any:
     return broker.connections, metrics and (metrics.bytes_in, metrics.bytes_out)
 
 
-SUBJECTS: Final[dict[str, Callable[[Hosted, Broker], Any]]] = {
+Look = Callable[[Hosted, "Broker"], Any]
+
+SUBJECTS: Final[dict[str, Look]] = {
     "topics": _topics,
     "groups": _groups,
     "share-groups": _groups,
@@ -130,7 +132,7 @@ class Versions:
         self._wanted.update(subjects)
         for subject in subjects:
             if subject not in self._seen:
-                self._seen[subject] = self._look_at(subject)
+                self._seen[subject] = self._look_at(SUBJECTS[subject])
         if self._timer is None:
             self._wait(EVERY_SECONDS)
 
@@ -158,8 +160,9 @@ class Versions:
     def _look(self) -> None:
         began = perf_counter()
         changed = False
+        looks = {look: self._look_at(look) for look in {SUBJECTS[subject] for subject in self._seen}}
         for subject, before in self._seen.items():
-            now = self._look_at(subject)
+            now = looks[SUBJECTS[subject]]
             if now != before:
                 self._seen[subject] = now
                 self._numbers[subject] += 1
@@ -169,8 +172,8 @@ class Versions:
             moved.set()
         self._wait(max(EVERY_SECONDS, _SHARE * (perf_counter() - began)))
 
-    def _look_at(self, subject: str) -> Any:
+    def _look_at(self, look: Look) -> Any:
         broker = self._hosted.broker
         if broker is None:
             return None
-        return id(broker.state), self._hosted.changes, SUBJECTS[subject](self._hosted, broker)
+        return id(broker.state), self._hosted.changes, look(self._hosted, broker)

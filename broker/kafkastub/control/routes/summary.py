@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.shapes import example
+from kafkastub.control.walks import Walks
 from kafkastub.version import __version__
+
+if TYPE_CHECKING:
+    from kafkastub.metadata import Topic
+    from kafkastub.state.broker_state import BrokerState
 
 
 class GroupCount(BaseModel):
@@ -62,9 +67,11 @@ class Summary(BaseModel):
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoint."""
     router = APIRouter(tags=["health"])
+    walks = Walks()
 
     @router.get("/summary", summary="How much there is of everything")
     async def summary() -> Summary:
+        topics = await _of_topics(hosted, walks)
         broker = hosted.running()
         state, ring = broker.state, broker.observer.ring
         nodes = state.cluster.nodes.values()
@@ -73,7 +80,7 @@ def routes(hosted: Hosted) -> APIRouter:
             version=__version__,
             profile=state.profile.name,
             bootstrap_servers=broker.bootstrap_servers,
-            **_of_topics(hosted),
+            **topics,
             **_of_groups(hosted),
             **_of_transactions(hosted),
             nodes=len(nodes),
@@ -92,15 +99,21 @@ def routes(hosted: Hosted) -> APIRouter:
     return router
 
 
-def _of_topics(hosted: Hosted) -> dict[str, Any]:
+async def _of_topics(hosted: Hosted, walks: Walks) -> dict[str, Any]:
     state = hosted.running().state
     topics = list(state.cluster.topics.values())
-    logs = [log for topic in topics if not topic.internal for log in state.logs.of_topic(topic.topic_id)]
+    found = Counter(partitions=0, leaderless=0, records=0, size_bytes=0)
+    async for one in walks.through(_figures(state, topic) for topic in topics):
+        found.update(one)
+    internal = sum(topic.internal for topic in topics)
+    return {"topics": len(topics) - internal, "internal_topics": internal, **found}
+
+
+def _figures(state: BrokerState, topic: Topic) -> dict[str, int]:
+    logs = [] if topic.internal else list(state.logs.of_topic(topic.topic_id))
     return {
-        "topics": sum(not topic.internal for topic in topics),
-        "internal_topics": sum(topic.internal for topic in topics),
-        "partitions": sum(len(topic.partitions) for topic in topics),
-        "leaderless": sum(each.leader < 0 for topic in topics for each in topic.partitions),
+        "partitions": len(topic.partitions),
+        "leaderless": sum(each.leader < 0 for each in topic.partitions),
         "records": sum(log.log_end_offset - log.log_start_offset for log in logs),
         "size_bytes": sum(log.size for log in logs),
     }

@@ -3,6 +3,7 @@ import { address } from './api.js';
 import { useEffect, useState } from './lib.js';
 
 const POLL_MS = 5000; // where the broker gives no stream
+const AGAIN = 6; // of these, and a stream is asked for once more
 const listeners = new Set(); // {subjects, changed}
 const watchers = new Set(); // of the state
 let source = null;
@@ -73,7 +74,15 @@ function open() {
 
 function poll() {
   become('polling');
-  polling = setInterval(() => tell(null), POLL_MS);
+  let rounds = 0;
+  polling = setInterval(() => {
+    rounds += 1;
+    tell(null);
+    if (rounds === AGAIN) {
+      opened = '';
+      open();
+    }
+  }, POLL_MS);
 }
 
 function close() {

@@ -4,13 +4,13 @@ import { listen } from '../events.js';
 import { useCallback, useEffect, useRef, useState } from '../lib.js';
 import { useWaiting } from './ready.js';
 
-const LEAST_MS = 300; // between two questions for the same, so that a busy broker is not kept busy by us
+const LEAST_MS = 400; // between two questions for the same, so that a busy broker is not kept busy by us
 
 /**
- * `work` soon, but not more often than every LEAST_MS, and never twice at the same time: how a page that is behind
- * stays behind by one question and no more.
+ * `work` soon, but not more often than every `least` milliseconds, and never twice at the same time: how a page that is
+ * behind stays behind by one question and no more. Where answers take long, they are asked for less often.
  */
-export function paced(work) {
+export function paced(work, least = LEAST_MS) {
   let running = false;
   let wanted = false;
   let ended = false;
@@ -26,14 +26,14 @@ export function paced(work) {
     } finally {
       last = performance.now();
       running = false;
-      if (wanted && !ended) wait(Math.max(LEAST_MS, 2 * (last - begun)));
+      if (wanted && !ended) wait(Math.max(least, 4 * (last - begun)));
     }
   };
   const wait = (ms) => { timer ??= setTimeout(run, ms); };
   return {
     soon() {
       wanted = true;
-      if (!running && !ended) wait(Math.max(0, last + LEAST_MS - performance.now()));
+      if (!running && !ended) wait(Math.max(0, last + least - performance.now()));
     },
     end() {
       ended = true;
@@ -42,12 +42,12 @@ export function paced(work) {
   };
 }
 
-/** A counter that goes up when one of the subjects has changed, at most a few times a second. */
-export function useVersion(subjects) {
+/** A counter that goes up when one of the subjects has changed, but not more often than every `least` milliseconds. */
+export function useVersion(subjects, least = LEAST_MS) {
   const [version, setVersion] = useState(0);
   const key = subjects.join();
   useEffect(() => {
-    const pace = paced(async () => setVersion((one) => one + 1));
+    const pace = paced(async () => setVersion((one) => one + 1), least);
     const stop = listen(subjects, pace.soon);
     return () => {
       stop();
@@ -60,9 +60,9 @@ export function useVersion(subjects) {
 /**
  * What GET `path` says: {data, error, loading, reload}. It is asked again when one of `subjects` has changed. The last
  * answer stays until the next one is there; with another path there is none at first. A path of null asks nothing. With
- * `quiet`, the view is ready without it.
+ * `quiet`, the view is ready without it. It is not asked again sooner than `least` milliseconds later.
  */
-export function useData(path, params = {}, { subjects = [], quiet = false } = {}) {
+export function useData(path, params = {}, { subjects = [], quiet = false, least = LEAST_MS } = {}) {
   const key = path === null ? null : JSON.stringify([path, params]);
   const [answer, setAnswer] = useState({ key: null, data: null, error: null });
   const reloading = useRef(() => {});
@@ -78,7 +78,7 @@ export function useData(path, params = {}, { subjects = [], quiet = false } = {}
         setAnswer((old) => ({ key, data: old.key === key && error.status === 0 ? old.data : null, error }));
       }
     };
-    const pace = paced(load);
+    const pace = paced(load, least);
     reloading.current = load;
     load();
     const stop = subjects.length ? listen(subjects, pace.soon) : () => {};

@@ -1,18 +1,19 @@
 // The frame around every view: the bar with the clock, the navigation, the keyboard.
-import { onTokenWanted, post, setToken, token, tokenWanted } from '../api.js';
+import { get, onTokenWanted, post, token } from '../api.js';
 import { useStreamState } from '../events.js';
 import { html, cx, useEffect, useState } from '../lib.js';
 import { go, href } from '../router.js';
 import { sections, views } from '../views/index.js';
 import { useData } from './data.js';
 import { Form, Input } from './forms.js';
-import { iso, momentText, useClock, useTick } from './time.js';
-import { Above, Button, Dialog, Copy, number, toast } from './ui.js';
+import { fromNow, iso, momentText, useClock, useTick } from './time.js';
+import { Above, Button, Copy, Dialog, Name, confirm, number, toast } from './ui.js';
 
 /** What there is, in figures: for the navigation and the overview. */
 export const useSummary = () => useData('/v1/summary', {}, {
   subjects: ['topics', 'groups', 'share-groups', 'streams-groups', 'transactions', 'nodes', 'faults', 'snapshots', 'clock', 'chaos'],
   quiet: true,
+  least: 1000,
 });
 
 export function Shell({ current, children }) {
@@ -78,6 +79,7 @@ function Clock() {
     await clock.reload();
   };
   const advance = async (by) => {
+    if (!await expected(by)) return;
     await post('/v1/clock/advance', { by });
     await clock.reload();
     toast(`The broker's clock is ${by} further`);
@@ -93,6 +95,21 @@ function Clock() {
       <${Button} tone="small" onClick=${() => advance('1d')} label="Advance by 1 day">+1 d<//>
     </span>
   </div>`;
+}
+
+const MOST_FORESEEN = 6;
+
+/** Whether it is meant: what would be gone then is shown before it is. */
+async function expected(by) {
+  const { due, total, now_ms: now } = await get('/v1/clock/forecast', { within: by, limit: MOST_FORESEEN });
+  if (!total) return true;
+  return confirm({
+    title: `Advance by ${by === '1h' ? 'an hour' : 'a day'}?`,
+    text: html`<span>What goes by then:</span><ul class="list card">${due.map((each) => html`<li><span class="list-item"><span class="list-when num">${
+      fromNow(each.at_ms, now)}</span><span class="list-text"><${Name}>${each.what}<//><span class="list-why">${each.why}</span></span></span></li>`)}${
+      total > due.length ? html`<li class="list-more faint">and ${number(total - due.length)} more</li>` : null}</ul>`,
+    yes: 'Advance',
+  });
 }
 
 const THEMES = { system: 'Auto', light: 'Light', dark: 'Dark' };
@@ -178,5 +195,3 @@ function TokenDialog() {
       <div class="dialog-foot"><${Button} onClick=${() => answer(null)}>Cancel<//><${Button} tone="primary" type="submit" disabled=${!value}>Go on<//></div>
     <//><//>`;
 }
-
-export { setToken, tokenWanted };

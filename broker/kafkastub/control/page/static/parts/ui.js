@@ -193,7 +193,7 @@ export function Above() {
   return html`<div class="toasts" role="status" aria-live="polite">${toasts.map((each) => html`
       <div key=${each.id} class=${`toast ${each.tone}`}>${each.text}</div>`)}</div>
     ${question ? html`<${Dialog} title=${question.title} onClose=${() => answer(false)}>
-      ${question.text ? html`<p>${question.text}</p>` : null}
+      ${question.text ? html`<div class="stack">${question.text}</div>` : null}
       <div class="dialog-foot"><${Button} onClick=${() => answer(false)}>Cancel<//><${Button} tone=${question.tone ?? 'primary'}
         onClick=${() => answer(true)}>${question.yes ?? 'Yes'}<//></div><//>` : null}`;
 }

@@ -60,7 +60,7 @@ function Troubles({ data }) {
 
 /** What keeps members of groups from records, of those that are furthest behind. */
 function useFindings() {
-  const version = useVersion(['groups', 'topics', 'nodes', 'faults', 'transactions']);
+  const version = useVersion(['groups', 'topics', 'nodes', 'faults', 'transactions'], 2000);
   const [found, setFound] = useState([]);
   useEffect(() => {
     let ended = false;
@@ -85,7 +85,7 @@ function useFindings() {
 // -- what goes next ----------------------------------------------------------------------------------------------------
 
 function Next() {
-  const forecast = useData('/v1/clock/forecast', { within: '8d', limit: 6, kind: ['offsets', 'transactional_id', 'records'] }, { subjects: ['groups', 'clock', 'topics'], quiet: true });
+  const forecast = useData('/v1/clock/forecast', { within: '8d', limit: 6, kind: ['offsets', 'transactional_id', 'records'] }, { subjects: ['groups', 'clock', 'topics'], quiet: true, least: 2000 });
   return html`<${Section} title="Expires next" note="within eight days of broker time" actions=${html`<a href=${href('clock')}>Forecast</a>`}>
     <${Loaded} of=${forecast}>${({ due, total, now_ms: now }) => (due.length ? html`<ul class="list card">${due.map((each) => html`<li><a class="list-item"
         href=${each.group ? href('groups', each.group) : href('clock')}><span class="list-when num" title=${each.at}>${fromNow(each.at_ms, now)}</span>
@@ -107,7 +107,7 @@ function Groups({ data }) {
 // -- what was asked last -----------------------------------------------------------------------------------------------
 
 function Latest() {
-  const journal = useData('/v1/journal', { limit: 12 }, { subjects: ['journal'], quiet: true });
+  const journal = useData('/v1/journal', { limit: 12 }, { subjects: ['journal'], quiet: true, least: 1000 });
   return html`<${Section} title="Latest requests" actions=${html`<a href=${href('journal')}>Journal</a>`}>
     <${Loaded} of=${journal}>${({ entries }) => html`<${Table} label="Latest requests" rows=${[...entries].reverse()} rowKey=${(row) => row.sequence}
       href=${(row) => href('journal', String(row.sequence))} empty=${html`<div class="card"><${Empty} title="No request has come yet" /></div>`}

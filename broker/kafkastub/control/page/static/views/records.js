@@ -2,7 +2,7 @@
 import { address, download, get, post } from '../api.js';
 import { html, useEffect, useMemo, useRef, useState } from '../lib.js';
 import { Content, Json, preview } from '../parts/content.js';
-import { useData, useVersion } from '../parts/data.js';
+import { useData } from '../parts/data.js';
 import { Choice, Form, Input, Search, Select, TextArea, Toolbar, useForm } from '../parts/forms.js';
 import { VirtualTable } from '../parts/table.js';
 import { Moment, momentText, timeText } from '../parts/time.js';
@@ -55,7 +55,6 @@ const tone = (row) => (row.gap || row.transaction === 'aborted' ? 'faded' : row.
 
 /** All offsets of a partition. Rows stand for offsets, so that any of them can be gone to. */
 function OfPartition({ topic, partition, query }) {
-  const version = useVersion(['topics']);
   const known = topic.partition_list.find((each) => each.partition === partition);
   const newest = query.order !== 'oldest';
   const [top, setTop] = useState(true);
@@ -83,7 +82,7 @@ function OfPartition({ topic, partition, query }) {
   const wanted = query.offset === undefined ? 0 : Math.max(0, newest ? shownEnd - 1 - Number(query.offset) : Number(query.offset) - start);
   const first = useRef(wanted).current;
   return html`${held !== null && end > held ? html`<div class="newer"><${Button} tone="small" onClick=${() => setHeld(null)}>Show ${number(end - held)} newer<//></div>` : null}
-    <${VirtualTable} label=${`Records of partition ${partition}`} load=${load} version=${`${version} ${start} ${shownEnd}`}
+    <${VirtualTable} label=${`Records of partition ${partition}`} load=${load} version=${`${start} ${shownEnd} ${known?.last_stable_offset}`}
       source=${`${topic.topic_id} ${partition} ${query.order ?? ''} ${query.jump ?? ''}`} start=${query.jump ? wanted : first} onTop=${setTop}
       rowKey=${(row) => row.offset} rowTone=${tone} selected=${(row) => String(row.offset) === query.offset}
       onOpen=${(row, index) => setQuery({ offset: row?.offset ?? offsetAt(index), partition, jump: null })}
@@ -95,7 +94,6 @@ const recordsPath = (name) => `/v1/topics/${encodeURIComponent(name)}/records`;
 
 /** The newest of all partitions, by their timestamps. */
 function Together({ topic, listed, query }) {
-  const version = useVersion(['topics']);
   const shown = listed.slice(0, MOST_PARTITIONS);
   const load = async () => {
     const pages = await Promise.all(shown.map((each) => get(recordsPath(topic.name), {
@@ -105,7 +103,7 @@ function Together({ topic, listed, query }) {
     rows.sort((one, other) => other.timestamp_ms - one.timestamp_ms || one.partition - other.partition || other.offset - one.offset);
     return { rows, total: rows.length };
   };
-  const all = useAll(load, `${topic.topic_id} ${version} ${shown.map((each) => each.log_end_offset)}`);
+  const all = useAll(load, `${topic.topic_id} ${shown.map((each) => [each.log_start_offset, each.log_end_offset, each.last_stable_offset])}`);
   const more = listed.some((each) => each.log_end_offset - each.log_start_offset > NEWEST) || listed.length > shown.length;
   return html`<${ErrorNote} error=${all.error} />
     <${VirtualTable} label="Newest records of all partitions" source=${topic.topic_id} version=${all.version} load=${all.load}
