@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.page.chromium import chromium
+from tests.page.chromium import NoChromium, running_chromium
 from tests.page.scenes import Shop
 from tests.page.screen import Screen
 
@@ -15,7 +16,11 @@ from tests.page.screen import Screen
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Ends with the tests here: Playwright leaves a loop of asyncio in the thread, which other tests do not bear."""
-    with chromium() as running:
+    with ExitStack() as stack:
+        try:
+            running = stack.enter_context(running_chromium())
+        except NoChromium as error:  # which in CI is a failure: it is installed there
+            pytest.skip(str(error))
         yield running
 
 

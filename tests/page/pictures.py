@@ -12,7 +12,7 @@ from typing import Final
 
 from playwright.sync_api import Browser
 
-from tests.page.chromium import chromium
+from tests.page.chromium import running_chromium
 from tests.page.scenes import Shop
 from tests.page.screen import PHONE, Screen, Theme
 from tests.page.views import VIEWS
@@ -52,7 +52,7 @@ def main() -> None:
     parser.add_argument("--to", type=Path, default=PICTURES, metavar="DIRECTORY")
     parser.add_argument("names", nargs="*", choices=[*VIEWS, []], metavar="NAME")
     given = parser.parse_args()
-    with Shop() as shop, chromium() as browser:
+    with Shop() as shop, running_chromium() as browser:
         for path in take(browser, shop, given.to, given.names):
             print(path)
 

@@ -102,6 +102,7 @@ class Reader:
         self.seen = 0
         self._going = threading.Event()
         self._going.set()
+        self._paused = threading.Event()
         self._ended = threading.Event()
         self._consumer = Consumer(
             {
@@ -129,6 +130,7 @@ class Reader:
                 stopped = False
             elif not self._going.is_set() and not stopped and assigned:
                 self._consumer.pause(assigned)
+                self._paused.set()
                 stopped = True
             message = self._consumer.poll(0.05)
             if message is not None and message.error() is None:
@@ -136,10 +138,12 @@ class Reader:
         self._consumer.close()
 
     def pause(self) -> None:
-        """It stays a member and reads nothing."""
+        """It stays a member and reads nothing, from now on."""
         self._going.clear()
+        assert self._paused.wait(SECONDS), "it has been assigned nothing"
 
     def go_on(self) -> None:
+        self._paused.clear()
         self._going.set()
 
     def close(self) -> None:

@@ -76,10 +76,13 @@ class Screen:
 
     def ready(self, name: str = "") -> None:
         """Wait until the view of that name has its heading, and all that it has asked for."""
-        expect(self.page.locator("main h1")).to_be_visible(timeout=_MS)
-        if name:
-            current = self.page.locator("nav a[aria-current=page]")
-            expect(current).to_have_attribute("href", re.compile(f"^#/{name}"), timeout=_MS)
+        try:
+            expect(self.page.locator("main h1").first).to_be_visible(timeout=_MS)
+            if name:
+                expect(self.page.locator("main")).to_have_attribute("data-view", name, timeout=_MS)
+        except AssertionError as error:
+            shown = self.page.locator("body").inner_text()[:500]
+            raise AssertionError(f"{self.page.url} shows {shown!r}; it complains: {self.complaints}") from error
         quiet = 0
         deadline = time.monotonic() + SECONDS
         while quiet < _QUIET_LOOKS:

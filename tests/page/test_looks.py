@@ -34,7 +34,8 @@ def faults(screen: Screen) -> list[str]:
 def test_axe_finds_nothing(browser: Browser, shop: Shop, name: str, theme: Any) -> None:
     with Screen(browser, theme=theme) as screen:
         screen.open(shop.url, VIEWS[name])
-        assert faults(screen) == []
+        found = faults(screen)
+        assert not found, "\n".join(found)
         screen.check()
 
 
@@ -44,7 +45,8 @@ def test_nothing_is_wider_than_a_phone(browser: Browser, shop: Shop, name: str) 
         screen.open(shop.url, VIEWS[name])
         width = screen.page.evaluate("document.scrollingElement.scrollWidth")
         assert width <= PHONE[0]
-        assert faults(screen) == []
+        found = faults(screen)
+        assert not found, "\n".join(found)
         screen.check()
 
 
