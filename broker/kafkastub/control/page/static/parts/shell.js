@@ -135,7 +135,7 @@ function Theme() {
 /** `g` and a letter go to a view, `/` to the search, `?` shows all. */
 function useKeys(help) {
   useEffect(() => {
-    let began = 0;
+    let began = -1e9;
     const press = (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select, dialog')) return;
       if (event.key === '/') {
@@ -146,15 +146,15 @@ function useKeys(help) {
         }
       } else if (event.key === '?') {
         help();
-      } else if (event.key === 'g') {
-        began = event.timeStamp;
-        return;
       } else if (event.timeStamp - began < 1500) {
         const view = views.find((each) => each.key === event.key);
         if (view) {
           event.preventDefault();
           go(href(view.id));
         }
+      } else if (event.key === 'g') {
+        began = event.timeStamp;
+        return;
       }
       began = -1e9;
     };

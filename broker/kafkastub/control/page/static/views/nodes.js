@@ -54,7 +54,10 @@ function List({ nodes, reload }) {
   ]} />`;
 }
 
-const choices = (nodes) => nodes.filter((node) => node.running).map((node) => [String(node.node), `Node ${node.node}`]);
+function choices(nodes) {
+  const running = nodes.filter((node) => node.running).map((node) => [String(node.node), `Node ${node.node}`]);
+  return running.length ? running : [['', 'none runs']];
+}
 
 function Leader({ nodes }) {
   const [error, setError] = useState(null);

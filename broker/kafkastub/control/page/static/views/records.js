@@ -19,6 +19,7 @@ const MOST_FOUND = 500;
 
 export function Records({ topic, query }) {
   const only = topic.partitions === 1;
+  const [jump, setJump] = useState(0);
   const partition = query.partition ?? (only ? '0' : 'all');
   const listed = topic.partition_list.filter((each) => each.log_end_offset > each.log_start_offset);
   const open = query.at ? query.at.split('-').map(Number)
@@ -28,14 +29,14 @@ export function Records({ topic, query }) {
       <${Select} label="Partition" hideLabel=${true} value=${partition} options=${[...(only ? [] : [['all', 'All partitions']]), ...partitions]}
         onValue=${(value) => setQuery({ partition: value, offset: null, at: null, order: null })} />
       <${Search} label="Search in keys, values and headers" placeholder="Search in keys, values, headers" value=${query.search} onValue=${(search) => setQuery({ search })} wait=${400} />
-      ${partition === 'all' ? null : html`<${GoTo} topic=${topic} partition=${Number(partition)} />
+      ${partition === 'all' ? null : html`<${GoTo} topic=${topic} partition=${Number(partition)} onJump=${() => setJump((one) => one + 1)} />
         <${Choice} label="Order" value=${query.order ?? 'newest'} options=${[['newest', 'Newest first'], ['oldest', 'Oldest first']]}
           onValue=${(value) => setQuery({ order: value === 'newest' ? null : value, offset: null })} />`}
     <//>
     <div class=${`split ${open ? 'open' : ''}`}>
       <div>${query.search ? html`<${Found} topic=${topic} partition=${partition} text=${query.search} query=${query} />`
         : partition === 'all' ? html`<${Together} topic=${topic} listed=${listed} query=${query} />`
-          : html`<${OfPartition} key=${`${partition} ${query.order}`} topic=${topic} partition=${Number(partition)} query=${query} />`}</div>
+          : html`<${OfPartition} key=${`${partition} ${query.order}`} topic=${topic} partition=${Number(partition)} query=${query} jump=${jump} />`}</div>
       ${open ? html`<${Detail} key=${open.join('-')} topic=${topic} partition=${open[0]} offset=${open[1]} query=${query} />` : null}
     </div>`;
 }
@@ -54,7 +55,7 @@ const COLUMNS = (withPartition) => [
 const tone = (row) => (row.gap || row.transaction === 'aborted' ? 'faded' : row.transaction === 'open' ? 'warn' : '');
 
 /** All offsets of a partition. Rows stand for offsets, so that any of them can be gone to. */
-function OfPartition({ topic, partition, query }) {
+function OfPartition({ topic, partition, query, jump }) {
   const known = topic.partition_list.find((each) => each.partition === partition);
   const newest = query.order !== 'oldest';
   const [top, setTop] = useState(true);
@@ -83,9 +84,9 @@ function OfPartition({ topic, partition, query }) {
   const first = useRef(wanted).current;
   return html`${held !== null && end > held ? html`<div class="newer"><${Button} tone="small" onClick=${() => setHeld(null)}>Show ${number(end - held)} newer<//></div>` : null}
     <${VirtualTable} label=${`Records of partition ${partition}`} load=${load} version=${`${start} ${shownEnd} ${known?.last_stable_offset}`}
-      source=${`${topic.topic_id} ${partition} ${query.order ?? ''} ${query.jump ?? ''}`} start=${query.jump ? wanted : first} onTop=${setTop}
+      source=${`${topic.topic_id} ${partition} ${query.order ?? ''} ${jump}`} start=${jump ? wanted : first} onTop=${setTop}
       rowKey=${(row) => row.offset} rowTone=${tone} selected=${(row) => String(row.offset) === query.offset}
-      onOpen=${(row, index) => setQuery({ offset: row?.offset ?? offsetAt(index), partition, jump: null })}
+      onOpen=${(row, index) => setQuery({ offset: row?.offset ?? offsetAt(index), partition })}
       empty=${html`<${Empty} title="There are no records in this partition">${end > 0 ? `It begins and ends at offset ${number(end)}: what was in it has been deleted.` : 'Nothing was ever written to it.'}<//>`}
       columns=${COLUMNS(false)} />`;
 }
@@ -129,7 +130,7 @@ function useAll(fetch, key) {
 }
 
 /** Go to an offset, or to where the records from a time on begin. */
-function GoTo({ topic, partition }) {
+function GoTo({ topic, partition, onJump }) {
   const [text, setText] = useState('');
   const jump = async () => {
     const said = text.trim();
@@ -143,7 +144,8 @@ function GoTo({ topic, partition }) {
         return;
       }
     }
-    setQuery({ offset, jump: Date.now() % 1e6 });
+    setQuery({ offset });
+    onJump();
   };
   return html`<${Form} row=${true} label="Go to" onSubmit=${jump}><${Input} label="Go to an offset or a time" hideLabel=${true} value=${text} onValue=${setText}
     placeholder="Offset, or 2026-03-01 12:00" size="24" /><${Button} type="submit" disabled=${!text.trim()}>Go to<//><//>`;
