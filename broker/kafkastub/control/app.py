@@ -90,12 +90,13 @@ def make_app(hosted: Hosted, keys: Keys | None = None) -> FastAPI:
         group_waits, group_lists, group_partitions, findings, groups, share_groups, streams_groups, transactions,
         quotas, acls, nodes, broker, configs, protocol, summary, events,
     )  # fmt: skip
+    shown = page.Page(Keys() if keys is None else keys)
+    app.include_router(page.routes(shown))
+    app.include_router(index.routes(hosted, shown))
+    # FastAPI makes a route ready when a request is first compared with it: the page comes before all the others.
     for subject in subjects:
         app.include_router(subject.routes(hosted), prefix="/v1", responses=_FAILURES)
     app.include_router(health.routes(hosted))
-    shown = page.Page(Keys() if keys is None else keys)
-    app.include_router(index.routes(hosted, shown))
-    app.include_router(page.routes(shown))
     described = app.openapi
 
     def openapi() -> dict[str, Any]:
