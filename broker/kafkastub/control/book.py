@@ -23,8 +23,8 @@ T = TypeVar("T")
 
 SLICE: Final = 20
 """Entries that are decoded and told in one go: a millisecond or two."""
-_CHEAP: Final = frozenset({"api", "outcome", "fault", "since"})
-"""Filters that decode nothing."""
+_CHEAP: Final = frozenset({"api", "outcome", "fault", "since", "where"})
+"""Filters that decode nothing; `where` is of ours alone here."""
 _LARGE: Final = 16 << 10
 """Bytes of a request and its answer from which they are decoded in a thread."""
 

@@ -78,19 +78,18 @@ def _read(
     from kafkawire.messages.response_header import ResponseHeader
 
     header: type[Message] = RequestHeader if asks else ResponseHeader
-    first = header.VERSIONS[0]
-    try:
-        span, error = spans_of(header, first + 1 if flexible else first, data, 4, len(data), most)
-        span.name = "header"
-        found.append(span)
-        if hides:
-            return Frame(data, found, HIDDEN)
-        if error is None:
-            span, error = spans_of(cls, version, data, span.end, len(data), most, _Inside(data).of)
-            span.name = cls.__name__
-            found.append(span)
-    except ValueError:
+    first, known = header.VERSIONS[0], cls.VERSIONS[0] <= version <= cls.VERSIONS[1]
+    span, error = spans_of(header, first + 1 if flexible and known else first, data, 4, len(data), most)
+    span.name = "header"
+    found.append(span)
+    if hides:
+        return Frame(data, found, HIDDEN)
+    if not known:
         return Frame(data, found, f"Kafka 4.4 has no version {version} of it")
+    if error is None:
+        span, error = spans_of(cls, version, data, span.end, len(data), most, _Inside(data).of)
+        span.name = cls.__name__
+        found.append(span)
     if error is None and found[-1].end < len(data):
         found.append(FieldSpan("behind it", "bytes", found[-1].end, len(data), data[found[-1].end :]))
     return Frame(data, found, None if error is None else str(error))
@@ -121,10 +120,11 @@ class _Inside:
             return None
         cls: type[Message] = ConsumerProtocolSubscription if subscription else ConsumerProtocolAssignment
         (version,) = _SHORT.unpack_from(self._data, start)
-        span, error = spans_of(cls, min(max(version, 0), cls.VERSIONS[1]), self._data, start + 2, end, _MOST_EMBEDDED)
-        if error is not None or span.end > end:
-            return None
-        return [FieldSpan("version", "int16", start, start + 2, version), *(span.fields or ())]
+        for attempt in (min(max(version, 0), cls.VERSIONS[1]), 0):  # brokers read no more than version 0 has
+            span, error = spans_of(cls, attempt, self._data, start + 2, end, _MOST_EMBEDDED)
+            if error is None:
+                return [FieldSpan("version", "int16", start, start + 2, version), *(span.fields or ())]
+        return None
 
 
 _MOST_EMBEDDED: Final = 200

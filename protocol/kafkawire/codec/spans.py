@@ -110,6 +110,13 @@ class _SpanReader(Reader):
                 span.fields = self._inside(span, value)
         return value
 
+    def _is_null(self, field: FieldLayout) -> bool:
+        span = self._begin("present", "int8" if field.tag is None else "uvarint", False)
+        null = super()._is_null(field)
+        if span is not None:
+            span.value, self._open.pop().end = not null, self.position
+        return null
+
     def _tags(self, layout: StructLayout, made: Struct) -> None:
         span = self._begin("tagged fields", "tagged fields", True)
         super()._tags(layout, made)

@@ -24,6 +24,7 @@ from kafkastub.control.routes.shapes import Body, Limit, example
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.journal import DEFAULT_BYTES, Entry, Outcome, Raw, Ring
 from kafkastub.journal.export import row
+from kafkastub.journal.naming import api_key
 from kafkastub.journal.ring import reply_size
 
 _PIECE: Final = 32 << 10
@@ -94,6 +95,17 @@ class ListQuery(Shown):
     before: int | None = Field(
         None, ge=0, le=1 << 62, description="only entries below this sequence number; of those the newest"
     )
+    not_api: list[str] = Field([], max_length=100, description="not those of that API; may be given several times")
+
+    def wanted(self) -> dict[str, Any]:
+        said = super().wanted()
+        if self.not_api:
+            try:
+                keys = frozenset(map(api_key, self.not_api))
+            except ValueError as error:
+                raise Problem(400, f"not_{error}") from None
+            said["where"] = lambda entry: entry.api_key not in keys
+        return said
 
 
 class WaitQuery(Shown):

@@ -8,7 +8,6 @@ from pydantic import BaseModel, Field
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.shapes import example
 from kafkastub.handlers.release import served_apis
-from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
 
 
@@ -26,7 +25,6 @@ class ErrorInfo(BaseModel):
 
     code: int
     name: str
-    text: str = Field(description="what Kafka's clients say of it")
 
 
 class Protocol(BaseModel):
@@ -34,7 +32,7 @@ class Protocol(BaseModel):
 
     model_config = example(
         apis=[{"key": 8, "name": "OffsetCommit", "first": 2, "last": 10}],
-        errors=[{"code": 16, "name": "NOT_COORDINATOR", "text": "This is not the correct coordinator."}],
+        errors=[{"code": 16, "name": "NOT_COORDINATOR"}],
     )
 
     apis: list[ApiInfo]
@@ -52,7 +50,7 @@ def routes(hosted: Hosted) -> APIRouter:
             apis=[
                 ApiInfo(key=key, name=key.camel, first=one.first, last=one.last) for key, one in sorted(served.items())
             ],
-            errors=[ErrorInfo(code=code, name=code.name, text=default_text(code) or "") for code in ErrorCode],
+            errors=[ErrorInfo(code=code, name=code.name) for code in ErrorCode],
         )
 
     return router

@@ -12,11 +12,13 @@ import { Decoded } from './journal/decoded.js';
 import { Filtered, Whole } from './journal/rows.js';
 
 const FILTERS = ['api', 'client_id', 'group', 'topic', 'error', 'outcome', 'fault', 'transactional_id', 'member_id'];
+const HEARTBEATS = ['Heartbeat', 'ConsumerGroupHeartbeat', 'ShareGroupHeartbeat', 'StreamsGroupHeartbeat'];
 const OUTCOMES = ['reply', 'pending', 'no_reply', 'closed', 'refused', 'dropped'];
 
 export default function Journal({ path, query }) {
   const open = path[0] === undefined ? null : Number(path[0]);
   const wanted = Object.fromEntries(FILTERS.filter((name) => query[name]).map((name) => [name, query[name]]));
+  if (query.heartbeats === 'no') wanted.not_api = HEARTBEATS;
   const source = JSON.stringify(wanted);
   const filtered = source !== '{}';
   const rows = useMemo(() => (filtered ? new Filtered(get, wanted) : new Whole(get)), [source]);
@@ -83,6 +85,7 @@ function Filters({ query }) {
       <${Select} label="Outcome" value=${query.outcome ?? ''} onValue=${(outcome) => setQuery({ outcome })} options=${[['', 'Any'], ...OUTCOMES]} />
       ${text('fault', 'Fault')}${text('transactional_id', 'Transactional id')}${text('member_id', 'Member id')}`
     : html`<${Button} tone="plain" onClick=${() => setMore(true)}>More filters<//>`}
+    <${Check} label="Hide heartbeats" value=${query.heartbeats === 'no'} onValue=${(hide) => setQuery({ heartbeats: hide ? 'no' : null })} />
     ${FILTERS.some((name) => query[name]) ? html`<${Button} tone="plain" onClick=${() => setQuery(Object.fromEntries(FILTERS.map((name) => [name, null])))}>Clear filters<//>` : null}
   <//>`;
 }
@@ -111,7 +114,8 @@ function Actions({ query, wanted, rows }) {
     rows.forget();
     toast(`${number(removed)} entries are forgotten`);
   };
-  const file = new URLSearchParams({ format: 'jsonl', ...wanted });
+  const { not_api: _, ...exported } = wanted;
+  const file = new URLSearchParams({ format: 'jsonl', ...exported });
   return html`<${Check} label="Live" value=${query.live !== 'no'} onValue=${(live) => setQuery({ live: live ? null : 'no' })} />
     <a class="button" href=${`v1/journal/export?${file}`} download="journal.jsonl">Export<//>
     <${Button} onClick=${clear}>Clear<//>`;
