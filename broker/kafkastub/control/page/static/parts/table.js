@@ -187,6 +187,7 @@ export function VirtualTable({
   return html`<div class="grid-frame">
     <${ErrorNote} error=${chunks.error} />
     <div class="grid" role="grid" aria-label=${label} aria-rowcount=${chunks.total === null ? -1 : total + 1}
+      style=${{ maxHeight: chunks.total === null ? null : `${chunks.total ? (total + 1) * rowHeight + 3 : 180}px` }}
       aria-colcount=${shown.length} aria-busy=${chunks.total === null ? 'true' : undefined} tabindex="0" ref=${scroller}
       onScroll=${onScroll} onKeyDown=${onKeyDown} aria-activedescendant=${activeShown ? `${id}-${active}` : undefined}>
       <div class="grid-head" role="rowgroup"><div class="grid-row" role="row" aria-rowindex="1" style=${{ ...template, height: `${rowHeight}px` }}>

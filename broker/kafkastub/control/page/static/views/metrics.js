@@ -11,14 +11,23 @@ const MOST = 300; // readings that are kept
 const LINE = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/gm;
 const LABEL = /([a-z_]+)="((?:\\.|[^"\\])*)"/g;
 
+const BUCKETS = 'kafkastub_request_duration_seconds_bucket'; // of the last reading alone: there are many
+
 const readings = []; // {at, metrics: Map(name -> [{labels, value}])}
+const known = new Map(); // labels as they are written -> as an object, which all readings share
+
+function labelsOf(text) {
+  if (!known.has(text)) {
+    known.set(text, Object.fromEntries([...text.matchAll(LABEL)].map(([, key, said]) => [key, said.replace(/\\(.)/g, (_, sign) => (sign === 'n' ? '\n' : sign))])));
+  }
+  return known.get(text);
+}
 
 function parsed(text) {
   const metrics = new Map();
-  for (const [, name, labels, value] of text.matchAll(LINE)) {
+  for (const [, name, labels = '', value] of text.matchAll(LINE)) {
     if (!metrics.has(name)) metrics.set(name, []);
-    const named = labels ? Object.fromEntries([...labels.matchAll(LABEL)].map(([, key, said]) => [key, said.replace(/\\(.)/g, (_, sign) => (sign === 'n' ? '\n' : sign))])) : {};
-    metrics.get(name).push({ labels: named, value: Number(value) });
+    metrics.get(name).push({ labels: labelsOf(labels), value: Number(value) });
   }
   return metrics;
 }
@@ -46,7 +55,7 @@ function mean() {
 /** The upper bound of the bucket that so many of the requests stayed below, of the last reading. */
 function quantile(reading, share, fits) {
   const bounds = new Map();
-  for (const { labels, value } of reading.metrics.get('kafkastub_request_duration_seconds_bucket') ?? []) {
+  for (const { labels, value } of reading.metrics.get(BUCKETS) ?? []) {
     if (fits(labels)) bounds.set(labels.le, (bounds.get(labels.le) ?? 0) + value);
   }
   const all = bounds.get('+Inf') ?? 0;
@@ -74,6 +83,7 @@ export default function Metrics() {
       try {
         if (!document.hidden) {
           const metrics = parsed(await getText('/metrics'));
+          readings.at(-1)?.metrics.delete(BUCKETS);
           readings.push({ at: Date.now(), metrics });
           if (readings.length > MOST) readings.shift();
           setError(null);
@@ -83,7 +93,7 @@ export default function Metrics() {
       }
       if (ended) return;
       setRound((one) => one + 1);
-      timer = setTimeout(read, EVERY_MS);
+      timer = setTimeout(read, readings.length < 4 ? EVERY_MS / 4 : EVERY_MS); // something is to be seen at once
     };
     read();
     return () => {
@@ -111,7 +121,7 @@ function Plots() {
   const share = sum(last, 'kafkastub_share_partitions') > 0;
   return html`<div class="plots">
     <${Plot} title="Requests" times=${times} format=${rate} series=${[{ name: 'all', values: rates((reading) => sum(reading, 'kafkastub_requests_total')) }]} />
-    ${busiest.length ? html`<${Plot} title="Requests by API" times=${times} format=${rate} note="the busiest" series=${busiest.map((api) => ({
+    ${busiest.length ? html`<${Plot} title="Requests by API" times=${times} format=${rate} note=${html`<span class="faint">the busiest</span>`} series=${busiest.map((api) => ({
       name: api, values: rates((reading) => sum(reading, 'kafkastub_requests_total', (labels) => labels.api === api)) }))} />` : null}
     <${Plot} title="Mean time to the answer" times=${times} format=${seconds} series=${[{ name: 'mean', values: mean() }]} />
     <${Plot} title="Errors answered" times=${times} format=${rate} series=${[{ name: 'errors', values: rates((reading) => sum(reading, 'kafkastub_request_errors_total', (labels) => labels.error !== 'NONE')) }]} />

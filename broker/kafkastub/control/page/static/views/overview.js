@@ -2,6 +2,7 @@
 import { get } from '../api.js';
 import { Fragment, html, useEffect, useState } from '../lib.js';
 import { useData, useVersion } from '../parts/data.js';
+import { many } from '../parts/names.js';
 import { useSummary } from '../parts/shell.js';
 import { Table } from '../parts/table.js';
 import { fromNow, timeText } from '../parts/time.js';
@@ -24,12 +25,12 @@ export default function Overview() {
 }
 
 const Counts = ({ data }) => html`<${Figures} items=${[
-  { title: 'Topics', value: number(data.topics), note: `${number(data.partitions)} partitions`, href: href('topics') },
+  { title: 'Topics', value: number(data.topics), note: many(data.partitions, 'partition'), href: href('topics') },
   { title: 'Records', value: number(data.records), note: bytesText(data.size_bytes), href: href('topics', { sort: 'records' }) },
-  { title: 'Groups', value: number(data.groups), note: `${number(data.offsets)} offsets`, href: href('groups') },
-  { title: 'Transactions', value: number(data.open_transactions), note: `open, of ${number(data.transactions)} ids`, href: href('transactions') },
+  { title: 'Groups', value: number(data.groups), note: many(data.offsets, 'offset'), href: href('groups') },
+  { title: 'Transactions', value: number(data.open_transactions), note: `open, of ${many(data.transactions, 'id')}`, href: href('transactions') },
   { title: 'Nodes', value: `${data.nodes_running} of ${data.nodes}`, note: 'running', tone: data.nodes_running < data.nodes ? 'bad' : '', href: href('nodes') },
-  { title: 'Connections', value: number(data.connections), note: data.requests === null ? 'no journal is kept' : `${number(data.requests)} requests`, href: href('journal') },
+  { title: 'Connections', value: number(data.connections), note: data.requests === null ? 'no journal is kept' : many(data.requests, 'request'), href: href('journal') },
 ]} />`;
 
 /** Nothing has happened yet. */
@@ -45,9 +46,9 @@ function Troubles({ data }) {
   const findings = useFindings();
   const items = [
     data.nodes_running < data.nodes && { tone: 'bad', text: `${data.nodes - data.nodes_running} of ${data.nodes} nodes ${data.nodes - data.nodes_running === 1 ? 'is' : 'are'} stopped`, href: href('nodes') },
-    data.leaderless > 0 && { tone: 'bad', text: `${number(data.leaderless)} partitions have no leader: nothing can be read or written there`, href: href('nodes') },
-    data.held > 0 && { tone: 'warn', text: `${number(data.held)} ${data.held === 1 ? 'request is' : 'requests are'} held until somebody releases ${data.held === 1 ? 'it' : 'them'}`, href: href('faults') },
-    data.faults > 0 && { tone: 'warn', text: `${number(data.faults)} ${data.faults === 1 ? 'fault is' : 'faults are'} set`, href: href('faults') },
+    data.leaderless > 0 && { tone: 'bad', text: `${many(data.leaderless, 'partition has', 'partitions have')} no leader: nothing can be read or written there`, href: href('nodes') },
+    data.held > 0 && { tone: 'warn', text: `${many(data.held, 'request is', 'requests are')} held until somebody releases ${data.held === 1 ? 'it' : 'them'}`, href: href('faults') },
+    data.faults > 0 && { tone: 'warn', text: `${many(data.faults, 'fault is', 'faults are')} set`, href: href('faults') },
     data.chaos && { tone: 'warn', text: 'Chaos is on: requests meet trouble by a seed', href: href('chaos') },
     data.frozen && { tone: 'info', text: 'The clock stands still', href: href('clock') },
     ...findings,
@@ -72,7 +73,7 @@ function useFindings() {
       if (ended) return;
       setFound(behind.flatMap((group, index) => {
         const stops = answers[index].findings.filter((each) => each.level === 'stop');
-        const shown = stops.length ? stops.slice(0, 1) : group.lag > 0 ? [{ level: 'look', sentence: `is ${number(group.lag)} records behind` }] : [];
+        const shown = stops.length ? stops.slice(0, 1) : group.lag > 0 ? [{ level: 'look', sentence: `is ${many(group.lag, 'record')} behind` }] : [];
         return shown.map((each) => ({ tone: each.level === 'stop' ? 'bad' : 'info', group: group.group, text: each.sentence, href: href('groups', group.group) }));
       }));
     };
@@ -114,8 +115,8 @@ function Latest() {
       tight=${true} columns=${[
         { key: 'time', title: 'Time', render: (row) => html`<time title=${row.broker_time}>${timeText(Date.parse(row.broker_time))}</time>` },
         { key: 'api', title: 'Request', render: (row) => (row.kind === 'request' ? html`${row.api} <span class="faint">v${row.api_version}</span>` : html`<span class="info">${row.text.replace(/^\s*\d+\s+\S+\s+/, '')}</span>`) },
-        { key: 'client', title: 'Client', narrow: false, render: (row) => html`<${Name}>${row.client_id ?? ''}<//>` },
-        { key: 'about', title: 'About', narrow: false, grow: true, render: (row) => html`<${Name}>${[...(row.groups ?? []), ...(row.topics ?? [])].slice(0, 3).join(', ')}<//>` },
+        { key: 'about', title: 'Client, and what it is about', narrow: false, grow: true, render: (row) => html`<${Name}>${row.client_id ?? ''}<//> <span class="soft"><${Name}>${
+          [...(row.groups ?? []), ...(row.topics ?? [])].slice(0, 3).join(', ')}<//></span>` },
         { key: 'answer', title: 'Answer', render: answer },
       ]} />`}<//><//>`;
 }

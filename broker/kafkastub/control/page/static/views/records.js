@@ -4,6 +4,7 @@ import { html, useEffect, useMemo, useRef, useState } from '../lib.js';
 import { Content, Json, preview } from '../parts/content.js';
 import { useData } from '../parts/data.js';
 import { Choice, Form, Input, Search, Select, TextArea, Toolbar, useForm } from '../parts/forms.js';
+import { many } from '../parts/names.js';
 import { VirtualTable } from '../parts/table.js';
 import { Moment, momentText, timeText } from '../parts/time.js';
 import {
@@ -181,7 +182,7 @@ function Found({ topic, partition, text, query }) {
     return () => aborting.abort();
   }, [topic.topic_id, partition, text]);
   const { rows } = state;
-  return html`<p class="row found" role="status"><span>${number(rows.length)} ${rows.length === 1 ? 'record' : 'records'} with <b><${Name}>${text}<//></b></span><span class="soft">${number(state.looked)} looked through</span>${state.done ? (rows.length >= MOST_FOUND ? html`<span class="soft">The first ${MOST_FOUND} are shown.</span>` : null)
+  return html`<p class="row found" role="status"><span>${many(rows.length, 'record')} with <b><${Name}>${text}<//></b></span><span class="soft">${number(state.looked)} looked through</span>${state.done ? (rows.length >= MOST_FOUND ? html`<span class="soft">The first ${MOST_FOUND} are shown.</span>` : null)
       : html`<${Button} tone="small" onClick=${() => stop.current?.()}>Stop<//>`}<${Button} tone="small plain" onClick=${() => setQuery({ search: null })}>Clear<//></p>
     <${ErrorNote} error=${state.error} />
     <${VirtualTable} label="Records found" source=${text} version=${`${state.round} ${state.done}`}

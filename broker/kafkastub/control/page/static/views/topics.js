@@ -4,6 +4,7 @@ import { html, useState } from '../lib.js';
 import { ConfigTable } from '../parts/configs.js';
 import { useData, useVersion } from '../parts/data.js';
 import { Check, Form, Input, Search, Select, TextArea, Toolbar, useForm } from '../parts/forms.js';
+import { many } from '../parts/names.js';
 import { VirtualTable } from '../parts/table.js';
 import {
   Badge, Button, Dialog, Empty, ErrorNote, KeyValues, Loaded, Name, Page, Tabs, bytesText, confirm, number, toast,
@@ -103,7 +104,7 @@ function Topic({ name, part, query }) {
   const actions = topic.data && !topic.data.internal ? html`
     <${Button} onClick=${() => setProducing(true)}>Write a record<//><${Button} tone="danger" onClick=${remove}>Delete<//>` : null;
   return html`<${Page} title=${html`<${Name}>${name}<//>`} documentTitle=${name} crumbs=${[{ title: 'Topics', href: href('topics') }]} actions=${actions}
-    note=${topic.data ? [`${number(topic.data.partitions)} ${topic.data.partitions === 1 ? 'partition' : 'partitions'}`, `${number(topic.data.records)} records`,
+    note=${topic.data ? [many(topic.data.partitions, 'partition'), many(topic.data.records, 'record'),
       bytesText(topic.data.size_bytes), topic.data.internal && 'written by the broker itself'].filter(Boolean).join(' · ') : null}>
     <${Tabs} label="Parts of the topic" current=${part} items=${[
       { id: 'records', title: 'Records', href: href('topics', name) },
