@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 WORKERS ?= 2
 
-.PHONY: help run test test-docker check oracle oracle-expiry differential conformance mutants soak chaos golden messages docs clients programs examples bench lock clean
+.PHONY: help run test test-docker check oracle oracle-expiry differential conformance mutants soak chaos golden messages docs clients programs examples bench pictures lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -25,6 +25,7 @@ help:
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
 	@echo "make chaos         workers with a bug and correct ones in three languages, a thousand seeds of trouble"
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
+	@echo "make pictures      take docs/pictures of the page anew (Chromium)"
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
 	@echo "make test-pipeline the PySpark pipeline's tests (Java 17); make bench-pipeline its figures"
 	@echo "make golden        record the golden transcripts from Apache Kafka anew"
@@ -108,6 +109,9 @@ programs: $(DEV)
 
 examples: $(DEV)
 	$(BIN)/python examples/run.py $(ARGS)
+
+pictures: $(DEV)
+	$(BIN)/python -m tests.page.pictures $(ARGS)
 
 bench: $(DEV)
 	$(BIN)/python bench/run.py $(if $(WITH_KAFKA),--with-kafka) $(ARGS)

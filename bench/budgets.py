@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import observed
+import page
 import settling
 import shares
 import snapshots
@@ -187,6 +188,7 @@ def _snapshots(results: Results) -> Iterator[Verdict]:
 
 def _rest(results: Results) -> Iterator[Verdict]:
     yield from _snapshots(results)
+    yield from _page(results)
     for case in observed.CASES:
         what, budget = f"{case} with journal, metrics, a fault rule", f"≥ {observed.BUDGET:g} × without"
         found = results.observed.get(case)
@@ -194,3 +196,21 @@ def _rest(results: Results) -> Iterator[Verdict]:
             yield Verdict(what, budget, results.absent.get(observed.NAME, "not selected"), None)
         else:
             yield Verdict(what, budget, f"{found.rate:.2f} ×", found.rate >= observed.BUDGET)
+
+
+def _page(results: Results) -> Iterator[Verdict]:
+    found, absent = results.page, results.absent.get(page.NAME, "not selected")
+    what, budget = "the page's first paint, a fresh process", f"≤ {page.PAINT_MS:g} ms"
+    if found is None:
+        yield Verdict(what, budget, absent, None)
+        return
+    paint = statistics.median(found.first_paints)
+    rows = statistics.median(found.first_rows)
+    yield Verdict(what, budget, f"{paint:.0f} ms (rows: {rows:.0f} ms)", paint <= page.PAINT_MS)
+    for view, scroll in found.scrolls.items():
+        what, budget = f"scrolling {scroll.total:,} {view}", f"≤ {page.FRAME_MS:g} ms a frame"
+        told = f"{scroll.median:.1f} ms, {scroll.slow:.0%} slow, {scroll.rows} rows, {scroll.asked} requests"
+        yield Verdict(what, budget, told, scroll.median <= page.FRAME_MS)
+    for name, cost in found.costs.items():
+        what, budget = f"{name} open", f"≥ {page.BUDGET:g} × without a page"
+        yield Verdict(what, budget, f"{cost.rate:.2f} ×", cost.rate >= page.BUDGET)

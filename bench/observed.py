@@ -78,16 +78,16 @@ def _measure(case: cases.Case, contestant: Contestant) -> float:
             request = Request.prepared(client, message, case.version)
             verify(client, request)
             pipelined(client, request, SECONDS, count // 4)
-            before = _processor_ns(contestant)
+            before = processor_ns(contestant)
             pipelined(client, request, SECONDS, count)
-            taken = _processor_ns(contestant) - before
+            taken = processor_ns(contestant) - before
             verify(client, request)
         finally:
             case.done(client, message)
     return taken / count
 
 
-def _processor_ns(contestant: Contestant) -> int:
+def processor_ns(contestant: Contestant) -> int:
     """How long the server has had a processor. It does not depend on who else wants one."""
     assert contestant.process is not None
     try:

@@ -10,6 +10,7 @@ from typing import Any
 
 from codec import Timing
 from observed import Watching
+from page import Pages
 from settling import Settled
 from snapshots import Snapshots
 from sustained import Throughput
@@ -34,6 +35,7 @@ class Results:
     """By load, then contestant."""
     observed: dict[str, Watching] = field(default_factory=dict)
     """By case."""
+    page: Pages | None = None
     upkeep: Upkeep | None = None
     snapshots: Snapshots | None = None
     absent: dict[str, str] = field(default_factory=dict)

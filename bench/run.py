@@ -27,6 +27,7 @@ import cases
 import codec
 import contestants
 import observed
+import page
 import report
 import settling
 import shares
@@ -59,6 +60,7 @@ class Plan:
     sustained_rounds: int
     sustained_part: float
     """Of the records of each load."""
+    page_rounds: int
 
 
 FULL = Plan(
@@ -69,6 +71,7 @@ FULL = Plan(
     snapshot_records=1_000_000,
     sustained_rounds=3,
     sustained_part=1.0,
+    page_rounds=5,
 )
 QUICK = Plan(
     wire.Effort(rounds=3, seconds=0.05, most_seconds=3.0),
@@ -78,6 +81,7 @@ QUICK = Plan(
     snapshot_records=100_000,
     sustained_rounds=1,
     sustained_part=0.2,
+    page_rounds=1,
 )
 
 
@@ -114,6 +118,12 @@ def run(plan: Plan, selected: Selection, starters: dict[str, Starter]) -> Result
             results.observed = observed.run(plan.effort.rounds)
         except (Unavailable, BadAnswer, OSError) as error:
             results.absent[observed.NAME] = str(error)
+    if page.NAME in selected:
+        _say("the page")
+        try:
+            results.page = page.run(plan.page_rounds)
+        except (Unavailable, BadAnswer, OSError) as error:
+            results.absent[page.NAME] = str(error)
     if SWEEP in selected:
         _say("sweep and restart")
         try:

@@ -81,6 +81,29 @@ def test_the_newest_are_given_oldest_first_and_paging_goes_on(stub: KafkaStub, h
     assert http.good("GET", "/v1/journal", since=stub.journal.total)["entries"] == []
 
 
+def test_paging_goes_back_from_any_entry(stub: KafkaStub, http: Http):
+    for number in range(5):
+        commit_for(stub, f"group-{number}")
+    seen: list[str] = []
+    before = None
+    while len(seen) < 5:
+        page = http.good("GET", "/v1/journal", api="OffsetCommit", limit=2, **({"before": before} if before else {}))
+        seen = [entry["groups"][0] for entry in page["entries"]] + seen
+        before = page["entries"][0]["sequence"]
+    assert seen == [f"group-{number}" for number in range(5)]
+    page = http.good("GET", "/v1/journal", before=10, limit=3)
+    assert ([entry["sequence"] for entry in page["entries"]], page["first"]) == ([7, 8, 9], 0)
+    assert http.good("GET", "/v1/journal", before=10, since=8)["entries"][0]["sequence"] == 8
+    assert http.good("GET", "/v1/journal", before=0)["entries"] == []
+
+
+def test_some_apis_are_left_out(stub: KafkaStub, http: Http):
+    commit_for(stub, "g")
+    entries = http.good("GET", "/v1/journal", not_api=["ApiVersions", "FindCoordinator"])["entries"]
+    assert [entry["api"] for entry in entries] == ["OffsetCommit"]
+    assert http.refusal("GET", "/v1/journal", not_api="Weather").startswith("not_api='Weather'")
+
+
 def test_every_filter(stub: KafkaStub, http: Http):
     fault = stub.faults.add(api="OffsetCommit", error="REBALANCE_IN_PROGRESS", times=1)
     at = stub.clock.now().isoformat()

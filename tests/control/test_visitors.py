@@ -81,8 +81,11 @@ def test_a_page_of_another_site_may_not_ask(http: Http, origin: str):
 
 
 def test_a_page_of_its_own_may_ask(http: Http):
-    own = str(http.client.base_url).rstrip("/")
-    assert http.client.post("/v1/reset", headers={"origin": own}).status_code == 200
+    own = {"origin": str(http.client.base_url).rstrip("/")}
+    assert http.client.post("/v1/reset", headers=own).json()["code"] == "STALE_PAGE"
+    shown = http.client.get("/", headers={"accept": "text/html"}).text
+    word = shown.partition('name="kafkastub-page" content="')[2].partition('"')[0]
+    assert http.client.post("/v1/reset", headers=own | {"x-kafkastub-page": word}).status_code == 200
 
 
 def test_what_a_page_of_another_site_embeds_is_refused_and_a_link_is_not(http: Http):

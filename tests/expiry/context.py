@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import count
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from kafkastub.coordinator import GroupTombstone, OffsetTombstone, Record, Turn
 from kafkastub.server.broker import Broker
 from kafkastub.server.clock import Clock
+from kafkastub.state.forecast import GROUP, OFFSETS, due
 from kafkastub.state.topics import create_topic
 from tests.coordinator.context import START_MS, CoordinatorTestContext, RecordingCoordinator, take_over
 from tests.expiry.model import Place
@@ -92,7 +94,28 @@ class ClockedContext(CoordinatorTestContext):
         self.clock.skip_timers(ms - self.clock.timer_ms())
 
     def move(self, ms: int, timers: bool = False, most_steps: int = 30_000) -> None:
-        """Advance the clock; more sweeps than that are taken for an endless loop."""
+        """Advance the clock, by which goes what was foreseen to; with `timers` sessions end, which nobody foresees."""
+        foreseen, before = self.foreseen(ms), len(self.stamping.tombstones)
+        self._move(ms, timers, most_steps)
+        if not timers:
+            assert foreseen == Counter(
+                (at, group, None if place is None else place[0])
+                for at, group, place in self.stamping.tombstones[before:]
+            )
+
+    def foreseen(self, ms: int) -> Counter[tuple[int, str, str | None]]:
+        """How many offsets of (moment, group, topic) the forecast says to be gone; without a topic it is the group."""
+        now = self.broker_ms
+        found: Counter[tuple[int, str, str | None]] = Counter()
+        for one in due(self.state, now, [now + ms]):
+            if one is not None:
+                assert one.kind in (OFFSETS, GROUP)
+                assert one.group is not None
+                found[max(one.at, now), one.group, one.topic] += one.many
+        return found
+
+    def _move(self, ms: int, timers: bool, most_steps: int) -> None:
+        """More sweeps than that are taken for an endless loop."""
         sweep, steps = self.state.expire_offsets, count(1)
 
         def counted(broker_ms: int) -> None:

@@ -363,6 +363,13 @@ def test_the_oldest_go_when_there_are_too_many() -> None:
     assert numbers == [(sequence, sequence % 4) for sequence in range(ring.first, 20)]
     assert numbers[0][0] >= 10
     assert [sequence for sequence, _ in ring.numbered(17)] == [17, 18, 19]
+    for before in range(25):
+        backwards = [(sequence, raw.frame[3]) for sequence, raw in ring.walk(before=before)]
+        assert backwards == [one for one in reversed(numbers) if one[0] < before]
+    assert [sequence for sequence, _ in ring.walk(15, before=18)] == [17, 16, 15]
+    going = ring.walk(before=20)
+    ring.clear()
+    assert [sequence for sequence, _ in going] == [sequence for sequence, _ in reversed(numbers)]
 
 
 def test_the_oldest_go_when_they_are_too_long() -> None:

@@ -18,6 +18,8 @@ REFUSED = 2
 FAILED = 1
 """Exit status where it was tried and did not work out."""
 
+TOKEN_VARIABLE = "KAFKASTUB_CONTROL_TOKEN"
+
 
 def refuse(reason: str) -> int:
     """Say why on standard error; gives the exit status."""
@@ -28,6 +30,27 @@ def refuse(reason: str) -> int:
 def add_action(actions: Commands, name: str, text: str) -> argparse.ArgumentParser:
     """An action of a command; `text`, without a full stop, says what it does."""
     return actions.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", allow_abbrev=False)
+
+
+def token(text: str) -> str:
+    """The token of a control port, as an argument. It is a secret: what is wrong with it is told without it."""
+    from kafkastub.control.keys import checked_token
+
+    try:
+        return checked_token(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def add_token_option(parser: argparse.ArgumentParser, what: str) -> None:
+    """--control-token; `what` it is for."""
+    parser.add_argument(
+        "--control-token",
+        type=token,
+        default=os.environ.get(TOKEN_VARIABLE) or None,
+        metavar="TOKEN",
+        help=f"{what} (default ${TOKEN_VARIABLE})",
+    )
 
 
 def add_output_option(parser: argparse.ArgumentParser) -> None:

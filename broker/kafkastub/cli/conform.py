@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kafkastub.cli import conform_against
 from kafkastub.cli.broker import ADDRESS_VARIABLE, DEFAULT_ADDRESS, INTERRUPTED, ended_as_by_ctrl_c, positive
-from kafkastub.cli.common import FAILED, printing, refuse
+from kafkastub.cli.common import FAILED, add_token_option, printing, refuse
 from kafkastub.cli.output import Bar, the_first
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def add_to(commands: Commands) -> None:
         help="the control port of a stub: also the cases that move its time forward, by weeks, which expires whatever "
         "else it holds",
     )
+    add_token_option(parser, "its token, where it has one")
     parser.add_argument(
         "--release",
         metavar="X.Y",
@@ -157,7 +158,7 @@ def _clock(arguments: argparse.Namespace) -> Clock | None:
     from kafkastub.cli.conform_clock import ControlledClock
     from kafkastub.cli.control import Control
 
-    clock = ControlledClock(Control(arguments.control, arguments.timeout / 1000))
+    clock = ControlledClock(Control(arguments.control, arguments.timeout / 1000, arguments.control_token))
     clock.frozen  # noqa: B018 - whether anybody answers there is told before the first case
     return clock
 

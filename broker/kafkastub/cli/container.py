@@ -21,6 +21,7 @@ OPTIONS: Final = {
     "KAFKASTUB_CONTROL_ALLOWED_HOSTS": "--control-allowed-hosts",
     "KAFKASTUB_CONTROL_HOST": "--control-host",
     "KAFKASTUB_CONTROL_PORT": "--control-port",
+    "KAFKASTUB_CONTROL_TOKEN": "--control-token",
     "KAFKASTUB_DATA_DIR": "--data-dir",
     "KAFKASTUB_FAULTS": "--faults",
     "KAFKASTUB_LOG_FORMAT": "--log-format",

@@ -11,7 +11,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
-from kafkastub.cli.common import FAILED, add_action, add_output_option, printing, refuse
+from kafkastub.cli.common import FAILED, add_action, add_output_option, add_token_option, printing, refuse
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -32,8 +32,8 @@ class ControlError(Exception):
 class Control:
     """A control port, asked one thing after the other."""
 
-    def __init__(self, url: str, timeout: float) -> None:
-        """Raises ValueError for what is no address."""
+    def __init__(self, url: str, timeout: float, token: str | None) -> None:
+        """`token` is what it wants of whoever changes something. Raises ValueError for what is no address."""
         parts = urlsplit(url if "://" in url else f"http://{url}")
         try:
             port = parts.port or DEFAULT_PORT
@@ -44,6 +44,7 @@ class Control:
         self.url = url
         self._address = parts.hostname, port
         self._timeout = timeout
+        self._token = token
 
     def ask(self, method: str, path: str, body: Any = None, **parameters: Any) -> Any:
         """The answer's JSON. Raises ControlError."""
@@ -54,6 +55,10 @@ class Control:
         """The answer's JSON to what a file has. Raises ControlError."""
         with self._opened(method, path, file) as response:
             return json.loads(response.read())
+
+    def with_timeout(self, seconds: float) -> Control:
+        """The same one, which may take as long to answer."""
+        return Control(self.url, seconds, self._token)
 
     @contextmanager
     def opened(self, method: str, path: str, body: Any = None, **parameters: Any) -> Iterator[HTTPResponse]:
@@ -68,6 +73,8 @@ class Control:
         connection = HTTPConnection(*self._address, timeout=self._timeout)
         try:
             headers = {} if body is None or isinstance(body, bytes) else {"Content-Length": str(_size(body))}
+            if self._token is not None:
+                headers["Authorization"] = f"Bearer {self._token}"
             connection.request(method, target, body, headers)
             response = connection.getresponse()
             if response.status >= 400:
@@ -117,6 +124,7 @@ def add_address_options(
         default=os.environ.get(ADDRESS_VARIABLE) or DEFAULT_ADDRESS,
         help=f"the control port to ask (default ${ADDRESS_VARIABLE}, else {DEFAULT_ADDRESS})",
     )
+    add_token_option(parser, "its token, where it has one")
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
@@ -152,7 +160,7 @@ def with_control(work: Callable[[argparse.Namespace, Control], int]) -> Callable
 
     def run(arguments: argparse.Namespace) -> int:
         try:
-            return work(arguments, Control(arguments.control, arguments.timeout))
+            return work(arguments, Control(arguments.control, arguments.timeout, arguments.control_token))
         except ValueError as error:
             return refuse(str(error))
         except ControlError as error:

@@ -37,7 +37,7 @@ def add_to(commands: Commands) -> None:
 def _health(arguments: argparse.Namespace) -> int:
     deadline = time.monotonic() + arguments.wait
     try:
-        control = Control(arguments.control, arguments.timeout)
+        control = Control(arguments.control, arguments.timeout, arguments.control_token)
     except ValueError as error:
         return refuse(str(error))
     while True:

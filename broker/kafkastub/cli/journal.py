@@ -82,7 +82,7 @@ def _tail(arguments: argparse.Namespace, control: Control) -> int:
 
 def _lines(control: Control, wanted: dict[str, Any]) -> Generator[dict[str, Any] | None]:
     """None at first, then entries as they come."""
-    stream = Control(control.url, _SILENCE_SECONDS)
+    stream = control.with_timeout(_SILENCE_SECONDS)
     with stream.opened("GET", "/v1/journal/follow", **wanted) as response:
         for line in response:
             yield json.loads(line) if line.strip() else None

@@ -10,7 +10,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from kafkastub.cli.common import refuse
+from kafkastub.cli.common import add_token_option, refuse
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -107,6 +107,7 @@ def add_to(commands: Commands) -> None:
         help="names of the public DNS that it may be asked by, * for any; addresses, localhost and names without a dot "
         "are good in any case (docs/control.md)",
     )
+    add_token_option(serve, "what whoever changes something there has to know: docs/control.md")
     serve.add_argument(
         "--log-format",
         choices=["console", "json"],
@@ -303,7 +304,7 @@ async def _equip(
     except FaultError as error:
         raise _Refused(f"{arguments.faults}: {error}") from None
     where = arguments.control_host, arguments.control_port
-    control = ControlPort(hosted, broker.log, *where, arguments.control_allowed_hosts)
+    control = ControlPort(hosted, broker.log, *where, arguments.control_allowed_hosts, arguments.control_token)
     await control.open()
     return control
 

@@ -82,7 +82,8 @@ def _action(
     def run(arguments: argparse.Namespace) -> int:
         try:
             ask = asking(arguments)
-            return _until(arguments, ask, Control(arguments.control, min(arguments.timeout, _LONGEST) + _ON_THE_WAY))
+            longest = min(arguments.timeout, _LONGEST) + _ON_THE_WAY
+            return _until(arguments, ask, Control(arguments.control, longest, arguments.control_token))
         except ValueError as error:
             return refuse(str(error))
 

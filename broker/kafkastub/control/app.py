@@ -11,24 +11,37 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from kafkastub.control.hosted import Hosted
+from kafkastub.control.keys import Keys
 from kafkastub.control.problems import OUR_FAULT, Problem, of_kafka, of_validation
 from kafkastub.control.routes import (
+    acls,
     broker,
     chaos,
     clock,
+    configs,
+    events,
     faults,
+    findings,
+    forecast,
+    group_lists,
+    group_partitions,
     group_waits,
     groups,
     health,
+    holds,
     index,
     journal,
     nodes,
+    page,
+    protocol,
     quiet,
     quotas,
+    record_views,
     records,
     share_groups,
     snapshots,
     streams_groups,
+    summary,
     topic_waits,
     topics,
     transactions,
@@ -57,10 +70,15 @@ _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-def make_app(hosted: Hosted) -> FastAPI:
+def make_app(hosted: Hosted, keys: Keys | None = None) -> FastAPI:
     """The application that serves one hosted broker."""
     app = FastAPI(
-        title="kafkastub control port", version=__version__, description=_ABOUT, redirect_slashes=False, redoc_url=None
+        title="kafkastub control port",
+        version=__version__,
+        description=_ABOUT,
+        redirect_slashes=False,
+        docs_url=None,
+        redoc_url=None,
     )
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(KafkaError, _refused)
@@ -68,13 +86,17 @@ def make_app(hosted: Hosted) -> FastAPI:
     app.add_exception_handler(HTTPException, _not_served)
     app.add_exception_handler(Exception, _not_foreseen)
     subjects = (
-        clock, faults, chaos, snapshots, journal, quiet, topics, topic_waits, records, group_waits, groups,
-        share_groups, streams_groups, transactions, quotas, nodes, broker,
+        clock, forecast, faults, holds, chaos, snapshots, journal, quiet, topics, topic_waits, records, record_views,
+        group_waits, group_lists, group_partitions, findings, groups, share_groups, streams_groups, transactions,
+        quotas, acls, nodes, broker, configs, protocol, summary, events,
     )  # fmt: skip
+    shown = page.Page(Keys() if keys is None else keys)
+    app.include_router(page.routes(shown))
+    app.include_router(index.routes(hosted, shown))
+    # FastAPI makes a route ready when a request is first compared with it: the page comes before all the others.
     for subject in subjects:
         app.include_router(subject.routes(hosted), prefix="/v1", responses=_FAILURES)
     app.include_router(health.routes(hosted))
-    app.include_router(index.routes(hosted))
     described = app.openapi
 
     def openapi() -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -23,8 +23,8 @@ T = TypeVar("T")
 
 SLICE: Final = 20
 """Entries that are decoded and told in one go: a millisecond or two."""
-_CHEAP: Final = frozenset({"api", "outcome", "fault", "since"})
-"""Filters that decode nothing."""
+_CHEAP: Final = frozenset({"api", "outcome", "fault", "since", "where"})
+"""Filters that decode nothing; `where` is of ours alone here."""
 _LARGE: Final = 16 << 10
 """Bytes of a request and its answer from which they are decoded in a thread."""
 
@@ -63,15 +63,16 @@ class Book:
         except ValueError as error:
             raise Problem(400, str(error)) from None
 
-    async def matching(self, wanted: dict[str, Any], newest_first: bool = False) -> AsyncIterator[tuple[Entry, Raw]]:
-        """The entries as they are now, one after the other. Raises Problem."""
+    async def matching(self, wanted: dict[str, Any], before: int | None = None) -> AsyncIterator[tuple[Entry, Raw]]:
+        """The entries as they are now, one after the other; with `before` those below it, newest first.
+
+        Raises Problem.
+        """
         matches, decodes = self.matcher(wanted), not _CHEAP.issuperset(wanted)
         since = wanted.get("since")
-        numbered: Iterable[tuple[int, Raw]] = self.ring.numbered(since if isinstance(since, int) else 0)
-        if newest_first:
-            numbered = reversed(list(numbered))
+        walked = self.ring.walk(since if isinstance(since, int) else 0, before)
         await self.next_turn()
-        for number, (sequence, raw) in enumerate(numbered, 1):
+        for number, (sequence, raw) in enumerate(walked, 1):
             entry = self.entry(sequence, raw)
             look = partial(matches, entry)
             if await self.of_entry(raw, look) if decodes else look():
@@ -96,10 +97,15 @@ class Book:
 
 def shown(entry: Entry, shape: Shape) -> bytes:
     """An entry as JSON: the columns of an export without those not asked for, and `text`, a line for people."""
+    return as_json(shown_values(entry, shape))
+
+
+def shown_values(entry: Entry, shape: Shape) -> dict[str, Any]:
+    """The same by name."""
     values = row(entry, shape.frames, shape.messages)
     for name in (*(() if shape.frames else ("request", "response")), *(() if shape.messages else MESSAGES)):
         del values[name]
-    return as_json(values | {"text": str(entry)})
+    return values | {"text": str(entry)}
 
 
 MESSAGES: Final = ("request_message", "response_message")

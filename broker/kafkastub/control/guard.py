@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from starlette.exceptions import HTTPException
 
+from kafkastub.control.keys import READS, Keys
 from kafkastub.control.problems import OUR_FAULT, Problem
 from kafkastub.control.visitors import Visitors
 
@@ -20,6 +21,9 @@ LARGEST_FILE: Final = 1 << 28
 _FILES: Final = re.compile("/v1/snapshots/[^/]+/file")
 HEALTH: Final = "/health"
 """Who asks for that does not wait behind others: it is a matter of life and death."""
+
+_ALWAYS: Final = ((b"x-content-type-options", b"nosniff"),)
+"""What is in a record is never taken for a page, whoever goes to its address."""
 
 Scope = MutableMapping[str, Any]
 Event = MutableMapping[str, Any]
@@ -32,13 +36,17 @@ class Guard:
     """An ASGI application in front of another.
 
     Bodies are limited, and taken for JSON whatever they are called: `curl -d` calls them a form. A page that a browser
-    has from somewhere else may not ask (`visitors`). What fails unforeseen is logged and answered with 500.
+    has from somewhere else may not ask (`visitors`), and who changes something needs what `keys` say. What fails
+    unforeseen is logged and answered with 500.
     """
 
-    def __init__(self, app: App, log: Any, visitors: Visitors) -> None:
+    def __init__(self, app: App, log: Any, visitors: Visitors, keys: Keys, changed: Callable[[], None]) -> None:
+        """`changed` is called after each request that may have changed something."""
         self._app = app
         self._log = log
         self._visitors = visitors
+        self._keys = keys
+        self._changed = changed
         self._turn = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -47,11 +55,15 @@ class Guard:
         async def sending(event: Event) -> None:
             nonlocal begun
             begun = True
+            if event["type"] == "http.response.start":
+                event = {**event, "headers": [*event["headers"], *_ALWAYS]}
             await send(event)
 
         try:
             if scope["type"] == "http":
-                self._visitors.check(scope["method"], dict(scope["headers"]))
+                headers = dict(scope["headers"])
+                self._visitors.check(scope["method"], headers)
+                self._keys.check(scope["method"], scope["path"], headers)
                 limit = LARGEST_FILE if _FILES.fullmatch(scope["path"]) else LARGEST_BODY
                 scope = {**scope, "headers": _checked(scope["headers"], limit)}
                 receive = _Limited(receive, limit).receive
@@ -59,6 +71,8 @@ class Guard:
                     async with self._turn:  # of many that come at once one is begun, then the broker serves
                         await asyncio.sleep(0)
             await self._app(scope, receive, sending)
+            if scope["type"] == "http" and scope["method"] not in READS:
+                self._changed()
         except Problem as problem:
             if not begun:
                 await _answer(send, problem)
@@ -101,6 +115,8 @@ async def _answer(send: Send, problem: Problem) -> None:
     body = json.dumps(problem.body()).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     # What is left of a body that is too large is not read: the connection ends.
-    headers.append((b"connection", b"close"))
+    headers += [(b"connection", b"close"), *_ALWAYS]
+    if problem.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": problem.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -29,6 +29,7 @@ class Hosted:
         topics: what was asked for at the start, name to number of partitions.
         clock, faults, chaos: the faces that a test in Python has as well.
         ended: whether the control port is being closed.
+        changes: how many requests to the control port could change something.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Hosted:
         self._waiting: set[asyncio.Future[Any]] = set()
         self._broker: Broker | None = None
         self.ended = False
+        self.changes = 0
         self.topics = dict(topics)
         self.clock = clock(self)
         self.faults = faults(self)
@@ -87,6 +89,10 @@ class Hosted:
             return work()
         finally:
             self.running().rearm()
+
+    def changed(self) -> None:
+        """A request to the control port may have changed something."""
+        self.changes += 1
 
     async def kept(self) -> None:
         """All that was changed is on the disk, and what waited for that has happened. Raises Problem."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import ipaddress
 import logging
 import os
 import socket
@@ -40,12 +41,24 @@ def check_extra() -> None:
 class ControlPort:
     """Serves one hosted broker. All of it runs in the thread of the loop that it is opened on."""
 
-    def __init__(self, hosted: Hosted, log: Any, host: str, port: int, allowed_hosts: Sequence[str] = ()) -> None:
-        """Binds the address. `allowed_hosts` are names that it may be asked by. Raises ListenError, MissingExtra."""
+    def __init__(
+        self,
+        hosted: Hosted,
+        log: Any,
+        host: str,
+        port: int,
+        allowed_hosts: Sequence[str] = (),
+        token: str | None = None,
+    ) -> None:
+        """Binds the address. `allowed_hosts` are names that it may be asked by, `token` is what changes need.
+
+        Raises ListenError, MissingExtra.
+        """
         check_extra()
         self._hosted = hosted
         self._log = log
         self._names = host, allowed_hosts
+        self._token = token
         self._socket = _bound(host, port)
         self._server: Any = None
         self._last_gone = asyncio.Event()
@@ -64,14 +77,21 @@ class ControlPort:
 
         from kafkastub.control.app import make_app
         from kafkastub.control.guard import Guard
+        from kafkastub.control.keys import Keys
         from kafkastub.control.visitors import Visitors
 
         class Config(uvicorn.Config):
             def configure_logging(self) -> None:
                 """What else uses uvicorn in this process keeps the loggers that it has made."""
 
+        keys = Keys(self._token)
+        if self._token is None and not _is_this_machine(self._socket.getsockname()[0]):
+            self._log.warning(
+                "the control port is open to other machines, which may change everything: give it a --control-token",
+                host=self._names[0],
+            )
         config = Config(
-            Guard(make_app(self._hosted), self._log, Visitors(*self._names)),
+            Guard(make_app(self._hosted, keys), self._log, Visitors(*self._names), keys, self._hosted.changed),
             http=self._protocol(),
             ws="none",
             loop="none",
@@ -134,6 +154,10 @@ class _ToTheBrokersLog(logging.Handler):
         error = record.exc_info[1] if record.exc_info else None
         if not isinstance(error, asyncio.CancelledError):  # it was our own doing, at the end
             self._log.warning(f"control port: {record.getMessage()}", error=repr(error))
+
+
+def _is_this_machine(address: str) -> bool:
+    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
 def _bound(host: str, port: int) -> socket.socket:

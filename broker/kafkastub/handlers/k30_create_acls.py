@@ -20,8 +20,8 @@ from typing import Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.security import CLUSTER_NAME, Acl, Operation, PatternType, Permission, ResourceType
-from kafkastub.security.acl_requests import NO_AUTHORIZER, word
+from kafkastub.security import Acl, Operation, PatternType, Permission, ResourceType
+from kafkastub.security.acl_requests import NO_AUTHORIZER, refusal_of_entry
 from kafkastub.security.hosts import refusal
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
@@ -57,44 +57,21 @@ def create_acls(ctx: RequestContext, request: CreateAclsRequest) -> Outcome:
         return CreateAclsResponse(results=[AclCreationResult(ErrorCode.UNKNOWN_SERVER_ERROR, None) for _ in asked])
     results = []
     for one in asked:
-        why = _refusal(one) or (refusal(one.host) if authorizer.host_ranges else None)
+        entry = Acl(
+            one.resource_type,
+            one.resource_name,
+            one.resource_pattern_type,
+            one.principal,
+            one.host,
+            one.operation,
+            one.permission_type,
+        )
+        why = refusal_of_entry(entry) or (refusal(one.host) if authorizer.host_ranges else None)
         if why is None:
-            authorizer.add(
-                Acl(
-                    one.resource_type,
-                    one.resource_name,
-                    one.resource_pattern_type,
-                    one.principal,
-                    one.host,
-                    one.operation,
-                    one.permission_type,
-                )
-            )
+            authorizer.add(entry)
         results.append(AclCreationResult(ErrorCode.NONE if why is None else ErrorCode.INVALID_REQUEST, why or ""))
     ctx.state.changed()
     return CreateAclsResponse(results=results)
-
-
-def _refusal(one: AclCreation) -> str | None:
-    """Why an entry is refused, in Kafka's order and words."""
-    if one.resource_type == ResourceType.CLUSTER and one.resource_name != CLUSTER_NAME:
-        return f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
-    if not one.resource_name:
-        return "Invalid empty resource name"
-    kind, pattern = word(ResourceType, one.resource_type), word(PatternType, one.resource_pattern_type)
-    operation, permission = word(Operation, one.operation), word(Permission, one.permission_type)
-    for what, found in (
-        ("resourceType", kind),
-        ("patternType", pattern),
-        ("operation", operation),
-        ("permissionType", permission),
-    ):
-        if not found:
-            return f"Invalid {what} {found.name}"
-    if ":" not in one.principal:
-        why = "no colon is present separating the principal type from the principal name"
-        return f"Could not parse principal from `{one.principal}` ({why})"
-    return None
 
 
 def _is_for_filters(one: AclCreation) -> bool:

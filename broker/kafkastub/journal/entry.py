@@ -183,8 +183,8 @@ class Entry:
             return None
         try:
             cls = response_class(self.api_key)
-            body = 4 + response_header_size(self.api_key, is_flexible(cls, self._response_version))
-            message = decode_from(cls, self._response_version, reply, body)[0]
+            body = 4 + response_header_size(self.api_key, is_flexible(cls, self.response_version))
+            message = decode_from(cls, self.response_version, reply, body)[0]
         except (KeyError, MalformedMessage, ValueError):
             return None
         hide_secrets(message)
@@ -198,11 +198,17 @@ class Entry:
     @property
     def response_message(self) -> dict[str, Any] | None:
         """The answer likewise."""
-        return None if self.response is None else as_values(self.response, self._response_version)
+        return None if self.response is None else as_values(self.response, self.response_version)
 
     @property
-    def _response_version(self) -> int:
-        """Of ApiVersions in a version that nobody knows, the answer is in version 0."""
+    def hides(self) -> bool:
+        """Whether of its frames only the heads are told, as there may be secrets behind."""
+        frame = self._raw.frame
+        return redacted_frame(self.api_key, frame) is not frame
+
+    @property
+    def response_version(self) -> int:
+        """The answer's version. Of ApiVersions in a version that nobody knows, the answer is in version 0."""
         last = response_class(self.api_key).VERSIONS[1]
         return 0 if self.api_key == ApiKey.API_VERSIONS and self.api_version > last else self.api_version
 
@@ -250,7 +256,7 @@ class Entry:
         """Every error code in the answer with how often it stands there, NONE (0) too."""
         if self.response is None:
             return {}
-        return error_tally(response_class(self.api_key), self._response_version)(self.response)
+        return error_tally(response_class(self.api_key), self.response_version)(self.response)
 
     @property
     def error_names(self) -> tuple[str, ...]:

@@ -195,21 +195,45 @@ class Ring:
 
     def numbered(self, since: int = 0) -> list[tuple[int, Raw]]:
         """(sequence, entry) of all from `since` on, oldest first."""
-        found: list[tuple[int, Raw]] = []
-        sequence = self.first
-        for kept in self._kept:
+        return list(self.walk(since))
+
+    def walk(self, since: int = 0, before: int | None = None) -> Iterator[tuple[int, Raw]]:
+        """The same one by one, as they are now; with `before` those below it, newest first.
+
+        What is walked past is not taken apart: looking at the end of a long journal costs little.
+        """
+        kept_now = list(self._kept)
+        if before is None:
+            return self._walk_on(kept_now, self.first, since)
+        return self._walk_back(kept_now, self.total, since, before)
+
+    @staticmethod
+    def _walk_on(kept_then: list[Any], sequence: int, since: int) -> Iterator[tuple[int, Raw]]:
+        for kept in kept_then:
             if type(kept) is list:
                 if sequence >= since:
-                    found.append((sequence, Raw(*kept)))
+                    yield sequence, Raw(*kept)
                 sequence += 1
             elif sequence + kept[8] <= since:
                 sequence += kept[8]
             else:
                 for raw in Run(*kept).entries():
                     if sequence >= since:
-                        found.append((sequence, raw))
+                        yield sequence, raw
                     sequence += 1
-        return found
+
+    @staticmethod
+    def _walk_back(kept_then: list[Any], end: int, since: int, before: int) -> Iterator[tuple[int, Raw]]:
+        for kept in reversed(kept_then):
+            size = 1 if type(kept) is list else kept[8]
+            end -= size
+            if end >= before:
+                continue
+            if end + size <= since:
+                return
+            entries = [Raw(*kept)] if type(kept) is list else list(Run(*kept).entries())
+            for sequence in range(min(end + size, before) - 1, max(end, since) - 1, -1):
+                yield sequence, entries[sequence - end]
 
     def quiet_for(self, counts: Callable[[Raw], bool]) -> float:
         """Seconds since the last request that counts came or was answered; without end where there was none."""

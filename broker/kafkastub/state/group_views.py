@@ -6,7 +6,7 @@ same at once and for groups of both protocols alike, for the stub's own faces.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.state.broker_state import BrokerState
@@ -260,6 +260,17 @@ def hold_revocation(state: BrokerState, group_id: str, name: str) -> str:
     member_id = _of_consumers(state, group_id).member(name).member_id
     consumer_groups(state).hold_revocation(group_id, member_id)
     return member_id
+
+
+def held_revocations(state: BrokerState) -> Iterator[tuple[str, str] | None]:
+    """(group id, member id) of every hold, one by one, and None on the way."""
+    if not state.coordinator.has_consumer:
+        return
+    for group_id in list(state.coordinator.groups):
+        group = consumer_groups(state).find(group_id)
+        if group is not None and group.held is not None:
+            yield from ((group_id, member_id) for member_id in group.held.members)
+        yield None
 
 
 def release_revocation(state: BrokerState, group_id: str, member_id: str) -> None:

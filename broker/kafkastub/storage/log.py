@@ -381,6 +381,13 @@ class PartitionLog:
             if segment.batches and segment.batches[-1].last_offset >= offset:
                 yield from segment.batches[segment.index_of(offset) :]
 
+    def batch_at(self, offset: int) -> StoredBatch | None:
+        """The first of them; None where there is none."""
+        for segment in self._segments:
+            if segment.batches and segment.batches[-1].last_offset >= offset:
+                return segment.batches[segment.index_of(offset)]
+        return None
+
     def offset_for_timestamp(self, timestamp: int) -> TimestampAndOffset | None:
         """The first record with at least that timestamp (UnifiedLog.searchOffsetInLocalLog).
 

@@ -35,6 +35,12 @@ class LogManager:
         """Whether no log has ever had a record."""
         return all(log.log_end_offset == 0 for logs in self._logs.values() for log in logs.values())
 
+    @property
+    def extent(self) -> tuple[int, int]:
+        """All logs' start offsets together, and their end offsets: another one where anything came or went."""
+        logs = [log for of_topic in self._logs.values() for log in of_topic.values()]
+        return sum(log.log_start_offset for log in logs), sum(log.log_end_offset for log in logs)
+
     def log(self, topic_id: bytes, partition: int) -> PartitionLog | None:
         of_topic = self._logs.get(topic_id)
         return None if of_topic is None else of_topic.get(partition)

@@ -22,10 +22,20 @@ def expired(batches: Iterable[StoredBatch], size: int, settings: LogSettings, no
     """
     last = None
     for batch in batches:
-        too_old = settings.retention_ms >= 0 and now_ms - batch.appended_ms > settings.retention_ms
+        too_old = is_too_old(batch, settings, now_ms)
         too_many = settings.retention_bytes >= 0 and size - batch.size >= settings.retention_bytes
         if not (too_old or too_many):
             break
         size -= batch.size
         last = batch.last_offset
     return last
+
+
+def is_too_old(batch: StoredBatch, settings: LogSettings, now_ms: int) -> bool:
+    """Whether retention.ms has passed since it was appended."""
+    return settings.retention_ms >= 0 and now_ms >= too_old_from(batch, settings)
+
+
+def too_old_from(batch: StoredBatch, settings: LogSettings) -> int:
+    """The first millisecond at which it is older than retention.ms, where that has a bound."""
+    return batch.appended_ms + settings.retention_ms + 1

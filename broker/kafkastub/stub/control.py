@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 class StubControl:
     """Where it is to listen, and the port while there is one."""
 
-    def __init__(self, host: object, port: object, allowed_hosts: object) -> None:
+    def __init__(self, host: object, port: object, allowed_hosts: object, token: object = None) -> None:
         """Raises TypeError, ValueError."""
+        self._token = _checked(token)
         self._names = stub_arguments.names(allowed_hosts, "control_allowed_hosts")
         self._at = None if port is None else stub_arguments.address(host, port, "control_")
         self.port: ControlPort | None = None
@@ -65,7 +66,7 @@ class StubControl:
             ring=ring,
             replaced=replaced,
         )
-        port = ControlPort(hosted, broker.log, *self._at, self._names)
+        port = ControlPort(hosted, broker.log, *self._at, self._names, self._token)
         hosted.opened(broker)
         await port.open()
         self.port = port
@@ -81,3 +82,17 @@ class StubControl:
         if self.port is None:
             raise RuntimeError("this stub has no control port: start it with control_port=0")
         return self.port.url
+
+
+def _checked(token: object) -> str | None:
+    """Raises TypeError, ValueError. It is a secret: what is wrong with it is told without it."""
+    if token is None:
+        return None
+    if not isinstance(token, str):
+        raise TypeError(f"control_token= is refused: a string is wanted, not {type(token).__name__}")
+    from kafkastub.control.keys import checked_token
+
+    try:
+        return checked_token(token)
+    except ValueError as error:
+        raise ValueError(f"control_token= is refused: {error}") from None

@@ -74,7 +74,8 @@ class KafkaStub:
         journal: whether requests and answers are kept, the newest of them, to be read from `stub.journal`; a new
             directory: there all of them are kept, too (docs/journal.md).
         control_port: the port of the HTTP control port, 0 for any free one; without it there is none. `control_host` is
-            where it listens, `control_allowed_hosts` are names that it may be asked by (docs/control.md).
+            where it listens, `control_allowed_hosts` are names that it may be asked by, `control_token` is what whoever
+            changes something there has to know (docs/control.md).
         users: who may come in, with their passwords, by SASL (PLAIN and SCRAM, security.protocol SASL_PLAINTEXT); see
             docs/security.md.
         chaos: a seed: requests meet trouble that every correct client survives, as much of it as `chaos_level` (1, 2 or
@@ -110,6 +111,7 @@ class KafkaStub:
         chaos: int | None = None,
         chaos_level: int = 1,
         snapshot: Snapshot | str | os.PathLike[str] | None = None,
+        control_token: str | None = None,
     ) -> None:
         self._topics = stub_arguments.topics(topics)
         stub_arguments.configs(config, "config")
@@ -130,7 +132,7 @@ class KafkaStub:
             from kafkastub.stub.snapshots import given
 
             self._snapshot = given(snapshot)
-        self._control = StubControl(control_host, control_port, control_allowed_hosts)
+        self._control = StubControl(control_host, control_port, control_allowed_hosts, control_token)
         self._thread = BrokerThread(self._start_broker, self._opened, self._control.close)
         self._seed = None if chaos is None else stub_arguments.chaos(chaos, chaos_level)
         self._journal = KeptJournal(self._thread, journal)

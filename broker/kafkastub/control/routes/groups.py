@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Final
 
 from fastapi import APIRouter, Query
@@ -11,8 +10,9 @@ from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
+from kafkastub.control.routes.foreseen import why
 from kafkastub.control.routes.of_groups import done, loaded
-from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Text, body_example, example, iso
+from kafkastub.control.routes.shapes import LAST_MS, MOST_LISTED, Body, Limit, Text, body_example, example, iso
 from kafkastub.state.groups import coordinator_of
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -38,13 +38,6 @@ class GroupInfo(BaseModel):
     protocol_type: str | None = Field(description="null for a group that only ever committed offsets")
     members: int
     offsets: int = Field(description="how many partitions have a committed offset")
-
-
-class GroupList(BaseModel):
-    """Groups in the order of their creation."""
-
-    groups: list[GroupInfo]
-    total: int = Field(description="how many there are, listed or not")
 
 
 class Place(BaseModel):
@@ -84,6 +77,12 @@ class OffsetInfo(BaseModel):
     metadata: str
     committed: str = Field(description="broker time of the commit")
     expires: str | None = Field(description="where the commit itself said how long it is kept")
+    expires_at: str | None = Field(description="broker time when it goes if nothing happens; null where it stays")
+    rule: str = Field(
+        description="why: own_retention, group_empty, not_subscribed or simple; it stays: subscribed, active, pending "
+        "or kept_for_ever"
+    )
+    why: str = Field(description="the rule, in words")
     log_end_offset: int | None
     lag: int | None
 
@@ -161,13 +160,6 @@ def routes(hosted: Hosted) -> APIRouter:
     """The endpoints."""
     router = APIRouter(prefix="/groups", tags=["groups"])
 
-    @router.get("", summary="All groups")
-    async def list_groups(query: Annotated[GroupsQuery, Query()]) -> GroupList:
-        found = loaded(hosted)
-        groups = found.coordinator.groups
-        listed = [_info(found, group) for group in islice(groups.values(), query.limit)]
-        return GroupList(groups=listed, total=len(groups))
-
     @router.post("/expire", summary="Sweep for expired offsets now")
     async def expire() -> Expired:
         broker = hosted.running()
@@ -189,7 +181,7 @@ def routes(hosted: Hosted) -> APIRouter:
     async def delete(group: str) -> GroupInfo:
         broker, found = hosted.running(), loaded(hosted)
         known = found.coordinator.groups.get(group)
-        told = None if known is None else _info(found, known)
+        told = None if known is None else group_info(found, known)
 
         def work() -> None:
             found.settle(coordinator_of(found).delete_group(group, broker.clock.broker_ms()))
@@ -252,18 +244,19 @@ def _detail(state: BrokerState, group: Group, limit: int) -> GroupDetail:
     since, described = group.state_timestamp, group.described()
     found = view(state, group.group_id)
     return GroupDetail(
-        **_info(state, group).model_dump(),
+        **group_info(state, group).model_dump(),
         generation=described.generation,
         target_epoch=None if found is None else found.target_epoch,
         protocol=described.protocol if found is None else found.assignor,
         leader=described.leader,
         state_since=None if since is None else iso(since),
         member_list=_members(described, {} if found is None else found.members),
-        offset_list=_offsets(state, group.group_id, limit),
+        offset_list=_offsets(state, group, limit),
     )
 
 
-def _info(state: BrokerState, group: Group) -> GroupInfo:
+def group_info(state: BrokerState, group: Group) -> GroupInfo:
+    """What is seen of it at a glance."""
     topics = state.coordinator.offsets.topics(group.group_id)
     return GroupInfo(
         group=group.group_id,
@@ -303,16 +296,22 @@ def _places(partitions: Iterable[tuple[str, int]]) -> list[Place]:
     return [Place(topic=topic, partition=index) for topic, index in partitions]
 
 
-def _offsets(state: BrokerState, group: str, limit: int) -> list[OffsetInfo]:
+def _offsets(state: BrokerState, group: Group, limit: int) -> list[OffsetInfo]:
+    from kafkastub.coordinator.expiry import NEVER
+    from kafkastub.coordinator.foresight import OfTopic
+
     listed: list[OffsetInfo] = []
-    for topic, columns in state.coordinator.offsets.topics(group).items():
+    offsets = state.coordinator.offsets
+    for topic, columns in offsets.topics(group.group_id).items():
         known = state.cluster.topic(topic)
+        foresight = OfTopic(state.coordinator.expiry, group, offsets, topic, columns)
         for index, commit in columns.items():
             if len(listed) == limit:
                 return listed
             log = None if known is None else state.logs.log(known.topic_id, index)
             end = None if log is None else log.log_end_offset
             expiry = commit.expire_timestamp
+            at, rule = foresight.at(index, columns.slot(index))
             listed.append(
                 OffsetInfo(
                     topic=topic,
@@ -321,7 +320,10 @@ def _offsets(state: BrokerState, group: str, limit: int) -> list[OffsetInfo]:
                     leader_epoch=commit.leader_epoch,
                     metadata=commit.metadata,
                     committed=iso(commit.commit_timestamp),
-                    expires=None if expiry < 0 else iso(expiry) if expiry <= _LAST_MS else "never",
+                    expires=None if expiry < 0 else moment(expiry),
+                    expires_at=None if at == NEVER else moment(at),
+                    rule=rule,
+                    why=why(rule),
                     log_end_offset=end,
                     lag=None if end is None else max(end - commit.offset, 0),
                 )
@@ -329,7 +331,10 @@ def _offsets(state: BrokerState, group: str, limit: int) -> list[OffsetInfo]:
     return listed
 
 
+def moment(ms: int) -> str:
+    """ISO 8601; "never" for what is later than every date."""
+    return iso(ms) if ms <= LAST_MS else "never"
+
+
 _SHOWN: Final = 1000
 """Offsets in an answer that is about something else."""
-_LAST_MS: Final = 253_402_300_799_999
-"""The end of the year 9999: no date can be later."""

@@ -1,11 +1,12 @@
-"""/: what a browser or curl comes to first."""
+"""/: what a program is told that comes there first; a browser gets the page."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from kafkastub.control.hosted import Hosted
+from kafkastub.control.routes.page import Page, wants_page
 from kafkastub.control.routes.shapes import example
 from kafkastub.version import __version__
 
@@ -26,12 +27,15 @@ class Index(BaseModel):
     requests: dict[str, str] = Field(description="what can be asked, and what it is for")
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted, page: Page) -> APIRouter:
     """The endpoint."""
     router = APIRouter(tags=["health"])
 
-    @router.get("/", summary="What there is")
-    async def index(request: Request) -> Index:
+    @router.get("/", summary="What there is; for a browser, the page", response_model=Index)
+    async def index(request: Request, response: Response) -> Index | Response:
+        if wants_page(request):
+            return page.index(request)
+        response.headers["vary"] = "Accept"
         paths = request.app.openapi()["paths"]
         return Index(
             version=__version__,

@@ -19,10 +19,12 @@ from kafkastub.control.book import SLICE, Book, Shape, as_json, shown
 from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
+from kafkastub.control.routes import decoded
 from kafkastub.control.routes.shapes import Body, Limit, example
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.journal import DEFAULT_BYTES, Entry, Outcome, Raw, Ring
 from kafkastub.journal.export import row
+from kafkastub.journal.naming import api_key
 from kafkastub.journal.ring import reply_size
 
 _PIECE: Final = 32 << 10
@@ -90,6 +92,20 @@ class ListQuery(Shown):
     """Which, and how many."""
 
     limit: Limit = 100
+    before: int | None = Field(
+        None, ge=0, le=1 << 62, description="only entries below this sequence number; of those the newest"
+    )
+    not_api: list[str] = Field([], max_length=100, description="not those of that API; may be given several times")
+
+    def wanted(self) -> dict[str, Any]:
+        said = super().wanted()
+        if self.not_api:
+            try:
+                keys = frozenset(map(api_key, self.not_api))
+            except ValueError as error:
+                raise Problem(400, f"not_{error}") from None
+            said["where"] = lambda entry: entry.api_key not in keys
+        return said
 
 
 class WaitQuery(Shown):
@@ -140,9 +156,10 @@ def routes(hosted: Hosted) -> APIRouter:
     @router.get("", summary="Entries: the newest, or with `since` the oldest from there on", response_model=Page)
     async def query(query: Annotated[ListQuery, Query()]) -> Response:
         wanted, ring = query.wanted(), book.ring
-        newest, total = "since" not in wanted, ring.total
+        newest, total = "since" not in wanted or query.before is not None, ring.total
+        before = (total if query.before is None else query.before) if newest else None
         found: list[tuple[int, Raw]] = []
-        async for entry, raw in book.matching(wanted, newest):
+        async for entry, raw in book.matching(wanted, before):
             found.append((entry.sequence, raw))
             if len(found) == query.limit:
                 break
@@ -199,6 +216,7 @@ def routes(hosted: Hosted) -> APIRouter:
         content = await book.in_a_thread(lambda: _parquet(entries, query.shape))
         return Response(content, media_type="application/vnd.apache.parquet")
 
+    decoded.add_to(router, book)
     return router
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -108,16 +109,27 @@ def routes(hosted: Hosted) -> APIRouter:
             raise Problem(404, f"there is no node {node_id}, only {', '.join(map(str, nodes))}")
         return node_id
 
-    def info(node_id: int) -> NodeInfo:
+    def infos() -> list[NodeInfo]:
         cluster = hosted.running().state.cluster
-        node = cluster.nodes[known(node_id)]
-        led = sum(each.leader == node_id for topic in cluster.topics.values() for each in topic.partitions)
-        told = {name: address_text(*address) for name, address in node.endpoints.items()}
-        return NodeInfo(node=node_id, running=node.alive, rack=node.rack, advertised=told, leads=led)
+        led = Counter(each.leader for topic in cluster.topics.values() for each in topic.partitions)
+        return [
+            NodeInfo(
+                node=node_id,
+                running=node.alive,
+                rack=node.rack,
+                advertised={name: address_text(*address) for name, address in node.endpoints.items()},
+                leads=led[node_id],
+            )
+            for node_id, node in cluster.nodes.items()
+        ]
+
+    def info(node_id: int) -> NodeInfo:
+        known(node_id)
+        return next(each for each in infos() if each.node == node_id)
 
     def advertised() -> Advertised:
         broker = hosted.running()
-        nodes = {str(node): info(node).advertised for node in broker.state.cluster.nodes}
+        nodes = {str(each.node): each.advertised for each in infos()}
         return Advertised(bootstrap_servers=broker.bootstrap_servers, nodes=nodes)
 
     @router.get("/advertised", tags=["nodes"], summary="What clients are told to connect to")
@@ -136,7 +148,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("/nodes", tags=["nodes"], summary="All nodes")
     async def list_nodes() -> NodeList:
-        return NodeList(nodes=[info(node) for node in hosted.running().state.cluster.nodes])
+        return NodeList(nodes=infos())
 
     @router.post("/nodes", status_code=201, tags=["nodes"], summary="One more node, without any replicas")
     async def add(body: NewNode | None = None) -> NodeInfo:

@@ -14,12 +14,12 @@ from pydantic import BaseModel, Field, PlainValidator, StrictInt, WithJsonSchema
 from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
-from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso
+from kafkastub.control.routes.shapes import LAST_MS, Body, Text, body_example, example, iso
 from kafkastub.control.threads import OneAtATime
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.state.deferred import Deferred, as_it_is
 from kafkastub.state.partitions import log_of
-from kafkastub.state.records import LogRecord, decoded, partition_named, stretch, write
+from kafkastub.state.records import LogRecord, Stretch, decoded, partition_named, stretch, write
 from kafkawire.errors import KafkaError
 from kafkawire.murmur2 import partition_of_key
 from kafkawire.records import NewRecord
@@ -108,7 +108,7 @@ class Written(BaseModel):
 
 
 class ShownRecord(BaseModel):
-    """A record; what is no UTF-8 is `{"base64": …}`."""
+    """A record; what is no UTF-8 is `{"base64": …}`. With `cut`, keys, values and headers may be beginnings."""
 
     partition: int
     offset: int
@@ -117,6 +117,8 @@ class ShownRecord(BaseModel):
     timestamp_type: str
     key: str | dict[str, str] | None
     value: str | dict[str, str] | None
+    key_size: int = Field(description="bytes; -1 of null")
+    value_size: int = Field(description="bytes; -1 of null")
     headers: list[tuple[str, str | dict[str, str] | None]]
     producer_id: int
     producer_epoch: int
@@ -140,6 +142,7 @@ class RecordsQuery(Body):
     isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
     until_end: int | None = Field(None, ge=0, description="wait until the partition's end is there; 408 if it is not")
     timeout: float = Field(5, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")
+    cut: int | None = Field(None, ge=1, description="so many bytes at most of each key, value and header; null for all")
 
 
 def routes(hosted: Hosted) -> APIRouter:
@@ -159,7 +162,7 @@ def routes(hosted: Hosted) -> APIRouter:
                     request, _come(hosted, name, query.partition, query.until_end, committed, query.timeout)
                 )
             found = stretch(state, name, query.partition, query.offset, committed=committed, most_bytes=_MOST_BYTES)
-            return await thread.run(lambda: _shown(found, query.limit, committed))
+            return await thread.run(lambda: _shown(found, query.limit, committed, query.cut))
         except KafkaError as error:
             raise of_kafka(error, f"topic {name!r}") from None
 
@@ -223,34 +226,37 @@ async def _come(hosted: Hosted, name: str, index: int, end: int, committed: bool
         parked.abandon()
 
 
-def _shown(found: Any, limit: int, committed: bool) -> Records:
+def _shown(found: Stretch, limit: int, committed: bool, cut: int | None) -> Records:
     records: list[ShownRecord] = []
     following = found.start if not found.batches else min(found.batches[-1].last_offset + 1, found.end)
     size = 0
     for record in decoded(found, committed=committed):
-        size += _size(record)
+        size += _size(record, cut)
         if records and (len(records) == limit or size > _MOST_CONTENT):
             following = record.offset
             break
-        records.append(_record(record))
+        records.append(shown_record(record, cut))
     return Records(records=records, next=following, end=found.end)
 
 
-def _size(one: LogRecord) -> int:
-    headers = sum(len(name) + len(value or b"") for name, value in one.headers)
-    return len(one.key or b"") + len(one.value or b"") + headers
+def _size(one: LogRecord, cut: int | None) -> int:
+    headers = sum(len(name) + len((value or b"")[:cut]) for name, value in one.headers)
+    return len((one.key or b"")[:cut]) + len((one.value or b"")[:cut]) + headers
 
 
-def _record(one: LogRecord) -> ShownRecord:
+def shown_record(one: LogRecord, cut: int | None = None) -> ShownRecord:
+    """A record as JSON has it, with `cut` bytes at most of each part of it."""
     return ShownRecord(
         partition=one.partition,
         offset=one.offset,
         timestamp=_moment(one.timestamp),
         timestamp_ms=one.timestamp,
         timestamp_type=one.timestamp_type,
-        key=_told(one.key),
-        value=_told(one.value),
-        headers=[(name, _told(value)) for name, value in one.headers],
+        key=_told(one.key, cut),
+        value=_told(one.value, cut),
+        key_size=-1 if one.key is None else len(one.key),
+        value_size=-1 if one.value is None else len(one.value),
+        headers=[(name, _told(value, cut)) for name, value in one.headers],
         producer_id=one.producer_id,
         producer_epoch=one.producer_epoch,
         transaction=one.transaction,
@@ -259,17 +265,16 @@ def _record(one: LogRecord) -> ShownRecord:
 
 def _moment(ms: int) -> str:
     """ISO 8601; empty where no calendar has it: clients may give what they like."""
-    return iso(ms) if 0 <= ms <= _LAST_MS else ""
+    return iso(ms) if 0 <= ms <= LAST_MS else ""
 
 
-_LAST_MS: Final = 253_402_300_799_999
-"""The end of the year 9999."""
-
-
-def _told(content: bytes | None) -> str | dict[str, str] | None:
+def _told(content: bytes | None, cut: int | None) -> str | dict[str, str] | None:
     if content is None:
         return None
+    part = content[:cut]
     try:
-        return content.decode()
-    except UnicodeDecodeError:
-        return {"base64": base64.b64encode(content).decode()}
+        return part.decode()
+    except UnicodeDecodeError as error:
+        if len(part) < len(content) and error.reason == "unexpected end of data":  # the cut went through a character
+            return part[: error.start].decode()
+        return {"base64": base64.b64encode(part).decode()}

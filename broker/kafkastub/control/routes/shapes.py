@@ -9,6 +9,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictStr, St
 
 MOST_LISTED = 10_000
 """Things in one answer."""
+LAST_MS = 253_402_300_799_999
+"""The end of the year 9999: no date can be later."""
 
 
 class Body(BaseModel):
@@ -30,6 +32,7 @@ Text = Annotated[StrictStr, StringConstraints(max_length=8000), AfterValidator(_
 """A string that fits into Kafka's, which have 32767 bytes at most."""
 
 Limit = Annotated[int, Field(ge=1, le=MOST_LISTED, description="how many at most")]
+Offset = Annotated[int, Field(ge=0, le=1 << 62, description="how many to leave out before the first")]
 
 
 def example(**values: Any) -> ConfigDict:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
-from kafkastub.control.routes.shapes import Body, Limit, Text, body_example, example
+from kafkastub.control.routes.shapes import Body, Limit, Offset, Text, body_example, example
+from kafkastub.control.walks import Walks
 from kafkastub.metadata.ids import uuid_text
 from kafkastub.state.topics import create_topic, delete_topics
 from kafkawire.errors import KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.metadata import Topic
+    from kafkastub.state.broker_state import BrokerState
 
 
 class NewTopic(Body):
@@ -40,14 +42,17 @@ class PartitionInfo(BaseModel):
     isr: list[int]
     log_start_offset: int
     log_end_offset: int
+    last_stable_offset: int = Field(description="where the first open transaction begins; else the high watermark")
+    size_bytes: int = Field(description="of its batches, as they are stored")
 
 
 class TopicInfo(BaseModel):
     """A topic."""
 
     model_config = example(
-        name="orders", topic_id="Yx0Kc0sPQmWqVb2m7xk3Zg", internal=False, partitions=3, replication_factor=1, configs={}
-    )
+        name="orders", topic_id="Yx0Kc0sPQmWqVb2m7xk3Zg", internal=False, partitions=3, replication_factor=1,
+        configs={}, records=1200, size_bytes=96000,
+    )  # fmt: skip
 
     name: str
     topic_id: str
@@ -55,13 +60,15 @@ class TopicInfo(BaseModel):
     partitions: int
     replication_factor: int
     configs: dict[str, str] = Field(description="what it overrides")
+    records: int = Field(description="offsets from the start to the end of its partitions: compaction leaves gaps")
+    size_bytes: int = Field(description="of all its batches, as they are stored")
 
 
 class TopicList(BaseModel):
-    """Topics in the order of their creation."""
+    """Topics in the order of their creation, unless they are sorted otherwise."""
 
     topics: list[TopicInfo]
-    total: int = Field(description="how many there are, listed or not")
+    total: int = Field(description="how many there are of those that were asked for, listed or not")
 
 
 class TopicDetail(TopicInfo):
@@ -70,15 +77,27 @@ class TopicDetail(TopicInfo):
     partition_list: list[PartitionInfo] = Field(description="as many as `limit` says")
 
 
-class TopicsQuery(Body):
+class TopicQuery(Body):
     """How much."""
 
     limit: Limit = 1000
+    offset: Offset = 0
+
+
+class TopicsQuery(TopicQuery):
+    """Which, and how much."""
+
+    search: Text | None = Field(None, description="part of a name")
+    internal: bool | None = Field(None, description="whether those of the broker itself; null for all")
+    sort: Literal["created", "name", "records", "size"] = Field(
+        "created", description="by name; the most records or bytes first"
+    )
 
 
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoints."""
     router = APIRouter(prefix="/topics", tags=["topics"])
+    walks = Walks()
 
     def find(name: str) -> Topic:
         topic = hosted.running().state.cluster.topic(name)
@@ -88,8 +107,10 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("", summary="All topics")
     async def list_topics(query: Annotated[TopicsQuery, Query()]) -> TopicList:
-        topics = hosted.running().state.cluster.topics
-        return TopicList(topics=[_info(each) for each in islice(topics.values(), query.limit)], total=len(topics))
+        state = hosted.running().state
+        found = await _found(state, query, walks)
+        page = found[query.offset : query.offset + query.limit]
+        return TopicList(topics=[_info(state, each) for each in page], total=len(found))
 
     @router.post("", status_code=201, summary="Create a topic; clients see it at once")
     async def create(body: NewTopic) -> TopicInfo:
@@ -100,15 +121,15 @@ def routes(hosted: Hosted) -> APIRouter:
             )
         except KafkaError as error:
             raise of_kafka(error, f"topic {body.name!r}") from None
-        return _info(topic)
+        return _info(state, topic)
 
     @router.get("/{name}", summary="One topic with its partitions")
-    async def describe(name: str, query: Annotated[TopicsQuery, Query()]) -> TopicDetail:
+    async def describe(name: str, query: Annotated[TopicQuery, Query()]) -> TopicDetail:
         topic = find(name)
-        logs = hosted.running().state.logs
+        state = hosted.running().state
         partitions = []
-        for partition in topic.partitions[: query.limit]:
-            log = logs.log(topic.topic_id, partition.index)
+        for partition in topic.partitions[query.offset : query.offset + query.limit]:
+            log = state.logs.log(topic.topic_id, partition.index)
             partitions.append(
                 PartitionInfo(
                     partition=partition.index,
@@ -118,21 +139,49 @@ def routes(hosted: Hosted) -> APIRouter:
                     isr=partition.isr,
                     log_start_offset=-1 if log is None else log.log_start_offset,
                     log_end_offset=-1 if log is None else log.log_end_offset,
+                    last_stable_offset=-1 if log is None else log.last_stable_offset,
+                    size_bytes=0 if log is None else log.size,
                 )
             )
-        return TopicDetail(**_info(topic).model_dump(), partition_list=partitions)
+        return TopicDetail(**_info(state, topic).model_dump(), partition_list=partitions)
 
     @router.delete("/{name}", summary="Delete a topic, with what groups have committed on it")
     async def delete(name: str) -> TopicInfo:
         topic = find(name)
         broker = hosted.running()
+        told = _info(broker.state, topic)
         hosted.call(lambda: delete_topics(broker.state, [name], broker.clock.broker_ms()))
-        return _info(topic)
+        return told
 
     return router
 
 
-def _info(topic: Topic) -> TopicInfo:
+async def _found(state: BrokerState, query: TopicsQuery, walks: Walks) -> list[Topic]:
+    """Those that were asked for, in order. A thousand take a millisecond."""
+    topics: Iterable[Topic] = state.cluster.topics.values()
+    if query.internal is not None:
+        topics = (each for each in topics if each.internal == query.internal)
+    if query.search is not None:
+        wanted = query.search.casefold()
+        topics = (each for each in topics if wanted in each.name.casefold())
+    if query.sort == "created":
+        return list(topics)
+    if query.sort == "name":
+        return sorted(topics, key=lambda each: each.name)
+    figure = _records if query.sort == "records" else _size
+    ordered = [one async for one in walks.through((-figure(state, each), each.name, each) for each in list(topics))]
+    return [topic for _, _, topic in sorted(ordered, key=lambda one: one[:2])]
+
+
+def _records(state: BrokerState, topic: Topic) -> int:
+    return sum(log.log_end_offset - log.log_start_offset for log in state.logs.of_topic(topic.topic_id))
+
+
+def _size(state: BrokerState, topic: Topic) -> int:
+    return sum(log.size for log in state.logs.of_topic(topic.topic_id))
+
+
+def _info(state: BrokerState, topic: Topic) -> TopicInfo:
     return TopicInfo(
         name=topic.name,
         topic_id=uuid_text(topic.topic_id),
@@ -140,4 +189,6 @@ def _info(topic: Topic) -> TopicInfo:
         partitions=len(topic.partitions),
         replication_factor=topic.replication_factor,
         configs=topic.configs,
+        records=_records(state, topic),
+        size_bytes=_size(state, topic),
     )

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, StrictInt
 from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
-from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Text, body_example, example, iso
+from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Offset, Text, body_example, example, iso
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -71,6 +71,8 @@ class TransactionsQuery(Body):
 
     state: list[_State] = Field([], description="only those in that state; may be given several times")
     producer_id: list[int] = Field([], description="only those of that producer; may be given several times")
+    search: str | None = Field(None, description="only those with this in their name, in any case")
+    offset: Offset = 0
     limit: Limit = 1000
 
 
@@ -171,13 +173,16 @@ def _add_ids(router: APIRouter, hosted: Hosted) -> None:
         transactions = _known(hosted.running().state)
         if transactions is None:
             return TransactionList(transactions=[], total=0)
+        wanted = (query.search or "").lower()
         fitting = [
             transactional_id
             for transactional_id, one in transactions.coordinator.transactions.items()
-            if (not query.state or one.metadata.state.camel in query.state)
+            if wanted in transactional_id.lower()
+            and (not query.state or one.metadata.state.camel in query.state)
             and (not query.producer_id or one.metadata.producer_id in query.producer_id)
         ]
-        views = (view(transactions, transactional_id) for transactional_id in fitting[: query.limit])
+        page = fitting[query.offset : query.offset + query.limit]
+        views = (view(transactions, transactional_id) for transactional_id in page)
         return TransactionList(transactions=[_info(one) for one in views if one is not None], total=len(fitting))
 
     waiting = Places(MOST_WAITING, "requests are waiting")

@@ -31,6 +31,11 @@ class HeldRevocations:
         """Whether the member is held now."""
         return member_id in self._held
 
+    @property
+    def members(self) -> list[str]:
+        """Those that are held now."""
+        return sorted(self._held)
+
     def release(self, member_id: str) -> None:
         """No more. One that is not held is no error."""
         self._held.discard(member_id)

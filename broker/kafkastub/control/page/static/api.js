@@ -1,0 +1,115 @@
+// The control port, asked. What it refuses is thrown as ApiError with its own sentence.
+
+export class ApiError extends Error {
+  constructor(status, sentence, code = null) {
+    super(sentence);
+    this.status = status; // that of HTTP; 0 where nobody answered
+    this.code = code;
+  }
+}
+
+const TOKEN = 'kafkastub-token';
+const base = new URL('./', location.href.split('#')[0]);
+const said = (name) => document.querySelector(`meta[name="kafkastub-${name}"]`)?.content ?? '';
+let page = said('page');
+let askForToken = async () => null; // the shell's dialog
+
+/** Whether changes need a token, and whether there is one. */
+export const tokenWanted = () => said('token') === 'wanted';
+export const token = () => sessionStorage.getItem(TOKEN);
+export function setToken(value) {
+  if (value) sessionStorage.setItem(TOKEN, value);
+  else sessionStorage.removeItem(TOKEN);
+}
+/** `ask(why)` resolves to a token, or to null where somebody does not want to say it. */
+export function onTokenWanted(ask) { askForToken = ask; }
+
+/** A token that came with the address is kept, and taken out of the address before anybody reads it. */
+export function takeTokenFromAddress() {
+  const match = /^#(?:\/?\?)?token=([^&]*)/.exec(location.hash);
+  if (match) {
+    setToken(decodeURIComponent(match[1]));
+    history.replaceState(null, '', location.pathname);
+  }
+}
+
+/** The address of a route with its parameters; those that are null are left out. */
+export function address(path, params = {}) {
+  const url = new URL(path.replace(/^\//, ''), base);
+  for (const [name, value] of Object.entries(params)) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (each !== null && each !== undefined && each !== '') url.searchParams.append(name, each);
+    }
+  }
+  return url;
+}
+
+async function ask(method, path, { params, body, signal } = {}, again = true) {
+  const response = await send(method, path, { params, body, signal });
+  if (response.ok) return response;
+  const problem = await refusal(response);
+  if (again && problem.code === 'STALE_PAGE' && await renew()) return ask(method, path, { params, body, signal }, false);
+  if (again && response.status === 401) {
+    const given = await askForToken(problem.message);
+    if (given) {
+      setToken(given);
+      return ask(method, path, { params, body, signal }, true);
+    }
+  }
+  throw problem;
+}
+
+async function send(method, path, { params, body, signal }) {
+  const headers = { Accept: 'application/json' };
+  if (method !== 'GET') headers['X-Kafkastub-Page'] = page;
+  if (token()) headers.Authorization = `Bearer ${token()}`;
+  const isFile = body instanceof Blob;
+  if (body !== undefined && !isFile) headers['Content-Type'] = 'application/json';
+  try {
+    return await fetch(address(path, params), {
+      method, headers, signal, cache: 'no-store',
+      body: body === undefined || isFile ? body : JSON.stringify(body),
+    });
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new ApiError(0, 'The broker does not answer: has it been stopped?');
+  }
+}
+
+async function refusal(response) {
+  try {
+    const told = await response.json();
+    const sentence = told.error ?? told.missing?.join('; ');
+    return new ApiError(response.status, sentence ?? `It answered ${response.status}`, told.code ?? null);
+  } catch {
+    return new ApiError(response.status, `It answered ${response.status} ${response.statusText}`);
+  }
+}
+
+/** The broker was started anew: its page has another word. */
+async function renew() {
+  const response = await fetch(base, { headers: { Accept: 'text/html' }, cache: 'no-store' });
+  const read = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const word = read.querySelector('meta[name="kafkastub-page"]')?.content;
+  const changed = Boolean(word) && word !== page;
+  if (word) page = word;
+  return changed;
+}
+
+export const get = async (path, params, { signal } = {}) => (await ask('GET', path, { params, signal })).json();
+export const getText = async (path, params, { signal } = {}) => (await ask('GET', path, { params, signal })).text();
+export const getBytes = async (path, params, { signal } = {}) =>
+  new Uint8Array(await (await ask('GET', path, { params, signal })).arrayBuffer());
+export const post = async (path, body, params) => (await ask('POST', path, { body, params })).json();
+export const put = async (path, body, params) => (await ask('PUT', path, { body, params })).json();
+export const del = async (path, params) => (await ask('DELETE', path, { params })).json();
+
+/** Let the browser keep an answer as a file. */
+export async function download(path, filename, params) {
+  const blob = await (await ask('GET', path, { params })).blob();
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([blob], { type: 'application/octet-stream' }));
+  link.download = filename;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

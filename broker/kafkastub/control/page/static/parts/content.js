@@ -1,0 +1,127 @@
+// What is in a record, a message, a header: text, JSON or bytes, as text and never as markup.
+import { html, useMemo, useState } from '../lib.js';
+import { Choice } from './forms.js';
+import { Copy, bytesText, visible } from './ui.js';
+
+const MOST_PAINTED = 60_000; // characters of JSON that are coloured
+const DEEPEST = 60; // levels of JSON that are indented
+const MOST_HEX = 8192; // bytes that are shown as such
+const TOKENS = /("(?:\\.|[^"\\])*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+/** The bytes of what the control port tells: a text, {base64} or null. */
+export function bytesOf(told) {
+  if (told === null || told === undefined) return new Uint8Array();
+  if (typeof told === 'string') return new TextEncoder().encode(told);
+  return Uint8Array.from(atob(told.base64), (sign) => sign.charCodeAt(0));
+}
+
+/** A line that stands for it in a list. */
+export function preview(told, size = null) {
+  if (told === null) return html`<span class="faint">null</span>`;
+  if (typeof told !== 'string') {
+    const bytes = bytesOf(told).subarray(0, 24);
+    return html`<span class="badge quiet">bytes</span> <span class="mono">${[...bytes].map(hex).join(' ')}${bytes.length < (size ?? 0) ? ' …' : ''}</span>`;
+  }
+  if (told === '') return html`<span class="faint">empty</span>`;
+  return html`<span class="mono">${visible(told.slice(0, 400)).replace(/\s+/g, ' ')}</span>`;
+}
+
+const hex = (byte) => byte.toString(16).padStart(2, '0');
+
+/** Offsets, bytes, and what of them is ASCII. */
+export function hexDump(bytes) {
+  const lines = [];
+  for (let at = 0; at < Math.min(bytes.length, MOST_HEX); at += 16) {
+    const part = [...bytes.subarray(at, Math.min(at + 16, MOST_HEX))];
+    const left = part.slice(0, 8).map(hex).join(' ').padEnd(23);
+    const right = part.slice(8).map(hex).join(' ').padEnd(23);
+    const text = part.map((byte) => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : '·')).join('');
+    lines.push(`${at.toString(16).padStart(6, '0')}  ${left}  ${right}  ${text}`);
+  }
+  if (bytes.length > MOST_HEX) lines.push(`… ${bytes.length - MOST_HEX} more bytes`);
+  return lines.join('\n');
+}
+
+function parsed(text) {
+  if (!/^\s*[[{"\d-]|^\s*(true|false|null)\s*$/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON with its parts in colour. */
+export function Json({ value, text }) {
+  const shown = useMemo(() => text ?? JSON.stringify(value, null, 2), [value, text]);
+  const parts = useMemo(() => painted(shown), [shown]);
+  return html`<pre class="code" tabindex="0">${parts}</pre>`;
+}
+
+function painted(text) {
+  if (text.length > MOST_PAINTED) return visible(text);
+  const parts = [];
+  let from = 0;
+  for (const match of text.matchAll(TOKENS)) {
+    if (match.index > from) parts.push(text.slice(from, match.index));
+    const kind = match[1] ? (match[2] ? 'json-name' : 'json-text') : match[3] ? 'json-word' : 'json-number';
+    parts.push(html`<span class=${kind}>${visible(match[1] ?? match[0])}</span>`);
+    if (match[2]) parts.push(match[2]);
+    from = match.index + match[0].length;
+  }
+  parts.push(text.slice(from));
+  return parts;
+}
+
+/**
+ * Numbers as they were written: a parsed one may have lost digits. So JSON is indented as text. What is deeper than anybody
+ * writes is null: it would be mostly blanks.
+ */
+function indented(text) {
+  const parts = [];
+  let depth = 0;
+  let opened = false; // whether the last token opened something
+  for (const [token] of text.matchAll(/"(?:\\.|[^"\\])*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {
+    if (token === '}' || token === ']') {
+      depth -= 1;
+      if (!opened) parts.push('\n', '  '.repeat(Math.max(0, depth)));
+      parts.push(token);
+      opened = false;
+      continue;
+    }
+    if (opened) parts.push('\n', '  '.repeat(depth));
+    opened = token === '{' || token === '[';
+    parts.push(token);
+    if (opened) depth += 1;
+    else if (token === ',') parts.push('\n', '  '.repeat(depth));
+    else if (token === ':') parts.push(' ');
+    if (depth > DEEPEST) return null;
+  }
+  return parts.join('');
+}
+
+/**
+ * Some bytes with a choice of how they are shown. told: as the control port tells them; size: how many there are in all,
+ * where `told` is only their beginning. more: other ways, [{id, title, body}].
+ */
+export function Content({ title, told, size = null, more = [], actions = null }) {
+  const text = typeof told === 'string' ? told : null;
+  const bytes = useMemo(() => bytesOf(told), [told]);
+  const json = useMemo(() => (text !== null && parsed(text) !== undefined ? indented(text) : null), [text]);
+  const [chosen, setChosen] = useState(null);
+  const ways = [json !== null && ['json', 'JSON'], text !== null && ['text', 'Text'], ['hex', 'Hex'], ...more.map((each) => [each.id, each.title])].filter(Boolean);
+  const first = json !== null && !/^[[{]/.test(json) ? 'text' : ways[0][0]; // a number is text until somebody says otherwise
+  const way = ways.some(([id]) => id === chosen) ? chosen : first;
+  const cut = size !== null && size > bytes.length;
+  return html`<div class="stack content">
+    <div class="section-head"><h3>${title}</h3>
+      <span class="faint">${told === null ? 'null' : bytesText(size ?? bytes.length)}${cut ? `, the first ${bytesText(bytes.length)} are shown` : ''}</span>
+      <div class="actions">${told === null ? null : html`<${Choice} label=${`How ${title.toLowerCase()} is shown`} value=${way} options=${ways} onValue=${setChosen} />`}
+        ${text !== null && text !== '' && !cut ? html`<${Copy} text=${text} label="Copy" />` : null}${actions}</div></div>
+    ${told === null ? html`<p class="faint">There is none: it is null.</p>`
+      : way === 'json' ? html`<${Json} text=${json} />`
+        : way === 'text' ? html`<pre class="code" tabindex="0">${text === '' ? html`<span class="faint">It has no bytes.</span>` : visible(text)}</pre>`
+          : way === 'hex' ? html`<pre class="code hex" tabindex="0">${bytes.length ? hexDump(bytes) : 'no bytes'}</pre>`
+            : more.find((each) => each.id === way).body}
+  </div>`;
+}

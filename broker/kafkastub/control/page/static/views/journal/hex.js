@@ -1,0 +1,63 @@
+// Bytes, sixteen a line or eight; only the lines that are seen are drawn.
+import { html, useEffect, useRef, useState } from '../../lib.js';
+import { number } from '../../parts/ui.js';
+
+const LINE = 18; // pixels
+const SHOWN = 20; // lines
+
+export function Hex({ bytes, size, fields, chosen, choose }) {
+  const box = useRef(null);
+  const [top, setTop] = useState(0);
+  const [wide, setWide] = useState(8);
+  const lines = Math.ceil(bytes.length / wide);
+  useEffect(() => {
+    const observer = new ResizeObserver(() => setWide(box.current.clientWidth >= 530 ? 16 : 8));
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => { // what is chosen is brought into sight
+    if (!chosen || chosen.from === 'bytes') return;
+    const line = Math.floor(chosen.start / wide);
+    const first = Math.floor(box.current.scrollTop / LINE);
+    if (line < first || line >= first + SHOWN - 1) box.current.scrollTop = Math.max(0, (line - 2) * LINE);
+  }, [chosen?.start, chosen?.end]);
+  const first = Math.max(0, Math.floor(top / LINE) - 2);
+  const seen = [];
+  for (let line = first; line < Math.min(lines, first + SHOWN + 6); line += 1) seen.push(line);
+  const pick = (event) => {
+    const offset = event.target.dataset?.at;
+    if (offset !== undefined) choose(deepest(fields, Number(offset)));
+  };
+  return html`<div class="hex" role="region" aria-label="Bytes" tabindex="0" ref=${box} onScroll=${() => setTop(box.current.scrollTop)} onClick=${pick}>
+    <div class="hex-body" style=${{ height: `${lines * LINE + (bytes.length < size ? LINE : 0)}px` }}>
+      ${seen.map((line) => html`<div key=${line} class="hex-line" style=${{ transform: `translateY(${line * LINE}px)` }}>
+        <span class="hex-at">${(line * wide).toString(16).padStart(5, '0')}</span><span class="hex-bytes">${cells(bytes, line, wide, chosen, hex)}</span><span class="hex-text" aria-hidden="true">${cells(bytes, line, wide, chosen, sign)}</span>
+      </div>`)}
+      ${bytes.length < size ? html`<div class="hex-line faint" style=${{ transform: `translateY(${lines * LINE}px)` }}>and ${number(size - bytes.length)} bytes more</div>` : null}
+    </div>
+  </div>`;
+}
+
+const hex = (byte) => byte.toString(16).padStart(2, '0');
+const sign = (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·');
+
+function cells(bytes, line, wide, chosen, shown) {
+  const found = [];
+  for (let at = line * wide; at < Math.min(bytes.length, (line + 1) * wide); at += 1) {
+    const marked = chosen !== null && at >= chosen.start && at < chosen.end;
+    found.push(html`<span data-at=${at} class=${marked ? 'marked' : ''}>${shown(bytes[at])}</span>`);
+  }
+  return found;
+}
+
+/** The smallest field that a byte is in, with where it stands in the tree. */
+function deepest(fields, offset, above = '') {
+  for (const [index, field] of fields.entries()) {
+    if (offset >= field.start && offset < field.end) {
+      const path = `${above}/${index}`;
+      const inside = field.fields ? deepest(field.fields, offset, path) : null;
+      return inside ?? { start: field.start, end: field.end, path, from: 'bytes' };
+    }
+  }
+  return null;
+}

@@ -1,0 +1,132 @@
+// What somebody sees first: what there is, what is out of order, what goes next, what was asked last.
+import { get } from '../api.js';
+import { Fragment, html, useEffect, useState } from '../lib.js';
+import { useData, useVersion } from '../parts/data.js';
+import { many } from '../parts/names.js';
+import { useSummary } from '../parts/shell.js';
+import { Table } from '../parts/table.js';
+import { fromNow, timeText } from '../parts/time.js';
+import { Badge, Code, Copy, Empty, Figures, Loaded, Name, Page, Section, bytesText, number } from '../parts/ui.js';
+import { href } from '../router.js';
+
+const MOST_ASKED = 6; // groups that are looked into
+
+export default function Overview() {
+  const summary = useSummary();
+  return html`<${Page} title="Overview"><${Loaded} of=${summary}>${(data) => html`
+    <${Fragment}>
+      <${Counts} data=${data} />
+      ${data.records === 0 && data.groups === 0 ? html`<${Begin} data=${data} />` : null}
+      <div class="overview">
+        <div class="stack wide"><${Troubles} data=${data} /><${Latest} /></div>
+        <div class="stack"><${Next} /><${Groups} data=${data} /></div>
+      </div>
+    <//>`}<//><//>`;
+}
+
+const Counts = ({ data }) => html`<${Figures} items=${[
+  { title: 'Topics', value: number(data.topics), note: many(data.partitions, 'partition'), href: href('topics') },
+  { title: 'Records', value: number(data.records), note: bytesText(data.size_bytes), href: href('topics', { sort: 'records' }) },
+  { title: 'Groups', value: number(data.groups), note: many(data.offsets, 'offset'), href: href('groups') },
+  { title: 'Transactions', value: number(data.open_transactions), note: `open, of ${many(data.transactions, 'id')}`, href: href('transactions') },
+  { title: 'Nodes', value: `${data.nodes_running} of ${data.nodes}`, note: 'running', tone: data.nodes_running < data.nodes ? 'bad' : '', href: href('nodes') },
+  { title: 'Connections', value: number(data.connections), note: data.requests === null ? 'no journal is kept' : many(data.requests, 'request'), href: href('journal') },
+]} />`;
+
+/** Nothing has happened yet. */
+const Begin = ({ data }) => html`<${Section} title="Nothing has happened yet"><div class="card stack">
+  <p>Give your clients this address. What they do is seen here at once.</p>
+  <div class="row"><code>bootstrap.servers=${data.bootstrap_servers}</code><${Copy} text=${data.bootstrap_servers} /></div>
+  <${Code}>${`echo 'hello' | kcat -b ${data.bootstrap_servers} -t orders -P\nkcat -b ${data.bootstrap_servers} -G shipping orders`}<//>
+</div><//>`;
+
+// -- what is out of order ----------------------------------------------------------------------------------------------
+
+function Troubles({ data }) {
+  const findings = useFindings();
+  const items = [
+    data.nodes_running < data.nodes && { tone: 'bad', text: `${data.nodes - data.nodes_running} of ${data.nodes} nodes ${data.nodes - data.nodes_running === 1 ? 'is' : 'are'} stopped`, href: href('nodes') },
+    data.leaderless > 0 && { tone: 'bad', text: `${many(data.leaderless, 'partition has', 'partitions have')} no leader: nothing can be read or written there`, href: href('nodes') },
+    data.held > 0 && { tone: 'warn', text: `${many(data.held, 'request is', 'requests are')} held until somebody releases ${data.held === 1 ? 'it' : 'them'}`, href: href('faults') },
+    data.faults > 0 && { tone: 'warn', text: `${many(data.faults, 'fault is', 'faults are')} set`, href: href('faults') },
+    data.chaos && { tone: 'warn', text: 'Chaos is on: requests meet trouble by a seed', href: href('chaos') },
+    data.frozen && { tone: 'info', text: 'The clock stands still', href: href('clock') },
+    ...findings,
+  ].filter(Boolean);
+  return html`<${Section} title="To look at" note="why a client may wait, or get nothing">
+    ${items.length ? html`<ul class="list card">${items.map((item) => html`<li><a class="list-item" href=${item.href}>
+      <span class=${`mark ${item.tone}`} aria-hidden="true"></span><span class="list-text">${item.group ? html`<b><${Name}>${item.group}<//></b> ` : null}<${Name}>${item.text}<//></span></a></li>`)}</ul>`
+      : html`<div class="card soft">Nothing: every node runs, no fault is set, and no group lacks anything.</div>`}<//>`;
+}
+
+/** What keeps members of groups from records, of those that are furthest behind. */
+function useFindings() {
+  const version = useVersion(['groups', 'topics', 'nodes', 'faults', 'transactions'], 2000);
+  const [found, setFound] = useState([]);
+  useEffect(() => {
+    let ended = false;
+    const look = async () => {
+      const { groups } = await get('/v1/groups', { details: true, limit: 100 });
+      const behind = groups.filter((group) => group.lag > 0 || !['Stable', 'Empty'].includes(group.state))
+        .sort((one, other) => (other.lag ?? 0) - (one.lag ?? 0)).slice(0, MOST_ASKED);
+      const answers = await Promise.all(behind.map((group) => get(`/v1/groups/${encodeURIComponent(group.group)}/findings`).catch(() => ({ findings: [] }))));
+      if (ended) return;
+      setFound(behind.flatMap((group, index) => {
+        const stops = answers[index].findings.filter((each) => each.level === 'stop');
+        const shown = stops.length ? stops.slice(0, 1) : group.lag > 0 ? [{ level: 'look', sentence: `is ${many(group.lag, 'record')} behind` }] : [];
+        return shown.map((each) => ({ tone: each.level === 'stop' ? 'bad' : 'info', group: group.group, text: each.sentence, href: href('groups', group.group) }));
+      }));
+    };
+    look().catch(() => { if (!ended) setFound([]); });
+    return () => { ended = true; };
+  }, [version]);
+  return found;
+}
+
+// -- what goes next ----------------------------------------------------------------------------------------------------
+
+function Next() {
+  const forecast = useData('/v1/clock/forecast', { within: '8d', limit: 6, kind: ['offsets', 'transactional_id', 'records'] }, { subjects: ['groups', 'clock', 'topics'], quiet: true, least: 2000 });
+  return html`<${Section} title="Expires next" note="within eight days of broker time" actions=${html`<a href=${href('clock')}>Forecast</a>`}>
+    <${Loaded} of=${forecast}>${({ due, total, now_ms: now }) => (due.length ? html`<ul class="list card">${due.map((each) => html`<li><a class="list-item"
+        href=${each.group ? href('groups', each.group) : href('clock')}><span class="list-when num" title=${each.at}>${fromNow(each.at_ms, now)}</span>
+        <span class="list-text"><${Name}>${each.what}<//><span class="list-why">${each.why}</span></span></a></li>`)}
+        ${total > due.length ? html`<li class="list-more faint">and ${number(total - due.length)} more</li>` : null}</ul>`
+      : html`<div class="card soft">Nothing. Offsets of a group go seven days after its last member has left, unless the broker is configured otherwise.</div>`)}<//><//>`;
+}
+
+const TYPES = { classic: 'classic', consumer: 'consumer', share: 'share', streams: 'streams' };
+
+function Groups({ data }) {
+  if (!data.group_states.length) return null;
+  return html`<${Section} title="Groups" actions=${html`<a href=${href('groups')}>All groups</a>`}><${Table} label="Groups by type and state" rows=${data.group_states}
+    href=${(row) => href('groups', { type: row.type, state: row.state })}
+    columns=${[{ key: 'type', title: 'Type', render: (row) => TYPES[row.type] ?? row.type }, { key: 'state', title: 'State' },
+      { key: 'count', title: 'Groups', align: 'end', render: (row) => number(row.count) }]} /><//>`;
+}
+
+// -- what was asked last -----------------------------------------------------------------------------------------------
+
+function Latest() {
+  const journal = useData('/v1/journal', { limit: 12 }, { subjects: ['journal'], quiet: true, least: 1000 });
+  return html`<${Section} title="Latest requests" actions=${html`<a href=${href('journal')}>Journal</a>`}>
+    <${Loaded} of=${journal}>${({ entries }) => html`<${Table} label="Latest requests" rows=${[...entries].reverse()} rowKey=${(row) => row.sequence}
+      href=${(row) => href('journal', String(row.sequence))} empty=${html`<div class="card"><${Empty} title="No request has come yet" /></div>`}
+      tight=${true} columns=${[
+        { key: 'time', title: 'Time', render: (row) => html`<time title=${row.broker_time}>${timeText(Date.parse(row.broker_time))}</time>` },
+        { key: 'api', title: 'Request', render: (row) => (row.kind === 'request' ? html`${row.api} <span class="faint">v${row.api_version}</span>` : html`<span class="info">${row.text.replace(/^\s*\d+\s+\S+\s+/, '')}</span>`) },
+        { key: 'about', title: 'Client, and what it is about', narrow: false, grow: true, render: (row) => html`<${Name}>${row.client_id ?? ''}<//> <span class="soft"><${Name}>${
+          [...(row.groups ?? []), ...(row.topics ?? [])].slice(0, 3).join(', ')}<//></span>` },
+        { key: 'answer', title: 'Answer', render: answer },
+      ]} />`}<//><//>`;
+}
+
+function answer(row) {
+  if (row.kind !== 'request') return '';
+  if (row.outcome === 'pending') return html`<${Badge} tone="info">waits<//>`;
+  if (row.outcome !== 'reply') return html`<${Badge} tone=${row.outcome === 'no_reply' ? 'quiet' : 'bad'}>${row.outcome.replace('_', ' ')}<//>`;
+  const errors = (row.errors ?? []).filter((each) => each.code !== 0);
+  if (errors.length) return html`<span class="bad">${errors[0].name}</span>`;
+  return html`<span class="faint">${row.fault ? 'after a fault' : 'ok'}</span>`;
+}
+

@@ -1,0 +1,236 @@
+"""/v1/acls: who may do what. As an administrator of Kafka has it, without asking whether whoever asks may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeVar
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem, of_kafka
+from kafkastub.control.routes.shapes import Body, Limit, Offset, Text, body_example, example
+from kafkastub.security import Acl, AclFilter, Operation, PatternType, Permission, ResourceType
+from kafkastub.security.acl_requests import NO_AUTHORIZER, refusal_of_entry
+from kafkastub.security.hosts import refusal
+from kafkawire.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.security import Authorizer
+
+K = TypeVar("K", bound=IntEnum)
+
+_MOST: Final = 100_000
+"""Entries, where they are added here."""
+
+_Resource = Literal["TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID", "DELEGATION_TOKEN", "USER"]
+_Pattern = Literal["LITERAL", "PREFIXED"]
+_Operation = Literal[
+    "ALL", "READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE", "CLUSTER_ACTION", "DESCRIBE_CONFIGS",
+    "ALTER_CONFIGS", "IDEMPOTENT_WRITE", "CREATE_TOKENS", "DESCRIBE_TOKENS", "TWO_PHASE_COMMIT",
+]  # fmt: skip
+_Permission = Literal["ALLOW", "DENY"]
+_EXAMPLE: Final = {
+    "resource_type": "TOPIC", "resource_name": "orders", "pattern_type": "LITERAL", "principal": "User:alice",
+    "host": "*", "operation": "READ", "permission": "ALLOW",
+}  # fmt: skip
+
+
+class NewAcl(Body):
+    """An entry."""
+
+    model_config = body_example(**_EXAMPLE)
+
+    resource_type: _Resource
+    resource_name: Text = Field(description="`*` is every one; of the cluster kafka-cluster")
+    pattern_type: _Pattern = "LITERAL"
+    principal: Text = Field(description="User:alice; `User:*` is everybody")
+    host: Text = Field("*", description="an address, a range such as 10.0.0.0/8, or `*`")
+    operation: _Operation
+    permission: _Permission = "ALLOW"
+
+
+class AclInfo(BaseModel):
+    """An entry."""
+
+    model_config = example(**_EXAMPLE)
+
+    resource_type: str
+    resource_name: str
+    pattern_type: str
+    principal: str
+    host: str
+    operation: str
+    permission: str
+
+
+class AclList(BaseModel):
+    """The entries that fit, in the order in which they came."""
+
+    authorizer: bool = Field(description="whether there is one: without, nobody is refused anything")
+    super_users: list[str] = Field(description="who may do everything")
+    everyone_without_acl: bool = Field(description="whether everybody may where no entry concerns the resource")
+    acls: list[AclInfo]
+    total: int = Field(description="how many fit, listed or not")
+
+
+class AclFilters(Body):
+    """Which; what is left out is any."""
+
+    resource_type: _Resource | None = None
+    resource_name: str | None = None
+    pattern_type: Literal["LITERAL", "PREFIXED", "MATCH"] | None = Field(
+        None, description="MATCH: all that concern the resource of that name"
+    )
+    principal: str | None = None
+    host: str | None = None
+    operation: _Operation | None = None
+    permission: _Permission | None = None
+
+
+class AclsQuery(AclFilters):
+    """Which, and how many."""
+
+    offset: Offset = 0
+    limit: Limit = 1000
+
+
+class RemovedAcls(BaseModel):
+    """How many are gone."""
+
+    model_config = example(removed=1)
+
+    removed: int
+
+
+class AccessQuery(Body):
+    """Who wants to do what."""
+
+    principal: str = Field(description="User:alice")
+    host: str = Field("127.0.0.1", description="the address from which it asks")
+    operation: _Operation
+    resource_type: _Resource
+    resource_name: str
+
+
+class AccessInfo(BaseModel):
+    """Whether it may, and what there is about that."""
+
+    model_config = example(allowed=True, super_user=False, concerning=[_EXAMPLE])
+
+    allowed: bool
+    super_user: bool
+    concerning: list[AclInfo] = Field(description="the entries that concern the resource, for whomever; 100 at most")
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoints."""
+    router = APIRouter(prefix="/acls", tags=["acls"])
+
+    def authorizer() -> Authorizer:
+        found = hosted.running().state.authorizer
+        if found is None:
+            raise Problem(409, f"{NO_AUTHORIZER} Set authorizer.class.name.", ErrorCode.SECURITY_DISABLED.name)
+        return found
+
+    @router.get("", summary="The entries, and who is asked")
+    async def list_acls(query: Annotated[AclsQuery, Query()]) -> AclList:
+        found = hosted.running().state.authorizer
+        if found is None:
+            return AclList(authorizer=False, super_users=[], everyone_without_acl=True, acls=[], total=0)
+        fitting = found.find(_filter(query))
+        return AclList(
+            authorizer=True,
+            super_users=sorted(found.super_users),
+            everyone_without_acl=found.allow_everyone_without_acl,
+            acls=[_info(one) for one in islice(fitting, query.offset, query.offset + query.limit)],
+            total=len(fitting),
+        )
+
+    @router.post("", status_code=201, summary="Add an entry; one that is there already is no error")
+    async def add(body: NewAcl) -> AclInfo:
+        asked = authorizer()
+        acl = Acl(
+            ResourceType[body.resource_type],
+            body.resource_name,
+            PatternType[body.pattern_type],
+            body.principal,
+            body.host,
+            Operation[body.operation],
+            Permission[body.permission],
+        )
+        why = refusal_of_entry(acl) or (refusal(body.host) if asked.host_ranges else None)
+        if why is not None:
+            raise Problem(400, why, ErrorCode.INVALID_REQUEST.name)
+        if len(asked) >= _MOST:
+            raise Problem(409, f"there are {_MOST} entries already: remove some")
+        _changed(hosted, lambda: asked.add(acl))
+        await hosted.kept()
+        return _info(acl)
+
+    @router.delete("", summary="Remove the entries that fit; without filters all")
+    async def remove(query: Annotated[AclFilters, Query()]) -> RemovedAcls:
+        asked = authorizer()
+        removed: list[Acl] = []
+        _changed(hosted, lambda: removed.extend(asked.remove(_filter(query))))
+        await hosted.kept()
+        return RemovedAcls(removed=len(removed))
+
+    @router.get("/access", summary="Whether a principal may do something, and the entries about it")
+    async def access(query: Annotated[AccessQuery, Query()]) -> AccessInfo:
+        asked = authorizer()
+        kind = ResourceType[query.resource_type]
+        about = AclFilter(kind, query.resource_name, PatternType.MATCH, None, None, Operation.ANY, Permission.ANY)
+        return AccessInfo(
+            allowed=asked.allows(query.principal, query.host, Operation[query.operation], kind, query.resource_name),
+            super_user=query.principal in asked.super_users,
+            concerning=[_info(one) for one in asked.find(about)[:100]],
+        )
+
+    return router
+
+
+def _changed(hosted: Hosted, work: Callable[[], object]) -> None:
+    """Raises Problem where nothing can be kept."""
+    state = hosted.running().state
+    try:
+        state.check_writable()
+    except KafkaError as error:
+        raise of_kafka(error, "the entry") from None
+
+    def change() -> None:
+        work()
+        state.changed()
+
+    hosted.call(change)
+
+
+def _filter(query: AclFilters) -> AclFilter:
+    return AclFilter(
+        _or_any(ResourceType, query.resource_type),
+        query.resource_name,
+        _or_any(PatternType, query.pattern_type),
+        query.principal,
+        query.host,
+        _or_any(Operation, query.operation),
+        _or_any(Permission, query.permission),
+    )
+
+
+def _or_any(kind: type[K], name: str | None) -> K:
+    return kind["ANY" if name is None else name]
+
+
+def _info(acl: Acl) -> AclInfo:
+    return AclInfo(
+        resource_type=ResourceType(acl.resource_type).name,
+        resource_name=acl.resource_name,
+        pattern_type=PatternType(acl.pattern_type).name,
+        principal=acl.principal,
+        host=acl.host,
+        operation=Operation(acl.operation).name,
+        permission=Permission(acl.permission).name,
+    )

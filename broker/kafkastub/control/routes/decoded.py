@@ -1,0 +1,125 @@
+"""/v1/journal/{sequence}: a request and its answer, field by field beside the bytes."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
+
+from kafkastub.control.book import Book, Shape, as_json, shown_values
+from kafkastub.control.problems import Problem
+from kafkastub.control.routes.shapes import Body, example
+from kafkastub.journal import Entry
+
+if TYPE_CHECKING:
+    from kafkastub.journal.decoded import Frame
+    from kafkawire.codec.spans import FieldSpan
+
+_LONGEST: Final = 1000
+"""Characters of a text, or bytes of bytes, that are told of one field."""
+_MOST_FIELDS: Final = 10_000
+_MOST_BYTES: Final = 1 << 20
+
+
+class DecodedField(BaseModel):
+    """A field, or an element of an array."""
+
+    name: str
+    type: str = Field(description="as the protocol's guide names it: int32, compact string, array of TopicPartition")
+    start: int = Field(description="where its first byte is, the length in front of it included")
+    end: int = Field(description="behind its last byte")
+    value: Any = Field(
+        None, description="a number, a text; of bytes the first ones in base64; null where it has fields"
+    )
+    size: int | None = Field(None, description="of a text or bytes that are told in part: how long they are")
+    fields: list[DecodedField] | None = Field(None, description="what it is made of")
+    left_out: int = Field(0, description="elements and fields that are there and are not told")
+
+
+class DecodedFrame(BaseModel):
+    """A frame as it went over the wire, with its size in front."""
+
+    size: int = Field(description="bytes, the four of its size included")
+    bytes: str = Field(description="the first of them in base64")
+    fields: list[DecodedField] = Field(description="size, header, body")
+    why: str | None = Field(description="why it could not be read to its end; null where it was")
+
+
+class Decoded(BaseModel):
+    """An entry of the journal with its frames."""
+
+    model_config = example(
+        entry={"sequence": 17, "api": "Heartbeat", "api_version": 4},
+        request={
+            "size": 8, "bytes": "AAAABAAMAAQ=", "why": None,
+            "fields": [{"name": "size", "type": "int32", "start": 0, "end": 4, "value": 4, "left_out": 0}],
+        },
+        response=None,
+    )  # fmt: skip
+
+    entry: dict[str, Any] = Field(description="its columns; where its frames are hidden, both messages without secrets")
+    request: DecodedFrame | None = Field(description="null where the clock was moved")
+    response: DecodedFrame | None = Field(description="null where there is none (yet)")
+
+
+class DecodedQuery(Body):
+    """How much of it."""
+
+    fields: int = Field(2000, ge=1, le=_MOST_FIELDS, description="of each frame so many at most")
+    bytes: int = Field(16384, ge=0, le=_MOST_BYTES, description="of each frame so many at most")
+
+
+def add_to(router: APIRouter, book: Book) -> None:
+    """The endpoint, behind those of the journal that have names."""
+
+    @router.get("/{sequence}", summary="One entry, field by field beside its bytes", response_model=Decoded)
+    async def decode(sequence: int, query: Annotated[DecodedQuery, Query()]) -> Response:
+        ring = book.ring
+        if not ring.first <= sequence < ring.total:
+            there = f"{ring.first} to {ring.total - 1} are there" if len(ring) else "there is none"
+            raise Problem(404, f"the journal has no entry {sequence}: {there}")
+        _, raw = next(ring.walk(before=sequence + 1))
+        entry = book.entry(sequence, raw)
+        text = await book.of_entry(raw, lambda: as_json(_told(entry, query)))
+        return Response(text, media_type="application/json")
+
+
+def _told(entry: Entry, query: DecodedQuery) -> dict[str, Any]:
+    from kafkastub.journal.decoded import request_frame, response_frame
+
+    return {
+        "entry": shown_values(entry, Shape(messages=entry.hides)),
+        "request": _frame(request_frame(entry, query.fields), query.bytes),
+        "response": _frame(response_frame(entry, query.fields), query.bytes),
+    }
+
+
+def _frame(frame: Frame | None, most: int) -> dict[str, Any] | None:
+    if frame is None:
+        return None
+    return {
+        "size": len(frame.data),
+        "bytes": base64.b64encode(frame.data[:most]).decode(),
+        "fields": [_field(each) for each in frame.fields],
+        "why": frame.why,
+    }
+
+
+def _field(span: FieldSpan) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "name": span.name, "type": span.kind, "start": span.start, "end": span.end, "left_out": span.left_out,
+    }  # fmt: skip
+    value = span.value
+    if isinstance(value, str | bytes) and len(value) > _LONGEST:
+        told["size"], value = len(value), value[:_LONGEST]
+    if span.kind == "uuid":
+        value = base64.urlsafe_b64encode(value).rstrip(b"=").decode()
+    elif isinstance(value, bytes):
+        value = {"base64": base64.b64encode(value).decode()}
+    elif isinstance(value, float):
+        value = value if abs(value) < float("inf") else str(value)
+    if span.fields is None:
+        return told | {"value": value}
+    return told | {"fields": [_field(each) for each in span.fields]}

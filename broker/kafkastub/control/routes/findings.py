@@ -1,0 +1,345 @@
+"""/v1/groups/{group}/findings: why its members get no records, as far as the broker can see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from kafkastub.control.book import Book
+from kafkastub.control.fetching import Asked, Found, last_fetches
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem
+from kafkastub.control.routes.of_groups import loaded
+from kafkastub.control.routes.shapes import example, iso
+from kafkastub.control.walks import Walks
+from kafkastub.coordinator import partition_for
+from kafkastub.faults import FaultRule
+from kafkastub.metadata import CONSUMER_OFFSETS
+from kafkawire.api import ApiKey
+from kafkawire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from kafkastub.coordinator.group import Group
+    from kafkastub.state.broker_state import BrokerState
+    from kafkastub.state.group_views import GroupView, MemberView
+
+Level = Literal["stop", "look", "fine"]
+Subject = Literal["group", "member", "topic", "partition", "node", "transaction", "fault", "chaos", "journal"]
+
+_MOST: Final = 50
+"""Findings."""
+_OF_CONSUMERS: Final = frozenset(
+    {
+        ApiKey.FETCH, ApiKey.LIST_OFFSETS, ApiKey.METADATA, ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH,
+        ApiKey.FIND_COORDINATOR, ApiKey.JOIN_GROUP, ApiKey.HEARTBEAT, ApiKey.SYNC_GROUP,
+        ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT, ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE,
+        ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.API_VERSIONS,
+    }
+)  # fmt: skip
+"""What a consumer asks on its way to records."""
+_LONG_MS: Final = 1000
+"""A shorter delay nobody notices."""
+_JUST_NOW: Final = 3.0
+"""Seconds: clients ask again after half of one, by default."""
+_SETTLED: Final = ("Stable", "Empty")
+
+
+class Finding(NamedTuple):
+    """One thing."""
+
+    level: Level
+    sentence: str
+    subject: Subject
+    name: str
+    topic: str | None = None
+    partition: int | None = None
+    offset: int | None = None
+
+
+class FindingInfo(BaseModel):
+    """One thing that was found."""
+
+    level: Level = Field(description="stop: nobody gets records because of it; look: it may be; fine: it is in order")
+    sentence: str
+    subject: Subject = Field(description="what it is about")
+    name: str = Field(description="of the subject: a group, a member id, a topic, a node's id, a transactional id …")
+    topic: str | None = None
+    partition: int | None = None
+    offset: int | None = None
+
+
+class FindingList(BaseModel):
+    """What was found, what stops first."""
+
+    model_config = example(
+        group="shipping", findings=[
+            {
+                "level": "stop", "sentence": "The group has no members: nobody asks for records.", "subject": "group",
+                "name": "shipping",
+            }
+        ],
+    )  # fmt: skip
+
+    group: str
+    findings: list[FindingInfo]
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoint."""
+    router = APIRouter(prefix="/groups", tags=["groups"])
+    walks = Walks()
+
+    @router.get("/{group:path}/findings", summary="Why members of the group get no records, as far as it can be seen")
+    async def list_findings(group: str) -> FindingList:
+        from kafkastub.state.group_views import view
+
+        state = loaded(hosted)
+        known = state.coordinator.groups.get(group)
+        if known is None:
+            raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
+        seen = view(state, group)
+        found: list[Finding] = []
+        async for one in walks.through(_all(hosted, state, known, seen)):
+            found.append(one)
+            if len(found) == _MOST:
+                break
+        found.sort(key=lambda one: ("stop", "look", "fine").index(one.level))
+        return FindingList(group=group, findings=[FindingInfo(**one._asdict()) for one in found])
+
+    return router
+
+
+def _all(hosted: Hosted, state: BrokerState, group: Group, seen: GroupView | None) -> Iterator[Finding | None]:
+    members = {} if seen is None else seen.members
+    topics = {topic for member in members.values() for topic in member.subscribed or ()}
+    topics |= {topic for member in members.values() for topic, _ in member.assigned}
+    yield from _of_broker(hosted, state, group.group_id)
+    yield from _of_faults(hosted, group.group_id, {member.client_id for member in members.values()}, topics)
+    yield from _of_state(group, members)
+    yield from _of_topics(state, topics, members)
+    behind = _Behind()
+    yield from _of_partitions(state, group, topics, members, behind)
+    yield from _of_readers(hosted, group, members, behind)
+
+
+# -- the broker --------------------------------------------------------------------------------------------------
+
+
+def _of_broker(hosted: Hosted, state: BrokerState, group: str) -> Iterator[Finding]:
+    if not state.cluster.has_living_node:
+        yield Finding("stop", "No node is running: nobody answers.", "node", "")
+        return
+    offsets = state.cluster.topic(CONSUMER_OFFSETS)
+    if offsets is not None and offsets.partitions[partition_for(group, len(offsets.partitions))].leader < 0:
+        yield Finding("stop", "No node coordinates the group: the one that did is stopped.", "node", "")
+    if hosted.chaos.running:
+        yield Finding("look", f"Chaos is on, with seed {hosted.chaos.seed}.", "chaos", str(hosted.chaos.seed))
+
+
+def _of_faults(hosted: Hosted, group: str, clients: set[str], topics: set[str]) -> Iterator[Finding]:
+    for fault in hosted.faults:
+        rule = fault.rule
+        held = [one for one in fault.held if one.client_id in clients]
+        if held:
+            names = ", ".join(dict.fromkeys(f"{one.api} of {one.client_id}" for one in held[:3]))
+            sentence = f"Fault {fault.id!r} holds {_many(len(held), 'request')}: {names}."
+            yield Finding("stop", sentence, "fault", fault.id)
+        elif _concerns(rule, group, clients, topics) and (rule.times is None or fault.hits < rule.times):
+            sentence = (
+                f"Fault {fault.id!r} is about what its members ask; {_many(fault.hits, 'request')} met it so far."
+            )
+            yield Finding("look", sentence, "fault", fault.id)
+
+
+def _concerns(rule: FaultRule, group: str, clients: set[str], topics: set[str]) -> bool:
+    keys = rule.keys
+    hurts = any((rule.error, rule.drop, rule.cut is not None, rule.silent, rule.hold, rule.delay_ms >= _LONG_MS))
+    return (
+        hurts
+        and (keys is None or not _OF_CONSUMERS.isdisjoint(keys))
+        and rule.group in (None, group)
+        and rule.transactional_id is None
+        and (rule.topic is None or rule.topic in topics)
+        and (rule.client_id is None or any(fnmatchcase(client, rule.client_id) for client in clients))
+    )
+
+
+# -- the group ---------------------------------------------------------------------------------------------------
+
+
+def _of_state(group: Group, members: dict[str, MemberView]) -> Iterator[Finding]:
+    since = group.state_timestamp
+    when = "" if since is None else f" since {iso(since)[:19].replace('T', ' ')}"
+    name = group.group_id
+    if not members and group.size == 0:
+        yield Finding("stop", f"The group has no members{when}: nobody asks for records.", "group", name)
+        return
+    if group.state_name not in _SETTLED:
+        sentence = f"The group is {group.state_name}{when}: {_WAITS_FOR.get(group.state_name, 'it is not settled')}."
+        yield Finding("stop", sentence, "group", name)
+    else:
+        yield Finding("fine", f"The group is {group.state_name}, with {_many(group.size, 'member')}.", "group", name)
+    for member in members.values():
+        who = f"Member {member.client_id} ({member.member_id})"
+        if member.held:
+            sentence = f"{who} is held: what it lets go of does not count (hold-revocation)."
+            yield Finding("look", sentence, "member", member.member_id)
+        if member.pending_revocation:
+            places = ", ".join(f"{topic}-{index}" for topic, index in member.pending_revocation[:5])
+            sentence = f"{who} has not let go of {places} yet: others wait for that."
+            yield Finding("look", sentence, "member", member.member_id)
+        if not member.assigned and group.state_name == "Stable":
+            sentence = f"{who} has no partitions: there are fewer than members, or its topics have none."
+            yield Finding("look", sentence, "member", member.member_id)
+
+
+_WAITS_FOR: Final = {
+    "PreparingRebalance": "it waits until its members have joined anew",
+    "CompletingRebalance": "it waits for the leader to say who has what",
+    "Assigning": "a new assignment is being made",
+    "Reconciling": "members have not all taken up, or let go of, what they are to",
+    "NotReady": "topics of the application are missing, or do not fit",
+    "Dead": "it is gone",
+}
+
+
+# -- topics and partitions ---------------------------------------------------------------------------------------
+
+
+def _of_topics(state: BrokerState, topics: set[str], members: dict[str, MemberView]) -> Iterator[Finding]:
+    for topic in sorted(topics):
+        if state.cluster.topic(topic) is None:
+            sentence = f"Topic {topic!r}, to which a member subscribes, does not exist."
+            yield Finding("stop", sentence, "topic", topic)
+    if members and not topics and all(member.expression is None for member in members.values()):
+        yield Finding("look", "No member subscribes to any topic, as far as it is known.", "group", "")
+
+
+def _of_partitions(
+    state: BrokerState, group: Group, topics: set[str], members: dict[str, MemberView], behind: _Behind
+) -> Iterator[Finding | None]:
+    owned = {place for member in members.values() for place in member.assigned}
+    offsets = state.coordinator.offsets
+    named = topics | {topic for topic, _ in owned} | set(offsets.topics(group.group_id))
+    for name in sorted(named):
+        topic, columns = state.cluster.topic(name), offsets.topic(group.group_id, name)
+        if topic is None:
+            continue
+        for partition in topic.partitions:
+            place = name, partition.index
+            log = state.logs.log(topic.topic_id, partition.index)
+            commit = None if columns is None else columns.get(partition.index)
+            if log is None or (commit is None and place not in owned and name not in topics):
+                continue
+            where = _Where(name, partition.index, None if commit is None else commit.offset)
+            lag = log.log_end_offset - (log.log_start_offset if commit is None else commit.offset)
+            if lag > 0 and group.group_type != "share":
+                (behind.never if commit is None else behind.places).append(place)
+            if members and name in topics and place not in owned and group.state_name == "Stable":
+                yield where.finding("look", f"{name}-{partition.index} is assigned to nobody.")
+            if partition.leader < 0:
+                yield where.finding("stop", f"{name}-{partition.index} has no leader: a node has to be started.")
+            if commit is not None and not log.log_start_offset <= commit.offset <= log.log_end_offset:
+                yield where.finding(
+                    "look",
+                    f"The offset committed of {name}-{partition.index}, {commit.offset}, is not in the log: that has "
+                    f"{log.log_start_offset} to {log.log_end_offset}. auto.offset.reset says where reading begins.",
+                )
+            stable = log.last_stable_offset
+            if stable < log.high_watermark and (commit is None or commit.offset >= stable):
+                yield _open_transaction(state, where, stable)
+            yield None
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+class _Where(NamedTuple):
+    topic: str
+    partition: int
+    offset: int | None
+
+    def finding(self, level: Level, sentence: str) -> Finding:
+        return Finding(level, sentence, "partition", f"{self.topic}-{self.partition}", *self)
+
+
+def _open_transaction(state: BrokerState, where: _Where, stable: int) -> Finding:
+    place = f"{where.topic}-{where.partition}"
+    whose = "nobody knows whose: it hangs"
+    found = None
+    if state.has_transactions:
+        for transactional_id, known in islice(state.transactions.coordinator.transactions.items(), 10_000):
+            if (where.topic, where.partition) in known.partitions:
+                found = transactional_id
+                whose = f"of transactional id {transactional_id!r}"
+                break
+    sentence = f"Readers of committed records of {place} get no further than {stable}: a transaction is open, {whose}."
+    return Finding("look", sentence, "transaction", found or "", where.topic, where.partition, stable)
+
+
+# -- who asks ----------------------------------------------------------------------------------------------------
+
+
+class _Behind:
+    """Partitions with records that the group has not committed: behind an offset, or without any."""
+
+    def __init__(self) -> None:
+        self.places: list[tuple[str, int]] = []
+        self.never: list[tuple[str, int]] = []
+
+
+def _of_readers(
+    hosted: Hosted, group: Group, members: dict[str, MemberView], behind: _Behind
+) -> Iterator[Finding | None]:
+    """Whether members ask for what they have not committed, by the journal's newest Fetches."""
+    if not members:
+        return
+    if group.group_type == "share":
+        sentence = "Whose records are, and for how long, is among its records in flight."
+        yield Finding("fine", sentence, "group", group.group_id)
+        return
+    left = set(behind.places + behind.never)
+    if not left:
+        yield Finding("fine", "It has committed all that there is: nothing is left to read.", "group", group.group_id)
+        return
+    ring = hosted.running().observer.ring
+    wanted = {(one.client_id, place) for one in members.values() for place in one.assigned if place in left}
+    if ring is None or not wanted:
+        return
+    found: Found = {}
+    for step in last_fetches(ring.walk(before=ring.total), Book(hosted).entry, wanted):
+        if step is None:
+            yield None
+        else:
+            found = step
+    told: dict[tuple[str, str, Level], list[tuple[str, int]]] = {}
+    for client, place in sorted(wanted):
+        told.setdefault((client, *_verdict(found.get((client, place)))), []).append(place)
+    for (client, words, level), places in told.items():
+        named = ", ".join(f"{topic}-{index}" for topic, index in places[:3])
+        more = f" and {len(places) - 3} more" if len(places) > 3 else ""
+        yield Finding(level, words.format(client=client, places=named + more), "journal", client)
+
+
+def _verdict(asked: Asked | None) -> tuple[str, Level]:
+    """A sentence with holes, and how bad it is."""
+    if asked is None:
+        return (
+            "{client} has not asked for {places}, as far as the journal goes back: it has not begun, or paused.",
+            "stop",
+        )
+    if asked.errors:
+        return f"{{client}} asks for {{places}} and is answered {', '.join(asked.errors)}.", "stop"
+    if asked.pending or asked.seconds < _JUST_NOW:
+        return (
+            "{client} asks for {places} right now: it gets what is there, and has not committed all of it yet.",
+            "look",
+        )
+    ago = f"{asked.seconds:.0f} s"
+    return f"{{client}} has not asked for {{places}} for {ago}: it has paused, or is busy with what it has.", "stop"

@@ -1,0 +1,201 @@
+"""/v1/clock/forecast: what would be gone if broker time went on, before it does."""
+
+from __future__ import annotations
+
+import heapq
+from itertools import count
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from kafkastub.config.durations import milliseconds
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem, of_kafka
+from kafkastub.control.routes.foreseen import why
+from kafkastub.control.routes.shapes import LAST_MS, Body, Limit, example, iso
+from kafkastub.control.walks import Walks
+from kafkastub.state.groups import check_loaded
+from kafkawire.errors import KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.state.forecast import Due
+
+_MOST_HORIZONS: Final = 10
+
+
+class DueInfo(BaseModel):
+    """What goes, and when."""
+
+    model_config = example(
+        at="2026-03-08T12:00:00.000Z", at_ms=1772971200000, in_ms=604800000, kind="offsets", count=2,
+        what="2 committed offsets of group 'shipping' on orders-0, orders-1", group="shipping", topic="orders",
+        partitions=[0, 1], rule="group_empty",
+        why="the group has no members: its offsets are kept for offsets.retention.minutes from then on",
+    )  # fmt: skip
+
+    at: str = Field(description="broker time")
+    at_ms: int = Field(description="the same in Unix milliseconds")
+    in_ms: int = Field(description="from now; below 0 where it is due, and goes with the next sweep")
+    kind: str = Field(description="offsets, group, transactional_id, producer, records or delegation_token")
+    count: int = Field(description="how many offsets, or records; else 1")
+    what: str = Field(description="in words")
+    why: str = Field(description="the rule, in words")
+    rule: str | None = Field(None, description="of offsets: own_retention, group_empty, not_subscribed or simple")
+    group: str | None = None
+    topic: str | None = None
+    partitions: list[int] = Field(description="some of them where there are many")
+    transactional_id: str | None = None
+    producer_id: int | None = None
+    token_id: str | None = None
+    first_offset: int | None = Field(None, description="of records")
+    last_offset: int | None = Field(None, description="of records")
+    last_at: str | None = Field(None, description="when the last of the records goes; `at` is of the first")
+
+
+class Horizon(BaseModel):
+    """How much is gone by then."""
+
+    within: str
+    until: str
+    until_ms: int
+    counts: dict[str, int] = Field(description="by kind; of offsets and records each one counts")
+
+
+class Forecast(BaseModel):
+    """What goes by itself, the next first, if nobody does anything but let broker time go on."""
+
+    now: str
+    now_ms: int
+    horizons: list[Horizon] = Field(description="for each `within`, in its order")
+    due: list[DueInfo] = Field(description="as many as `limit` says, until the last of them")
+    total: int = Field(description="how many there are, listed or not")
+
+
+class ForecastQuery(Body):
+    """How far, and how much."""
+
+    within: list[str] = Field(
+        ["7d"], min_length=1, max_length=_MOST_HORIZONS, description="7d, 90m or 1h30m; may be given several times"
+    )
+    kind: list[str] = Field([], max_length=10, description="only that kind; may be given several times")
+    group: str | None = Field(None, description="only of that group")
+    limit: Limit = 100
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoint."""
+    router = APIRouter(prefix="/clock", tags=["clock"])
+    walks = Walks()
+
+    @router.get("/forecast", summary="What would be gone if broker time went on so far, the next first")
+    async def forecast(query: Annotated[ForecastQuery, Query()]) -> Forecast:
+        from kafkastub.state.forecast import KINDS, due
+
+        broker = hosted.running()
+        try:
+            check_loaded(broker.state)
+        except KafkaError as error:
+            raise of_kafka(error, "the group coordinator") from None
+        for kind in query.kind:
+            if kind not in KINDS:
+                raise Problem(400, f"kind={kind[:100]!r} is refused: {', '.join(KINDS)} are known")
+        now = broker.clock.broker_ms()
+        horizons = [(text, _until(now, text)) for text in query.within]
+        collected = _Collected([until for _, until in horizons], query.limit, dict.fromkeys(KINDS, 0))
+        async for one in walks.through(due(broker.state, now, collected.horizons)):
+            if (not query.kind or one.kind in query.kind) and query.group in (None, one.group):
+                collected.add(one)
+        return Forecast(
+            now=iso(now),
+            now_ms=now,
+            horizons=[
+                Horizon(within=text, until=iso(until), until_ms=until, counts=counts)
+                for (text, until), counts in zip(horizons, collected.counts, strict=True)
+            ],
+            due=[_info(one, now) for one in collected.earliest()],
+            total=collected.total,
+        )
+
+    return router
+
+
+class _Collected:
+    """The earliest so many of what comes in no order, and how many there are."""
+
+    def __init__(self, horizons: list[int], most: int, none: dict[str, int]) -> None:
+        self.counts = [dict(none) for _ in horizons]
+        self.total = 0
+        self.horizons = horizons
+        self._most = most
+        self._latest_first: list[tuple[int, int, Due]] = []
+        self._serial = count()
+
+    def add(self, one: Due) -> None:
+        self.total += 1
+        for number, counts in enumerate(self.counts):
+            if one.at <= self.horizons[number]:
+                counts[one.kind] += one.by[number] if one.by else one.many
+        item = (-one.at, -next(self._serial), one)
+        if len(self._latest_first) < self._most:
+            heapq.heappush(self._latest_first, item)
+        else:
+            heapq.heappushpop(self._latest_first, item)
+
+    def earliest(self) -> list[Due]:
+        return [one for _, _, one in sorted(self._latest_first, reverse=True)]
+
+
+def _until(now: int, text: str) -> int:
+    """Raises Problem."""
+    try:
+        until = now + milliseconds(text)
+    except (ValueError, OverflowError) as error:
+        raise Problem(400, f"within={text[:100]!r} is refused: {error}") from None
+    if not now <= until <= LAST_MS:
+        raise Problem(400, f"within={text[:100]!r} is refused: no date is as late as that, or it is in the past")
+    return until
+
+
+def _info(one: Due, now: int) -> DueInfo:
+    values: dict[str, Any] = one._asdict()
+    for name in ("at", "many", "rule", "last_at", "partitions", "by"):
+        del values[name]
+    return DueInfo(
+        **values,
+        at=iso(one.at),
+        at_ms=one.at,
+        in_ms=one.at - now,
+        count=one.many,
+        what=_what(one),
+        why=why(one.rule) if one.rule is not None else _WHY[one.kind],
+        rule=one.rule,
+        partitions=list(one.partitions),
+        last_at=None if one.last_at is None else iso(one.last_at),
+    )
+
+
+def _what(one: Due) -> str:
+    """In words."""
+    places = ", ".join(f"{one.topic}-{index}" for index in one.partitions)
+    if one.kind == "offsets":
+        more = one.many - len(one.partitions)
+        named = "committed offset" if one.many == 1 else "committed offsets"
+        return f"{one.many} {named} of group {one.group!r} on {places}{f' and {more} more' if more else ''}"
+    if one.kind == "records":
+        named = "record" if one.many == 1 else "records"
+        return f"{one.many} {named} of {places}, offsets {one.first_offset} to {one.last_offset}"
+    return {
+        "group": f"group {one.group!r} itself",
+        "transactional_id": f"transactional id {one.transactional_id!r}",
+        "producer": f"what {places} knows of producer {one.producer_id}",
+    }.get(one.kind, f"delegation token {one.token_id}")
+
+
+_WHY: Final = {
+    "group": "it has no members, and with the last of its offsets nothing is left of it",
+    "transactional_id": "it had no open transaction for transactional.id.expiration.ms",
+    "producer": "it has written nothing there for producer.id.expiration.ms",
+    "records": "they are older than the topic's retention.ms",
+    "delegation_token": "its time is over",
+}

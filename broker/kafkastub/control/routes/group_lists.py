@@ -1,0 +1,114 @@
+"""/v1/groups: all groups, of every type, a page at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.routes.groups import GroupInfo, group_info
+from kafkastub.control.routes.of_groups import loaded
+from kafkastub.control.routes.shapes import LAST_MS, Body, Limit, Offset, iso
+from kafkastub.control.walks import Walks
+
+if TYPE_CHECKING:
+    from kafkastub.coordinator.group import Group
+    from kafkastub.state.broker_state import BrokerState
+
+_SOME = 128
+"""Offsets that are looked at in one go."""
+
+
+class ListedGroup(GroupInfo):
+    """A group, with what has to be looked for where `details` is said."""
+
+    lag: int | None = Field(None, description="of all its committed offsets; of a share group null")
+    next_expiry: str | None = Field(None, description="broker time when the first of its offsets goes; null for never")
+    next_expiry_ms: int | None = None
+
+
+class GroupList(BaseModel):
+    """Groups in the order of their creation."""
+
+    groups: list[ListedGroup]
+    total: int = Field(description="how many fit, listed or not")
+
+
+class GroupListQuery(Body):
+    """Which, and how many."""
+
+    group: str | None = Field(None, description="only the one of that name, if it is there")
+    search: str | None = Field(None, description="only those with this in their name, in any case")
+    type: list[str] = Field([], max_length=10, description="only those of that type; may be given several times")
+    state: list[str] = Field([], max_length=10, description="only those in that state; may be given several times")
+    details: bool = Field(False, description="whether with lag and next expiry")
+    offset: Offset = 0
+    limit: Limit = 1000
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoint."""
+    router = APIRouter(prefix="/groups", tags=["groups"])
+    walks = Walks()
+
+    @router.get("", summary="All groups", response_model_exclude_unset=True)
+    async def list_groups(query: Annotated[GroupListQuery, Query()]) -> GroupList:
+        state = loaded(hosted)
+        listed: list[ListedGroup] = []
+        total = 0
+        async for group in walks.through(_fitting(state, query)):
+            if query.offset <= total < query.offset + query.limit:
+                listed.append(ListedGroup(**group_info(state, group).model_dump()))
+            total += 1
+        for one in listed if query.details else ():
+            async for name, value in walks.through(_details(state, one.group)):
+                setattr(one, name, value)
+        return GroupList(groups=listed, total=total)
+
+    return router
+
+
+def _fitting(state: BrokerState, query: GroupListQuery) -> Iterator[Group | None]:
+    groups = state.coordinator.groups
+    wanted = None if query.search is None else query.search.lower()
+    known = None if query.group is None else groups.get(query.group)
+    for group in list(groups.values()) if query.group is None else [] if known is None else [known]:
+        fits = (
+            (wanted is None or wanted in group.group_id.lower())
+            and (not query.type or group.group_type in query.type)
+            and (not query.state or group.state_name in query.state)
+        )
+        yield group if fits else None
+
+
+def _details(state: BrokerState, group_id: str) -> Iterator[tuple[str, object] | None]:
+    """The fields of a `ListedGroup` that are to be looked for."""
+    from kafkastub.coordinator.expiry import NEVER
+    from kafkastub.state.forecast import next_expiry
+
+    group = state.coordinator.groups.get(group_id)
+    if group is None:
+        return
+    lag = 0
+    for topic, columns in list(state.coordinator.offsets.topics(group_id).items()):
+        known = state.cluster.topic(topic)
+        for number, partition in enumerate(columns.partitions() if known is not None else (), 1):
+            slot = columns.slot(partition)
+            log = None if known is None else state.logs.log(known.topic_id, partition)
+            if slot >= 0 and log is not None:
+                lag += max(log.log_end_offset - columns.offset_epoch_metadata(slot)[0], 0)
+            if not number % _SOME:
+                yield None
+    yield "lag", None if group.group_type == "share" else lag
+    for first in next_expiry(state, group):
+        if first is None:
+            yield None
+        elif first != NEVER and first <= LAST_MS:
+            yield "next_expiry", iso(first)
+            yield "next_expiry_ms", first
+        else:
+            yield "next_expiry", None
+            yield "next_expiry_ms", None

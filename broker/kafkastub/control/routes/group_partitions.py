@@ -1,0 +1,147 @@
+"""/v1/groups/{group}/partitions: each partition that a group reads, or has an offset of, with all that is known of it.
+
+What has an owner and no offset is here as well: `/v1/groups/{group}` lists what is committed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem
+from kafkastub.control.routes.foreseen import why
+from kafkastub.control.routes.groups import moment
+from kafkastub.control.routes.of_groups import loaded
+from kafkastub.control.routes.shapes import Body, Limit, Offset, example, iso
+from kafkawire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from kafkastub.coordinator.group import Group
+    from kafkastub.state.broker_state import BrokerState
+
+
+class GroupPartition(BaseModel):
+    """A partition as a group has it."""
+
+    model_config = example(
+        topic="orders", partition=0, member_id="consumer-1-9f", client_id="shipping-1", offset=17, metadata="",
+        committed="2026-03-01T12:00:00.123Z", committed_ms=1772366400123, pending=False, log_start_offset=0,
+        last_stable_offset=20, log_end_offset=20, lag=3, leader=1, leader_running=True, expires_at=None,
+        expires_at_ms=None, rule="subscribed", why="it stays: a member of the group subscribes to the topic",
+    )  # fmt: skip
+
+    topic: str
+    partition: int
+    member_id: str | None = Field(description="whose it is; null where it is nobody's")
+    client_id: str | None
+    offset: int | None = Field(description="committed; null where none is")
+    metadata: str | None
+    committed: str | None = Field(description="broker time of the commit")
+    committed_ms: int | None
+    pending: bool = Field(description="whether a transaction that is not decided has an offset of it")
+    log_start_offset: int | None = Field(description="null where there is no such partition (any more)")
+    last_stable_offset: int | None = Field(description="how far readers of committed records get")
+    log_end_offset: int | None
+    lag: int | None
+    leader: int | None = Field(description="a node's id; -1 where none leads")
+    leader_running: bool | None
+    expires_at: str | None = Field(description="broker time when the offset goes if nothing happens")
+    expires_at_ms: int | None
+    rule: str | None = Field(description="as in `/v1/groups/{group}`")
+    why: str | None
+
+
+class GroupPartitions(BaseModel):
+    """By topic and partition."""
+
+    partitions: list[GroupPartition]
+    total: int
+
+
+class PartitionsQuery(Body):
+    """Which, and how many."""
+
+    topic: str | None = Field(None, description="only of that topic")
+    offset: Offset = 0
+    limit: Limit = 100
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoint."""
+    router = APIRouter(prefix="/groups", tags=["groups"])
+
+    @router.get("/{group:path}/partitions", summary="Each partition that the group reads, or has an offset of")
+    async def list_partitions(group: str, query: Annotated[PartitionsQuery, Query()]) -> GroupPartitions:
+        state = loaded(hosted)
+        known = state.coordinator.groups.get(group)
+        if known is None:
+            raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
+        owners = owners_of(state, group)
+        places = _places(state, group, owners, query.topic)
+        shown = places[query.offset : query.offset + query.limit]
+        return GroupPartitions(
+            partitions=[_partition(state, known, topic, index, owners.get((topic, index))) for topic, index in shown],
+            total=len(places),
+        )
+
+    return router
+
+
+def owners_of(state: BrokerState, group: str) -> dict[tuple[str, int], tuple[str, str]]:
+    """(member id, client id) by topic and partition: of a share group one of those who may read."""
+    from kafkastub.state.group_views import view
+
+    found = view(state, group)
+    members = () if found is None else found.members.values()
+    return {place: (member.member_id, member.client_id) for member in members for place in member.assigned}
+
+
+def _places(
+    state: BrokerState, group: str, owners: dict[tuple[str, int], tuple[str, str]], topic: str | None
+) -> list[tuple[str, int]]:
+    committed = state.coordinator.offsets.topics(group)
+    found = {(name, index) for name, columns in committed.items() for index in columns.partitions()}
+    return sorted(place for place in found.union(owners) if topic is None or place[0] == topic)
+
+
+def _partition(
+    state: BrokerState, group: Group, topic: str, index: int, owner: tuple[str, str] | None
+) -> GroupPartition:
+    from kafkastub.coordinator.expiry import NEVER
+    from kafkastub.coordinator.foresight import OfTopic
+
+    cluster, offsets = state.cluster, state.coordinator.offsets
+    known = cluster.topic(topic)
+    there = known is not None and index < len(known.partitions)
+    log = state.logs.log(known.topic_id, index) if known is not None else None
+    leader = known.partitions[index].leader if known is not None and there else None
+    columns = offsets.topic(group.group_id, topic)
+    commit, foreseen = None, None
+    if columns is not None and (commit := columns.get(index)) is not None:
+        foreseen = OfTopic(state.coordinator.expiry, group, offsets, topic, columns).at(index, columns.slot(index))
+    at = None if foreseen is None or foreseen.at == NEVER else foreseen.at
+    end = None if log is None else log.log_end_offset
+    return GroupPartition(
+        topic=topic,
+        partition=index,
+        member_id=None if owner is None else owner[0],
+        client_id=None if owner is None else owner[1],
+        offset=None if commit is None else commit.offset,
+        metadata=None if commit is None else commit.metadata,
+        committed=None if commit is None else iso(commit.commit_timestamp),
+        committed_ms=None if commit is None else commit.commit_timestamp,
+        pending=offsets.is_pending(group.group_id, topic, index),
+        log_start_offset=None if log is None else log.log_start_offset,
+        last_stable_offset=None if log is None else log.last_stable_offset,
+        log_end_offset=end,
+        lag=None if end is None or commit is None else max(end - commit.offset, 0),
+        leader=leader,
+        leader_running=None if leader is None else cluster.is_alive(leader),
+        expires_at=None if at is None else moment(at),
+        expires_at_ms=at,
+        rule=None if foreseen is None else foreseen.rule,
+        why=None if foreseen is None else why(foreseen.rule),
+    )

@@ -1,0 +1,82 @@
+"""/v1/holds: all that a test keeps back, in one list: each has its own request that lets it go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.routes.of_groups import loaded
+from kafkastub.control.routes.shapes import example
+from kafkastub.control.walks import Walks
+
+if TYPE_CHECKING:
+    from kafkastub.state.broker_state import BrokerState
+
+_MOST: Final = 1000
+"""Of each kind."""
+
+
+class HeldByFault(BaseModel):
+    """A request that a fault's hold keeps: `/v1/faults/{fault}/release` with `connection`."""
+
+    fault: str
+    api: str
+    version: int
+    connection: int
+    client_id: str | None
+
+
+class HeldRevocation(BaseModel):
+    """A member that has let go of nothing, for all that counts: `/v1/groups/{group}/release-revocation`."""
+
+    group: str
+    member_id: str
+
+
+class HoldList(BaseModel):
+    """What is kept back; 1,000 of each kind at most."""
+
+    model_config = example(
+        requests=[{"fault": "fault-1", "api": "JoinGroup", "version": 9, "connection": 3, "client_id": "shipping-1"}],
+        markers=["shop"], acknowledgements=[], revocations=[],
+    )  # fmt: skip
+
+    requests: list[HeldByFault]
+    markers: list[str] = Field(description="transactional ids: `/v1/transactions/{transactional_id}/release`")
+    acknowledgements: list[str] = Field(description="share groups: `/v1/share-groups/{group}/release-acknowledgements`")
+    revocations: list[HeldRevocation]
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoint."""
+    router = APIRouter(prefix="/holds", tags=["faults"])
+    walks = Walks()
+
+    @router.get("", summary="All that is held: requests, markers, acknowledgements, revocations")
+    async def list_holds() -> HoldList:
+        state = loaded(hosted)
+        requests = [
+            HeldByFault(fault=fault.id, **request._asdict()) for fault in hosted.faults for request in fault.held
+        ]
+        markers = state.transactions.held if state.has_transactions else frozenset()
+        groups = state.sharing.held if state.has_sharing else frozenset()
+        revocations = [one async for one in walks.through(_revocations(state))]
+        return HoldList(
+            requests=requests[:_MOST],
+            markers=sorted(markers)[:_MOST],
+            acknowledgements=sorted(groups)[:_MOST],
+            revocations=revocations[:_MOST],
+        )
+
+    return router
+
+
+def _revocations(state: BrokerState) -> Iterator[HeldRevocation | None]:
+    from kafkastub.state.group_views import held_revocations
+
+    for one in held_revocations(state):
+        yield None if one is None else HeldRevocation(group=one[0], member_id=one[1])

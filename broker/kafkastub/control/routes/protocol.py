@@ -1,0 +1,56 @@
+"""/v1/protocol: the names that other requests take: APIs with the versions that are served, and errors."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.routes.shapes import example
+from kafkastub.handlers.release import served_apis
+from kafkawire.errors import ErrorCode
+
+
+class ApiInfo(BaseModel):
+    """An API that is served."""
+
+    key: int
+    name: str
+    first: int = Field(description="version")
+    last: int = Field(description="version")
+
+
+class ErrorInfo(BaseModel):
+    """An error code."""
+
+    code: int
+    name: str
+
+
+class Protocol(BaseModel):
+    """What there is."""
+
+    model_config = example(
+        apis=[{"key": 8, "name": "OffsetCommit", "first": 2, "last": 10}],
+        errors=[{"code": 16, "name": "NOT_COORDINATOR"}],
+    )
+
+    apis: list[ApiInfo]
+    errors: list[ErrorInfo]
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoint."""
+    router = APIRouter(prefix="/protocol", tags=["journal"])
+
+    @router.get("", summary="The APIs that are served, and the errors that Kafka has")
+    async def protocol() -> Protocol:
+        served = served_apis(hosted.running().config["kafkastub.as.version"])
+        return Protocol(
+            apis=[
+                ApiInfo(key=key, name=key.camel, first=one.first, last=one.last) for key, one in sorted(served.items())
+            ],
+            errors=[ErrorInfo(code=code, name=code.name) for code in ErrorCode],
+        )
+
+    return router

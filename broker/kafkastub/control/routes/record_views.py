@@ -1,0 +1,207 @@
+"""/v1/topics/{name}/…: records looked for, by text or time; one of them as it is, and by an Avro schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field, StrictInt
+
+from kafkastub.control.avro import MOST_SCHEMA, AvroError, Reader
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.problems import Problem, of_kafka
+from kafkastub.control.routes.records import ShownRecord, shown_record
+from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso
+from kafkastub.control.threads import OneAtATime
+from kafkastub.state.partitions import log_of
+from kafkastub.state.records import LogRecord, Stretch, decoded, partition_named, stretch
+from kafkawire.errors import KafkaError
+
+_MOST_SEARCHED: Final = 4 << 20
+"""Bytes of batches, as they are stored, that one request looks through."""
+_MOST_RECORDS: Final = 50_000
+"""Records that one request looks through: a batch may be a thousand times as many bytes once it is unpacked."""
+_MOST_FOUND: Final = 200
+_MOST_READ: Final = 100
+_CUT: Final = 2048
+
+Part = Literal["key", "value"]
+
+
+class SearchQuery(Body):
+    """What, and where."""
+
+    text: Text = Field(min_length=1, description="part of a key, a value, a header; capital letters of ASCII are small")
+    partition: int = Field(0, ge=0)
+    offset: int = Field(0, ge=0)
+    limit: int = Field(50, ge=1, le=_MOST_FOUND)
+
+
+class Found(BaseModel):
+    """Records with the text; keys, values and headers are cut."""
+
+    records: list[ShownRecord]
+    looked: int = Field(description="how many records were looked through")
+    next: int = Field(description="`offset` to go on from; `end` where there is nothing more")
+    end: int
+
+
+class TimeQuery(Body):
+    """When."""
+
+    time: Text = Field(description="ISO 8601 with a time zone, or Unix milliseconds")
+    partition: int = Field(0, ge=0)
+
+
+class AtTime(BaseModel):
+    """The first record from that time on."""
+
+    model_config = example(offset=17, timestamp="2026-03-01T12:00:00.000Z", timestamp_ms=1772366400000)
+
+    offset: int = Field(description="the partition's end where there is none")
+    timestamp: str | None
+    timestamp_ms: int | None
+
+
+class AvroQuery(Body):
+    """Which records, and what they are to be."""
+
+    model_config = body_example(avro_schema='{"type": "string"}', partition=0, offset=17, limit=1, part="value")
+
+    avro_schema: str = Field(max_length=MOST_SCHEMA, description="the schema that they were written with, as JSON")
+    partition: StrictInt = Field(0, ge=0)
+    offset: StrictInt = Field(0, ge=0)
+    limit: StrictInt = Field(1, ge=1, le=_MOST_READ)
+    part: Part = "value"
+
+
+class AvroRecord(BaseModel):
+    """A record's key or value."""
+
+    offset: int
+    content: Any = Field(description="as JSON has it; null where it is null, or is not of the schema")
+    schema_id: int | None = Field(description="where Confluent's prefix stands before it")
+    error: str | None = Field(description="why it is not of the schema")
+
+
+class AvroRecords(BaseModel):
+    """Records by a schema."""
+
+    model_config = example(records=[{"offset": 17, "content": "sent", "schema_id": None, "error": None}])
+
+    records: list[AvroRecord]
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoints."""
+    router = APIRouter(prefix="/topics", tags=["topics"])
+    thread = OneAtATime()
+
+    def of(name: str, partition: int, offset: int, most_bytes: int = 1) -> Stretch:
+        try:
+            return stretch(hosted.running().state, name, partition, offset, committed=False, most_bytes=most_bytes)
+        except KafkaError as error:
+            raise of_kafka(error, f"topic {name!r}") from None
+
+    @router.get("/{name}/search", summary="Records of a partition with a text in them, as far as one request looks")
+    async def search(name: str, query: Annotated[SearchQuery, Query()]) -> Found:
+        found = of(name, query.partition, query.offset, _MOST_SEARCHED)
+        return await thread.run(lambda: _searched(found, query.text, query.limit))
+
+    @router.get("/{name}/offset", summary="Where in a partition the records from a time on begin")
+    async def at_time(name: str, query: Annotated[TimeQuery, Query()]) -> AtTime:
+        moment = _moment(query.time)
+        state = hosted.running().state
+        try:
+            log = log_of(state, partition_named(state, name, query.partition), query.partition)
+            place = log.offset_for_timestamp(moment)
+        except KafkaError as error:
+            raise of_kafka(error, f"topic {name!r}") from None
+        if place is None:
+            return AtTime(offset=log.high_watermark, timestamp=None, timestamp_ms=None)
+        return AtTime(offset=place.offset, timestamp=iso(place.timestamp), timestamp_ms=place.timestamp)
+
+    @router.get(
+        "/{name}/partitions/{partition}/records/{offset}/{part}",
+        summary="The key or the value of one record, its bytes as they are",
+        response_class=Response,
+        responses={200: {"content": {"application/octet-stream": {}}}},
+    )
+    async def raw(name: str, partition: int, offset: int, part: Part) -> Response:
+        found = of(name, max(0, partition), max(0, offset))
+        record = await thread.run(lambda: next(decoded(found, committed=False), None))
+        content = None if record is None else getattr(record, part)
+        if record is None or record.offset != offset or record.partition != partition:
+            raise Problem(404, f"{name}-{partition} has no record at offset {offset}")
+        if content is None:
+            raise Problem(404, f"the {part} of the record at offset {offset} of {name}-{partition} is null")
+        headers = {"content-disposition": f'attachment; filename="{name}-{partition}-{offset}.{part}"'}
+        return Response(content, media_type="application/octet-stream", headers=headers)
+
+    @router.post("/{name}/avro", summary="Keys or values of a partition's records, read by an Avro schema")
+    async def avro(name: str, body: AvroQuery) -> AvroRecords:
+        found = of(name, body.partition, body.offset, 1 << 20)
+        try:
+            return await thread.run(lambda: _by_schema(found, body))
+        except AvroError as error:
+            raise Problem(400, f"avro_schema is refused: {error}") from None
+        except ImportError:
+            raise Problem(501, "Avro needs fastavro: pip install 'kafkastub[control]'") from None
+
+    return router
+
+
+def _searched(found: Stretch, text: str, limit: int) -> Found:
+    wanted = text.encode().lower()
+    records: list[ShownRecord] = []
+    following = found.end if not found.batches else min(found.batches[-1].last_offset + 1, found.end)
+    looked = 0
+    for record in decoded(found, committed=False):
+        if len(records) == limit or looked == _MOST_RECORDS:
+            following = record.offset
+            break
+        looked += 1
+        if any(wanted in part.lower() for part in _parts(record)):
+            records.append(shown_record(record, _CUT))
+    return Found(records=records, looked=looked, next=following, end=found.end)
+
+
+def _parts(record: LogRecord) -> Iterator[bytes]:
+    yield record.key or b""
+    yield record.value or b""
+    for name, value in record.headers:
+        yield name.encode()
+        yield value or b""
+
+
+def _by_schema(found: Stretch, body: AvroQuery) -> AvroRecords:
+    reader = Reader(body.avro_schema)
+    records: list[AvroRecord] = []
+    for record in decoded(found, committed=False):
+        if len(records) == body.limit:
+            break
+        content = getattr(record, body.part)
+        read: Any = None
+        schema_id = error = None
+        if content is not None:
+            try:
+                read, schema_id = reader.read(content)
+            except AvroError as wrong:
+                error = str(wrong)
+        records.append(AvroRecord(offset=record.offset, content=read, schema_id=schema_id, error=error))
+    return AvroRecords(records=records)
+
+
+def _moment(text: str) -> int:
+    """Unix milliseconds. Raises Problem."""
+    if text.lstrip("-").isascii() and text.lstrip("-").isdigit() and len(text) < 18:
+        return int(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise Problem(400, f"time={text!r} is refused: ISO 8601 with a time zone is wanted, or Unix milliseconds")
+    return int(moment.timestamp() * 1000)

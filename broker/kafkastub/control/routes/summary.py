@@ -1,0 +1,138 @@
+"""/v1/summary: how much there is of everything, in one answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.routes.shapes import example
+from kafkastub.control.walks import Walks
+from kafkastub.version import __version__
+
+if TYPE_CHECKING:
+    from kafkastub.metadata import Topic
+    from kafkastub.state.broker_state import BrokerState
+
+
+class GroupCount(BaseModel):
+    """Groups of one type in one state."""
+
+    type: str = Field(description="classic, consumer, share or streams")
+    state: str
+    count: int
+
+
+class Summary(BaseModel):
+    """How much there is."""
+
+    model_config = example(
+        version="0.1.0", profile="kips", bootstrap_servers="127.0.0.1:9092", topics=3, internal_topics=1, partitions=9,
+        leaderless=0, records=1200, size_bytes=96000, groups=1,
+        group_states=[{"type": "classic", "state": "Stable", "count": 1}], offsets=3, transactions=0,
+        open_transactions=0, nodes=1, nodes_running=1, connections=4, faults=0, held=0, snapshots=0, chaos=False,
+        requests=5120, journal_entries=5120, now_ms=1772366400000, frozen=True,
+    )  # fmt: skip
+
+    version: str
+    profile: str
+    bootstrap_servers: str
+    topics: int = Field(description="without those of the broker itself")
+    internal_topics: int
+    partitions: int = Field(description="of all topics")
+    leaderless: int = Field(description="partitions that no node leads")
+    records: int = Field(description="offsets from the start to the end of all partitions, internal ones left out")
+    size_bytes: int = Field(description="of their batches")
+    groups: int
+    group_states: list[GroupCount]
+    offsets: int = Field(description="committed ones")
+    transactions: int = Field(description="transactional ids")
+    open_transactions: int
+    nodes: int
+    nodes_running: int
+    connections: int
+    faults: int
+    held: int = Field(description="requests that faults hold")
+    snapshots: int
+    chaos: bool
+    requests: int | None = Field(description="that ever were; null where no journal is kept")
+    journal_entries: int | None = Field(description="that are still there")
+    now_ms: int
+    frozen: bool
+
+
+def routes(hosted: Hosted) -> APIRouter:
+    """The endpoint."""
+    router = APIRouter(tags=["health"])
+    walks = Walks()
+
+    @router.get("/summary", summary="How much there is of everything")
+    async def summary() -> Summary:
+        topics = await _of_topics(hosted, walks)
+        broker = hosted.running()
+        state, ring = broker.state, broker.observer.ring
+        nodes = state.cluster.nodes.values()
+        faults = list(hosted.faults)
+        return Summary(
+            version=__version__,
+            profile=state.profile.name,
+            bootstrap_servers=broker.bootstrap_servers,
+            **topics,
+            **_of_groups(hosted),
+            **_of_transactions(hosted),
+            nodes=len(nodes),
+            nodes_running=sum(node.alive for node in nodes),
+            connections=broker.connections[0],
+            faults=len(faults),
+            held=sum(len(fault.held) for fault in faults),
+            snapshots=len(hosted.snapshots),
+            chaos=hosted.chaos.running,
+            requests=None if ring is None else ring.total,
+            journal_entries=None if ring is None else len(ring),
+            now_ms=broker.clock.broker_ms(),
+            frozen=broker.clock.frozen,
+        )
+
+    return router
+
+
+async def _of_topics(hosted: Hosted, walks: Walks) -> dict[str, Any]:
+    state = hosted.running().state
+    topics = list(state.cluster.topics.values())
+    found = Counter(partitions=0, leaderless=0, records=0, size_bytes=0)
+    async for one in walks.through(_figures(state, topic) for topic in topics):
+        found.update(one)
+    internal = sum(topic.internal for topic in topics)
+    return {"topics": len(topics) - internal, "internal_topics": internal, **found}
+
+
+def _figures(state: BrokerState, topic: Topic) -> dict[str, int]:
+    logs = [] if topic.internal else list(state.logs.of_topic(topic.topic_id))
+    return {
+        "partitions": len(topic.partitions),
+        "leaderless": sum(each.leader < 0 for each in topic.partitions),
+        "records": sum(log.log_end_offset - log.log_start_offset for log in logs),
+        "size_bytes": sum(log.size for log in logs),
+    }
+
+
+def _of_groups(hosted: Hosted) -> dict[str, Any]:
+    coordinator = hosted.running().state.coordinator
+    counts = Counter((group.group_type, group.state_name) for group in coordinator.groups.values())
+    listed = [GroupCount(type=kind, state=state, count=count) for (kind, state), count in sorted(counts.items())]
+    return {"groups": len(coordinator.groups), "group_states": listed, "offsets": coordinator.offsets.count}
+
+
+def _of_transactions(hosted: Hosted) -> dict[str, Any]:
+    state = hosted.running().state
+    if not state.has_transactions:
+        return {"transactions": 0, "open_transactions": 0}
+    found = state.transactions.coordinator.transactions.values()
+    going_on = ("Ongoing", "PrepareCommit", "PrepareAbort")
+    return {
+        "transactions": len(found),
+        "open_transactions": sum(one.metadata.state.camel in going_on for one in found),
+    }

@@ -1,0 +1,224 @@
+"""/v1/groups a page at a time, their partitions, and what stands between members and records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from time import perf_counter_ns
+from typing import Any
+
+import pytest
+
+from kafkastub import KafkaStub
+from kafkastub.client import Client
+from kafkastub.client.groups import commit
+from kafkastub.control import fetching
+from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafkawire.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from tests.control.conftest import Http, commit_for
+from tests.stub.consumers import AT_ONCE, Player, rounds
+
+DAY_MS = 86_400_000
+
+
+@pytest.fixture
+def stub() -> Iterator[KafkaStub]:
+    with KafkaStub(topics={"orders": 2}, config=AT_ONCE, control_port=0) as stub:
+        stub.clock.freeze()
+        yield stub
+
+
+@pytest.fixture
+def player(stub: KafkaStub) -> Iterator[Callable[[str], Player]]:
+    """Makes members of group g that are closed at the end."""
+    made = []
+
+    def make(member_id: str) -> Player:
+        made.append(Player(stub, member_id))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+# -- the list ----------------------------------------------------------------------------------------------------
+
+
+def committed(member: Player, offset: int) -> None:
+    """The member commits partition 0 of orders."""
+    partitions = [OffsetCommitRequestPartition(0, offset, -1, "")]
+    topics = [OffsetCommitRequestTopic(name="orders", partitions=partitions)]
+    request = OffsetCommitRequest("g", member.epoch, member.member_id, None, -1, topics)
+    member._client.ask_coordinator("g", request, version=9)
+
+
+def fetched(stub: KafkaStub, partition: int, session_epoch: int = -1) -> None:
+    """The client of member one asks for a partition of orders."""
+    with Client(stub.bootstrap_servers, client_id="client-one") as client:
+        topics = [FetchTopic(topic="orders", partitions=[FetchPartition(partition=partition, fetch_offset=0)])]
+        client.ask(FetchRequest(topics=topics, session_epoch=session_epoch), version=12)
+
+
+def names(found: Any) -> list[str]:
+    return [one["group"] for one in found["groups"]]
+
+
+def test_a_page_of_those_that_fit(stub: KafkaStub, http: Http) -> None:
+    for number in range(5):
+        commit_for(stub, f"Group-{number}")
+    commit_for(stub, "other")
+    page = http.good("GET", "/v1/groups", search="group", offset=1, limit=2)
+    assert (names(page), page["total"]) == (["Group-1", "Group-2"], 5)
+    assert names(http.good("GET", "/v1/groups", group="other")) == ["other"]
+    assert names(http.good("GET", "/v1/groups", group="nobody's")) == []
+    assert http.good("GET", "/v1/groups", state="Stable") == {"groups": [], "total": 0}
+    assert http.good("GET", "/v1/groups", type=["classic", "share"])["total"] == 6
+    assert http.refusal("GET", "/v1/groups", offset=-1).startswith("offset=")
+
+
+def test_details_are_lag_and_the_next_expiry(stub: KafkaStub, http: Http) -> None:
+    for _ in range(3):
+        stub.produce("orders", value="x", partition=0)
+    now = stub.clock.now_ms()
+    commit_for(stub, "behind", 1)
+    stub.clock.advance(hours=1)
+    with Client(stub.bootstrap_servers) as client:
+        commit(client, "behind", {("orders", 1): 0})
+    (one,) = http.good("GET", "/v1/groups", details="true")["groups"]
+    assert (one["lag"], one["next_expiry_ms"]) == (2, now + 7 * DAY_MS)
+    (plain,) = http.good("GET", "/v1/groups")["groups"]
+    assert "lag" not in plain
+
+
+# -- partitions --------------------------------------------------------------------------------------------------
+
+
+def test_partitions_with_an_offset_or_an_owner(stub: KafkaStub, http: Http, player: Callable[[str], Player]) -> None:
+    one = player("one")
+    rounds(one)
+    committed(one, 5)
+    page = http.good("GET", "/v1/groups/g/partitions")
+    first, second = page["partitions"]
+    assert page["total"] == 2
+    assert (first["member_id"], first["client_id"], first["offset"], first["lag"]) == ("one", "client-one", 5, 0)
+    assert (first["rule"], first["expires_at"], first["pending"]) == ("subscribed", None, False)
+    assert (second["offset"], second["rule"], second["leader"], second["leader_running"]) == (None, None, 1, True)
+    assert [each["partition"] for each in http.good("GET", "/v1/groups/g/partitions", offset=1)["partitions"]] == [1]
+    assert http.good("GET", "/v1/groups/g/partitions", topic="other")["total"] == 0
+    assert http.get("/v1/groups/none/partitions")[0] == 404
+
+
+def test_when_each_offset_expires(stub: KafkaStub, http: Http) -> None:
+    commit_for(stub, "left/alone")
+    (one,) = http.good("GET", "/v1/groups/left/alone/partitions")["partitions"]
+    assert (one["rule"], one["expires_at_ms"]) == ("simple", stub.clock.now_ms() + 7 * DAY_MS)
+    (listed,) = http.good("GET", "/v1/groups/left/alone")["offset_list"]
+    assert (listed["expires_at"], listed["rule"], listed["why"]) == (one["expires_at"], one["rule"], one["why"])
+
+
+# -- findings ----------------------------------------------------------------------------------------------------
+
+
+def findings(http: Http, group: str = "g") -> list[tuple[str, str]]:
+    found = http.good("GET", f"/v1/groups/{group}/findings")
+    assert found["group"] == group
+    return [(one["level"], one["sentence"]) for one in found["findings"]]
+
+
+def test_without_members_nobody_asks(stub: KafkaStub, http: Http) -> None:
+    commit_for(stub, "g", 0)
+    ((level, sentence),) = findings(http)
+    assert (level, "no members" in sentence) == ("stop", True)
+    assert http.get("/v1/groups/none/findings")[0] == 404
+
+
+def test_who_has_read_all_is_in_order(http: Http, player: Callable[[str], Player]) -> None:
+    rounds(player("one"))
+    assert findings(http) == [
+        ("fine", "The group is Stable, with 1 member."),
+        ("fine", "It has committed all that there is: nothing is left to read."),
+    ]
+
+
+def test_who_does_not_ask_is_named(stub: KafkaStub, http: Http, player: Callable[[str], Player]) -> None:
+    rounds(player("one"))
+    stub.produce("orders", value="x", partition=0)
+    level, sentence = findings(http)[0]
+    assert level == "stop"
+    assert sentence.startswith("client-one has not asked for orders-0, as far as the journal goes back")
+
+
+def test_faults_that_members_meet(stub: KafkaStub, http: Http, player: Callable[[str], Player]) -> None:
+    rounds(player("one"))
+    stub.faults.add(api="Fetch", error="NOT_LEADER_OR_FOLLOWER", name="theirs", topic="orders")
+    stub.faults.add(api="Fetch", error="NOT_LEADER_OR_FOLLOWER", name="another's", client_id="other-*")
+    stub.faults.add(api="Fetch", delay_ms=5, name="short")
+    stub.faults.add(api="Produce", drop="before", name="producers'")
+    found = [sentence for level, sentence in findings(http) if level == "look"]
+    assert found == ["Fault 'theirs' is about what its members ask; 0 requests met it so far."]
+    stub.chaos.start(1)
+    assert ("look", "Chaos is on, with seed 1.") in findings(http)
+
+
+def test_a_revocation_that_others_wait_for(stub: KafkaStub, http: Http, player: Callable[[str], Player]) -> None:
+    one, two = player("one"), player("two")
+    rounds(one)
+    http.good("POST", "/v1/groups/g/hold-revocation", {"member": "one"})
+    two.beat()
+    one.beat()
+    found = "\n".join(sentence for _, sentence in findings(http))
+    assert "The group is Reconciling" in found
+    assert "Member client-one (one) is held" in found
+    assert "has not let go of orders-1 yet" in found
+
+
+def test_an_open_transaction_and_an_offset_that_is_not_in_the_log(stub: KafkaStub, http: Http) -> None:
+    commit_for(stub, "g", 42)
+    http.good("POST", "/v1/hanging-transactions", {"topic": "orders", "partition": 0})
+    found = dict.fromkeys(sentence for _, sentence in findings(http))
+    assert any("is not in the log" in sentence for sentence in found)
+    assert any("get no further than 0: a transaction is open" in sentence for sentence in found)
+
+
+def test_a_partition_without_a_leader(http: Http, player: Callable[[str], Player], stub: KafkaStub) -> None:
+    rounds(player("one"))
+    http.good("POST", "/v1/nodes/1/stop")
+    assert ("stop", "No node is running: nobody answers.") in findings(http)
+
+
+def test_who_asks_and_what_comes_of_it(stub: KafkaStub, http: Http, player: Callable[[str], Player]) -> None:
+    rounds(player("one"))
+    stub.produce("orders", value="x", partition=0)
+    stub.produce("orders", value="x", partition=1)
+    fetched(stub, 0)
+    told = [sentence for _, sentence in findings(http)]
+    assert (
+        "client-one has not asked for orders-1, as far as the journal goes back: it has not begun, or paused." in told
+    )
+    assert any(sentence.startswith("client-one asks for orders-0 right now") for sentence in told)
+    stub.faults.add(api="Fetch", error="NOT_LEADER_OR_FOLLOWER", times=1)
+    fetched(stub, 0)
+    assert ("stop", "client-one asks for orders-0 and is answered NOT_LEADER_OR_FOLLOWER.") in findings(http)
+
+
+def test_within_a_fetch_session_all_is_asked_for(stub: KafkaStub, http: Http, player: Callable[[str], Player]) -> None:
+    rounds(player("one"))
+    stub.produce("orders", value="x", partition=1)
+    fetched(stub, 0, session_epoch=0)
+    told = [sentence for _, sentence in findings(http)]
+    assert any(sentence.startswith("client-one asks for orders-1 right now") for sentence in told)
+
+
+def test_who_has_not_asked_for_long(
+    stub: KafkaStub, http: Http, player: Callable[[str], Player], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rounds(player("one"))
+    stub.produce("orders", value="x", partition=0)
+    fetched(stub, 0)
+    monkeypatch.setattr(fetching, "perf_counter_ns", lambda: perf_counter_ns() + 60_000_000_000)
+    ((_, sentence), *_) = findings(http)
+    assert sentence == "client-one has not asked for orders-0 for 60 s: it has paused, or is busy with what it has."

@@ -1,0 +1,61 @@
+"""`make pictures`: docs/pictures, each view of the page, light and dark.
+
+python -m tests.page.pictures [--to DIRECTORY] [NAME …]    those views, all by default
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import Browser
+
+from tests.page.chromium import running_chromium
+from tests.page.scenes import Shop
+from tests.page.screen import PHONE, Screen, Theme
+from tests.page.views import VIEWS
+
+PICTURES: Final = Path(__file__).parent.parent.parent / "docs" / "pictures"
+SIZE: Final = (1200, 760)
+THEMES: Final[tuple[Theme, ...]] = ("light", "dark")
+ON_A_PHONE: Final = ("overview", "groups", "group", "records")
+
+
+def take(browser: Browser, shop: Shop, directory: Path, names: Sequence[str] = ()) -> list[Path]:
+    """Write the pictures of these views. Raises AssertionError where the page complains about something."""
+    directory.mkdir(parents=True, exist_ok=True)
+    made: list[Path] = []
+    for theme in THEMES:
+        with Screen(browser, SIZE, theme) as screen:
+            for name in names or VIEWS:
+                screen.open(shop.url, VIEWS[name])
+                made.append(_take(screen, directory / f"{name}-{theme}.png"))
+            screen.check()
+    with Screen(browser, PHONE) as screen:
+        for name in ON_A_PHONE:
+            if name in (names or VIEWS):
+                screen.open(shop.url, VIEWS[name])
+                made.append(_take(screen, directory / f"{name}-phone.png"))
+        screen.check()
+    return made
+
+
+def _take(screen: Screen, path: Path) -> Path:
+    screen.page.screenshot(path=path, animations="disabled", caret="hide")
+    return path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.page.pictures")
+    parser.add_argument("--to", type=Path, default=PICTURES, metavar="DIRECTORY")
+    parser.add_argument("names", nargs="*", choices=[*VIEWS, []], metavar="NAME")
+    given = parser.parse_args()
+    with Shop() as shop, running_chromium() as browser:
+        for path in take(browser, shop, given.to, given.names):
+            print(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,258 @@
+"""What happens on a broker is seen on the page, before one's eyes and without loading it again.
+
+What is pressed there is done. Real clients are on the one side, a real browser on the other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from playwright.sync_api import Locator, expect
+
+from kafkastub.client import Client
+from kafkastub.client.groups import commit, offsets
+from tests.page.scenes import PAYMENT, QUIETLY, Asking, Reader, payment
+from tests.page.screen import Screen
+from tests.process.serving import Controlled
+from tests.waiting import SECONDS, until
+
+MS = SECONDS * 1000
+CONFIG = ("group.initial.rebalance.delay.ms=0", "log.message.timestamp.after.max.ms=4611686018427387904")
+
+
+@pytest.fixture
+def process() -> Iterator[Controlled]:
+    with Controlled("--topic", "orders:1", "--config", *CONFIG) as process:
+        yield process
+
+
+@pytest.fixture
+def ask(process: Controlled) -> Iterator[Asking]:
+    ask = Asking(process.url)
+    yield ask
+    ask.close()
+
+
+def produce(process: Controlled, count: int, topic: str = "orders") -> None:
+    producer = Producer({**QUIETLY, "bootstrap.servers": process.servers, "linger.ms": 0})
+    for number in range(count):
+        producer.produce(topic, f"order {number}".encode(), partition=0)
+    assert producer.flush(SECONDS) == 0
+
+
+def figure(screen: Screen, title: str) -> Locator:
+    """A large number with its title."""
+    return screen.page.locator("main .figure", has_text=re.compile(f"^{title}"))
+
+
+def test_a_group_falls_behind_and_catches_up_before_ones_eyes(process: Controlled, screen: Screen) -> None:
+    reader = Reader(process.servers, "billing", ["orders"], "billing-1")
+    ask = Asking(process.url)
+    try:
+        produce(process, 3)
+        ask("GET", "/v1/groups/billing/wait", members=1, lag=0, timeout=60)
+        screen.open(process.url, "groups/billing")
+        expect(figure(screen, "Lag")).to_contain_text("0", timeout=MS)
+        reader.pause()
+        produce(process, 25)
+        expect(figure(screen, "Lag")).to_contain_text("25", timeout=MS)
+        screen.open(process.url, "groups")
+        expect(screen.row("billing")).to_contain_text("25")
+        reader.go_on()
+        expect(screen.row("billing")).not_to_contain_text("25", timeout=MS)
+        screen.open(process.url, "groups/billing")
+        expect(figure(screen, "Lag")).to_contain_text("0", timeout=MS)
+        screen.link("Partitions and offsets").click()
+        expect(screen.row("orders-0", "billing-1")).to_contain_text("28", timeout=MS)
+    finally:
+        reader.close()
+        ask.close()
+
+
+def test_a_fault_is_added_by_the_form_and_the_clients_retry_is_seen(process: Controlled, screen: Screen) -> None:
+    consumer = Consumer({**QUIETLY, "bootstrap.servers": process.servers, "group.id": "billing", "client.id": "payer"})
+    consumer.commit(offsets=[TopicPartition("orders", 0, 1)], asynchronous=False)
+    screen.open(process.url, "faults")
+    form = screen.page.get_by_role("form", name="Add a fault")
+    screen.field("API", form).select_option("OffsetCommit")
+    screen.field("Group", form).fill("billing")
+    screen.field("What", form).select_option(label="Answer with an error")
+    screen.field("Error", form).select_option("COORDINATOR_LOAD_IN_PROGRESS")
+    screen.field("Times", form).fill("1")
+    screen.field("Name", form).fill("loading")
+    form.get_by_role("button", name=re.compile("^Add")).click()
+    rule = screen.row("loading", "COORDINATOR_LOAD_IN_PROGRESS")
+    expect(rule).to_contain_text("0 of 0", timeout=MS)
+    consumer.commit(offsets=[TopicPartition("orders", 0, 2)], asynchronous=False)  # librdkafka tries again by itself
+    consumer.close()
+    expect(rule).to_contain_text("1 of", timeout=MS)
+    screen.open(process.url, "journal?api=OffsetCommit&group=billing")
+    expect(screen.row("OffsetCommit", "COORDINATOR_LOAD_IN_PROGRESS")).to_be_visible(timeout=MS)
+    answers = screen.page.get_by_role("row").filter(has_text="OffsetCommit").all_inner_texts()
+    assert ["ok" in text for text in answers] == [True, False, True], (
+        "the newest first: tried again, refused, the first"
+    )
+
+
+def test_an_offsets_end_is_foreseen_the_clock_moved_and_the_offset_gone(
+    process: Controlled, ask: Asking, screen: Screen
+) -> None:
+    ask("POST", "/v1/clock/freeze")
+    with Client(process.servers) as client:
+        commit(client, "nightly", {("orders", 0): 0})
+        screen.open(process.url, "clock")
+        row = screen.row("nightly", "orders")
+        expect(row).to_contain_text("in 7 d", timeout=MS)
+        assert offsets(client, "nightly")
+        screen.button("Advance by 1 day", screen.page.get_by_role("banner")).click()
+        expect(row).to_contain_text("in 6 d", timeout=MS)
+        row.get_by_role("button", name=re.compile("^Advance until")).click()
+        screen.sees("Nothing expires")
+        until(lambda: not offsets(client, "nightly"), "an offset that is gone")
+    screen.open(process.url, "groups")
+    expect(screen.page.get_by_role("link", name="nightly")).to_have_count(0, timeout=MS)
+
+
+def test_a_hold_is_seen_and_released_by_a_click(process: Controlled, ask: Asking, screen: Screen) -> None:
+    ask("POST", "/v1/faults", {"name": "gate", "api": "Produce", "hold": "before"})
+    delivered: list[object] = []
+    producer = Producer({**QUIETLY, "bootstrap.servers": process.servers, "client.id": "loader", "linger.ms": 0})
+    producer.produce("orders", b"held", on_delivery=lambda error, message: delivered.append(error))
+    screen.open(process.url, "faults")
+    held = screen.row("Produce", "loader", "gate")
+    expect(held).to_be_visible(timeout=MS)
+    assert not producer.poll(0)
+    assert not delivered
+    held.get_by_role("button", name=re.compile("Release")).click()
+    assert producer.flush(SECONDS) == 0
+    assert delivered == [None]
+    screen.sees("Nothing is held")
+
+
+def test_records_come_before_ones_eyes_and_are_read_by_a_schema(
+    process: Controlled, ask: Asking, screen: Screen
+) -> None:
+    screen.open(process.url, "topics/orders/records?partition=0")
+    screen.sees("no records")
+    key, value = payment(0)
+    producer = Producer({**QUIETLY, "bootstrap.servers": process.servers, "linger.ms": 0})
+    producer.produce("orders", value, key, headers=[("trace", b"4bf92f")])
+    assert producer.flush(SECONDS) == 0
+    row = screen.row("4700")
+    expect(row).to_be_visible(timeout=MS)
+    row.click()
+    record = screen.page.get_by_role("complementary", name="Record")
+    expect(record).to_contain_text("trace", timeout=MS)
+    record.get_by_text("Avro").last.click()
+    screen.field("Avro schema", record).fill(json.dumps(PAYMENT))
+    screen.button("Read by it", record).click()
+    expect(record).to_contain_text(re.compile(r'"amount":\s*12\.5'), timeout=MS)
+    expect(record).to_contain_text('"EUR"')
+    address = screen.page.url
+    screen.open(process.url, "overview")
+    screen.page.goto(address)
+    expect(screen.page.get_by_role("complementary", name="Record")).to_contain_text("trace", timeout=MS)
+
+
+def test_a_request_is_read_field_by_field_beside_its_bytes(process: Controlled, ask: Asking, screen: Screen) -> None:
+    with Client(process.servers, client_id="committer") as client:
+        commit(client, "billing", {("orders", 0): 4711})
+    screen.open(process.url, "journal?api=OffsetCommit")
+    screen.row("OffsetCommit", "committer").click()
+    field = screen.page.get_by_role("treeitem").filter(has_text="committed_offset").first
+    expect(field).to_contain_text("4711", timeout=MS)
+    field.click()
+    marked = screen.page.locator(".hex-bytes .marked")
+    expect(marked).to_have_text(["00", "00", "00", "00", "00", "00", "12", "67"], timeout=MS)
+    screen.page.locator(".hex-bytes").get_by_text("62", exact=True).first.click()  # the b of "billing"
+    expect(screen.page.locator("[role=treeitem][aria-selected=true]")).to_contain_text("group_id", timeout=MS)
+    expect(marked).to_have_count(len("billing") + 1)
+
+
+def test_a_node_is_stopped_and_started(screen: Screen) -> None:
+    with Controlled("--nodes", "2", "--topic", "orders:2") as process:
+        screen.open(process.url, "nodes")
+        row = screen.row("127.0.0.1").first
+        row.get_by_role("button", name=re.compile("^Stop")).click()
+        confirm = screen.page.get_by_role("dialog").get_by_role("button", name=re.compile("^Stop"))
+        if confirm.count():
+            confirm.click()
+        start = screen.button(re.compile("^Start"))
+        expect(start.first).to_be_visible(timeout=MS)
+        ask = Asking(process.url)
+        assert sorted(one["running"] for one in ask("GET", "/v1/nodes")["nodes"]) == [False, True]
+        start.first.click()
+        until(lambda: all(one["running"] for one in ask("GET", "/v1/nodes")["nodes"]), "a node that has started")
+        ask.close()
+
+
+def test_what_is_refused_is_told_in_the_servers_words(process: Controlled, screen: Screen) -> None:
+    screen.open(process.url, "faults")
+    form = screen.page.get_by_role("form", name="Add a fault")
+    screen.field("Versions", form) if screen.field("Versions", form).count() else None
+    screen.field("Times", form).fill("0")
+    form.get_by_role("button", name=re.compile("^Add")).click()
+    screen.sees(re.compile("times.*(refused|greater|at least|wanted)"))
+    screen.complaints = [each for each in screen.complaints if "400" not in each]
+
+
+def test_a_page_that_is_hidden_asks_for_nothing(process: Controlled, screen: Screen) -> None:
+    """Another tab is in front: the stream ends, and however busy the broker is, it is not asked."""
+    screen.open(process.url, "groups")
+    expect(screen.page.get_by_role("status", name=re.compile("kept up to date|Live"))).to_be_visible(timeout=MS)
+    screen.page.evaluate(
+        "Object.defineProperty(document, 'hidden', {value: true, configurable: true});"
+        "Object.defineProperty(document, 'visibilityState', {value: 'hidden', configurable: true});"
+        "document.dispatchEvent(new Event('visibilitychange'))"
+    )
+    screen.sees("Paused")
+    before = len(screen.asked)
+    with Client(process.servers) as client:
+        for number in range(50):
+            commit(client, "late", {("orders", 0): number})
+    screen.page.wait_for_timeout(700)
+    assert len(screen.asked) == before
+    screen.page.evaluate(
+        "Object.defineProperty(document, 'hidden', {value: false, configurable: true});"
+        "Object.defineProperty(document, 'visibilityState', {value: 'visible', configurable: true});"
+        "document.dispatchEvent(new Event('visibilitychange'))"
+    )
+    screen.sees("late")
+
+
+def test_the_broker_goes_and_comes_back_and_the_page_says_so(screen: Screen) -> None:
+    with Controlled("--topic", "orders:1") as process:
+        screen.open(process.url, "groups")
+    screen.sees(re.compile("Disconnected|does not answer"))
+    screen.complaints = [each for each in screen.complaints if "ERR_" not in each]
+
+
+def test_keys_lead_everywhere(process: Controlled, ask: Asking, screen: Screen) -> None:
+    for number in range(60):
+        ask("POST", "/v1/topics", {"name": f"topic-{number:02}", "partitions": 1})
+    screen.open(process.url, "overview")
+    screen.page.keyboard.press("g")
+    screen.page.keyboard.press("t")
+    screen.ready("topics")
+    grid = screen.page.get_by_role("grid")
+    grid.focus()
+    screen.page.keyboard.press("End")
+    screen.page.keyboard.press("Home")
+    screen.page.keyboard.press("ArrowDown")
+    screen.page.keyboard.press("PageDown")
+    chosen = grid.get_attribute("aria-activedescendant")
+    assert chosen
+    name = screen.page.locator(f"[id='{chosen}']").get_by_role("link").inner_text()
+    screen.page.keyboard.press("Enter")
+    expect(screen.page.get_by_role("heading", level=1)).to_have_text(name, timeout=MS)
+    screen.page.go_back()
+    screen.ready("topics")
+    screen.page.keyboard.press("/")
+    screen.page.keyboard.type("topic-33")
+    expect(screen.row("topic-33")).to_be_visible(timeout=MS)
+    expect(screen.page.get_by_role("link", name="topic-32")).to_have_count(0, timeout=MS)
+    assert "topic-33" in screen.page.url, "what is looked for is part of the address"
