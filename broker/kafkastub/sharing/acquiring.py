@@ -66,6 +66,13 @@ def acquire(
     """See SharePartition.acquire."""
     if not state.is_active or max_records <= 0 or not batches or batches[-1].last_offset < state.start_offset:
         return []
+    locked_until = timer_ms + settings.record_lock_duration_ms
+    if len(batches) == 1 and fetch_offset == batches[0].base_offset and not aborted and state.gap_start is None:
+        first, last, *_ = batches[0]
+        most_locks = settings.partition_max_record_locks
+        only = _only(state, member_id, first, last, max_records, locked_until, most_locks)
+        if only is not None:
+            return only
     most, last = _limits(state, settings, fetch_offset, max_records, batches[-1].last_offset)
     if most <= 0:
         return []
@@ -73,7 +80,6 @@ def acquire(
     batches_in_flight = state.in_flight.batches
     if fetch_offset < first and batches_in_flight:
         _archive_stale(state, fetch_offset, first)
-    locked_until = timer_ms + settings.record_lock_duration_ms
     fresh = _Fresh(member_id, mode == RECORD_LIMIT, batch_size, batches, locked_until)
     overlapping: Sequence[InFlightBatch] = ()
     if not batches_in_flight:
@@ -93,6 +99,24 @@ def acquire(
         if aborted:
             return _without_aborted(state, acquired, batches, aborted)
     return acquired
+
+
+def _only(
+    state: PartitionState, member_id: str, first: int, last: int, max_records: int, locked_until: int, most_locks: int
+) -> list[Acquired] | None:
+    """Acquire `first` to `last`, all there is of a batch of the log, if that is all new, and not too much.
+
+    None where more has to be looked at: then nothing has happened.
+    """
+    in_flight = state.in_flight.batches
+    end = in_flight[-1].last + 1 if in_flight else state.end_offset
+    if first < end or first < state.start_offset or last - first >= min(max_records, most_locks - state.span()):
+        return None
+    acquired = Acquired(first, last, 1)
+    _put(state, member_id, acquired, locked_until)
+    _begun(state, first, last)
+    state.lock(locked_until)
+    return [acquired]
 
 
 def _overlapping(state: PartitionState, first: int, last: int) -> tuple[int, Sequence[InFlightBatch]]:
@@ -142,7 +166,7 @@ def _new(state: PartitionState, fresh: _Fresh, first: int, last: int, most: int)
         return []
     acquired = _ranges(fresh, first, end)
     if fresh.record_limit and end - first + 1 > most:
-        batch = _put(state, fresh, acquired[0])
+        batch = _put(state, fresh.member_id, acquired[0], fresh.locked_until)
         batch.by_offset = True
         rest = batch.runs[batch.narrow(0, first + most, end)]
         rest.state, rest.delivery_count, rest.member_id, rest.locked_until = _AVAILABLE, 0, "", None
@@ -150,19 +174,24 @@ def _new(state: PartitionState, fresh: _Fresh, first: int, last: int, most: int)
         state.may_have_available = True
     else:
         for each in acquired:
-            _put(state, fresh, each)
-    if in_flight.firsts[0] == first:
-        state.start_offset = first
-    state.end_offset = max(state.end_offset, end)
+            _put(state, fresh.member_id, each, fresh.locked_until)
+    _begun(state, first, end)
     state.gap_known_to(acquired[-1].last_offset + 1)
     return acquired
 
 
-def _put(state: PartitionState, fresh: _Fresh, acquired: Acquired) -> InFlightBatch:
-    run = Run(acquired.first_offset, acquired.last_offset, _ACQUIRED, 1, fresh.member_id, fresh.locked_until)
-    batch = InFlightBatch(run)
+def _put(state: PartitionState, member_id: str, acquired: Acquired, locked_until: int) -> InFlightBatch:
+    batch = InFlightBatch(Run(acquired.first_offset, acquired.last_offset, _ACQUIRED, 1, member_id, locked_until))
     state.in_flight.put(batch)
     return batch
+
+
+def _begun(state: PartitionState, first: int, end: int) -> None:
+    """From `first` to `end` all is in flight now."""
+    if state.in_flight.firsts[0] == first:
+        state.start_offset = first
+    if state.end_offset < end:
+        state.end_offset = end
 
 
 def _end_of_batch(batches: Sequence[LogBatch], offset: int) -> int:

@@ -288,15 +288,15 @@ class ShareCoordinator:
     ) -> None:
         """An update, or a snapshot where there were many updates. (ShareCoordinatorShard.generateShareStateRecord)"""
         if start_offset == known.start_offset:
-            delivery_complete_count = max(delivery_complete_count, known.delivery_complete_count)
+            if delivery_complete_count < known.delivery_complete_count:
+                delivery_complete_count = known.delivery_complete_count
         elif start_offset < known.start_offset:
             start_offset, delivery_complete_count = known.start_offset, known.delivery_complete_count
         if known.updates < self.settings.updates_per_snapshot:
             new = tuple(combine(batches, start_offset))
-            self._write(
-                turn,
-                ShareUpdate(key, known.snapshot_epoch, leader_epoch, start_offset, delivery_complete_count, new),
-            )
+            update = ShareUpdate(key, known.snapshot_epoch, leader_epoch, start_offset, delivery_complete_count, new)
+            self._apply_update(known, update)
+            turn.records.append(update)
             return
         self._write(
             turn,
@@ -344,7 +344,8 @@ class ShareCoordinator:
     def _apply_update(self, known: ShareState, record: ShareUpdate) -> None:
         if record.leader_epoch != _NO_LEADER_EPOCH:
             known.leader_epoch = record.leader_epoch
-            known.known_leader_epoch = max(known.known_leader_epoch, record.leader_epoch)
+            if known.known_leader_epoch < record.leader_epoch:
+                known.known_leader_epoch = record.leader_epoch
         if record.start_offset != UNINITIALIZED_START_OFFSET:
             known.start_offset = record.start_offset
         known.delivery_complete_count = record.delivery_complete_count

@@ -5,6 +5,7 @@ Kafka: SharePartition's fields; nextFetchOffset, maybeUpdateCachedStateAndOffset
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -181,9 +182,7 @@ class PartitionState:
         if last is None:
             return
         if last == batches[-1].last:
-            self.start_offset = self.end_offset = last + 1
-            in_flight.remove_first(len(batches))
-            self.delivery_complete_count = 0
+            self._all_done(last)
             return
         at = in_flight.floor(last)
         if last == batches[at].last:
@@ -196,6 +195,12 @@ class PartitionState:
             self.start_offset = max(self.start_offset, last + 1)
         self.delivery_complete_count -= done
         in_flight.remove_first(at)
+
+    def _all_done(self, last: int) -> None:
+        """Whatever was in flight is done with, up to `last`."""
+        self.start_offset = self.end_offset = last + 1
+        self.in_flight.clear()
+        self.delivery_complete_count = 0
 
     def _is_start_done(self) -> bool:
         at = self.in_flight.floor(self.start_offset)
@@ -227,7 +232,7 @@ class PartitionState:
     def whole(self, member_id: str, first: int, last: int) -> Run | None:
         """What a member has acquired and not said anything of, if these are all its offsets; None for anything else."""
         in_flight = self.in_flight
-        at = in_flight.floor(first)
+        at = bisect_right(in_flight.firsts, first) - 1
         if at < 0:
             return None
         batch = in_flight.batches[at]
@@ -241,6 +246,10 @@ class PartitionState:
         run.state = _ACKNOWLEDGED
         run.member_id = ""
         run.locked_until = None
+        in_flight = self.in_flight
+        if len(in_flight.batches) == 1 and run.first == self.start_offset and self.gap_start is None:
+            self._all_done(run.last)
+            return
         self.delivery_complete_count += run.last - run.first + 1
         self.move_start()
 

@@ -17,6 +17,8 @@ _MOST: Final = 10_000
 _partition = Struct(">B16sBiB").unpack_from
 _PARTITION_SIZE: Final = 23
 _batch = Struct(">qqBbB")
+_only = Struct(">B16sBiBqqBb3B").unpack_from
+"""A partition with one batch, and all tags."""
 _TAGS: Final = 2
 """Those of a partition and of its topic, which are none."""
 
@@ -50,7 +52,7 @@ class Members:
         self._partitions = 0
 
     def find(self, raw: bytes) -> Who | None:
-        """Group and member, as they stand in a request."""
+        """Group and member, as they stand in a request; None where they are not ordinary."""
         who = self._known.get(raw)
         if who is None and raw not in self._known:
             if len(self._known) >= _MOST:
@@ -75,22 +77,14 @@ class Members:
 
 
 def is_open(state: BrokerState) -> bool:
-    """Whether nobody has to be asked, or is to be slowed down; and there are share groups."""
-    return state.has_sharing and state.authorizer is None and state.throttle is None and serves_share_protocol(state)
-
-
-def names_end(data: bytes, body: int) -> int:
-    """Where group and member end that stand at the beginning of a body; 0 where they are not ordinary."""
-    group = data[body]
-    at = body + group
-    if not 0 < group <= _LONGEST or at >= len(data):
-        return 0
-    member = data[at]
-    return at + member if 1 < member <= _LONGEST else 0
+    """Whether there are share groups."""
+    return state.has_sharing and serves_share_protocol(state)
 
 
 def _who(raw: bytes) -> Who | None:
-    at = raw[0]
+    at = raw[0] if raw else 0
+    if not 1 < at <= _LONGEST or not 1 < raw[at] <= _LONGEST or at + raw[at] != len(raw):
+        return None
     try:
         group_id, member_id = raw[1:at].decode(), raw[at + 1 :].decode()
     except UnicodeDecodeError:
@@ -104,6 +98,11 @@ def acknowledged(data: bytes, at: int, end: int, highest: int) -> tuple[TopicPar
     Batches in order, that do not touch, with one type each from 1 to `highest`.
     """
     size = end - at - _PARTITION_SIZE - _TAGS
+    if size == _batch.size:
+        topics, topic_id, partitions, index, count, first, upto, types, kind, *tags = _only(data, at)
+        if topics != 2 or partitions != 2 or count != 2 or types != 2 or any(tags):
+            return None
+        return ((topic_id, index), [(first, upto, kind)]) if 0 <= first <= upto and 1 <= kind <= highest else None
     if size <= 0 or size % _batch.size:
         return None
     topics, topic_id, partitions, index, count = _partition(data, at)

@@ -141,9 +141,15 @@ class TopicLogs(Generic[R]):
         `batch_per_owner`: it was several things that happened to several owners.
         """
         records = turn.records
-        self._count += sum(map(self._size, records))
-        if self._weigh is not None:
-            self._weight += sum(map(self._weigh, records))
+        if len(records) == 1:
+            (record,) = records
+            self._count += self._size(record)
+            if self._weigh is not None:
+                self._weight += self._weigh(record)
+        else:
+            self._count += sum(map(self._size, records))
+            if self._weigh is not None:
+                self._weight += sum(map(self._weigh, records))
         if batch_per_owner:
             batches: dict[str, list[R]] = {}
             for record in records:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from typing import Final
 
 from kafkastub.coordinator import partition_for
@@ -22,10 +23,18 @@ from kafkawire.errors import ErrorCode, KafkaError
 
 _AT_ONCE: Final = 0
 """A timer time that has come."""
+_LONG: Final = 300
+"""Characters of a group id that nobody has who means well; where it belongs is not kept."""
 _PART: Final = 100
 """Share partitions that are written again, or forgotten, in one go: others are served between."""
 _FEW: Final = 4
 """Records for each share partition that are too few to do anything about their number."""
+
+
+@lru_cache(10_000)
+def _partition_of(key: SharePartitionKey, count: int) -> int:
+    """The partition that has it, of so many: each acknowledgement asks."""
+    return partition_for(coordinator_key(key), count)
 
 
 class Shares(Runtime[ShareRecord]):
@@ -56,7 +65,9 @@ class Shares(Runtime[ShareRecord]):
         topic = self._state.cluster.topics.get(SHARE_GROUP_STATE)
         if topic is None:
             return -1
-        return topic.partitions[partition_for(coordinator_key(key), len(topic.partitions))].leader
+        count = len(topic.partitions)
+        at = _partition_of(key, count) if len(key.group_id) <= _LONG else partition_for(coordinator_key(key), count)
+        return topic.partitions[at].leader
 
     def check_available(self, *, reads_only: bool = False) -> None:
         """Raises COORDINATOR_LOAD_IN_PROGRESS; for what may write, KAFKA_STORAGE_ERROR where the disk takes no more."""
@@ -72,7 +83,7 @@ class Shares(Runtime[ShareRecord]):
             topic.write(turn)
             if topic.watched:
                 self._state.wake(SHARE_GROUP_STATE)
-            if topic.overfull and self._work is None:
+            if self._work is None and topic.overfull:
                 self._make_room(turn.broker_ms)
         return turn
 

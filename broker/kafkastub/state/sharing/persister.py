@@ -54,11 +54,14 @@ class Persister:
 
     def _key(self, group_id: str, topic_id: bytes, partition: int, *, reads_only: bool = False) -> SharePartitionKey:
         """Whom it is about; the share coordinator can be asked."""
-        key, shares = SharePartitionKey(group_id, topic_id, partition), self._shares
-        if shares.leader_of(key) < 0:
-            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        shares.check_available(reads_only=reads_only)
+        key = SharePartitionKey(group_id, topic_id, partition)
+        self._check(key, reads_only=reads_only)
         return key
+
+    def _check(self, key: SharePartitionKey, *, reads_only: bool = False) -> None:
+        if self._shares.leader_of(key) < 0:
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        self._shares.check_available(reads_only=reads_only)
 
     def initialize(
         self, group_id: str, topic_id: bytes, partition: int, state_epoch: int, start_offset: int, broker_ms: int
@@ -92,9 +95,7 @@ class Persister:
 
     def write(
         self,
-        group_id: str,
-        topic_id: bytes,
-        partition: int,
+        key: SharePartitionKey,
         state_epoch: int,
         leader_epoch: int,
         start_offset: int,
@@ -106,11 +107,10 @@ class Persister:
 
         INVALID_REQUEST where the share partition is not known, FENCED_LEADER_EPOCH, FENCED_STATE_EPOCH.
         """
-        key, turn = self._key(group_id, topic_id, partition), Turn(broker_ms)
-        self._shares.coordinator.write(
-            key, state_epoch, leader_epoch, start_offset, delivery_complete_count, batches, turn
-        )
-        self._shares.settle(turn)
+        shares, turn = self._shares, Turn(broker_ms)
+        self._check(key)
+        shares.coordinator.write(key, state_epoch, leader_epoch, start_offset, delivery_complete_count, batches, turn)
+        shares.settle(turn)
 
     def delete(self, group_id: str, topic_id: bytes, partition: int, broker_ms: int) -> None:
         """Forget a share partition; nothing happens where it is not known."""

@@ -258,7 +258,8 @@ class Sharing:
     def _changed(self, live: Live, *, moved: bool) -> None:
         if moved:
             self.wake(live)
-        self._tell()
+        if self.watchers:
+            self._tell()
 
     def _tell(self) -> None:
         for look in tuple(self.watchers):

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, Protocol
 
 from kafkastub.sharing.dead_letters import DeadLetter
 from kafkastub.sharing.in_flight import Run
+from kafkastub.sharing.records import SharePartitionKey
 from kafkastub.sharing.state_batches import StateBatch
 from kafkastub.sharing.states import RecordState
 from kafkastub.sharing.transition import Transition
@@ -49,9 +50,7 @@ class Writer(Protocol):
 
     def write(
         self,
-        group_id: str,
-        topic_id: bytes,
-        partition: int,
+        key: SharePartitionKey,
         state_epoch: int,
         leader_epoch: int,
         start_offset: int,
@@ -171,9 +170,7 @@ class Writing:
         partition = live.partition
         try:
             self._writer.write(
-                live.group_id,
-                live.topic_id,
-                live.index,
+                live.owner,
                 partition.state_epoch,
                 partition.leader_epoch,
                 start_offset,
