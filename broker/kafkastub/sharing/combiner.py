@@ -79,16 +79,17 @@ def merge(batches: list[StateBatch], new: Sequence[StateBatch], start_offset: in
 
     `new` is combined too. An acknowledgement in a partition with thousands of ranges in flight costs what it has.
     """
+    if (
+        len(new) == 1
+        and new[0].first_offset >= start_offset
+        and (not batches or batches[-1].last_offset < start_offset)
+    ):  # most often all that was known is done with
+        batches[:] = new
+        return
     if start_offset != UNINITIALIZED_START_OFFSET and batches and batches[0].first_offset < start_offset:
-        if batches[-1].last_offset < start_offset:  # most often
-            batches.clear()
-        else:
-            del batches[: bisect_left(batches, start_offset, key=_last_of)]
+        del batches[: bisect_left(batches, start_offset, key=_last_of)]
         if batches and batches[0].first_offset < start_offset:
             batches[0] = batches[0]._replace(first_offset=start_offset)
-    if not batches and len(new) == 1 and new[0].first_offset >= start_offset:
-        batches.append(new[0])
-        return
     for one in new:
         if one.last_offset < start_offset:
             continue

@@ -205,7 +205,8 @@ class ShareCoordinator:
 
         INVALID_REQUEST where it is not known, FENCED_LEADER_EPOCH, FENCED_STATE_EPOCH.
         """
-        _check(key, leader_epoch=leader_epoch, state_epoch=state_epoch)
+        if key.partition < 0 or leader_epoch < 0 or state_epoch < 0:
+            _check(key, leader_epoch=leader_epoch, state_epoch=state_epoch)
         known = self.states.get(key)
         if known is None:
             raise KafkaError(ErrorCode.INVALID_REQUEST, WRITE_UNINITIALIZED)
@@ -294,7 +295,9 @@ class ShareCoordinator:
             start_offset, delivery_complete_count = known.start_offset, known.delivery_complete_count
         if known.updates < self.settings.updates_per_snapshot:
             new = tuple(combine(batches, start_offset))
-            update = ShareUpdate(key, known.snapshot_epoch, leader_epoch, start_offset, delivery_complete_count, new)
+            update = tuple.__new__(  # its own constructor takes three times as long
+                ShareUpdate, (key, known.snapshot_epoch, leader_epoch, start_offset, delivery_complete_count, new)
+            )
             self._apply_update(known, update)
             turn.records.append(update)
             return

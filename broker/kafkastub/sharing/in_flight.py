@@ -209,11 +209,6 @@ class InFlight:
             firsts.insert(at + 1, batch.first)
             self.batches.insert(at + 1, batch)
 
-    def clear(self) -> None:
-        """Forget all."""
-        self.firsts.clear()
-        self.batches.clear()
-
     def remove_first(self, count: int) -> None:
         """Forget so many."""
         del self.firsts[:count]

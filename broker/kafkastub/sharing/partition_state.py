@@ -198,8 +198,10 @@ class PartitionState:
 
     def _all_done(self, last: int) -> None:
         """Whatever was in flight is done with, up to `last`."""
+        in_flight = self.in_flight
         self.start_offset = self.end_offset = last + 1
-        self.in_flight.clear()
+        in_flight.firsts.clear()
+        in_flight.batches.clear()
         self.delivery_complete_count = 0
 
     def _is_start_done(self) -> bool:
@@ -246,8 +248,7 @@ class PartitionState:
         run.state = _ACKNOWLEDGED
         run.member_id = ""
         run.locked_until = None
-        in_flight = self.in_flight
-        if len(in_flight.batches) == 1 and run.first == self.start_offset and self.gap_start is None:
+        if len(self.in_flight.batches) == 1 and run.first == self.start_offset and self.gap_start is None:
             self._all_done(run.last)
             return
         self.delivery_complete_count += run.last - run.first + 1

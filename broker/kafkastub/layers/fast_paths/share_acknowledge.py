@@ -10,7 +10,7 @@ from struct import Struct
 from typing import Final
 
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
-from kafkastub.layers.fast_paths.share_requests import Members, TopicPartition, acknowledged, is_open
+from kafkastub.layers.fast_paths.share_requests import Members, TopicPartition, acknowledged, at_once_of
 from kafkastub.state.broker_state import BrokerState
 from kafkawire.codec import encode
 from kafkawire.messages.share_acknowledge_request import (
@@ -49,8 +49,8 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
     ) -> bytes | None:
         at = body + data[body]
         at += data[at]
-        who = members.find(data[body:at])
-        if who is None or not is_open(state):
+        who, at_once = members.find(data[body:at]), at_once_of(state)
+        if who is None or at_once is None:
             return None
         topics = at + 4
         if renews:
@@ -62,7 +62,6 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
         if said is None or epoch <= 0 or data[end - 1]:
             return None
         partition, batches = said
-        at_once = state.sharing.at_once
         session = at_once.session(node_id, who.group_id, who.member_id, epoch)
         if session is None or partition not in session.partitions or not members.is_clear(who, partition):
             return None

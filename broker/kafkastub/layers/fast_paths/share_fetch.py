@@ -6,28 +6,36 @@ Anything else is left to `k78_share_fetch`: nothing has happened then.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from struct import Struct
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
-from kafkastub.layers.fast_paths.share_requests import Members, TopicPartition, acknowledged, is_open
+from kafkastub.layers.fast_paths.share_requests import Members, TopicPartition, acknowledged, at_once_of
 from kafkastub.state.broker_state import BrokerState
 from kafkawire.codec import encode
 from kafkawire.codec.varint import uvarint
 from kafkawire.messages.share_fetch_request import FetchPartition, FetchTopic, ShareFetchRequest
 from kafkawire.messages.share_fetch_response import PartitionData, ShareFetchableTopicResponse, ShareFetchResponse
 
+if TYPE_CHECKING:
+    from kafkastub.sharing.log_batches import Acquired
+    from kafkastub.state.sharing.at_once import Asked
+
 MODES_FROM: Final = 2
 """From this version on a request has an acquire mode, and may renew locks."""
 _ACCEPT: Final = 1
 _MOST: Final = 1_000
-"""Partitions whose answers are remembered."""
-_asked = Struct(">iiiiii")
-"""Epoch, longest wait, minimum and maximum of bytes, records, batch size."""
+"""Partitions whose answers are remembered; and of what is asked for."""
+_epoch = Struct(">i").unpack_from
+_asked = Struct(">iiiii")
+"""Behind the epoch: longest wait, minimum and maximum of bytes, records, batch size."""
 _acquired = Struct(">qqhB").pack
-_NO_TOPICS: Final = b"\1"
+_one = Struct(">BqqhB").pack
 _END: Final = b"\1\0"
 """Of a request: no partitions that are forgotten, no tags."""
+_NOTHING_SAID: Final = b"\1" + _END
+"""No topics before that."""
 _NOTHING: Final = b"\1\1"
 _TAIL: Final = b"\0\0\1\0"
 """Of an answer: the tags of partition and topic, no endpoints, no tags."""
@@ -36,8 +44,9 @@ _TAIL: Final = b"\0\0\1\0"
 def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear) -> FastPath:
     """The fast path for one version."""
     has_mode = version >= MODES_FROM
-    size = _asked.size + 2 if has_mode else _asked.size
-    unpack = _asked.unpack_from
+    size = 4 + _asked.size + (2 if has_mode else 0)
+    """Bytes from the epoch to the topics."""
+    wanted: dict[bytes, Asked | None] = {}
     answers: dict[tuple[TopicPartition, int], bytes] = {}
 
     def is_clear_of(group_id: str, member_id: str, partition: TopicPartition) -> bool:
@@ -49,29 +58,32 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
     def share_fetch(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
         at = body + data[body]
         at += data[at]
-        who = members.find(data[body:at])
-        if who is None or not is_open(state):
+        who, at_once = members.find(data[body:at]), at_once_of(state)
+        if who is None or at_once is None:
             return None
-        topics = at + size
+        epoch, topics = _epoch(data, at)[0], at + size
+        raw = data[at + 4 : topics]
+        asked = wanted.get(raw)
+        if asked is None:
+            if raw in wanted:
+                return None
+            if len(wanted) >= _MOST:
+                wanted.clear()
+            asked = wanted[raw] = _asked_for(raw, has_mode)
+            if asked is None:
+                return None
         said = None
-        if data[topics:end] != _NO_TOPICS + _END:
-            said = acknowledged(data, topics, end - len(_END), _ACCEPT)
-            if said is None or data[end - len(_END) : end] != _END:
+        if data[topics:end] != _NOTHING_SAID:
+            said = acknowledged(data, topics, end - 2, _ACCEPT)
+            if said is None or data[end - 2 : end] != _END:
                 return None
-        epoch, _, *asked = unpack(data, at)
-        mode = 0
-        if has_mode:
-            mode = data[topics - 2]
-            if mode > 1 or data[topics - 1]:
-                return None
-        at_once = state.sharing.at_once
         session = at_once.session(node_id, who.group_id, who.member_id, epoch) if epoch > 0 else None
         if session is None or len(session.partitions) != 1:
             return None
         (partition,) = session.partitions
         if not members.is_clear(who, partition):
             return None
-        got = at_once.fetch(node_id, session, partition, (*asked, mode), said, (broker_ms, timer_ms))
+        got = at_once.fetch(node_id, session, partition, asked, said, (broker_ms, timer_ms))
         if got is None:
             return None
         lock_ms, records, acquired = got
@@ -81,10 +93,25 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
                 answers.clear()
             answer = answers[partition, lock_ms] = _answer(partition, lock_ms, version)
         chunks = (records,) if isinstance(records, bytes | memoryview) else records
-        told = [_acquired(first, last, count, 0) for first, last, count in acquired]
-        return b"".join((answer, uvarint(sum(map(len, chunks)) + 1), *chunks, uvarint(len(told) + 1), *told, _TAIL))
+        told = _one(2, *acquired[0], 0) if len(acquired) == 1 else _told(acquired)
+        return b"".join((answer, uvarint(sum(map(len, chunks)) + 1), *chunks, told, _TAIL))
 
     return share_fetch
+
+
+def _asked_for(raw: bytes, has_mode: bool) -> Asked | None:
+    """What stands between epoch and topics; None for what is for the handler."""
+    if len(raw) < _asked.size + (2 if has_mode else 0):
+        return None
+    _, *asked = _asked.unpack_from(raw)
+    min_bytes, max_bytes, max_records, batch_size = asked
+    mode, renews = raw[_asked.size :] if has_mode else (0, 0)
+    return None if mode > 1 or renews else (min_bytes, max_bytes, max_records, batch_size, mode)
+
+
+def _told(acquired: Sequence[Acquired]) -> bytes:
+    """The list of what was acquired."""
+    return b"".join((uvarint(len(acquired) + 1), *(_acquired(*each, 0) for each in acquired)))
 
 
 def _answer(partition: TopicPartition, lock_ms: int, version: int) -> bytes:

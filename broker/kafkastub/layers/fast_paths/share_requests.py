@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.group_protocols import serves_share_protocol
+
+if TYPE_CHECKING:
+    from kafkastub.state.sharing.at_once import AtOnce
 
 _LONGEST: Final = 127
 """Bytes of a text, or a list, whose length is one byte, and one more."""
@@ -19,6 +22,7 @@ _PARTITION_SIZE: Final = 23
 _batch = Struct(">qqBbB")
 _only = Struct(">B16sBiBqqBb3B").unpack_from
 """A partition with one batch, and all tags."""
+_NO_TAGS: Final = [0, 0, 0]
 _TAGS: Final = 2
 """Those of a partition and of its topic, which are none."""
 
@@ -76,9 +80,9 @@ class Members:
         self._partitions = 0
 
 
-def is_open(state: BrokerState) -> bool:
-    """Whether there are share groups."""
-    return state.has_sharing and serves_share_protocol(state)
+def at_once_of(state: BrokerState) -> AtOnce | None:
+    """How a member is served at once; None where there are no share groups."""
+    return state.sharing.at_once if state.has_sharing and serves_share_protocol(state) else None
 
 
 def _who(raw: bytes) -> Who | None:
@@ -100,7 +104,7 @@ def acknowledged(data: bytes, at: int, end: int, highest: int) -> tuple[TopicPar
     size = end - at - _PARTITION_SIZE - _TAGS
     if size == _batch.size:
         topics, topic_id, partitions, index, count, first, upto, types, kind, *tags = _only(data, at)
-        if topics != 2 or partitions != 2 or count != 2 or types != 2 or any(tags):
+        if (topics, partitions, count, types) != (2, 2, 2, 2) or tags != _NO_TAGS:
             return None
         return ((topic_id, index), [(first, upto, kind)]) if 0 <= first <= upto and 1 <= kind <= highest else None
     if size <= 0 or size % _batch.size:

@@ -141,15 +141,11 @@ class TopicLogs(Generic[R]):
         `batch_per_owner`: it was several things that happened to several owners.
         """
         records = turn.records
-        if len(records) == 1:
-            (record,) = records
-            self._count += self._size(record)
-            if self._weigh is not None:
-                self._weight += self._weigh(record)
-        else:
-            self._count += sum(map(self._size, records))
-            if self._weigh is not None:
-                self._weight += sum(map(self._weigh, records))
+        size, weigh = self._size, self._weigh
+        for record in records:
+            self._count += size(record)
+            if weigh is not None:
+                self._weight += weigh(record)
         if batch_per_owner:
             batches: dict[str, list[R]] = {}
             for record in records:

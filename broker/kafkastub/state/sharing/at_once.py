@@ -9,11 +9,11 @@ nothing has happened.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Protocol
 
 from kafkastub.sharing.acknowledging import AcknowledgementBatch
-from kafkastub.sharing.log_batches import Acquired, LogBatch
+from kafkastub.sharing.log_batches import Acquired
 from kafkastub.sharing.sessions import ShareSession, ShareSessions, TopicPartition, next_epoch
 from kafkastub.sharing.settings import ShareSettings
 from kafkastub.sharing.states import AcknowledgeType
@@ -24,6 +24,7 @@ from kafkastub.state.sharing.reading import Found, batches_in, sent
 from kafkastub.state.sharing.whole import Whole
 from kafkastub.state.sharing.writing import Writing
 from kafkastub.storage import Read
+from kafkastub.storage.segment import StoredBatch
 from kafkawire.errors import KafkaError
 from kafkawire.schema import Records
 
@@ -38,16 +39,9 @@ _LARGEST: Final = 1 << 14
 """Bytes that are read of a log: of a backlog the next batches are wanted, and what is larger is not to be copied."""
 
 
-class Got(NamedTuple):
-    """What a fetch has got of its session's partition.
-
-    Attributes:
-        lock_ms: how long it has that.
-    """
-
-    lock_ms: int
-    records: Records
-    acquired: Sequence[Acquired]
+Got = tuple[int, Records, Sequence[Acquired]]
+"""What a fetch has got of its session's partition: how long it has that (ms), the records, their offsets."""
+_NOT_LOOKED_FOR: Final = Read([], 0), Found([], [])
 
 
 class Parts(Protocol):
@@ -58,22 +52,27 @@ class Parts(Protocol):
     watchers: list[Callable[[], None]]
     acknowledged: Counter[int]
 
-    def sessions_of(self, node_id: int) -> ShareSessions: ...
     def acquired(self, live: Live, timer_ms: int) -> None: ...
     def wake(self, live: Live, *, partition: bool = False) -> None: ...
 
 
 class AtOnce:
-    """The short ways through one broker's share partitions."""
+    """The short ways through one broker's share partitions.
 
-    def __init__(self, state: Whole, sharing: Parts, writing: Writing) -> None:
+    Args:
+        sessions: by node.
+    """
+
+    def __init__(self, state: Whole, sharing: Parts, writing: Writing, sessions: Mapping[int, ShareSessions]) -> None:
         self._state = state
+        self._sessions = sessions
         self._sharing = sharing
         self._writing = writing
 
     def session(self, node_id: int, group_id: str, member_id: str, epoch: int) -> ShareSession | None:
         """A member's session, if this is its next request."""
-        return self._sharing.sessions_of(node_id).awaiting(group_id, member_id, epoch)
+        sessions = self._sessions.get(node_id)
+        return None if sessions is None else sessions.awaiting(group_id, member_id, epoch)
 
     def acknowledge(
         self,
@@ -117,20 +116,27 @@ class AtOnce:
         offset = partition.next_fetch_offset()
         if partition.in_flight.batches and offset <= partition.end_offset:  # what is in flight is to be had again
             return None
-        found = self._newest(live, offset, min_bytes, max_bytes) or self._found(
-            live, offset, min_bytes, max_bytes, max_records
-        )
+        newest = self._newest(live, offset, min_bytes, max_bytes)
+        found = self._found(live, offset, min_bytes, max_bytes, max_records) if newest is None else _NOT_LOOKED_FOR
         if found is None or (said is not None and not self._is_said(live, member_id, said[1], now)):
             return None
-        read, several = found
-        batches = several.batches
-        got = partition.acquire(member_id, mode, batch_size, max_records, offset, batches, timer_ms, (), settings)
+        records: Records = b""
+        if newest is not None:
+            first, last = newest.base_offset, newest.last_offset
+            got = partition.acquire_one(member_id, mode, batch_size, max_records, first, last, timer_ms, settings)
+            if got:
+                records = newest.chunks
+        else:
+            batches = found[1].batches
+            got = partition.acquire(member_id, mode, batch_size, max_records, offset, batches, timer_ms, (), settings)
+            if got:
+                records = sent(*found, got)
         if not got and said is None:
             return None
         self._acquired(live, offset, timer_ms, settings)
         session.partitions[key] = False
         session.epoch = next_epoch(session.epoch)
-        return Got(settings.record_lock_duration_ms, sent(read, several, got) if got else b"", got)
+        return settings.record_lock_duration_ms, records, got
 
     def _acquired(self, live: Live, offset: int, timer_ms: int, settings: ShareSettings) -> None:
         """What was read at `offset` has a lock now; whoever cares is told."""
@@ -139,11 +145,10 @@ class AtOnce:
         ends = timer_ms + settings.record_lock_duration_ms
         if locked_until is None or ends < locked_until or self._sharing.watchers:
             self._sharing.acquired(live, timer_ms)
-        if self._state.fetch_purgatory:
-            self._sharing.wake(live, partition=True)
+        self._sharing.wake(live, partition=True)
 
-    def _newest(self, live: Live, offset: int, min_bytes: int, max_bytes: int) -> tuple[Read, Found] | None:
-        """What `_found` gives to who keeps up with the partition: there is one batch, and it is not looked for."""
+    def _newest(self, live: Live, offset: int, min_bytes: int, max_bytes: int) -> StoredBatch | None:
+        """The newest batch, where that is what `_found` would find: of who keeps up with the partition."""
         log = live.log
         newest = log.newest_at(offset)
         if newest is None or max_bytes <= 0 or not min_bytes <= newest.size <= _LARGEST:
@@ -152,8 +157,7 @@ class AtOnce:
             states = log.producer_states
             if states.first_unstable is not None or states.aborted is not None:
                 return None
-        batch = LogBatch(newest.base_offset, newest.last_offset)
-        return Read(newest.chunks, newest.size), Found([batch], [newest.size])
+        return newest
 
     def _found(
         self, live: Live, offset: int, min_bytes: int, max_bytes: int, max_records: int

@@ -69,6 +69,13 @@ class Shares(Runtime[ShareRecord]):
         at = _partition_of(key, count) if len(key.group_id) <= _LONG else partition_for(coordinator_key(key), count)
         return topic.partitions[at].leader
 
+    def check_coordinated(self, key: SharePartitionKey, reads_only: bool = False) -> None:
+        """Raises COORDINATOR_NOT_AVAILABLE where nobody coordinates a share partition, and as `check_available`."""
+        if self.leader_of(key) < 0:
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        if self.loading is not None or not self._state.is_writable:
+            self.check_available(reads_only=reads_only)
+
     def check_available(self, *, reads_only: bool = False) -> None:
         """Raises COORDINATOR_LOAD_IN_PROGRESS; for what may write, KAFKA_STORAGE_ERROR where the disk takes no more."""
         if self.loading is not None:

@@ -17,7 +17,6 @@ from kafkastub.sharing.state_batches import (
     StateBatch,
 )
 from kafkastub.state.sharing.coordinator import Shares
-from kafkawire.errors import ErrorCode, KafkaError
 
 
 class Summary(NamedTuple):
@@ -55,13 +54,8 @@ class Persister:
     def _key(self, group_id: str, topic_id: bytes, partition: int, *, reads_only: bool = False) -> SharePartitionKey:
         """Whom it is about; the share coordinator can be asked."""
         key = SharePartitionKey(group_id, topic_id, partition)
-        self._check(key, reads_only=reads_only)
+        self._shares.check_coordinated(key, reads_only)
         return key
-
-    def _check(self, key: SharePartitionKey, *, reads_only: bool = False) -> None:
-        if self._shares.leader_of(key) < 0:
-            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        self._shares.check_available(reads_only=reads_only)
 
     def initialize(
         self, group_id: str, topic_id: bytes, partition: int, state_epoch: int, start_offset: int, broker_ms: int
@@ -108,7 +102,7 @@ class Persister:
         INVALID_REQUEST where the share partition is not known, FENCED_LEADER_EPOCH, FENCED_STATE_EPOCH.
         """
         shares, turn = self._shares, Turn(broker_ms)
-        self._check(key)
+        shares.check_coordinated(key)
         shares.coordinator.write(key, state_epoch, leader_epoch, start_offset, delivery_complete_count, batches, turn)
         shares.settle(turn)
 

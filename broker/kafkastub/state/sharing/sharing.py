@@ -72,7 +72,7 @@ class Sharing:
         )
         self._writing = Writing(self.persister, self._changed, self.forget, self._send)
         self._sessions: dict[int, ShareSessions] = {}
-        self.at_once = AtOnce(state, self, self._writing)
+        self.at_once = AtOnce(state, self, self._writing, self._sessions)
         self.lingering = Lingering()
         self._gone: list[tuple[int, Hashable]] = []
         self._work: deque[Iterator[None]] = deque()
@@ -210,7 +210,7 @@ class Sharing:
         As in Kafka that is done when something was begun in it, when its start offset has moved, when a lock has ended
         and when somebody was given records. What is given back is available later, and wakes nobody by itself.
         """
-        if self._state.fetch_purgatory:  # else nobody waits
+        if self._state.fetch_purgatory.waiting:
             self._wake([live.key, (live.topic_id, live.index)] if partition else [live.key])
 
     def woken(self, live: Live) -> int:

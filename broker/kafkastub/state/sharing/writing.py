@@ -142,7 +142,7 @@ class Writing:
         started, first, last = partition.start_offset, run.first, run.last
         if live.group_id in self._held:
             return False
-        write = StateBatch(first, last, _ACKNOWLEDGED, run.delivery_count)
+        write = tuple.__new__(StateBatch, (first, last, _ACKNOWLEDGED, run.delivery_count))  # thus it takes less time
         done = partition.delivery_complete_count + last - first + 1
         if self._kept_of(live, started, done, (write,), now) is not None:
             return False
