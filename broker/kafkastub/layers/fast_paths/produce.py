@@ -121,7 +121,9 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
         epoch = partition.leader_epoch
         if transactional_id is None:
             first = log.append_ordinary(data, at, stop, epoch, broker_ms, bounds_ms)
-        elif size > _PRODUCER_AT + 10 and log.producer_states.has_ongoing(*_producer(data, at + _PRODUCER_AT)):
+        elif log.producer_states.first_unstable is not None and (
+            size > _PRODUCER_AT + 10 and log.producer_states.has_ongoing(*_producer(data, at + _PRODUCER_AT))
+        ):
             first = log.append_ordinary(data, at, stop, epoch, broker_ms, bounds_ms, TRANSACTIONAL)
         elif state.has_transactions:
             fields = log.ordinary_beginning(data, at, stop, broker_ms, bounds_ms)

@@ -115,7 +115,7 @@ class AtOnce:
             if transitions.is_exhausted(epoch):
                 return None
             raised += 1
-        marker = Marker(producer_id, raised, commit, coordinator_epoch, transaction_version)
+        marker = tuple.__new__(Marker, (producer_id, raised, commit, coordinator_epoch, transaction_version))
         places = []
         for name, index in known.partitions:
             topic = state.cluster.topic(name)
