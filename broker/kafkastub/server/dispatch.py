@@ -107,9 +107,6 @@ class Dispatcher:
                 body += size
                 if raw != info.client_id_bytes:
                     info.remember_client_id(raw)
-                client_id = info.client_id
-            else:
-                client_id = None if size < 0 else ""
             if route.flexible_request:
                 if data[body]:
                     raise Refused  # tags in a header: the careful way
@@ -120,6 +117,7 @@ class Dispatcher:
                 if found is not None:
                     out.append(route.head(len(found) + route.header_size, correlation_id) + found)
                     return None
+            client_id = info.client_id if size > 0 else None if size < 0 else ""
             if route.repeated and end - body <= _LONGEST_REPEATED:
                 raw = data[body:end]
                 before = info.last_requests.get(name)

@@ -106,7 +106,7 @@ def acquire_one(
     timer_ms: int,
     settings: ShareSettings,
 ) -> list[Acquired]:
-    """See SharePartition.acquire_one."""
+    """As `acquire`, of one batch, read from its `first` offset on, that is of no aborted transaction."""
     in_flight = state.in_flight.batches
     end = in_flight[-1].last + 1 if in_flight else state.end_offset
     most = settings.partition_max_record_locks - state.span()

@@ -345,14 +345,14 @@ class ShareCoordinator:
             self._apply_snapshot(known, record)
 
     def _apply_update(self, known: ShareState, record: ShareUpdate) -> None:
-        if record.leader_epoch != _NO_LEADER_EPOCH:
-            known.leader_epoch = record.leader_epoch
-            if known.known_leader_epoch < record.leader_epoch:
-                known.known_leader_epoch = record.leader_epoch
-        if record.start_offset != UNINITIALIZED_START_OFFSET:
-            known.start_offset = record.start_offset
-        known.delivery_complete_count = record.delivery_complete_count
-        merge(known.batches, record.batches, known.start_offset)
+        _, _, leader_epoch, start_offset, known.delivery_complete_count, batches = record
+        if leader_epoch != _NO_LEADER_EPOCH:
+            known.leader_epoch = leader_epoch
+            if known.known_leader_epoch < leader_epoch:
+                known.known_leader_epoch = leader_epoch
+        if start_offset != UNINITIALIZED_START_OFFSET:
+            known.start_offset = start_offset
+        merge(known.batches, batches, known.start_offset)
         known.updates += 1
 
     def _apply_snapshot(self, known: ShareState, record: ShareSnapshot) -> None:

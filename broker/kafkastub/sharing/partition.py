@@ -123,19 +123,7 @@ class SharePartition(PartitionState):
             self, member_id, mode, batch_size, max_records, fetch_offset, batches, timer_ms, aborted, settings
         )
 
-    def acquire_one(
-        self,
-        member_id: str,
-        mode: int,
-        batch_size: int,
-        max_records: int,
-        first: int,
-        last: int,
-        timer_ms: int,
-        settings: ShareSettings,
-    ) -> list[Acquired]:
-        """The same of one batch, read from its `first` offset on, that is of no aborted transaction."""
-        return acquiring.acquire_one(self, member_id, mode, batch_size, max_records, first, last, timer_ms, settings)
+    acquire_one = acquiring.acquire_one
 
     def acknowledge(self, member_id: str, batches: Sequence[AcknowledgementBatch], timer_ms: int) -> Transition:
         """Begin what a member says of what it has acquired.

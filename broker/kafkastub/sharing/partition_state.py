@@ -5,7 +5,6 @@ Kafka: SharePartition's fields; nextFetchOffset, maybeUpdateCachedStateAndOffset
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -233,11 +232,11 @@ class PartitionState:
 
     def whole(self, member_id: str, first: int, last: int) -> Run | None:
         """What a member has acquired and not said anything of, if these are all its offsets; None for anything else."""
-        in_flight = self.in_flight
-        at = bisect_right(in_flight.firsts, first) - 1
+        batches = self.in_flight.batches
+        at = 0 if len(batches) == 1 else self.in_flight.floor(first)
         if at < 0:
             return None
-        batch = in_flight.batches[at]
+        batch = batches[at]
         if batch.first != first or batch.last != last or batch.by_offset or first < self.start_offset:
             return None
         run = batch.runs[0]

@@ -10,7 +10,7 @@ from struct import Struct
 from typing import Final
 
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
-from kafkastub.layers.fast_paths.share_requests import Members, TopicPartition, acknowledged, at_once_of
+from kafkastub.layers.fast_paths.share_requests import Members, TopicPartition, acknowledged
 from kafkastub.state.broker_state import BrokerState
 from kafkawire.codec import encode
 from kafkawire.messages.share_acknowledge_request import (
@@ -42,14 +42,14 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
         topic = AcknowledgeTopic(partition[0], [AcknowledgePartition(partition[1])])
         return is_clear(ShareAcknowledgeRequest(group_id, member_id, topics=[topic]))
 
-    members = Members(is_clear_of)
+    members = Members(state, is_clear_of)
 
     def share_acknowledge(
         node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int
     ) -> bytes | None:
         at = body + data[body]
         at += data[at]
-        who, at_once = members.find(data[body:at]), at_once_of(state)
+        who, at_once = members.find(data[body:at]), members.at_once()
         if who is None or at_once is None:
             return None
         topics = at + 4

@@ -11,7 +11,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Final
 
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
-from kafkastub.layers.fast_paths.share_requests import Members, TopicPartition, acknowledged, at_once_of
+from kafkastub.layers.fast_paths.share_requests import Members, TopicPartition, acknowledged
 from kafkastub.state.broker_state import BrokerState
 from kafkawire.codec import encode
 from kafkawire.codec.varint import uvarint
@@ -53,12 +53,12 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
         topic = FetchTopic(partition[0], [FetchPartition(partition[1])])
         return is_clear(ShareFetchRequest(group_id, member_id, topics=[topic]))
 
-    members = Members(is_clear_of)
+    members = Members(state, is_clear_of)
 
     def share_fetch(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
         at = body + data[body]
         at += data[at]
-        who, at_once = members.find(data[body:at]), at_once_of(state)
+        who, at_once = members.find(data[body:at]), members.at_once()
         if who is None or at_once is None:
             return None
         epoch, topics = _epoch(data, at)[0], at + size
@@ -86,14 +86,17 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
         got = at_once.fetch(node_id, session, partition, asked, said, (broker_ms, timer_ms))
         if got is None:
             return None
-        lock_ms, records, acquired = got
+        lock_ms, chunks, acquired = got
         answer = answers.get((partition, lock_ms))
         if answer is None:
             if len(answers) >= _MOST:
                 answers.clear()
             answer = answers[partition, lock_ms] = _answer(partition, lock_ms, version)
-        chunks = (records,) if isinstance(records, bytes | memoryview) else records
-        told = _one(2, *acquired[0], 0) if len(acquired) == 1 else _told(acquired)
+        if len(acquired) == 1:
+            first, last, count = acquired[0]
+            told = _one(2, first, last, count, 0)
+        else:
+            told = _told(acquired)
         return b"".join((answer, uvarint(sum(map(len, chunks)) + 1), *chunks, told, _TAIL))
 
     return share_fetch

@@ -22,7 +22,8 @@ _PARTITION_SIZE: Final = 23
 _batch = Struct(">qqBbB")
 _only = Struct(">B16sBiBqqBb3B").unpack_from
 """A partition with one batch, and all tags."""
-_NO_TAGS: Final = [0, 0, 0]
+_ONE_OF_EACH: Final = (2, 2, 2, 2, 0, 0, 0)
+"""Topic, partition, batch, type; and no tags."""
 _TAGS: Final = 2
 """Those of a partition and of its topic, which are none."""
 
@@ -47,13 +48,22 @@ class Members:
     """Those who have asked already, by their bytes.
 
     Args:
+        state: in which they are.
         is_clear: whether nothing stands before the handler of a request of this group and member about a partition.
     """
 
-    def __init__(self, is_clear: Callable[[str, str, TopicPartition], bool]) -> None:
+    def __init__(self, state: BrokerState, is_clear: Callable[[str, str, TopicPartition], bool]) -> None:
+        self._state = state
+        self._at_once: AtOnce | None = None
         self._is_clear = is_clear
         self._known: dict[bytes, Who | None] = {}
         self._partitions = 0
+
+    def at_once(self) -> AtOnce | None:
+        """How they are served at once; None where there are no share groups."""
+        if self._at_once is None and self._state.has_sharing:
+            self._at_once = self._state.sharing.at_once
+        return self._at_once if serves_share_protocol(self._state) else None
 
     def find(self, raw: bytes) -> Who | None:
         """Group and member, as they stand in a request; None where they are not ordinary."""
@@ -80,11 +90,6 @@ class Members:
         self._partitions = 0
 
 
-def at_once_of(state: BrokerState) -> AtOnce | None:
-    """How a member is served at once; None where there are no share groups."""
-    return state.sharing.at_once if state.has_sharing and serves_share_protocol(state) else None
-
-
 def _who(raw: bytes) -> Who | None:
     at = raw[0] if raw else 0
     if not 1 < at <= _LONGEST or not 1 < raw[at] <= _LONGEST or at + raw[at] != len(raw):
@@ -103,8 +108,8 @@ def acknowledged(data: bytes, at: int, end: int, highest: int) -> tuple[TopicPar
     """
     size = end - at - _PARTITION_SIZE - _TAGS
     if size == _batch.size:
-        topics, topic_id, partitions, index, count, first, upto, types, kind, *tags = _only(data, at)
-        if (topics, partitions, count, types) != (2, 2, 2, 2) or tags != _NO_TAGS:
+        topics, topic_id, partitions, index, count, first, upto, types, kind, t1, t2, t3 = _only(data, at)
+        if (topics, partitions, count, types, t1, t2, t3) != _ONE_OF_EACH:
             return None
         return ((topic_id, index), [(first, upto, kind)]) if 0 <= first <= upto and 1 <= kind <= highest else None
     if size <= 0 or size % _batch.size:

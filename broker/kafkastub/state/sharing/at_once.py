@@ -17,8 +17,6 @@ from kafkastub.sharing.log_batches import Acquired
 from kafkastub.sharing.sessions import ShareSession, ShareSessions, TopicPartition, next_epoch
 from kafkastub.sharing.settings import ShareSettings
 from kafkastub.sharing.states import AcknowledgeType
-from kafkastub.state.sharing.fetching import READ_COMMITTED
-from kafkastub.state.sharing.group_settings import GroupSettings
 from kafkastub.state.sharing.partitions import Live, Moment, SharePartitions
 from kafkastub.state.sharing.reading import Found, batches_in, sent
 from kafkastub.state.sharing.whole import Whole
@@ -26,7 +24,6 @@ from kafkastub.state.sharing.writing import Writing
 from kafkastub.storage import Read
 from kafkastub.storage.segment import StoredBatch
 from kafkawire.errors import KafkaError
-from kafkawire.schema import Records
 
 OfOneType = tuple[int, int, int]
 """First offset, last offset, and what is said of them all: accepted, released or rejected."""
@@ -39,8 +36,8 @@ _LARGEST: Final = 1 << 14
 """Bytes that are read of a log: of a backlog the next batches are wanted, and what is larger is not to be copied."""
 
 
-Got = tuple[int, Records, Sequence[Acquired]]
-"""What a fetch has got of its session's partition: how long it has that (ms), the records, their offsets."""
+Got = tuple[int, Sequence[bytes | memoryview], Sequence[Acquired]]
+"""What a fetch has got of its session's partition: how long it has that (ms), the records in pieces, their offsets."""
 _NOT_LOOKED_FOR: Final = Read([], 0), Found([], [])
 
 
@@ -48,7 +45,6 @@ class Parts(Protocol):
     """Of a broker's share partitions what is needed here (`Sharing`)."""
 
     partitions: SharePartitions
-    group_settings: GroupSettings
     watchers: list[Callable[[], None]]
     acknowledged: Counter[int]
 
@@ -83,7 +79,8 @@ class AtOnce:
         now: Moment,
     ) -> int | None:
         """Do what a ShareAcknowledge says of one partition. Returns the group's lock duration, ms."""
-        live = self._sharing.partitions.get(node_id, session.group_id, *partition)
+        topic_id, index = partition
+        live = self._sharing.partitions.get(node_id, session.group_id, topic_id, index)
         if live is None or not self._is_said(live, session.member_id, batches, now):
             return None
         session.epoch = next_epoch(session.epoch)
@@ -105,7 +102,8 @@ class AtOnce:
             asked: for how much.
             said: what it acknowledges, accepted or rejected; None: nothing.
         """
-        live = self._sharing.partitions.get(node_id, session.group_id, *key)
+        topic_id, index = key
+        live = self._sharing.partitions.get(node_id, session.group_id, topic_id, index)
         if live is None or (said is not None and said[0] != key):
             return None
         min_bytes, max_bytes, max_records, batch_size, mode = asked
@@ -116,11 +114,11 @@ class AtOnce:
         offset = partition.next_fetch_offset()
         if partition.in_flight.batches and offset <= partition.end_offset:  # what is in flight is to be had again
             return None
-        newest = self._newest(live, offset, min_bytes, max_bytes)
+        newest = self._newest(live, offset, min_bytes, max_bytes, settings)
         found = self._found(live, offset, min_bytes, max_bytes, max_records) if newest is None else _NOT_LOOKED_FOR
         if found is None or (said is not None and not self._is_said(live, member_id, said[1], now)):
             return None
-        records: Records = b""
+        records: Sequence[bytes | memoryview] = ()
         if newest is not None:
             first, last = newest.base_offset, newest.last_offset
             got = partition.acquire_one(member_id, mode, batch_size, max_records, first, last, timer_ms, settings)
@@ -147,13 +145,15 @@ class AtOnce:
             self._sharing.acquired(live, timer_ms)
         self._sharing.wake(live, partition=True)
 
-    def _newest(self, live: Live, offset: int, min_bytes: int, max_bytes: int) -> StoredBatch | None:
+    def _newest(
+        self, live: Live, offset: int, min_bytes: int, max_bytes: int, settings: ShareSettings
+    ) -> StoredBatch | None:
         """The newest batch, where that is what `_found` would find: of who keeps up with the partition."""
         log = live.log
         newest = log.newest_at(offset)
         if newest is None or max_bytes <= 0 or not min_bytes <= newest.size <= _LARGEST:
             return None
-        if self._sharing.group_settings.isolation(live.group_id) == READ_COMMITTED:
+        if settings.reads_committed:
             states = log.producer_states
             if states.first_unstable is not None or states.aborted is not None:
                 return None
@@ -176,7 +176,7 @@ class AtOnce:
     def _read(self, live: Live, offset: int, min_bytes: int, max_bytes: int) -> Read | None:
         """What is to be read there; None where it is not enough, too much, or has aborted transactions."""
         log = live.log
-        committed = self._sharing.group_settings.isolation(live.group_id) == READ_COMMITTED
+        committed = live.partition.settings().reads_committed
         upto = log.last_stable_offset if committed else None
         if max_bytes <= 0 or not log.log_start_offset <= offset < log.log_end_offset:
             return None

@@ -23,15 +23,13 @@ from kafkawire.errors import ErrorCode, KafkaError
 
 _AT_ONCE: Final = 0
 """A timer time that has come."""
-_LONG: Final = 300
-"""Characters of a group id that nobody has who means well; where it belongs is not kept."""
 _PART: Final = 100
 """Share partitions that are written again, or forgotten, in one go: others are served between."""
 _FEW: Final = 4
 """Records for each share partition that are too few to do anything about their number."""
 
 
-@lru_cache(10_000)
+@lru_cache(1000)
 def _partition_of(key: SharePartitionKey, count: int) -> int:
     """The partition that has it, of so many: each acknowledgement asks."""
     return partition_for(coordinator_key(key), count)
@@ -65,9 +63,7 @@ class Shares(Runtime[ShareRecord]):
         topic = self._state.cluster.topics.get(SHARE_GROUP_STATE)
         if topic is None:
             return -1
-        count = len(topic.partitions)
-        at = _partition_of(key, count) if len(key.group_id) <= _LONG else partition_for(coordinator_key(key), count)
-        return topic.partitions[at].leader
+        return topic.partitions[_partition_of(key, len(topic.partitions))].leader
 
     def check_coordinated(self, key: SharePartitionKey, reads_only: bool = False) -> None:
         """Raises COORDINATOR_NOT_AVAILABLE where nobody coordinates a share partition, and as `check_available`."""

@@ -18,6 +18,7 @@ _BOUNDED: Final = ("record.lock.duration.ms", "delivery.count.limit", "partition
 _RENEW: Final = "share.renew.acknowledge.enable"
 _RESET: Final = "share.auto.offset.reset"
 _ISOLATION: Final = "share.isolation.level"
+_READ_COMMITTED: Final = "read_committed"
 _NONE: Final[Mapping[str, str]] = {}
 
 
@@ -56,18 +57,12 @@ class GroupSettings:
     def _made(self, texts: Mapping[str, str], letters: bool) -> ShareSettings:
         found = [self._bounded(texts, name) for name in _BOUNDED]
         renews = parse(_RENEW, GROUP[_RENEW], texts.get(_RENEW, GROUP[_RENEW][1]))
-        return ShareSettings(found[0], found[1], found[2], renews, letters)
+        committed = texts.get(_ISOLATION, GROUP[_ISOLATION][1]) == _READ_COMMITTED
+        return ShareSettings(found[0], found[1], found[2], renews, letters, committed)
 
     def reset(self, group_id: str) -> str:
         """`share.auto.offset.reset`."""
-        return self._text(group_id, _RESET)
-
-    def isolation(self, group_id: str) -> str:
-        """`share.isolation.level`."""
-        return self._text(group_id, _ISOLATION)
-
-    def _text(self, group_id: str, name: str) -> str:
-        found: str = self._cluster.group_configs.get(group_id, _NONE).get(name, GROUP[name][1])
+        found: str = self._cluster.group_configs.get(group_id, _NONE).get(_RESET, GROUP[_RESET][1])
         return found
 
     def _bounded(self, texts: Mapping[str, str], name: str) -> Any:

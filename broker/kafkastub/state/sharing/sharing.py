@@ -21,7 +21,7 @@ from kafkastub.state.deferred import at_once
 from kafkastub.state.sharing.at_once import AtOnce
 from kafkastub.state.sharing.coordinator import Shares
 from kafkastub.state.sharing.dead_letters import DeadLetters, dead_letter_topic
-from kafkastub.state.sharing.fetching import READ_COMMITTED, ShareFetching, Wanted
+from kafkastub.state.sharing.fetching import ShareFetching, Wanted
 from kafkastub.state.sharing.group_settings import GroupSettings
 from kafkastub.state.sharing.lingering import Lingering
 from kafkastub.state.sharing.partitions import Live, Moment, SharePartitions
@@ -88,7 +88,7 @@ class Sharing:
 
     def reads_committed(self, group_id: str) -> bool:
         """`share.isolation.level` of the group."""
-        return self.group_settings.isolation(group_id) == READ_COMMITTED
+        return self.settings(group_id).reads_committed
 
     def topic(self, topic_id: bytes) -> Topic | None:
         """A topic that is there."""

@@ -144,7 +144,10 @@ class Writing:
             return False
         write = tuple.__new__(StateBatch, (first, last, _ACKNOWLEDGED, run.delivery_count))  # thus it takes less time
         done = partition.delivery_complete_count + last - first + 1
-        if self._kept_of(live, started, done, (write,), now) is not None:
+        state_epoch, leader_epoch = partition.state_epoch, partition.leader_epoch
+        try:
+            self._writer.write(live.owner, state_epoch, leader_epoch, started, done, (write,), now[0])
+        except KafkaError:
             return False
         partition.accepted(run)
         self._changed(live, moved=partition.start_offset != started)
@@ -162,20 +165,15 @@ class Writing:
         return error
 
     def _kept(self, live: Live, transition: Transition, now: Moment) -> KafkaError | None:
-        return self._kept_of(live, transition.start_offset, transition.delivery_complete_count, transition.writes, now)
-
-    def _kept_of(
-        self, live: Live, start_offset: int, complete: int, batches: Sequence[StateBatch], now: Moment
-    ) -> KafkaError | None:
         partition = live.partition
         try:
             self._writer.write(
                 live.owner,
                 partition.state_epoch,
                 partition.leader_epoch,
-                start_offset,
-                complete,
-                batches,
+                transition.start_offset,
+                transition.delivery_complete_count,
+                transition.writes,
                 now[0],
             )
         except KafkaError as error:
