@@ -255,7 +255,7 @@ MUTANTS = (
     Mutant("state/transactions/joining.py", "ApiKey.TXN_OFFSET_COMMIT: 4}", "ApiKey.TXN_OFFSET_COMMIT: 5}", "TxnOffsetCommit"),
     Mutant(_TRANSITIONS, "        epoch, last = min(epoch + 1, LAST_EPOCH), epoch", "        last = epoch", "EndTxn"),
     Mutant(_TRANSITIONS, "    epoch, last = before.producer_epoch + 1, NO_EPOCH", "    epoch, last = max(before.producer_epoch, 0), NO_EPOCH", "InitProducerId"),
-    Mutant(_TRANSITIONS, "    if state is not TransactionState.ONGOING:\n        start = broker_ms\n    return TransactionMetadata(\n        name, producer_id, producer_id, next_id", "    if state is not TransactionState.ONGOING:\n        start = NO_TIMESTAMP\n    return TransactionMetadata(\n        name, producer_id, producer_id, next_id", "DescribeTransactions"),
+    Mutant(_TRANSITIONS, "    if state is not TransactionState.ONGOING:\n        start = broker_ms\n    return _made(TransactionMetadata, (\n        name, producer_id, producer_id, next_id", "    if state is not TransactionState.ONGOING:\n        start = NO_TIMESTAMP\n    return _made(TransactionMetadata, (\n        name, producer_id, producer_id, next_id", "DescribeTransactions"),
     Mutant(_TXN, "                self._fence(known, turn)\n                turn.error", "                turn.error", "InitProducerId"),
     Mutant(_TXN, "                self._fence(known, turn)\n                turn.error", "                self._prepare(known.metadata, True, 2, turn)\n                turn.error", "InitProducerId"),
     Mutant(_TXN, "    if transaction.metadata.producer_epoch != producer_epoch:", "    if transaction.metadata.producer_epoch < producer_epoch:", "AddPartitionsToTxn"),

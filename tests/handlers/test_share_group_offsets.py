@@ -11,7 +11,7 @@ import pytest
 from kafkastub.handlers.registry import registrations
 from kafkastub.layers.nodes import on_its_node
 from kafkastub.security import Acl, Operation, PatternType, Permission, ResourceType
-from kafkastub.sharing.records import coordinator_key
+from kafkastub.sharing.records import SharePartitionKey, coordinator_key
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages import (
@@ -138,7 +138,7 @@ def test_a_group_is_told_where_it_is() -> None:
     assert shop.described(("g", None)) == [{}]
     shop.read_once()
     assert shop.described(("g", None)) == [{"orders": [(0, -1, -1, 0), (1, -1, -1, 0)]}]
-    shop.state.sharing.persister.write("g", shop.topic_id, 0, 9, 3, 2, 1, [], shop.broker_ms)
+    shop.state.sharing.persister.write(SharePartitionKey("g", shop.topic_id, 0), 9, 3, 2, 1, [], shop.broker_ms)
     assert shop.described(("g", None)) == [{"orders": [(0, 2, 7, 0), (1, -1, -1, 0)]}]
     assert shop.described(("g", {"orders": [0]}), version=0) == [{"orders": [(0, 2, -1, 0)]}]
     shop.state.sharing.persister.read("g", shop.topic_id, 0, 4, shop.broker_ms)

@@ -45,7 +45,8 @@ class Coordinator(Desk):
 
     def write(self, partition: int, offset: int, group: str = "g") -> None:
         batches = [StateBatch(offset, offset, 2, 1)]
-        self.state.sharing.persister.write(group, self.topic_id, partition, 1, 0, 0, 0, batches, self.broker_ms)
+        key = SharePartitionKey(group, self.topic_id, partition)
+        self.state.sharing.persister.write(key, 1, 0, 0, 0, batches, self.broker_ms)
 
     def passes(self, minutes: int) -> None:
         """Whatever falls due on the way happens."""

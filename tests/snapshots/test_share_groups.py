@@ -15,6 +15,7 @@ from confluent_kafka import AcknowledgeType, Message, ShareConsumer
 
 from kafkastub import KafkaStub, Snapshot
 from kafkastub.metadata import SHARE_GROUP_STATE
+from kafkastub.sharing.records import SharePartitionKey
 from kafkastub.sharing.state_batches import StateBatch
 from kafkastub.state.topics import auto_create, delete_topics
 from kafkastub.storage.state_log import StateLog
@@ -214,7 +215,8 @@ def initialised(stub: KafkaStub, partitions: int, done: int = 7) -> None:
             write(state, topic_id, index, 0, now)
 
     def write(state: Any, topic_id: bytes, index: int, start: int, now: int) -> None:
-        state.sharing.persister.write("g", topic_id, index, 0, 0, start, 1, [StateBatch(done, done, 2, 1)], now)
+        key, batches = SharePartitionKey("g", topic_id, index), [StateBatch(done, done, 2, 1)]
+        state.sharing.persister.write(key, 0, 0, start, 1, batches, now)
 
     stub._call(work)
 
@@ -266,7 +268,7 @@ def test_records_of_many_share_partitions_are_taken_up_as_they_are(stub: KafkaSt
             state.sharing.persister.initialize("g", topic_id, index, 0, 0, now)
             for offset in range(1, 5):
                 batches = [StateBatch(offset, offset, 2, 1)]
-                state.sharing.persister.write("g", topic_id, index, 0, 0, 0, 1, batches, now)
+                state.sharing.persister.write(SharePartitionKey("g", topic_id, index), 0, 0, 0, 1, batches, now)
 
     stub._call(work)
     there, saved = kept(stub), stub.snapshot()

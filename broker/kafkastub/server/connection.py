@@ -159,10 +159,16 @@ class Connection:
             # Nothing is under way: whole frames are served where they lie.
             watch = self._dispatcher.watch
             if 4 <= length <= self._limit and _size(data, 0)[0] == length - 4:
-                if watch is None:
-                    self._serve_the_only(data, length, broker_ms, timer_ms)
-                else:
+                # Most clients wait for an answer before they ask again: a frame that came alone.
+                if watch is not None:
                     self._serve_the_only_watched(watch, data, length, broker_ms, timer_ms)
+                    return
+                try:
+                    unsettled = self._dispatcher.serve(data, 4, length, self.info, broker_ms, timer_ms, self.out)
+                    if unsettled is not None:
+                        self._settle(*unsettled)
+                except Refused as refused:
+                    self._end(str(refused))
                 return
             if self._dispatcher.one_by_one:
                 self._turns_left = _TURN_REQUESTS
@@ -211,18 +217,8 @@ class Connection:
             self._until = perf_counter_ns() + _TURN_NS
             self._receive_slowly(data[position:] if position else data, broker_ms, timer_ms)
 
-    def _serve_the_only(self, data: bytes, end: int, broker_ms: int, timer_ms: int) -> None:
-        """Most clients wait for an answer before they ask again: a frame that came alone, and nobody watches."""
-        try:
-            unsettled = self._dispatcher.serve(data, 4, end, self.info, broker_ms, timer_ms, self.out)
-        except Refused as refused:
-            self._end(str(refused))
-            return
-        if unsettled is not None:
-            self._settle(*unsettled)
-
     def _serve_the_only_watched(self, watch: Watcher, data: bytes, end: int, broker_ms: int, timer_ms: int) -> None:
-        """The same, and somebody watches."""
+        """A frame that came alone, and somebody watches."""
         info, out, began = self.info, self.out, perf_counter_ns()
         sent = len(out)
         try:

@@ -35,6 +35,8 @@ _key_version = struct.Struct(">hh").unpack_from
 _correlation_and_client = struct.Struct(">ih").unpack_from
 _head = struct.Struct(">ii").pack
 _flexible_head = struct.Struct(">iix").pack
+_FLEXIBLE_SIZE: Final = 5
+"""Of the header in that."""
 _REPEATED: Final = frozenset({ApiKey.HEARTBEAT, ApiKey.OFFSET_FETCH, ApiKey.STREAMS_GROUP_HEARTBEAT})
 _LONGEST_REPEATED: Final = 1 << 10
 """Bytes of a request that is remembered, one for each connection and route."""
@@ -105,9 +107,6 @@ class Dispatcher:
                 body += size
                 if raw != info.client_id_bytes:
                     info.remember_client_id(raw)
-                client_id = info.client_id
-            else:
-                client_id = None if size < 0 else ""
             if route.flexible_request:
                 if data[body]:
                     raise Refused  # tags in a header: the careful way
@@ -116,9 +115,9 @@ class Dispatcher:
             if fast_path is not None and route.handler is route.bypassed:
                 found = fast_path(info.node_id, data, body, end, broker_ms, timer_ms)
                 if found is not None:
-                    head = _flexible_head if route.header_size == 5 else _head
-                    out.append(head(len(found) + route.header_size, correlation_id) + found)
+                    out.append(route.head(len(found) + route.header_size, correlation_id) + found)
                     return None
+            client_id = info.client_id if size > 0 else None if size < 0 else ""
             if route.repeated and end - body <= _LONGEST_REPEATED:
                 raw = data[body:end]
                 before = info.last_requests.get(name)
@@ -151,7 +150,7 @@ class Dispatcher:
 
     def reply(self, route: Route, correlation_id: int, response: Message, out: Parts) -> None:
         """Append the frame of `response` to `out`: as one buffer, or in pieces, which only a long one is."""
-        head = _flexible_head if route.header_size == 5 else _head
+        head = route.head
         if response is route.answer:
             body = route.answer_body
         else:
@@ -263,7 +262,8 @@ class Dispatcher:
 
     def _compile(self, api: Registration, version: int, handler: Handler) -> Route:
         request, response = api.request_class(), api.response_class()
-        flexible, fast = is_flexible(response, version), FAST_PATHS.get(api.key)
+        header_size = response_header_size(api.key, is_flexible(response, version))
+        fast = FAST_PATHS.get(api.key)
         return Route(
             api=api,
             key=api.key,
@@ -273,7 +273,8 @@ class Dispatcher:
             decode=decoder(request, version),
             encode=encoder(response, version),
             flexible_request=is_flexible(request, version),
-            header_size=response_header_size(api.key, flexible),
+            header_size=header_size,
+            head=_flexible_head if header_size == _FLEXIBLE_SIZE else _head,
             repeated=api.key in _REPEATED,
             fast_path=None if fast is None else fast.make(self.state, version, always_clear),
             bypassed=api.handler,
@@ -295,6 +296,7 @@ class Dispatcher:
             encode=encoder(api.response_class(), 0),
             flexible_request=version >= 3,  # of the header, which Kafka reads all the same
             header_size=4,
+            head=_head,
         )
 
 

@@ -98,8 +98,17 @@ class BrokerProtocol(asyncio.Protocol):
         server.idle.add(self)
 
     def data_received(self, data: bytes) -> None:
-        self.connection.receive(data)
-        self._drain()
+        connection = self.connection
+        connection.receive(data)
+        out = connection.out
+        if len(out) != 1 or connection.closing:
+            self._drain()
+            return
+        self.transport.write(out.pop())  # most often; as `_drain` does it
+        if connection.queued or connection.blocked or not self._reading:
+            self._pace_reading(connection, self.transport)
+        if self.server.state.dirty:
+            self.server.rearm()
 
     def pause_writing(self) -> None:
         self.connection.blocked = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,8 @@ class Route:
     flexible_request: bool
     header_size: int
     """Of the response."""
+    head: Callable[[int, int], bytes]
+    """The size of a response and its header, from that size and the correlation id."""
     repeated: bool = False
     """A client says the same again and again: the same bytes are the same request, which its handler never changes."""
     answer: Message | None = None

@@ -95,6 +95,34 @@ def acquire(
     return acquired
 
 
+def acquire_one(
+    state: PartitionState,
+    member_id: str,
+    mode: int,
+    batch_size: int,
+    max_records: int,
+    first: int,
+    last: int,
+    timer_ms: int,
+    settings: ShareSettings,
+) -> list[Acquired]:
+    """As `acquire`, of one batch, read from its `first` offset on, that is of no aborted transaction."""
+    in_flight = state.in_flight.batches
+    end = in_flight[-1].last + 1 if in_flight else state.end_offset
+    most = settings.partition_max_record_locks - state.span()
+    most = max_records if max_records < most else most
+    is_new = first >= end and first >= state.start_offset and state.gap_start is None
+    if not is_new or last - first >= most or not state.is_active:
+        batches = (LogBatch(first, last),)
+        return acquire(state, member_id, mode, batch_size, max_records, first, batches, timer_ms, (), settings)
+    locked_until = timer_ms + settings.record_lock_duration_ms
+    acquired = tuple.__new__(Acquired, (first, last, 1))  # its own constructor takes three times as long
+    _put(state, member_id, acquired, locked_until)
+    _begun(state, first, last)
+    state.lock(locked_until)
+    return [acquired]
+
+
 def _overlapping(state: PartitionState, first: int, last: int) -> tuple[int, Sequence[InFlightBatch]]:
     """Where what was read begins, or the batch in which that is; and what is in flight from there on."""
     in_flight, base = state.in_flight, first
@@ -142,7 +170,7 @@ def _new(state: PartitionState, fresh: _Fresh, first: int, last: int, most: int)
         return []
     acquired = _ranges(fresh, first, end)
     if fresh.record_limit and end - first + 1 > most:
-        batch = _put(state, fresh, acquired[0])
+        batch = _put(state, fresh.member_id, acquired[0], fresh.locked_until)
         batch.by_offset = True
         rest = batch.runs[batch.narrow(0, first + most, end)]
         rest.state, rest.delivery_count, rest.member_id, rest.locked_until = _AVAILABLE, 0, "", None
@@ -150,19 +178,24 @@ def _new(state: PartitionState, fresh: _Fresh, first: int, last: int, most: int)
         state.may_have_available = True
     else:
         for each in acquired:
-            _put(state, fresh, each)
-    if in_flight.firsts[0] == first:
-        state.start_offset = first
-    state.end_offset = max(state.end_offset, end)
+            _put(state, fresh.member_id, each, fresh.locked_until)
+    _begun(state, first, end)
     state.gap_known_to(acquired[-1].last_offset + 1)
     return acquired
 
 
-def _put(state: PartitionState, fresh: _Fresh, acquired: Acquired) -> InFlightBatch:
-    run = Run(acquired.first_offset, acquired.last_offset, _ACQUIRED, 1, fresh.member_id, fresh.locked_until)
-    batch = InFlightBatch(run)
+def _put(state: PartitionState, member_id: str, acquired: Acquired, locked_until: int) -> InFlightBatch:
+    batch = InFlightBatch(Run(acquired.first_offset, acquired.last_offset, _ACQUIRED, 1, member_id, locked_until))
     state.in_flight.put(batch)
     return batch
+
+
+def _begun(state: PartitionState, first: int, end: int) -> None:
+    """From `first` to `end` all is in flight now."""
+    if state.in_flight.firsts[0] == first:
+        state.start_offset = first
+    if state.end_offset < end:
+        state.end_offset = end
 
 
 def _end_of_batch(batches: Sequence[LogBatch], offset: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from kafkastub.sharing.state_batches import UNINITIALIZED_START_OFFSET, StateBatch
 
@@ -16,11 +16,13 @@ _Rank = tuple[int, int]
 """Delivery count and delivery state: the higher one wins."""
 
 
-def combine(batches: Iterable[StateBatch], start_offset: int) -> list[StateBatch]:
+def combine(batches: Sequence[StateBatch], start_offset: int) -> list[StateBatch]:
     """Batches in any order as ascending ones without overlaps; what is before the start offset is left out.
 
     Each ends where it begins, or behind it. The start offset -1 leaves everything in.
     """
+    if len(batches) == 1 and batches[0].first_offset >= start_offset:  # most often nothing is to be combined
+        return [batches[0]]
     left = [one for one in batches if one.last_offset >= start_offset]
     if start_offset != UNINITIALIZED_START_OFFSET:
         left = [one if one.first_offset >= start_offset else one._replace(first_offset=start_offset) for one in left]
@@ -77,6 +79,13 @@ def merge(batches: list[StateBatch], new: Sequence[StateBatch], start_offset: in
 
     `new` is combined too. An acknowledgement in a partition with thousands of ranges in flight costs what it has.
     """
+    if (
+        len(new) == 1
+        and new[0].first_offset >= start_offset
+        and (not batches or batches[-1].last_offset < start_offset)
+    ):  # most often all that was known is done with
+        batches[:] = new
+        return
     if start_offset != UNINITIALIZED_START_OFFSET and batches and batches[0].first_offset < start_offset:
         del batches[: bisect_left(batches, start_offset, key=_last_of)]
         if batches and batches[0].first_offset < start_offset:

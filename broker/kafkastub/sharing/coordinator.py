@@ -205,7 +205,8 @@ class ShareCoordinator:
 
         INVALID_REQUEST where it is not known, FENCED_LEADER_EPOCH, FENCED_STATE_EPOCH.
         """
-        _check(key, leader_epoch=leader_epoch, state_epoch=state_epoch)
+        if key.partition < 0 or leader_epoch < 0 or state_epoch < 0:
+            _check(key, leader_epoch=leader_epoch, state_epoch=state_epoch)
         known = self.states.get(key)
         if known is None:
             raise KafkaError(ErrorCode.INVALID_REQUEST, WRITE_UNINITIALIZED)
@@ -288,15 +289,17 @@ class ShareCoordinator:
     ) -> None:
         """An update, or a snapshot where there were many updates. (ShareCoordinatorShard.generateShareStateRecord)"""
         if start_offset == known.start_offset:
-            delivery_complete_count = max(delivery_complete_count, known.delivery_complete_count)
+            if delivery_complete_count < known.delivery_complete_count:
+                delivery_complete_count = known.delivery_complete_count
         elif start_offset < known.start_offset:
             start_offset, delivery_complete_count = known.start_offset, known.delivery_complete_count
         if known.updates < self.settings.updates_per_snapshot:
             new = tuple(combine(batches, start_offset))
-            self._write(
-                turn,
-                ShareUpdate(key, known.snapshot_epoch, leader_epoch, start_offset, delivery_complete_count, new),
+            update = tuple.__new__(  # its own constructor takes three times as long
+                ShareUpdate, (key, known.snapshot_epoch, leader_epoch, start_offset, delivery_complete_count, new)
             )
+            self._apply_update(known, update)
+            turn.records.append(update)
             return
         self._write(
             turn,
@@ -342,13 +345,14 @@ class ShareCoordinator:
             self._apply_snapshot(known, record)
 
     def _apply_update(self, known: ShareState, record: ShareUpdate) -> None:
-        if record.leader_epoch != _NO_LEADER_EPOCH:
-            known.leader_epoch = record.leader_epoch
-            known.known_leader_epoch = max(known.known_leader_epoch, record.leader_epoch)
-        if record.start_offset != UNINITIALIZED_START_OFFSET:
-            known.start_offset = record.start_offset
-        known.delivery_complete_count = record.delivery_complete_count
-        merge(known.batches, record.batches, known.start_offset)
+        _, _, leader_epoch, start_offset, known.delivery_complete_count, batches = record
+        if leader_epoch != _NO_LEADER_EPOCH:
+            known.leader_epoch = leader_epoch
+            if known.known_leader_epoch < leader_epoch:
+                known.known_leader_epoch = leader_epoch
+        if start_offset != UNINITIALIZED_START_OFFSET:
+            known.start_offset = start_offset
+        merge(known.batches, batches, known.start_offset)
         known.updates += 1
 
     def _apply_snapshot(self, known: ShareState, record: ShareSnapshot) -> None:

@@ -123,6 +123,8 @@ class SharePartition(PartitionState):
             self, member_id, mode, batch_size, max_records, fetch_offset, batches, timer_ms, aborted, settings
         )
 
+    acquire_one = acquiring.acquire_one
+
     def acknowledge(self, member_id: str, batches: Sequence[AcknowledgementBatch], timer_ms: int) -> Transition:
         """Begin what a member says of what it has acquired.
 

@@ -181,9 +181,7 @@ class PartitionState:
         if last is None:
             return
         if last == batches[-1].last:
-            self.start_offset = self.end_offset = last + 1
-            in_flight.remove_first(len(batches))
-            self.delivery_complete_count = 0
+            self._all_done(last)
             return
         at = in_flight.floor(last)
         if last == batches[at].last:
@@ -196,6 +194,14 @@ class PartitionState:
             self.start_offset = max(self.start_offset, last + 1)
         self.delivery_complete_count -= done
         in_flight.remove_first(at)
+
+    def _all_done(self, last: int) -> None:
+        """Whatever was in flight is done with, up to `last`."""
+        in_flight = self.in_flight
+        self.start_offset = self.end_offset = last + 1
+        in_flight.firsts.clear()
+        in_flight.batches.clear()
+        self.delivery_complete_count = 0
 
     def _is_start_done(self) -> bool:
         at = self.in_flight.floor(self.start_offset)
@@ -226,11 +232,11 @@ class PartitionState:
 
     def whole(self, member_id: str, first: int, last: int) -> Run | None:
         """What a member has acquired and not said anything of, if these are all its offsets; None for anything else."""
-        in_flight = self.in_flight
-        at = in_flight.floor(first)
+        batches = self.in_flight.batches
+        at = 0 if len(batches) == 1 else self.in_flight.floor(first)
         if at < 0:
             return None
-        batch = in_flight.batches[at]
+        batch = batches[at]
         if batch.first != first or batch.last != last or batch.by_offset or first < self.start_offset:
             return None
         run = batch.runs[0]
@@ -241,6 +247,9 @@ class PartitionState:
         run.state = _ACKNOWLEDGED
         run.member_id = ""
         run.locked_until = None
+        if len(self.in_flight.batches) == 1 and run.first == self.start_offset and self.gap_start is None:
+            self._all_done(run.last)
+            return
         self.delivery_complete_count += run.last - run.first + 1
         self.move_start()
 

@@ -119,6 +119,11 @@ class ShareSessions:
             raise KafkaError(ErrorCode.SHARE_SESSION_NOT_FOUND)
         return session
 
+    def awaiting(self, group_id: str, member_id: str, epoch: int) -> ShareSession | None:
+        """A member's, if this is the epoch that its next request has to have."""
+        session = self._by_member.get((group_id, member_id))
+        return session if session is not None and session.epoch == epoch else None
+
     def begin(
         self, group_id: str, member_id: str, partitions: Sequence[TopicPartition], connection: Hashable
     ) -> ShareSession:

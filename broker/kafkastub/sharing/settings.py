@@ -17,6 +17,7 @@ class ShareSettings:
             partition may be in flight.
         renew_acknowledge_enable: `share.renew.acknowledge.enable`: whether members may renew their locks (KIP-1222).
         dead_letters: whether what is given up goes to a dead-letter topic (KIP-1191).
+        reads_committed: whether `share.isolation.level` is read_committed.
     """
 
     record_lock_duration_ms: int = 30_000
@@ -24,3 +25,4 @@ class ShareSettings:
     partition_max_record_locks: int = 2_000
     renew_acknowledge_enable: bool = True
     dead_letters: bool = False
+    reads_committed: bool = False

@@ -44,6 +44,7 @@ class FetchPurgatory:
     """Parked fetches by partition and by deadline (timer time, ms).
 
     Attributes:
+        waiting: how many fetches do.
         looked_at: so many keys had all the fetches that were ever looked after. Who brings about many such looks in one
             go can tell by it when it is time to let others have their turn.
     """
@@ -57,14 +58,14 @@ class FetchPurgatory:
         self._by_partition: dict[PartitionKey, dict[_Parked, None]] = {}
         self._deadlines: list[tuple[int, int, _Parked]] = []
         self._count = 0
-        self._parked = 0
+        self.waiting = 0
         self._later: dict[_Parked, None] = {}
         """To be looked after when others have had their turn."""
         self.looked_at = 0
 
     def __len__(self) -> int:
         """How many fetches wait."""
-        return self._parked
+        return self.waiting
 
     def sessions_of(self, node_id: int) -> FetchSessions:
         """The fetch sessions of one node."""
@@ -85,7 +86,7 @@ class FetchPurgatory:
         for key in parked.keys:
             self._by_partition.setdefault(key, {})[parked] = None
         self._count += 1
-        self._parked += 1
+        self.waiting += 1
         heapq.heappush(self._deadlines, (deadline_ms, self._count, parked))
         deferred.on_abandon = partial(self._remove, parked)
         self._mark_dirty()
@@ -158,8 +159,8 @@ class FetchPurgatory:
                 del self._by_partition[key]
         self._later.pop(parked, None)
         parked.keys, parked.deferred, parked.ready = (), None, None
-        self._parked -= 1
+        self.waiting -= 1
         # Its deadline is dropped when it comes first, or here before those of the dead outgrow those of the living.
-        if len(self._deadlines) > _FEW and len(self._deadlines) > 2 * self._parked:
+        if len(self._deadlines) > _FEW and len(self._deadlines) > 2 * self.waiting:
             self._deadlines = [entry for entry in self._deadlines if entry[2].deferred is not None]
             heapq.heapify(self._deadlines)

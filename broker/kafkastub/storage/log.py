@@ -329,6 +329,14 @@ class PartitionLog:
         chunks = segment.read(index, max_bytes, upto)
         return Read(chunks, sum(map(len, chunks)))
 
+    def newest_at(self, offset: int) -> StoredBatch | None:
+        """The newest batch, where it can be read and begins at `offset`: who keeps up with the log reads just that."""
+        batches = self._segments[-1].batches
+        if not batches or offset < self.log_start_offset:
+            return None
+        batch = batches[-1]
+        return batch if batch.base_offset == offset else None
+
     def bytes_after(self, offset: int, upto: int | None = None) -> int | None:
         """How much there is to read from `offset` on, before `upto`; None where that does not end in the segment that
         it begins in.

@@ -61,6 +61,11 @@ class StoredBatch:
         if len(payload) <= _COPIED_UP_TO:
             self.head, self.payload = b"".join((self.head, payload)), None
 
+    @property
+    def chunks(self) -> list[Chunk]:
+        """All of it, as a read gives it."""
+        return [self.head] if self.payload is None else [self.head, self.payload]
+
     def header(self) -> BatchHeader:
         """As it stands in `head`."""
         return parse_header(self.head)

@@ -10,6 +10,8 @@ def uvarint(value: int) -> bytes:
     """Encode an unsigned varint of at most 32 bits."""
     if value < 128:
         return SMALL[value]
+    if value < 1 << 14:
+        return bytes((value & 127 | 128, value >> 7))
     out = bytearray()
     while value > 127:
         out.append(value & 127 | 128)

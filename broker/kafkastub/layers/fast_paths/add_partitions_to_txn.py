@@ -9,7 +9,7 @@ without any error. Anything else is left to `k24_add_partitions_to_txn`: nothing
 from __future__ import annotations
 
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.metadata import INTERNAL_TOPICS
@@ -22,6 +22,9 @@ from kafkawire.messages.add_partitions_to_txn_response import (
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnTopicResult,
 )
+
+if TYPE_CHECKING:
+    from kafkastub.state.transactions.at_once import AtOnce
 
 VERSION: Final = 3
 _V1: Final = 0
@@ -48,12 +51,18 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
         return None
     plans: dict[bytes, _Plan | None] = {}
     topics = state.cluster.topics
+    at_once: AtOnce | None = None
 
     def add(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
+        nonlocal at_once
         at = body + data[body]
         behind = at + _who.size
-        if data[body] > 127 or end - body > _LONGEST or behind >= end or not state.has_transactions:
+        if data[body] > 127 or end - body > _LONGEST or behind >= end:
             return None
+        if at_once is None:
+            if not state.has_transactions:
+                return None
+            at_once = state.transactions.at_once
         like = data[body:at] + data[behind:end]
         plan = plans.get(like)
         if plan is None:
@@ -69,7 +78,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
             if topic is None or len(topic.partitions) < count:
                 return None
         producer_id, epoch = _who.unpack_from(data, at)
-        added = state.transactions.at_once.add(plan.name, producer_id, epoch, plan.partitions, _V1, broker_ms, timer_ms)
+        added = at_once.add(plan.name, producer_id, epoch, plan.partitions, _V1, broker_ms, timer_ms)
         return plan.answer if added else None
 
     return add

@@ -7,11 +7,14 @@ happened then.
 from __future__ import annotations
 
 from struct import Struct
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.state.broker_state import BrokerState
 from kafkawire.messages.end_txn_request import EndTxnRequest
+
+if TYPE_CHECKING:
+    from kafkastub.state.transactions.at_once import AtOnce
 
 FLEXIBLE_FROM: Final = 3
 RAISES_EPOCH_FROM: Final = 5
@@ -36,12 +39,18 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
     raises = version >= RAISES_EPOCH_FROM
     transaction_version = _V2 if raises else _V1
     unpack, size = _asked.unpack_from, _asked.size
+    at_once: AtOnce | None = None
 
     def end_txn(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
+        nonlocal at_once
         length = data[body]
         at = body + length
-        if not 1 < length <= _LONGEST or end - at != size or not state.has_transactions:
+        if not 1 < length <= _LONGEST or end - at != size:
             return None
+        if at_once is None:
+            if not state.has_transactions:
+                return None
+            at_once = state.transactions.at_once
         raw = data[body + 1 : at]
         name = names.get(raw)
         if name is None:
@@ -55,9 +64,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
         producer_id, epoch, commit, tags = unpack(data, at)
         if tags:
             return None
-        found = state.transactions.at_once.end(
-            name, producer_id, epoch, commit != 0, transaction_version, broker_ms, timer_ms
-        )
+        found = at_once.end(name, producer_id, epoch, commit != 0, transaction_version, broker_ms, timer_ms)
         if found is None:
             return None
         return _raised(0, 0, *found, 0) if raises else _PLAIN

@@ -12,7 +12,7 @@ knows what is wrong with a request and how Kafka puts it.
 from __future__ import annotations
 
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.state.broker_state import BrokerState
@@ -21,6 +21,9 @@ from kafkawire.codec import encode, fast_decoder
 from kafkawire.codec.varint import read_uvarint
 from kafkawire.messages.produce_request import ProduceRequest
 from kafkawire.messages.produce_response import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
+
+if TYPE_CHECKING:
+    from kafkastub.state.transactions.at_once import AtOnce
 
 FLEXIBLE_FROM = 9
 TOPIC_IDS_FROM = 13
@@ -63,9 +66,11 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
     cluster, logs, waits = state.cluster, state.logs, state.fetch_purgatory
     flexible, by_id, joins = version >= FLEXIBLE_FROM, version >= TOPIC_IDS_FROM, version >= JOINS_FROM
     tail = b"\0\0\0" if flexible else b""
+    at_once: AtOnce | None = None
     told = Struct(">qqq" if version >= LOG_START_FROM else ">qq").pack
 
     def produce(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
+        nonlocal at_once
         if end - body < _LEAST:
             return None
         # Behind the transactional id, if there is one.
@@ -121,14 +126,17 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
         epoch = partition.leader_epoch
         if transactional_id is None:
             first = log.append_ordinary(data, at, stop, epoch, broker_ms, bounds_ms)
-        elif size > _PRODUCER_AT + 10 and log.producer_states.has_ongoing(*_producer(data, at + _PRODUCER_AT)):
+        elif log.producer_states.first_unstable is not None and (
+            size > _PRODUCER_AT + 10 and log.producer_states.has_ongoing(*_producer(data, at + _PRODUCER_AT))
+        ):
             first = log.append_ordinary(data, at, stop, epoch, broker_ms, bounds_ms, TRANSACTIONAL)
-        elif state.has_transactions:
+        elif at_once is not None or state.has_transactions:
+            if at_once is None:
+                at_once = state.transactions.at_once
             fields = log.ordinary_beginning(data, at, stop, broker_ms, bounds_ms)
             if fields is None:
                 return None
             (producer_id, producer_epoch), place = fields[_PRODUCER], (topic.name, index)
-            at_once = state.transactions.at_once
             if joins:
                 if not at_once.add(transactional_id, producer_id, producer_epoch, (place,), _V2, broker_ms, timer_ms):
                     return None
@@ -139,10 +147,11 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
             return None
         if first is None:
             return None
-        try:
-            waits.appended(topic.topic_id, index)
-        except Exception:  # what others wait for is not this request's trouble: it is done, and must not be done again
-            state.log.exception("a fetch that waited cannot be answered", topic=name, partition=index)
+        if waits.waiting:
+            try:
+                waits.appended(topic.topic_id, index)
+            except Exception:  # what others wait for is not this request's trouble: it is done, not to be done again
+                state.log.exception("a fetch that waited cannot be answered", topic=name, partition=index)
         if version >= LOG_START_FROM:
             return before + told(first, _NO_TIME, log.log_start_offset) + behind
         return before + told(first, _NO_TIME) + behind

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.group_protocols import serves_share_protocol
+
+if TYPE_CHECKING:
+    from kafkastub.state.sharing.at_once import AtOnce
 
 _LONGEST: Final = 127
 """Bytes of a text, or a list, whose length is one byte, and one more."""
@@ -17,6 +20,10 @@ _MOST: Final = 10_000
 _partition = Struct(">B16sBiB").unpack_from
 _PARTITION_SIZE: Final = 23
 _batch = Struct(">qqBbB")
+_only = Struct(">B16sBiBqqBb3B").unpack_from
+"""A partition with one batch, and all tags."""
+_ONE_OF_EACH: Final = (2, 2, 2, 2, 0, 0, 0)
+"""Topic, partition, batch, type; and no tags."""
 _TAGS: Final = 2
 """Those of a partition and of its topic, which are none."""
 
@@ -41,16 +48,25 @@ class Members:
     """Those who have asked already, by their bytes.
 
     Args:
+        state: in which they are.
         is_clear: whether nothing stands before the handler of a request of this group and member about a partition.
     """
 
-    def __init__(self, is_clear: Callable[[str, str, TopicPartition], bool]) -> None:
+    def __init__(self, state: BrokerState, is_clear: Callable[[str, str, TopicPartition], bool]) -> None:
+        self._state = state
+        self._at_once: AtOnce | None = None
         self._is_clear = is_clear
         self._known: dict[bytes, Who | None] = {}
         self._partitions = 0
 
+    def at_once(self) -> AtOnce | None:
+        """How they are served at once; None where there are no share groups."""
+        if self._at_once is None and self._state.has_sharing:
+            self._at_once = self._state.sharing.at_once
+        return self._at_once if serves_share_protocol(self._state) else None
+
     def find(self, raw: bytes) -> Who | None:
-        """Group and member, as they stand in a request."""
+        """Group and member, as they stand in a request; None where they are not ordinary."""
         who = self._known.get(raw)
         if who is None and raw not in self._known:
             if len(self._known) >= _MOST:
@@ -74,23 +90,10 @@ class Members:
         self._partitions = 0
 
 
-def is_open(state: BrokerState) -> bool:
-    """Whether nobody has to be asked, or is to be slowed down; and there are share groups."""
-    return state.has_sharing and state.authorizer is None and state.throttle is None and serves_share_protocol(state)
-
-
-def names_end(data: bytes, body: int) -> int:
-    """Where group and member end that stand at the beginning of a body; 0 where they are not ordinary."""
-    group = data[body]
-    at = body + group
-    if not 0 < group <= _LONGEST or at >= len(data):
-        return 0
-    member = data[at]
-    return at + member if 1 < member <= _LONGEST else 0
-
-
 def _who(raw: bytes) -> Who | None:
-    at = raw[0]
+    at = raw[0] if raw else 0
+    if not 1 < at <= _LONGEST or not 1 < raw[at] <= _LONGEST or at + raw[at] != len(raw):
+        return None
     try:
         group_id, member_id = raw[1:at].decode(), raw[at + 1 :].decode()
     except UnicodeDecodeError:
@@ -104,6 +107,11 @@ def acknowledged(data: bytes, at: int, end: int, highest: int) -> tuple[TopicPar
     Batches in order, that do not touch, with one type each from 1 to `highest`.
     """
     size = end - at - _PARTITION_SIZE - _TAGS
+    if size == _batch.size:
+        topics, topic_id, partitions, index, count, first, upto, types, kind, t1, t2, t3 = _only(data, at)
+        if (topics, partitions, count, types, t1, t2, t3) != _ONE_OF_EACH:
+            return None
+        return ((topic_id, index), [(first, upto, kind)]) if 0 <= first <= upto and 1 <= kind <= highest else None
     if size <= 0 or size % _batch.size:
         return None
     topics, topic_id, partitions, index, count = _partition(data, at)

@@ -141,9 +141,12 @@ class TopicLogs(Generic[R]):
         `batch_per_owner`: it was several things that happened to several owners.
         """
         records = turn.records
-        self._count += sum(map(self._size, records))
-        if self._weigh is not None:
-            self._weight += sum(map(self._weigh, records))
+        count, weight, weigh = self._count, self._weight, self._weigh
+        for record in records:
+            count += self._size(record)
+            if weigh is not None:
+                weight += weigh(record)
+        self._count, self._weight = count, weight
         if batch_per_owner:
             batches: dict[str, list[R]] = {}
             for record in records:
@@ -151,7 +154,7 @@ class TopicLogs(Generic[R]):
             self._fresh.extend((turn.broker_ms, batch) for batch in batches.values())
         else:
             self._fresh.append((turn.broker_ms, records))
-        if self._count > self._trigger or self._weight > self._heaviest:
+        if count > self._trigger or weight > self._heaviest:
             self._trim()
 
     def write_each(self, records: Sequence[R], broker_ms: int, weight: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from typing import Final
 
 from kafkastub.coordinator import partition_for
@@ -26,6 +27,12 @@ _PART: Final = 100
 """Share partitions that are written again, or forgotten, in one go: others are served between."""
 _FEW: Final = 4
 """Records for each share partition that are too few to do anything about their number."""
+
+
+@lru_cache(1000)
+def _partition_of(key: SharePartitionKey, count: int) -> int:
+    """The partition that has it, of so many: each acknowledgement asks."""
+    return partition_for(coordinator_key(key), count)
 
 
 class Shares(Runtime[ShareRecord]):
@@ -56,7 +63,14 @@ class Shares(Runtime[ShareRecord]):
         topic = self._state.cluster.topics.get(SHARE_GROUP_STATE)
         if topic is None:
             return -1
-        return topic.partitions[partition_for(coordinator_key(key), len(topic.partitions))].leader
+        return topic.partitions[_partition_of(key, len(topic.partitions))].leader
+
+    def check_coordinated(self, key: SharePartitionKey, reads_only: bool = False) -> None:
+        """Raises COORDINATOR_NOT_AVAILABLE where nobody coordinates a share partition, and as `check_available`."""
+        if self.leader_of(key) < 0:
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        if self.loading is not None or not self._state.is_writable:
+            self.check_available(reads_only=reads_only)
 
     def check_available(self, *, reads_only: bool = False) -> None:
         """Raises COORDINATOR_LOAD_IN_PROGRESS; for what may write, KAFKA_STORAGE_ERROR where the disk takes no more."""
@@ -72,7 +86,7 @@ class Shares(Runtime[ShareRecord]):
             topic.write(turn)
             if topic.watched:
                 self._state.wake(SHARE_GROUP_STATE)
-            if topic.overfull and self._work is None:
+            if self._work is None and topic.overfull:
                 self._make_room(turn.broker_ms)
         return turn
 

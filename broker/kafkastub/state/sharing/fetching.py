@@ -17,7 +17,6 @@ from kafkastub.storage import PartitionLog, Read
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.schema import Records
 
-READ_COMMITTED: Final = "read_committed"
 _NOTHING: Final = Read([], 0)
 
 

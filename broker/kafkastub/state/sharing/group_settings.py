@@ -18,6 +18,7 @@ _BOUNDED: Final = ("record.lock.duration.ms", "delivery.count.limit", "partition
 _RENEW: Final = "share.renew.acknowledge.enable"
 _RESET: Final = "share.auto.offset.reset"
 _ISOLATION: Final = "share.isolation.level"
+_READ_COMMITTED: Final = "read_committed"
 _NONE: Final[Mapping[str, str]] = {}
 
 
@@ -30,38 +31,38 @@ class GroupSettings:
         dead_letters: whether a group's dead letters are written.
     """
 
-    __slots__ = ("_cluster", "_config", "_dead_letters", "_known")
+    __slots__ = ("_cluster", "_config", "_dead_letters", "_known", "_plain")
 
     def __init__(self, config: BrokerConfig, cluster: Cluster, dead_letters: Callable[[str], bool]) -> None:
         self._config = config
         self._cluster = cluster
         self._dead_letters = dead_letters
         self._known: dict[str, tuple[Mapping[str, str], bool, ShareSettings]] = {}
+        self._plain: ShareSettings | None = None
+        """Those of all groups without a configuration."""
 
     def of(self, group_id: str) -> ShareSettings:
         """What they are now."""
-        texts = self._cluster.group_configs.get(group_id, _NONE)
-        letters = texts is not _NONE and self._dead_letters(group_id)
-        whose = "" if texts is _NONE else group_id  # those of all groups without a configuration
-        known = self._known.get(whose)
+        texts = self._cluster.group_configs.get(group_id)
+        if texts is None:
+            if self._plain is None:
+                self._plain = self._made(_NONE, False)
+            return self._plain
+        letters = self._dead_letters(group_id)
+        known = self._known.get(group_id)
         if known is None or known[0] is not texts or known[1] is not letters:
-            if texts is _NONE:
-                self._known.pop(group_id, None)
-            found = [self._bounded(texts, name) for name in _BOUNDED]
-            renews = parse(_RENEW, GROUP[_RENEW], texts.get(_RENEW, GROUP[_RENEW][1]))
-            known = self._known[whose] = texts, letters, ShareSettings(found[0], found[1], found[2], renews, letters)
+            known = self._known[group_id] = texts, letters, self._made(texts, letters)
         return known[2]
+
+    def _made(self, texts: Mapping[str, str], letters: bool) -> ShareSettings:
+        found = [self._bounded(texts, name) for name in _BOUNDED]
+        renews = parse(_RENEW, GROUP[_RENEW], texts.get(_RENEW, GROUP[_RENEW][1]))
+        committed = texts.get(_ISOLATION, GROUP[_ISOLATION][1]) == _READ_COMMITTED
+        return ShareSettings(found[0], found[1], found[2], renews, letters, committed)
 
     def reset(self, group_id: str) -> str:
         """`share.auto.offset.reset`."""
-        return self._text(group_id, _RESET)
-
-    def isolation(self, group_id: str) -> str:
-        """`share.isolation.level`."""
-        return self._text(group_id, _ISOLATION)
-
-    def _text(self, group_id: str, name: str) -> str:
-        found: str = self._cluster.group_configs.get(group_id, _NONE).get(name, GROUP[name][1])
+        found: str = self._cluster.group_configs.get(group_id, _NONE).get(_RESET, GROUP[_RESET][1])
         return found
 
     def _bounded(self, texts: Mapping[str, str], name: str) -> Any:

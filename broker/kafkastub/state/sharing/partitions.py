@@ -6,13 +6,14 @@ Kafka: SharePartitionManager, SharePartitionCache, SharePartition.maybeInitializ
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, Protocol
 
 from kafkastub.deadlines import Deadline
 from kafkastub.metadata import Topic
 from kafkastub.sharing.dead_letters import DeadLetter
 from kafkastub.sharing.partition import SharePartition
+from kafkastub.sharing.records import SharePartitionKey
 from kafkastub.sharing.settings import ShareSettings
 from kafkastub.sharing.state_batches import UNINITIALIZED_START_OFFSET, ReadState
 from kafkastub.state.partitions import WithLogs, led_log
@@ -47,14 +48,15 @@ class Live:
         node_id: that leads it.
         partition: what becomes of its records.
         log: that it is about.
+        owner: what the share coordinator calls it.
         key: by which fetches wait for it, beside topic and partition themselves.
         locks: when the next lock may end.
         known_offset: the offset to be fetched whose place in the log was looked up last; None: none.
         fenced: it is not the one in charge any more.
     """
 
-    __slots__ = ("fenced", "group_id", "index", "key", "known_offset", "locks", "log", "name", "node_id", "partition",
-                 "topic_id")  # fmt: skip
+    __slots__ = ("fenced", "group_id", "index", "key", "known_offset", "locks", "log", "name", "node_id", "owner",
+                 "partition", "topic_id")  # fmt: skip
 
     def __init__(
         self,
@@ -69,6 +71,7 @@ class Live:
         self.topic_id = partition.topic_id
         self.index = partition.partition
         self.node_id = node_id
+        self.owner = SharePartitionKey(self.group_id, self.topic_id, self.index)
         self.partition = partition
         self.log = log
         self.key = (_waited_for(self.group_id, self.topic_id), self.index)
@@ -134,7 +137,7 @@ class SharePartitions:
         broker_ms = now[0]
         log = led_log(self._state, node_id, topic, index)
         epoch = topic.partitions[index].leader_epoch
-        partition = SharePartition(group_id, topic.topic_id, index, lambda: self._settings(group_id), epoch)
+        partition = SharePartition(group_id, topic.topic_id, index, partial(self._settings, group_id), epoch)
         try:
             read = self._reader.read(group_id, topic.topic_id, index, epoch, broker_ms)
         except KafkaError as error:

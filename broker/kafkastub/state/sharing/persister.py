@@ -17,7 +17,6 @@ from kafkastub.sharing.state_batches import (
     StateBatch,
 )
 from kafkastub.state.sharing.coordinator import Shares
-from kafkawire.errors import ErrorCode, KafkaError
 
 
 class Summary(NamedTuple):
@@ -54,10 +53,8 @@ class Persister:
 
     def _key(self, group_id: str, topic_id: bytes, partition: int, *, reads_only: bool = False) -> SharePartitionKey:
         """Whom it is about; the share coordinator can be asked."""
-        key, shares = SharePartitionKey(group_id, topic_id, partition), self._shares
-        if shares.leader_of(key) < 0:
-            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        shares.check_available(reads_only=reads_only)
+        key = SharePartitionKey(group_id, topic_id, partition)
+        self._shares.check_coordinated(key, reads_only)
         return key
 
     def initialize(
@@ -92,9 +89,7 @@ class Persister:
 
     def write(
         self,
-        group_id: str,
-        topic_id: bytes,
-        partition: int,
+        key: SharePartitionKey,
         state_epoch: int,
         leader_epoch: int,
         start_offset: int,
@@ -106,11 +101,10 @@ class Persister:
 
         INVALID_REQUEST where the share partition is not known, FENCED_LEADER_EPOCH, FENCED_STATE_EPOCH.
         """
-        key, turn = self._key(group_id, topic_id, partition), Turn(broker_ms)
-        self._shares.coordinator.write(
-            key, state_epoch, leader_epoch, start_offset, delivery_complete_count, batches, turn
-        )
-        self._shares.settle(turn)
+        shares, turn = self._shares, Turn(broker_ms)
+        shares.check_coordinated(key)
+        shares.coordinator.write(key, state_epoch, leader_epoch, start_offset, delivery_complete_count, batches, turn)
+        shares.settle(turn)
 
     def delete(self, group_id: str, topic_id: bytes, partition: int, broker_ms: int) -> None:
         """Forget a share partition; nothing happens where it is not known."""

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 from kafkastub.sharing.log_batches import Acquired, LogBatch
 from kafkastub.storage import Read
 from kafkawire.records import HEADER_SIZE, BatchHeader, iterate_records, parse_header, read_marker
-from kafkawire.schema import Records
 
 _LOG_OVERHEAD: Final = 12
 _LENGTH: Final = Struct(">i").unpack_from
@@ -95,7 +94,7 @@ def _is_abort_marker(batch: bytes) -> bool:
     return False
 
 
-def sent(read: Read, found: Found, acquired: Sequence[Acquired]) -> Records:
+def sent(read: Read, found: Found, acquired: Sequence[Acquired]) -> list[bytes | memoryview]:
     """The batches that have what was acquired: all from the first to the last of them.
 
     A single batch is sent as it was read, with what there may be of the next one.

@@ -21,7 +21,7 @@ from kafkastub.state.deferred import at_once
 from kafkastub.state.sharing.at_once import AtOnce
 from kafkastub.state.sharing.coordinator import Shares
 from kafkastub.state.sharing.dead_letters import DeadLetters, dead_letter_topic
-from kafkastub.state.sharing.fetching import READ_COMMITTED, ShareFetching, Wanted
+from kafkastub.state.sharing.fetching import ShareFetching, Wanted
 from kafkastub.state.sharing.group_settings import GroupSettings
 from kafkastub.state.sharing.lingering import Lingering
 from kafkastub.state.sharing.partitions import Live, Moment, SharePartitions
@@ -72,7 +72,7 @@ class Sharing:
         )
         self._writing = Writing(self.persister, self._changed, self.forget, self._send)
         self._sessions: dict[int, ShareSessions] = {}
-        self.at_once = AtOnce(state, self, self._writing)
+        self.at_once = AtOnce(state, self, self._writing, self._sessions)
         self.lingering = Lingering()
         self._gone: list[tuple[int, Hashable]] = []
         self._work: deque[Iterator[None]] = deque()
@@ -88,7 +88,7 @@ class Sharing:
 
     def reads_committed(self, group_id: str) -> bool:
         """`share.isolation.level` of the group."""
-        return self.group_settings.isolation(group_id) == READ_COMMITTED
+        return self.settings(group_id).reads_committed
 
     def topic(self, topic_id: bytes) -> Topic | None:
         """A topic that is there."""
@@ -210,7 +210,7 @@ class Sharing:
         As in Kafka that is done when something was begun in it, when its start offset has moved, when a lock has ended
         and when somebody was given records. What is given back is available later, and wakes nobody by itself.
         """
-        if self._state.fetch_purgatory:  # else nobody waits
+        if self._state.fetch_purgatory.waiting:
             self._wake([live.key, (live.topic_id, live.index)] if partition else [live.key])
 
     def woken(self, live: Live) -> int:
@@ -258,7 +258,8 @@ class Sharing:
     def _changed(self, live: Live, *, moved: bool) -> None:
         if moved:
             self.wake(live)
-        self._tell()
+        if self.watchers:
+            self._tell()
 
     def _tell(self) -> None:
         for look in tuple(self.watchers):

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, Protocol
 
 from kafkastub.sharing.dead_letters import DeadLetter
 from kafkastub.sharing.in_flight import Run
+from kafkastub.sharing.records import SharePartitionKey
 from kafkastub.sharing.state_batches import StateBatch
 from kafkastub.sharing.states import RecordState
 from kafkastub.sharing.transition import Transition
@@ -49,9 +50,7 @@ class Writer(Protocol):
 
     def write(
         self,
-        group_id: str,
-        topic_id: bytes,
-        partition: int,
+        key: SharePartitionKey,
         state_epoch: int,
         leader_epoch: int,
         start_offset: int,
@@ -143,9 +142,12 @@ class Writing:
         started, first, last = partition.start_offset, run.first, run.last
         if live.group_id in self._held:
             return False
-        write = StateBatch(first, last, _ACKNOWLEDGED, run.delivery_count)
+        write = tuple.__new__(StateBatch, (first, last, _ACKNOWLEDGED, run.delivery_count))  # thus it takes less time
         done = partition.delivery_complete_count + last - first + 1
-        if self._kept_of(live, started, done, (write,), now) is not None:
+        state_epoch, leader_epoch = partition.state_epoch, partition.leader_epoch
+        try:
+            self._writer.write(live.owner, state_epoch, leader_epoch, started, done, (write,), now[0])
+        except KafkaError:
             return False
         partition.accepted(run)
         self._changed(live, moved=partition.start_offset != started)
@@ -163,22 +165,15 @@ class Writing:
         return error
 
     def _kept(self, live: Live, transition: Transition, now: Moment) -> KafkaError | None:
-        return self._kept_of(live, transition.start_offset, transition.delivery_complete_count, transition.writes, now)
-
-    def _kept_of(
-        self, live: Live, start_offset: int, complete: int, batches: Sequence[StateBatch], now: Moment
-    ) -> KafkaError | None:
         partition = live.partition
         try:
             self._writer.write(
-                live.group_id,
-                live.topic_id,
-                live.index,
+                live.owner,
                 partition.state_epoch,
                 partition.leader_epoch,
-                start_offset,
-                complete,
-                batches,
+                transition.start_offset,
+                transition.delivery_complete_count,
+                transition.writes,
                 now[0],
             )
         except KafkaError as error:

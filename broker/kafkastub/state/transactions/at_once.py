@@ -115,7 +115,7 @@ class AtOnce:
             if transitions.is_exhausted(epoch):
                 return None
             raised += 1
-        marker = Marker(producer_id, raised, commit, coordinator_epoch, transaction_version)
+        marker = tuple.__new__(Marker, (producer_id, raised, commit, coordinator_epoch, transaction_version))
         places = []
         for name, index in known.partitions:
             topic = state.cluster.topic(name)
@@ -130,6 +130,7 @@ class AtOnce:
             log.append_taken(marker, leader_epoch, broker_ms)
         prepared = transitions.prepared(before, commit, transaction_version, transitions.NO_PRODUCER_ID, broker_ms)
         transactions.decided(known, (prepared, transitions.completed(prepared, broker_ms)), broker_ms, timer_ms)
-        for _, _, topic_id, index in places:
-            state.fetch_purgatory.appended(topic_id, index)
+        if state.fetch_purgatory.waiting:
+            for _, _, topic_id, index in places:
+                state.fetch_purgatory.appended(topic_id, index)
         return producer_id, raised
