@@ -39,6 +39,7 @@ _LARGEST: Final = 1 << 14
 Got = tuple[int, Sequence[bytes | memoryview], Sequence[Acquired]]
 """What a fetch has got of its session's partition: how long it has that (ms), the records in pieces, their offsets."""
 _NOT_LOOKED_FOR: Final = Read([], 0), Found([], [])
+"""Stands for what is found where the newest batch is known to be all of it."""
 
 
 class Parts(Protocol):
