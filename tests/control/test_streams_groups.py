@@ -82,7 +82,7 @@ def test_ends(http: Http, one: Instance) -> None:
     assert http.good("POST", "/v1/streams-groups/app/shut-down", {"member": "one"})["shutdown_by"] == "one"
     assert http.good("POST", "/v1/streams-groups/app/end-session", {"member": "one"}) == {"member_id": "one"}
     mistaken = http.refusal("POST", "/v1/streams-groups/app/end-session", {"members": "one"})
-    assert mistaken == "there is no field members here; member is wanted"
+    assert mistaken == "member is missing, and 'members' is not known here"
     for verb in ("end-session", "shut-down"):
         status, said = http.post(f"/v1/streams-groups/app/{verb}", {"member": "one"})
         assert (status, said["code"]) == (404, "UNKNOWN_MEMBER_ID")

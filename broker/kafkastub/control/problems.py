@@ -55,7 +55,7 @@ def of_kafka(error: KafkaError, subject: str) -> Problem:
 
 def of_validation(errors: Sequence[Any]) -> Problem:
     """What pydantic found, the first of it; names the field."""
-    first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
+    first = errors[0]
     place = [str(part) for part in first["loc"]]
     where = place[0]
     path = ".".join(place[1:2] if where == "query" else place[1:])  # a parameter that may come again has no number
@@ -64,10 +64,10 @@ def of_validation(errors: Sequence[Any]) -> Problem:
         return Problem(400, f"the body is no JSON: {str(why).lower()} at character {path}")
     if first["type"] == "missing":
         said = f"the parameter {path}" if where in ("query", "path") else f"{path}" if path else "a body"
-        return Problem(400, f"{said} is missing")
+        return Problem(400, f"{said} is missing{_mistaken(first, errors)}")
     if first["type"] == "extra_forbidden":
         kind = "parameter" if where == "query" else "field"
-        return Problem(400, f"there is no {kind} {path} here{_wanted_instead(first, errors)}")
+        return Problem(400, f"there is no {kind} {path} here")
     cause = first.get("ctx", {}).get("error")
     why = str(cause) if isinstance(cause, Exception) else first["msg"][:1].lower() + first["msg"][1:]
     value = repr(first.get("input"))
@@ -75,11 +75,11 @@ def of_validation(errors: Sequence[Any]) -> Problem:
     return Problem(400, f"{path or 'the body'}={shown} is refused: {why}")
 
 
-def _wanted_instead(unknown: Any, errors: Sequence[Any]) -> str:
-    """What is missing beside it: a name was mistaken."""
-    beside = unknown["loc"][:-1]
-    missing = [str(one["loc"][-1]) for one in errors if one["type"] == "missing" and one["loc"][:-1] == beside]
-    return f"; {', '.join(missing)} is wanted" if missing else ""
+def _mistaken(missing: Any, errors: Sequence[Any]) -> str:
+    """What stands beside it, and is not known: a name was mistaken."""
+    beside = missing["loc"][:-1]
+    unknown = [repr(one["loc"][-1]) for one in errors if one["type"] == "extra_forbidden" and one["loc"][:-1] == beside]
+    return f", and {unknown[0][:_MOST_SHOWN]} is not known here" if unknown else ""
 
 
 _MOST_SHOWN: Final = 100
