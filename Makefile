@@ -10,13 +10,14 @@ PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 WORKERS ?= 2
 
-.PHONY: help run test dist test-docker check oracle oracle-expiry differential conformance mutants soak chaos golden messages docs clients programs examples bench lock clean
+.PHONY: help run test dist site test-site test-docker check oracle oracle-expiry differential conformance mutants soak chaos golden messages docs clients programs examples bench lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
 	@echo "make test          the tests (Java 17 and Maven for those with JVM clients, Go for those with franz-go)"
 	@echo "make test-docker   builds the image and runs it (a container engine: docker/engine.sh starts one)"
 	@echo "make dist          builds wheel and sdist into dist/, installs them on every Python here, type checks a user's program"
+	@echo "make site          builds the documentation into site/ (ARGS=serve shows it while you write); make test-site tries it"
 	@echo "make check         ruff, mypy, import contracts, generated code"
 	@echo "make oracle        the same scenarios on Apache Kafka 4.4.0 and on the stub, fixed seeds"
 	@echo "make oracle-expiry the expiry of offsets on both; waits for two real minutes"
@@ -55,6 +56,10 @@ $(DIST): requirements/dist.lock $(DEV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dist.lock
 	@touch $@
 
+$(SITE): requirements/site.lock $(DEV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/site.lock
+	@touch $@
+
 run: $(RUN)
 	@exec $(BIN)/kafkastub serve $(ARGS)
 
@@ -67,6 +72,12 @@ test-docker: $(DEV)
 dist: $(DIST)
 	$(BIN)/python -m tests.dist.build dist
 	$(PYTEST) -m dist tests/dist -n $(WORKERS) --dist loadgroup $(ARGS)
+
+site: $(SITE)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs $(or $(ARGS),build --strict --clean)
+
+test-site: $(SITE)
+	$(PYTEST) -m site tests/docs/test_site.py $(ARGS)
 
 test-pipeline: $(PIPELINE)
 	$(PYTEST) -m pipeline tests/pipeline $(ARGS)

@@ -169,8 +169,10 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
         """Wait until a streams group is like this; without anything said, until somebody works on each of its tasks.
 
         Args:
-            active, standby, warmup: members have exactly these tasks: `{"one": [("0", 0), ("0", 1)], "two": []}`. Who
-                is not named may have any.
+            active: members have exactly these tasks: `{"one": [("0", 0), ("0", 1)], "two": []}`. Who is not named may
+                have any.
+            standby: the same of these.
+            warmup: and of these.
             status: its members are told that it lacks this: "MISSING_SOURCE_TOPICS".
 
         Raises GroupTimeout after `timeout` seconds, ValueError for a status that there is not, TypeError.
