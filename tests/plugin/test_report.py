@@ -233,6 +233,10 @@ def test_a_list_of_somebody_else_is_not_lost(run, pytester: pytest.Pytester):
 HANGING = """
 import os, signal, threading
 from kafkastub import KafkaStub
+from kafkastub.pytest_plugin import failure
+from kafkastub.pytest_plugin.report import reporter
+
+failure._SECONDS = reporter._SECONDS = 1.0
 
 @pytest.fixture
 def held(kafka_stub):
@@ -267,9 +271,9 @@ def test_it_is_dead():
 def test_a_stub_that_hangs_or_is_dead_does_not_hang_the_run(run, pytester: pytest.Pytester, monkeypatch):
     run(HANGING.replace("60", "600"), OUT).assert_outcomes(failed=3)
     dead, loop, process = sorted(pages(pytester), key=lambda page: re.search("<title>.*test_(.*) ", page)[1])
-    assert "It does not answer: no answer within 2 s." in loop
+    assert "It does not answer: no answer within 1 s." in loop
     assert "Metadata" in loop, "its journal is there"
-    assert "It does not answer: no answer within 2 s." in process
+    assert "It does not answer: no answer within 1 s." in process
     assert "has ended" in dead
 
 

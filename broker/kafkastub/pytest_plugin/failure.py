@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST: Final = 5
 """Brokers of which the requests are shown: those that were started last."""
 
-_SECONDS: Final = 2.0
+_SECONDS = 5.0
 """For a broker to say what it was asked."""
 
 _ACTS: Final = 20

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 5
 """Stubs of which a failure tells: those that were started last."""
-_SECONDS: Final = 2.0
+_SECONDS = 5.0
 """For a stub to say all that it has."""
 _OF_THE_JOURNAL: Final = 1.0
 _WORKERS: Final = "kafka_stub_report"
