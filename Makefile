@@ -4,16 +4,20 @@ BIN := .venv/bin
 RUN := .venv/.run-installed
 DEV := .venv/.dev-installed
 PIPELINE := .venv/.pipeline-installed
+DIST := .venv/.dist-installed
+SITE := .venv/.site-installed
 PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 WORKERS ?= 2
 
-.PHONY: help run test test-docker check oracle oracle-expiry differential conformance mutants soak chaos golden messages docs clients programs examples bench pictures lock clean
+.PHONY: help run test dist site test-site test-docker check oracle oracle-expiry differential conformance mutants soak chaos golden messages docs clients programs examples bench pictures lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
 	@echo "make test          the tests (Java 17 and Maven for those with JVM clients, Go for those with franz-go)"
 	@echo "make test-docker   builds the image and runs it (a container engine: docker/engine.sh starts one)"
+	@echo "make dist          builds wheel and sdist into dist/, installs them on every Python here, type checks a user's program"
+	@echo "make site          builds the documentation into site/ (ARGS=serve shows it while you write); make test-site tries it"
 	@echo "make check         ruff, mypy, import contracts, generated code"
 	@echo "make oracle        the same scenarios on Apache Kafka 4.4.0 and on the stub, fixed seeds"
 	@echo "make oracle-expiry the expiry of offsets on both; waits for two real minutes"
@@ -49,6 +53,14 @@ $(PIPELINE): requirements/pipeline.lock $(DEV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/pipeline.lock
 	@touch $@
 
+$(DIST): requirements/dist.lock $(DEV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dist.lock
+	@touch $@
+
+$(SITE): requirements/site.lock $(DEV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/site.lock
+	@touch $@
+
 run: $(RUN)
 	@exec $(BIN)/kafkastub serve $(ARGS)
 
@@ -57,6 +69,16 @@ test: $(DEV)
 
 test-docker: $(DEV)
 	$(PYTEST) -m docker $(ARGS)
+
+dist: $(DIST)
+	$(BIN)/python -m tests.dist.build dist
+	$(PYTEST) -m dist tests/dist -n $(WORKERS) --dist loadgroup $(ARGS)
+
+site: $(SITE)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs $(or $(ARGS),build --strict --clean)
+
+test-site: $(SITE)
+	$(PYTEST) -m site tests/docs/test_site.py $(ARGS)
 
 test-pipeline: $(PIPELINE)
 	$(PYTEST) -m pipeline tests/pipeline $(ARGS)
@@ -129,6 +151,11 @@ lock:
 		--extra build --extra control --extra cli -c requirements/dev.lock pyproject.toml -o requirements/image.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--extra build --extra pipeline --extra test --extra dev -c requirements/dev.lock pyproject.toml -o requirements/pipeline.lock
+
+	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+		--extra build --extra dist -c requirements/dev.lock pyproject.toml -o requirements/dist.lock
+	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+		--extra build --extra site -c requirements/dev.lock -c requirements/pipeline.lock pyproject.toml -o requirements/site.lock
 
 clean:
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

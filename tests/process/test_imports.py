@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 SLOW = {
     "encodings.idna", "importlib.resources", "kio", "pathlib", "platform", "rich", "structlog", "tempfile", "urllib",
     "uuid", "yaml",
@@ -46,3 +48,22 @@ def test_the_stub_is_imported_without_what_only_some_ask_for() -> None:
     code = "import sys, kafkastub.stub; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True).stdout
     assert sorted(NOT_ASKED_FOR & set(loaded.split())) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "most", "most_of_ours"),
+    [
+        ("import kafkastub", 45, 1),
+        ("from kafkastub import KafkaStub", 375, 235),
+        ("import kafkastub.cli.serve", 135, 6),
+    ],
+)
+def test_no_more_is_imported_than_today(code: str, most: int, most_of_ours: int) -> None:
+    """34, 343 and 119 modules. They are what takes time, and can be counted on a busy machine, too."""
+    path = [one for one in sys.path if one]
+    count = f"import sys; sys.path[:] = {path!r}\nbefore = {{*sys.modules}}\n{code}\nprint(*{{*sys.modules}} - before)"
+    command = [sys.executable, "-S", "-c", count]
+    loaded = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split()
+    ours = [name for name in loaded if name.partition(".")[0] in ("kafkastub", "kafkawire")]
+    assert len(loaded) <= most
+    assert len(ours) <= most_of_ours

@@ -60,8 +60,13 @@ def pytest_configure(config: pytest.Config) -> None:
         "own, restore): what the broker of the fixture kafka_stub is like, and what is done about kafka_stub_server "
         "behind a test",
     )
-    config.stash[_FIXTURES] = WeakKeyDictionary()
+    fixtures = config.stash[_FIXTURES] = WeakKeyDictionary()
     journal_lines(config)
+    wanted = config.getoption("--kafka-stub-report")
+    if wanted is not None:
+        from kafkastub.pytest_plugin.report import Reporter
+
+        config.pluginmanager.register(Reporter(config, wanted, fixtures), "kafkastub-report")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.handlers.not_served import NOT_SERVED
 from kafkastub.handlers.registry import registrations
+from kafkastub.pytest_plugin.names import name_of
+from kafkastub.stub.inventory import in_time
 from kafkastub.stub.stub import STARTED
 
 if TYPE_CHECKING:
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
 
 _MOST: Final = 5
 """Brokers of which the requests are shown: those that were started last."""
+
+_SECONDS = 5.0
+"""For a broker to say what it was asked."""
 
 _ACTS: Final = 20
 """Things that chaos has done, of each broker: the last ones."""
@@ -27,23 +33,35 @@ def of_brokers(fixtures: Mapping[KafkaStub, str], began: datetime, count: int) -
     names of fixtures.
     """
     asked: dict[str, None] = {}
-    sections = []
+    sections, chaos = [], []
     for stub in list(STARTED):
+        name = name_of(stub, fixtures)
         try:
-            journal = stub.journal
-            asked.update(dict.fromkeys(_not_served(journal, began)))
-            last = [entry for entry in journal.tail(count) if entry.wall_time >= began] if count > 0 else []
-        except RuntimeError:  # it keeps none, or its process has gone
+            refused, last, told = in_time(partial(_of_one, stub, began, count), _SECONDS)
+        except TimeoutError as error:  # it hangs, and must not hang the tests
+            sections.append((f"last requests of {name}", f"it does not answer: {error}"))
             continue
+        asked.update(dict.fromkeys(refused))
         if last:
-            name = fixtures.get(stub) or f"KafkaStub {stub.was_at}"
-            sections.append((f"last requests of {name}", "\n".join(map(str, last))))
-    for stub in list(STARTED):
-        told = vars(stub)["chaos"].told(_ACTS) if "chaos" in vars(stub) and _lived(stub, began) else ""
+            sections.append((f"last requests of {name}", "\n".join(last)))
         if told:
-            sections.append((f"chaos of {fixtures.get(stub) or f'KafkaStub {stub.was_at}'}", told))
+            chaos.append((f"chaos of {name}", told))
+    sections += chaos
     said = [("requests that kafkastub does not serve", "\n".join(asked))] if asked else []
     return said + sections[-_MOST:]
+
+
+def _of_one(stub: KafkaStub, began: datetime, count: int) -> tuple[list[str], list[str], str]:
+    """What it does not serve and was asked for, its last requests, and its chaos."""
+    refused: list[str] = []
+    last: list[str] = []
+    try:
+        journal = stub.journal
+        refused = list(_not_served(journal, began))
+        last = [str(entry) for entry in journal.tail(count) if entry.wall_time >= began] if count > 0 else []
+    except RuntimeError:  # it keeps none, or its process has gone
+        pass
+    return refused, last, vars(stub)["chaos"].told(_ACTS) if "chaos" in vars(stub) and _lived(stub, began) else ""
 
 
 def _lived(stub: KafkaStub, began: datetime) -> bool:

@@ -135,6 +135,11 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="HOST:PORT",
         help="run the tests against this cluster instead (or KAFKA_STUB_BOOTSTRAP); what needs the stub is skipped",
     )
+    group.addoption(
+        "--kafka-stub-report",
+        metavar="DIR",
+        help="write there, for each failed test that used a stub, a page of all that the stub had (docs/pytest.md)",
+    )
     parser.addini("kafka_stub_profile", "whose letter the broker follows: kips or kafka")
     parser.addini("kafka_stub_retention_minutes", "offsets.retention.minutes")
     parser.addini("kafka_stub_as_version", "serve what that release of Kafka serves")

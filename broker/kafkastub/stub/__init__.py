@@ -11,6 +11,8 @@ tls       `stub.tls`: certificates
 control   the control port, loaded where one is asked for
 groups    `stub.groups`: groups, their targets, held revocations; waiting for what becomes of a group
 waits     waiting for topics, groups, requests, quiet; for coroutines in `aio`
+inventory  all that a stub has at one moment, for the report of a failed test
+known     who wants to be told of stubs that are closed
 runner    what a part needs: the broker, and a way into its thread
 thread    the broker in a thread and on a loop of its own
 process   the same in a process of its own

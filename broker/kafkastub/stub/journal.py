@@ -41,7 +41,7 @@ class KeptJournal:
 
         if self.ring is None:
             raise RuntimeError("this stub keeps no journal: leave journal=False out")
-        return Journal(self.ring, self._call_or_do, self._topic_name)
+        return Journal(self.ring, self._call_or_do, self.topic_name)
 
     def _call_or_do(self, work: Callable[[], Any]) -> Any:
         """In the broker's thread; where there is none, here."""
@@ -50,5 +50,6 @@ class KeptJournal:
         except StubError:
             return work()
 
-    def _topic_name(self, topic_id: bytes) -> str | None:
+    def topic_name(self, topic_id: bytes) -> str | None:
+        """Of the topic that has, or had, this id."""
         return None if self._broker is None else self._broker.state.cluster.name_of(topic_id)

@@ -180,9 +180,9 @@ class ChildProcess:
         pipe.close()
         process.close()
 
-    def ask_stub(self, how: str, name: str) -> Any:
+    def ask_stub(self, how: str, name: str, *args: Any) -> Any:
         """As `ask`, of the stub itself."""
-        return self.ask(_STUB, how, name)
+        return self.ask(_STUB, how, name, args)
 
     @contextlib.contextmanager
     def context_of(self, name: str) -> Iterator[Any]:

@@ -32,8 +32,9 @@ class StubQuotas:
             stub.quotas.set(client_id="loader", producer_byte_rate=1_000_000)
 
         Args:
-            user, client_id, ip: whose quota: a user's, a client id's, that of both together, or an address's; "" is
-                the default for all that have none of their own.
+            user: whose quota: a user's; "" is the default for all that have none of their own.
+            client_id: a client id's, or with `user` that of both together; "" likewise.
+            ip: an address's; "" likewise.
             quotas: producer_byte_rate and consumer_byte_rate (bytes a second), request_percentage,
                 controller_mutation_rate (partitions a second), of an address connection_creation_rate (connections a
                 second). None removes one; what is not named stays.

@@ -165,8 +165,10 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
         """Wait until a streams group is like this; without anything said, until somebody works on each of its tasks.
 
         Args:
-            active, standby, warmup: members have exactly these tasks: `{"one": [("0", 0), ("0", 1)], "two": []}`. Who
-                is not named may have any.
+            active: members have exactly these tasks: `{"one": [("0", 0), ("0", 1)], "two": []}`. Who is not named may
+                have any.
+            standby: the same of these.
+            warmup: and of these.
             status: its members are told that it lacks this: "MISSING_SOURCE_TOPICS".
             members: there are so many; with nothing else said, they work on all tasks. Behind `end_session` it makes
                 the wait one for the member's return.

@@ -6,6 +6,7 @@ import atexit
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import cached_property, partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
@@ -20,6 +21,7 @@ from kafkastub.stub.clock import StubClock
 from kafkastub.stub.control import StubControl
 from kafkastub.stub.errors import RUNNING, StubError, TopicError
 from kafkastub.stub.journal import KeptJournal
+from kafkastub.stub.known import BEFORE_CLOSE
 from kafkastub.stub.nodes import StubNode, StubNodes
 from kafkastub.stub.thread import BrokerThread
 from kafkastub.stub.waits import StubWaits
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from kafkastub.stub.chaos import StubChaos
     from kafkastub.stub.faults import StubFaults
     from kafkastub.stub.groups import StubGroups
+    from kafkastub.stub.inventory import Inventory
     from kafkastub.stub.offsets import StubOffsets
     from kafkastub.stub.quotas import StubQuotas
     from kafkastub.stub.records import Content, Headers, Produced, StubRecords
@@ -43,8 +46,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-STARTED: Final[WeakKeyDictionary[KafkaStub, None]] = WeakKeyDictionary()
-"""Those that were started and are still known to somebody, in this order: a test that fails tells of them."""
+STARTED: Final[WeakKeyDictionary[KafkaStub, datetime]] = WeakKeyDictionary()
+"""Those that were started, when by the machine's clock, and are still known to somebody, in this order: a test that
+fails tells of them.
+"""
 
 
 class KafkaStub:
@@ -484,11 +489,12 @@ class KafkaStub:
         except KafkaError as error:
             raise TopicError(error.code, error.message or error.code.name) from None
         self.was_at = self.bootstrap_servers
-        STARTED[self] = None
+        STARTED[self] = datetime.now(UTC)
         return self
 
     def close(self) -> None:
         """Stop; returns when thread, loop and sockets are gone. Closing twice does no harm."""
+        self._tell_of_the_end()
         self._thread.stop()
 
     def __enter__(self) -> Self:
@@ -507,6 +513,27 @@ class KafkaStub:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _tell_of_the_end(self) -> None:
+        if BEFORE_CLOSE and self._is_up():
+            for tell in tuple(BEFORE_CLOSE):
+                tell(self)
+
+    def _is_up(self) -> bool:
+        return self._thread.broker is not None
+
+    def _inventory(self, began: datetime) -> Inventory:
+        """All that it has now, and what it was asked since then; it may have to wait for the stub."""
+        from kafkastub.stub.inventory import taken
+
+        parts = vars(self)  # what nobody has asked for has nothing to tell
+        return taken(self._thread, self._journal, parts.get("faults"), parts.get("chaos"), began)
+
+    def _journal_alone(self, began: datetime) -> Inventory:
+        """The same of one that does not answer: what is in this process."""
+        from kafkastub.stub.inventory import journal_alone
+
+        return journal_alone(self._journal, began, "its journal is all that can be read")
 
     def _running(self) -> Broker:
         return self._thread.running()
@@ -567,13 +594,21 @@ class ProcessStub(KafkaStub):
     def start(self) -> Self:
         self._child.start()
         atexit.register(self.close)
-        STARTED[self] = None
+        STARTED[self] = datetime.now(UTC)
         self.was_at = self.bootstrap_servers
         return self
 
     def close(self) -> None:
+        self._tell_of_the_end()
         atexit.unregister(self.close)
         self._child.close()
+
+    def _is_up(self) -> bool:
+        return self._child.pid is not None
+
+    def _inventory(self, began: datetime) -> Inventory:
+        found: Inventory = self._child.ask_stub("call", "_inventory", began)
+        return found
 
     @contextmanager
     def coordinator_loading(self) -> Iterator[None]:

@@ -1,0 +1,103 @@
+"""HTML of tables, as much of it as there is room for. Every text is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from kafkastub.stub.inventory import Inventory, Table
+
+_SHARE: Final = 0.6
+"""Of the room that is left, what one table may take."""
+_AROUND: Final = 2_000
+"""Bytes for a table's beginning and end."""
+
+
+def told(text: str) -> str:
+    """Text as HTML; lone surrogates, which no file can have, as their escapes."""
+    return escape(text.encode(errors="backslashreplace").decode())
+
+
+def size(text: str) -> int:
+    """Bytes in the file."""
+    return len(text.encode())
+
+
+class Room:
+    """How many bytes may still be written."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def take(self, piece: str) -> str:
+        """The same piece, which has to be written."""
+        self.left -= size(piece)
+        return piece
+
+
+def cut(text: str, most: int) -> str:
+    """A long text's beginning and end, escaped, in so many bytes at most."""
+    whole = told(text)
+    if size(whole) <= most:
+        return whole
+    half = max(0, most // 12)  # a character takes six bytes at most: &quot;
+    return f"{told(text[:half])}\n\n… {len(text) - 2 * half} characters are left out here …\n\n{told(text[-half:])}"
+
+
+def inventory(found: Inventory, room: Room) -> str:
+    """A stub: facts and tables, the first ones with more of the room."""
+    pieces = []
+    if found.note:
+        pieces.append(room.take(f'<p class="note">{told(found.note)}</p>\n'))
+    if found.facts:
+        facts = "".join(f"<dt>{told(name)}</dt><dd>{told(value)}</dd>" for name, value in found.facts)
+        pieces.append(room.take(f"<dl>{facts}</dl>\n"))
+    for one in found.tables:
+        pieces.append(table(one, room))
+    return "".join(pieces)
+
+
+def table(one: Table, room: Room) -> str:
+    """Its heading and rows; of those for which there is no room it says how many they are."""
+    if room.left < 2 * _AROUND:
+        return room.take(f"<h3>{told(one.name)}</h3><p>left out: this file would be too large</p>\n")
+    here = Room(int((room.left - _AROUND) * _SHARE))
+    rows: list[str] = []
+    order = range(len(one.rows))
+    for number in reversed(order) if one.newest else order:
+        written = _row(one.rows[number], one.marks[number] if one.marks else "", one.folded)
+        if size(written) > here.left:
+            break
+        rows.append(here.take(written))
+    if one.newest:
+        rows.reverse()
+    heads = "".join(f"<th>{told(name)}</th>" for name in one.columns)
+    piece = (
+        f"<h3>{told(one.name)}</h3>\n{_left_out(one, len(one.rows) - len(rows))}"
+        f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>\n{"".join(rows)}</tbody></table></div>\n'
+    )
+    return room.take(piece)
+
+
+def _left_out(one: Table, for_room: int) -> str:
+    which = "older ones" if one.newest else "ones"
+    said = []
+    if one.left_out:
+        said.append(f"{one.left_out} {which}" if one.left_out > 0 else f"more {which}")
+    if for_room:
+        said.append(f"{for_room} {which} for which there is no room in this file")
+    return f'<p class="note">left out: {told(" and ".join(said))}</p>\n' if said else ""
+
+
+def _row(cells: Sequence[str], mark: str, folded: Iterable[int]) -> str:
+    tag = f'<tr class="{told(mark)}">' if mark else "<tr>"
+    written = (_cell(text, number in folded) for number, text in enumerate(cells))
+    return f"{tag}{''.join(written)}</tr>\n"
+
+
+def _cell(text: str, folded: bool) -> str:
+    if folded and len(text) > 40:
+        return f"<td><details><summary>{told(text[:36])}…</summary>{told(text)}</details></td>"
+    return f"<td>{told(text)}</td>"

@@ -1,0 +1,1 @@
+"""What one installs: the wheel and the sdist, installed elsewhere (`make dist`)."""

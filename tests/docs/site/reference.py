@@ -1,0 +1,90 @@
+"""The API reference: which names stand on which page. What is said of them is in their docstrings."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_STUB: Final = "kafkastub.stub"
+
+PAGES: Final[dict[str, tuple[str, str, list[str]]]] = {
+    "stub": (
+        "KafkaStub",
+        "`from kafkastub import KafkaStub`: what a test's author types first.",
+        ["kafkastub.KafkaStub", "kafkastub.replay"],
+    ),
+    "parts": (
+        "The parts of a stub",
+        "What `stub.clock`, `stub.faults` and so on have.",
+        [
+            f"{_STUB}.clock.StubClock",
+            f"{_STUB}.faults.StubFaults",
+            f"{_STUB}.faults.Fault",
+            "kafkastub.FaultRule",
+            f"{_STUB}.chaos.StubChaos",
+            "kafkastub.journal.Journal",
+            "kafkastub.journal.entry.Entry",
+            f"{_STUB}.records.StubRecords",
+            f"{_STUB}.offsets.StubOffsets",
+            f"{_STUB}.groups.StubGroups",
+            f"{_STUB}.groups.StubGroup",
+            f"{_STUB}.share_groups.StubShareGroups",
+            f"{_STUB}.share_groups.StubShareGroup",
+            f"{_STUB}.streams_groups.StubStreamsGroups",
+            f"{_STUB}.streams_groups.StubStreamsGroup",
+            f"{_STUB}.transactions.StubTransactions",
+            f"{_STUB}.nodes.StubNodes",
+            f"{_STUB}.nodes.StubNode",
+            f"{_STUB}.quotas.StubQuotas",
+            f"{_STUB}.tls.StubTls",
+            f"{_STUB}.waits.StubWaits",
+            f"{_STUB}.aio.AsyncWaits",
+            "kafkastub.Snapshot",
+        ],
+    ),
+    "views": (
+        "What a stub tells",
+        "Values of one moment: they stay as they are when the broker goes on.",
+        [
+            "kafkastub.state.group_views.GroupView",
+            "kafkastub.state.group_views.MemberView",
+            "kafkastub.state.share_group_views.SharePartitionView",
+            "kafkastub.state.share_group_views.RecordsView",
+            "kafkastub.state.streams_group_views.TopologyView",
+            "kafkastub.state.streams_group_views.SubtopologyView",
+            "kafkastub.state.streams_group_views.StreamsMemberView",
+            "kafkastub.state.streams_group_views.TaskView",
+            "kafkastub.state.transactions.views.TransactionView",
+            "kafkastub.state.transactions.views.HangingTransaction",
+            "kafkastub.state.records.LogRecord",
+            f"{_STUB}.records.Produced",
+            "kafkastub.faults.holds.HeldRequest",
+            "kafkastub.faults.Act",
+        ],
+    ),
+    "errors": (
+        "Errors",
+        "All can be imported from `kafkastub`.",
+        [
+            "kafkastub.StubError",
+            "kafkastub.ConfigError",
+            "kafkastub.TopicError",
+            "kafkastub.FaultError",
+            "kafkastub.DataDirError",
+            "kafkastub.SnapshotError",
+            "kafkastub.FaultTimeout",
+            "kafkastub.GroupTimeout",
+            "kafkastub.JournalTimeout",
+            "kafkastub.RecordsTimeout",
+            "kafkastub.TopicTimeout",
+            "kafkastub.TransactionTimeout",
+        ],
+    ),
+}
+
+
+def pages() -> dict[str, str]:
+    """The Markdown of each, which mkdocstrings fills."""
+    return {
+        name: f"# {title}\n\n{about}\n\n" + "\n\n".join(f"::: {one}" for one in names) + "\n"
+        for name, (title, about, names) in PAGES.items()
+    }
