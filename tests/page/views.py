@@ -24,7 +24,7 @@ VIEWS: Final[dict[str, str]] = {
     "transactions-hanging": "transactions/hanging",
     "nodes": "nodes",
     "journal": "journal",
-    "journal-entry": "journal/20",
+    "journal-entry": "journal/{entry}",
     "faults": "faults",
     "clock": "clock",
     "snapshots": "snapshots",
@@ -35,4 +35,4 @@ VIEWS: Final[dict[str, str]] = {
     "chaos": "chaos",
     "docs": "docs",
 }
-"""By the name of its picture."""
+"""By the name of its picture; `Shop.address` fills in what is known when the shop is open."""
