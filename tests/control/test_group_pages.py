@@ -112,6 +112,20 @@ def test_partitions_with_an_offset_or_an_owner(stub: KafkaStub, http: Http, play
     assert http.get("/v1/groups/none/partitions")[0] == 404
 
 
+def test_pages_go_over_topics(stub: KafkaStub, http: Http) -> None:
+    http.good("POST", "/v1/topics", {"name": "audit", "partitions": 3})
+    with Client(stub.bootstrap_servers) as client:
+        commit(client, "g", {("orders", 1): 1, ("audit", 2): 1, ("audit", 0): 1, ("orders", 0): 1})
+    every = [("audit", 0), ("audit", 2), ("orders", 0), ("orders", 1)]
+    for offset in range(6):
+        for limit in range(1, 6):
+            page = http.good("GET", "/v1/groups/g/partitions", offset=offset, limit=limit)
+            assert page["total"] == 4
+            assert [(one["topic"], one["partition"]) for one in page["partitions"]] == every[offset : offset + limit]
+    page = http.good("GET", "/v1/groups/g/partitions", topic="orders", offset=1)
+    assert ([one["partition"] for one in page["partitions"]], page["total"]) == ([1], 2)
+
+
 def test_when_each_offset_expires(stub: KafkaStub, http: Http) -> None:
     commit_for(stub, "left/alone")
     (one,) = http.good("GET", "/v1/groups/left/alone/partitions")["partitions"]

@@ -257,6 +257,7 @@ def test_every_example_of_the_description_is_accepted(stub: KafkaStub, http: Htt
                     method.upper(), path.replace("{fault_id}", "fault-1").replace("{name}", "unused"), example
                 )
                 known = status < 300 or "already exists" in said["error"] or "node 2" in said["error"]
+                known = known or said.get("code") == "SECURITY_DISABLED"  # ACLs want a broker that has an authorizer
                 assert known, (path, example, said)
                 seen += 1
     assert seen >= 8

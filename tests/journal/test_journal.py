@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -370,6 +371,25 @@ def test_the_oldest_go_when_there_are_too_many() -> None:
     going = ring.walk(before=20)
     ring.clear()
     assert [sequence for sequence, _ in going] == [sequence for sequence, _ in reversed(numbers)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_walk_may_begin_anywhere(seed: int) -> None:
+    random = Random(seed)
+    ring = Ring(random.choice([10, 50]), 1 << 20)
+    for _ in range(random.randrange(30)):
+        size = random.randrange(5)
+        if size:
+            frames, replies = b"\0\0\0\4abcd" * size, b"\0\0\0\1r" * size
+            ring.add_run(frames, 0, 8 * size, replies, None, 0, 1, 2, size, 13 * size)
+        else:
+            ring.add([bytes(4), 0, 4, b"", None, 0, 1, 2, 0, None])
+    there = range(ring.first, ring.total)
+    for since in range(ring.total + 3):
+        assert [one for one, _ in ring.walk(since)] == [one for one in there if one >= since]
+        for before in range(ring.total + 3):
+            wanted = [one for one in reversed(there) if since <= one < before]
+            assert [one for one, _ in ring.walk(since, before)] == wanted
 
 
 def test_the_oldest_go_when_they_are_too_long() -> None:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.page.chromium import running_chromium
+from tests.page.png import smaller
 from tests.page.scenes import Shop
 from tests.page.screen import PHONE, Screen, Theme
 from tests.page.views import VIEWS
@@ -20,31 +21,37 @@ from tests.page.views import VIEWS
 PICTURES: Final = Path(__file__).parent.parent.parent / "docs" / "pictures"
 SIZE: Final = (1200, 760)
 THEMES: Final[tuple[Theme, ...]] = ("light", "dark")
-ON_A_PHONE: Final = ("overview", "groups", "group", "records")
+PLOTTED_MS: Final = 6000
+ON_A_PHONE: Final = ("overview", "group", "records")
 
 
 def take(browser: Browser, shop: Shop, directory: Path, names: Sequence[str] = ()) -> list[Path]:
     """Write the pictures of these views. Raises AssertionError where the page complains about something."""
-    directory.mkdir(parents=True, exist_ok=True)
-    made: list[Path] = []
+    taken: dict[str, bytes] = {}
     for theme in THEMES:
         with Screen(browser, SIZE, theme) as screen:
             for name in names or VIEWS:
-                screen.open(shop.url, VIEWS[name])
-                made.append(_take(screen, directory / f"{name}-{theme}.png"))
+                taken[f"{name}-{theme}"] = _taken(screen, shop, name)
             screen.check()
     with Screen(browser, PHONE) as screen:
         for name in ON_A_PHONE:
             if name in (names or VIEWS):
-                screen.open(shop.url, VIEWS[name])
-                made.append(_take(screen, directory / f"{name}-phone.png"))
+                taken[f"{name}-phone"] = _taken(screen, shop, name)
         screen.check()
-    return made
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, picture in zip(taken, smaller(browser, list(taken.values())), strict=True):
+        (directory / f"{name}.png").write_bytes(picture)
+    return [directory / f"{name}.png" for name in taken]
 
 
-def _take(screen: Screen, path: Path) -> Path:
-    screen.page.screenshot(path=path, animations="disabled", caret="hide")
-    return path
+def _taken(screen: Screen, shop: Shop, name: str) -> bytes:
+    screen.open(shop.url, shop.address(name))
+    if name == "metrics":  # a plot begins when it is looked at
+        expect(screen.page.locator("main svg polyline, main svg path").first).to_be_attached()
+        screen.page.wait_for_timeout(PLOTTED_MS)
+    if name == "journal-entry":
+        screen.page.get_by_role("treeitem").filter(has_text="group_id").first.click()
+    return screen.page.screenshot(animations="disabled", caret="hide")
 
 
 def main() -> None:

@@ -25,6 +25,7 @@ from confluent_kafka.admin import (
 
 from kafkastub.client import Client
 from kafkastub.client.groups import commit
+from tests.page.views import VIEWS
 from tests.process.serving import Controlled
 from tests.streams_instance import QUICK as STREAMS_QUICK
 from tests.streams_instance import Instance, settle, words
@@ -190,6 +191,11 @@ class Shop:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.close()
+
+    def address(self, view: str) -> str:
+        """Where that view (`views.VIEWS`) is in this shop."""
+        (entry,) = self.ask("GET", "/v1/journal", api="OffsetCommit", group="experiment")["entries"]
+        return VIEWS[view].format(entry=entry["sequence"])
 
     # -- what is there -------------------------------------------------------------------------------------------
 

@@ -83,6 +83,7 @@ class Screen:
         except AssertionError as error:
             shown = self.page.locator("body").inner_text()[:500]
             raise AssertionError(f"{self.page.url} shows {shown!r}; it complains: {self.complaints}") from error
+        self.page.locator("main[data-ready=true]").wait_for(timeout=_MS)
         quiet = 0
         deadline = time.monotonic() + SECONDS
         while quiet < _QUIET_LOOKS:

@@ -33,7 +33,7 @@ def faults(screen: Screen) -> list[str]:
 @pytest.mark.parametrize("name", VIEWS)
 def test_axe_finds_nothing(browser: Browser, shop: Shop, name: str, theme: Any) -> None:
     with Screen(browser, theme=theme) as screen:
-        screen.open(shop.url, VIEWS[name])
+        screen.open(shop.url, shop.address(name))
         found = faults(screen)
         assert not found, "\n".join(found)
         screen.check()
@@ -42,7 +42,7 @@ def test_axe_finds_nothing(browser: Browser, shop: Shop, name: str, theme: Any) 
 @pytest.mark.parametrize("name", VIEWS)
 def test_nothing_is_wider_than_a_phone(browser: Browser, shop: Shop, name: str) -> None:
     with Screen(browser, PHONE) as screen:
-        screen.open(shop.url, VIEWS[name])
+        screen.open(shop.url, shop.address(name))
         width = screen.page.evaluate("document.scrollingElement.scrollWidth")
         assert width <= PHONE[0]
         found = faults(screen)

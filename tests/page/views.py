@@ -9,16 +9,22 @@ VIEWS: Final[dict[str, str]] = {
     "topics": "topics",
     "topic": "topics/orders",
     "records": "topics/orders/records?partition=0",
+    "record": "topics/orders/records?partition=0&offset=97",
     "groups": "groups",
     "group": "groups/billing",
     "group-classic": "groups/reports",
     "group-left": "groups/nightly-export",
+    "group-offsets": "groups/nightly-export/partitions",
     "group-share": "groups/couriers",
+    "group-share-records": "groups/couriers/records",
     "group-streams": "groups/word-count",
+    "group-streams-topology": "groups/word-count/topology",
     "transactions": "transactions",
     "transaction": "transactions/checkout-2",
+    "transactions-hanging": "transactions/hanging",
     "nodes": "nodes",
     "journal": "journal",
+    "journal-entry": "journal/{entry}",
     "faults": "faults",
     "clock": "clock",
     "snapshots": "snapshots",
@@ -29,4 +35,4 @@ VIEWS: Final[dict[str, str]] = {
     "chaos": "chaos",
     "docs": "docs",
 }
-"""By the name of its picture."""
+"""By the name of its picture; `Shop.address` fills in what is known when the shop is open."""

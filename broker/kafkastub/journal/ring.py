@@ -202,38 +202,11 @@ class Ring:
 
         What is walked past is not taken apart: looking at the end of a long journal costs little.
         """
-        kept_now = list(self._kept)
+        kept_now, first, end = list(self._kept), self.first, self.total
         if before is None:
-            return self._walk_on(kept_now, self.first, since)
-        return self._walk_back(kept_now, self.total, since, before)
-
-    @staticmethod
-    def _walk_on(kept_then: list[Any], sequence: int, since: int) -> Iterator[tuple[int, Raw]]:
-        for kept in kept_then:
-            if type(kept) is list:
-                if sequence >= since:
-                    yield sequence, Raw(*kept)
-                sequence += 1
-            elif sequence + kept[8] <= since:
-                sequence += kept[8]
-            else:
-                for raw in Run(*kept).entries():
-                    if sequence >= since:
-                        yield sequence, raw
-                    sequence += 1
-
-    @staticmethod
-    def _walk_back(kept_then: list[Any], end: int, since: int, before: int) -> Iterator[tuple[int, Raw]]:
-        for kept in reversed(kept_then):
-            size = 1 if type(kept) is list else kept[8]
-            end -= size
-            if end >= before:
-                continue
-            if end + size <= since:
-                return
-            entries = [Raw(*kept)] if type(kept) is list else list(Run(*kept).entries())
-            for sequence in range(min(end + size, before) - 1, max(end, since) - 1, -1):
-                yield sequence, entries[sequence - end]
+            return _walk_on(kept_now, *_place_of(kept_now, first, end, since), since)
+        before = min(before, end)
+        return _walk_back(kept_now, *_place_of(kept_now, first, end, before - 1), since, before)
 
     def quiet_for(self, counts: Callable[[Raw], bool]) -> float:
         """Seconds since the last request that counts came or was answered; without end where there was none."""
@@ -264,6 +237,46 @@ class Ring:
     def _tell(self, sequence: int, raw: Raw) -> None:
         for watcher in tuple(self.watchers):
             watcher(sequence, raw)
+
+
+def _place_of(kept: list[Any], first: int, end: int, sequence: int) -> tuple[int, int]:
+    """Where what has that entry is, and the sequence number with which it begins; looked for from the nearer end."""
+    if sequence - first < end - sequence:
+        for index, one in enumerate(kept):
+            size = 1 if type(one) is list else one[8]
+            if first + size > sequence:
+                return index, first
+            first += size
+        return len(kept), first
+    for index in range(len(kept) - 1, -1, -1):
+        end -= 1 if type(kept[index]) is list else kept[index][8]
+        if end <= sequence:
+            return index, end
+    return 0, end
+
+
+def _entries(kept: Any) -> list[Raw]:
+    return [Raw(*kept)] if type(kept) is list else list(Run(*kept).entries())
+
+
+def _walk_on(kept: list[Any], index: int, sequence: int, since: int) -> Iterator[tuple[int, Raw]]:
+    for at in range(index, len(kept)):
+        for raw in _entries(kept[at]):
+            if sequence >= since:
+                yield sequence, raw
+            sequence += 1
+
+
+def _walk_back(kept: list[Any], index: int, begin: int, since: int, before: int) -> Iterator[tuple[int, Raw]]:
+    """`begin`: the sequence number with which the one at `index` begins."""
+    while 0 <= index < len(kept):
+        entries = _entries(kept[index])
+        for sequence in range(min(begin + len(entries), before) - 1, max(begin, since) - 1, -1):
+            yield sequence, entries[sequence - begin]
+        index -= 1
+        if index < 0 or begin <= since:
+            return
+        begin -= 1 if type(kept[index]) is list else kept[index][8]
 
 
 def reply_size(reply: Reply | None) -> int:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import IntEnum
-from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeVar
 
 from fastapi import APIRouter, Query
@@ -13,6 +12,7 @@ from pydantic import BaseModel, Field
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.shapes import Body, Limit, Offset, Text, body_example, example
+from kafkastub.control.walks import Walks
 from kafkastub.security import Acl, AclFilter, Operation, PatternType, Permission, ResourceType
 from kafkastub.security.acl_requests import NO_AUTHORIZER, refusal_of_entry
 from kafkastub.security.hosts import refusal
@@ -25,6 +25,8 @@ K = TypeVar("K", bound=IntEnum)
 
 _MOST: Final = 100_000
 """Entries, where they are added here."""
+_MOST_TOLD: Final = 100
+"""Of those about one resource."""
 
 _Resource = Literal["TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID", "DELEGATION_TOKEN", "USER"]
 _Pattern = Literal["LITERAL", "PREFIXED"]
@@ -129,6 +131,7 @@ class AccessInfo(BaseModel):
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoints."""
     router = APIRouter(prefix="/acls", tags=["acls"])
+    walks = Walks()
 
     def authorizer() -> Authorizer:
         found = hosted.running().state.authorizer
@@ -141,13 +144,18 @@ def routes(hosted: Hosted) -> APIRouter:
         found = hosted.running().state.authorizer
         if found is None:
             return AclList(authorizer=False, super_users=[], everyone_without_acl=True, acls=[], total=0)
-        fitting = found.find(_filter(query))
+        listed: list[AclInfo] = []
+        total = 0
+        async for one in walks.through(_fitting(found, _filter(query))):
+            if query.offset <= total < query.offset + query.limit:
+                listed.append(_info(one))
+            total += 1
         return AclList(
             authorizer=True,
             super_users=sorted(found.super_users),
             everyone_without_acl=found.allow_everyone_without_acl,
-            acls=[_info(one) for one in islice(fitting, query.offset, query.offset + query.limit)],
-            total=len(fitting),
+            acls=listed,
+            total=total,
         )
 
     @router.post("", status_code=201, summary="Add an entry; one that is there already is no error")
@@ -187,7 +195,7 @@ def routes(hosted: Hosted) -> APIRouter:
         return AccessInfo(
             allowed=asked.allows(query.principal, query.host, Operation[query.operation], kind, query.resource_name),
             super_user=query.principal in asked.super_users,
-            concerning=[_info(one) for one in asked.find(about)[:100]],
+            concerning=[_info(one) async for one in walks.through(_fitting(asked, about))][:_MOST_TOLD],
         )
 
     return router
@@ -206,6 +214,11 @@ def _changed(hosted: Hosted, work: Callable[[], object]) -> None:
         state.changed()
 
     hosted.call(change)
+
+
+def _fitting(authorizer: Authorizer, wanted: AclFilter) -> Iterator[Acl | None]:
+    for acl in authorizer.all():
+        yield acl if wanted.matches(acl) else None
 
 
 def _filter(query: AclFilters) -> AclFilter:

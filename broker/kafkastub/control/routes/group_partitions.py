@@ -80,11 +80,10 @@ def routes(hosted: Hosted) -> APIRouter:
         if known is None:
             raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
         owners = owners_of(state, group)
-        places = _places(state, group, owners, query.topic)
-        shown = places[query.offset : query.offset + query.limit]
+        shown, total = _places(state, group, owners, query)
         return GroupPartitions(
             partitions=[_partition(state, known, topic, index, owners.get((topic, index))) for topic, index in shown],
-            total=len(places),
+            total=total,
         )
 
     return router
@@ -100,11 +99,28 @@ def owners_of(state: BrokerState, group: str) -> dict[tuple[str, int], tuple[str
 
 
 def _places(
-    state: BrokerState, group: str, owners: dict[tuple[str, int], tuple[str, str]], topic: str | None
-) -> list[tuple[str, int]]:
+    state: BrokerState, group: str, owners: dict[tuple[str, int], tuple[str, str]], query: PartitionsQuery
+) -> tuple[list[tuple[str, int]], int]:
+    """Those of the page, and how many there are. Of topics that are not on it the partitions are counted alone."""
     committed = state.coordinator.offsets.topics(group)
-    found = {(name, index) for name, columns in committed.items() for index in columns.partitions()}
-    return sorted(place for place in found.union(owners) if topic is None or place[0] == topic)
+    uncommitted: dict[str, list[int]] = {}
+    for topic, index in owners:
+        columns = committed.get(topic)
+        if columns is None or columns.slot(index) < 0:
+            uncommitted.setdefault(topic, []).append(index)
+    shown: list[tuple[str, int]] = []
+    total = 0
+    for topic in sorted(committed.keys() | uncommitted.keys()):
+        if query.topic not in (None, topic):
+            continue
+        columns, more = committed.get(topic), uncommitted.get(topic, [])
+        count = len(more) + (0 if columns is None else columns.count)
+        first, last = max(query.offset - total, 0), query.offset + query.limit - total
+        if first < count and last > 0:
+            indexes = sorted([*(() if columns is None else columns.partitions()), *more])
+            shown += [(topic, index) for index in indexes[first:last]]
+        total += count
+    return shown, total
 
 
 def _partition(

@@ -16,10 +16,19 @@ let askForToken = async () => null; // the shell's dialog
 
 /** Whether changes need a token, and whether there is one. */
 export const tokenWanted = () => said('token') === 'wanted';
-export const token = () => sessionStorage.getItem(TOKEN);
+let held = null; // where the browser keeps nothing
+export function token() {
+  try {
+    return sessionStorage.getItem(TOKEN) ?? held;
+  } catch {
+    return held;
+  }
+}
 export function setToken(value) {
-  if (value) sessionStorage.setItem(TOKEN, value);
-  else sessionStorage.removeItem(TOKEN);
+  held = value;
+  try {
+    sessionStorage.setItem(TOKEN, value);
+  } catch { /* it is kept until the page is loaded again */ }
 }
 /** `ask(why)` resolves to a token, or to null where somebody does not want to say it. */
 export function onTokenWanted(ask) { askForToken = ask; }
@@ -27,10 +36,11 @@ export function onTokenWanted(ask) { askForToken = ask; }
 /** A token that came with the address is kept, and taken out of the address before anybody reads it. */
 export function takeTokenFromAddress() {
   const match = /^#(?:\/?\?)?token=([^&]*)/.exec(location.hash);
-  if (match) {
+  if (!match) return;
+  history.replaceState(null, '', location.pathname);
+  try {
     setToken(decodeURIComponent(match[1]));
-    history.replaceState(null, '', location.pathname);
-  }
+  } catch { /* it is none */ }
 }
 
 /** The address of a route with its parameters; those that are null are left out. */

@@ -43,6 +43,7 @@ function View({ view, path, query }) {
 }
 
 takeTokenFromAddress();
+addEventListener('hashchange', takeTokenFromAddress); // before the view is asked for
 if (location.hash === '' || location.hash === '#') {
   go(href(location.pathname.endsWith('/docs') ? 'docs' : 'overview'), { replace: true });
 }

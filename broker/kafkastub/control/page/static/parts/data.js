@@ -26,7 +26,7 @@ export function paced(work, least = LEAST_MS) {
     } finally {
       last = performance.now();
       running = false;
-      if (wanted && !ended) wait(Math.max(least, 4 * (last - begun)));
+      if (wanted && !ended) wait(Math.max(least, 9 * (last - begun)));
     }
   };
   const wait = (ms) => { timer ??= setTimeout(run, ms); };

@@ -21,7 +21,7 @@ export function Plot({ title, series, times, format, note = null }) {
   const count = times.length;
   const last = series.map((one) => one.values.at(-1) ?? null);
   const top = ceiling(Math.max(0, ...series.flatMap((one) => one.values.filter((value) => value !== null))));
-  const span = Math.max(60_000, count ? times.at(-1) - times[0] : 0);
+  const span = Math.max(20_000, count ? times.at(-1) - times[0] : 0);
   const x = (index) => WIDTH - ((times.at(-1) - times[index]) / span) * WIDTH;
   const y = (value) => HEIGHT - 1 - (value / top) * (HEIGHT - 4);
   const point = (event) => {

@@ -144,6 +144,8 @@ function useKeys(help) {
           event.preventDefault();
           search.focus();
         }
+      } else if (event.key === 'Escape') {
+        document.querySelector('.detail [aria-label="Close"]')?.click();
       } else if (event.key === '?') {
         help();
       } else if (event.timeStamp - began < 1500) {
@@ -167,7 +169,7 @@ const Keys = ({ onClose }) => html`<${Dialog} title="Keys" onClose=${onClose}>
   <table class="keys"><tbody>
     <tr><td><kbd>/</kbd></td><td>Search in the view</td></tr>
     <tr><td><kbd>↑</kbd> <kbd>↓</kbd> <kbd>Page ↑</kbd> <kbd>Page ↓</kbd> <kbd>Home</kbd> <kbd>End</kbd></td><td>Move in a list, once it has the focus</td></tr>
-    <tr><td><kbd>Enter</kbd></td><td>Open the row</td></tr>
+    <tr><td><kbd>Enter</kbd> <kbd>Esc</kbd></td><td>Open the row, close it</td></tr>
     ${views.map((view) => html`<tr><td><kbd>g</kbd> <kbd>${view.key}</kbd></td><td>${view.title}</td></tr>`)}
   </tbody></table><//>`;
 

@@ -113,11 +113,26 @@ export function bytesText(size) {
 }
 export const Bytes = ({ size }) => html`<span class="num" title=${`${number(size)} bytes`}>${bytesText(size)}</span>`;
 
+/** Browsers keep the clipboard from pages of other machines that come without TLS; the old way still works there. */
+async function toClipboard(text) {
+  if (navigator.clipboard) {
+    await navigator.clipboard.writeText(text);
+    return;
+  }
+  const field = document.createElement('textarea');
+  field.value = text;
+  field.className = 'unseen';
+  (document.querySelector('dialog[open]') ?? document.body).append(field);
+  field.select();
+  document.execCommand('copy');
+  field.remove();
+}
+
 /** Text that is copied by a click. */
 export function Copy({ text, label = 'Copy' }) {
   const [done, setDone] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    await toClipboard(text);
     setDone(true);
     setTimeout(() => setDone(false), 1500);
   };

@@ -8,13 +8,14 @@ import { Badge, Button, Empty, ErrorNote, Loaded, Name, Page, Section, toast } f
 import { setQuery } from '../router.js';
 
 const RESOURCES = ['TOPIC', 'GROUP', 'CLUSTER', 'TRANSACTIONAL_ID', 'DELEGATION_TOKEN', 'USER'];
+const ROW = 34; // pixels
 const OPERATIONS = ['ALL', 'READ', 'WRITE', 'CREATE', 'DELETE', 'ALTER', 'DESCRIBE', 'CLUSTER_ACTION', 'DESCRIBE_CONFIGS', 'ALTER_CONFIGS',
   'IDEMPOTENT_WRITE', 'CREATE_TOKENS', 'DESCRIBE_TOKENS', 'TWO_PHASE_COMMIT'];
 
 export default function Acls({ query }) {
   const about = useData('/v1/acls', { limit: 1 }, { subjects: ['acls'] });
   return html`<${Page} title="ACLs"><${Loaded} of=${about}>${(data) => (data.authorizer
-    ? html`<${Who} data=${data} /><${Entries} query=${query} reload=${about.reload} /><div class="columns"><${NewAcl} reload=${about.reload} /><${Access} /></div>`
+    ? html`<${Who} data=${data} /><${Entries} query=${query} total=${data.total} reload=${about.reload} /><div class="columns"><${NewAcl} reload=${about.reload} /><${Access} /></div>`
     : html`<div class="card"><${Empty} title="There is no authorizer">Everybody may do everything. Start the broker with
       <code>authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer</code> to have one.<//></div>`)}<//><//>`;
 }
@@ -22,7 +23,7 @@ export default function Acls({ query }) {
 const Who = ({ data }) => html`<p class="hint">${data.super_users.length ? `Super users, who may do everything: ${data.super_users.join(', ')}.` : 'There are no super users.'} ${
   data.everyone_without_acl ? 'What no entry is about, everybody may use.' : 'What no entry is about, nobody else may use.'}</p>`;
 
-function Entries({ query, reload }) {
+function Entries({ query, total, reload }) {
   const version = useVersion(['acls']);
   const [removed, setRemoved] = useState(0);
   const asked = { resource_type: query.resource_type, principal: query.principal };
@@ -36,10 +37,10 @@ function Entries({ query, reload }) {
     setRemoved((one) => one + 1);
     toast('The entry is removed');
   };
-  return html`<${Section} title="Entries" fill actions=${html`<${Toolbar}>
+  return html`<${Section} title="Entries" actions=${html`<${Toolbar}>
       <${Select} label="Resource" hideLabel value=${query.resource_type ?? ''} onValue=${(value) => setQuery({ resource_type: value })} options=${[['', 'All resources'], ...RESOURCES]} />
       <${Input} label="Principal" hideLabel placeholder="Principal, User:alice" value=${query.principal ?? ''} onValue=${(value) => setQuery({ principal: value })} /><//>`}>
-    <${VirtualTable} label="Entries" load=${load} version=${version + removed} source=${JSON.stringify(asked)} rowHeight=${34}
+    <div class="sized" style=${{ height: `${Math.max(130, Math.min(480, ROW * (total + 1) + 4))}px` }}><${VirtualTable} label="Entries" load=${load} version=${version + removed} source=${JSON.stringify(asked)} rowHeight=${ROW}
       empty=${html`<${Empty} title="No entries">Add one below, or with <code>kafka-acls</code>.<//>`}
       columns=${[
         { key: 'permission', title: 'Permission', width: '80px', render: (row) => html`<${Badge} tone=${row.permission === 'ALLOW' ? 'good' : 'bad'}>${row.permission}<//>` },
@@ -50,7 +51,7 @@ function Entries({ query, reload }) {
           row.pattern_type === 'PREFIXED' ? html` <${Badge}>prefix<//>` : null}` },
         { key: 'actions', title: html`<span class="unseen">Actions</span>`, width: '84px', align: 'end', render: (row) => html`<${Button} tone="small" onClick=${remove(row)}
           label=${`Remove: ${row.permission} ${row.operation} on ${row.resource_name} for ${row.principal}`}>Remove<//>` },
-      ]} /><//>`;
+      ]} /></div><//>`;
 }
 
 function NewAcl({ reload }) {

@@ -71,7 +71,7 @@ function Move({ clock, query }) {
     await moved(clock, `It is ${momentText(Date.parse(now))} now`);
   };
   return html`<${Section} title="Move it"><div class="card stack">
-    <div class="steps" role="group" aria-label="Advance by">${STEPS.map((step) => html`<${Button} onClick=${() => advance(step)} label=${`Advance by ${step}`}>+ ${step}<//>`)}</div>
+    <div class="steps" role="group" aria-label="Steps">${STEPS.map((step) => html`<${Button} onClick=${() => advance(step)} label=${`Advance by ${step}`}>+ ${step}<//>`)}</div>
     <${Form} row onSubmit=${press(() => advance(by))} label="Advance">
       <${Input} label="Advance by" placeholder="1h30m" grow ...${form.field('by')} />
       <${Button} type="submit" tone="primary" disabled=${!by.trim()}>Advance<//>

@@ -121,6 +121,8 @@ function Actions({ query, wanted, rows }) {
     <${Button} onClick=${clear}>Clear<//>`;
 }
 
+const isScrolled = () => document.querySelector('[role="grid"][aria-label="Journal"]')?.scrollTop > 60;
+
 /**
  * Another number when there is something new. What looking for it costs the broker is bounded: after a look that took so
  * long, nobody looks for nine times as long.
@@ -133,6 +135,10 @@ function useNews(rows, live) {
     let ended = false;
     let wait = 300;
     const look = async () => {
+      if (isScrolled()) { // what somebody reads stays where it is
+        timer = setTimeout(look, 1000);
+        return;
+      }
       timer = null;
       const begun = performance.now();
       try {

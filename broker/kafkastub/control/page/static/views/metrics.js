@@ -101,7 +101,7 @@ export default function Metrics() {
       clearTimeout(timer);
     };
   }, []);
-  useWaiting(!readings.length && !error);
+  useWaiting(readings.length < 3 && !error); // a rate wants two of them
   const last = readings.at(-1);
   return html`<${Page} title="Metrics" actions=${html`<${LinkButton} href="metrics">As Prometheus reads them<//>`}
     note="Read once a second while this view is open; the plots begin when it is.">

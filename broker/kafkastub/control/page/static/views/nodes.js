@@ -46,7 +46,7 @@ function List({ nodes, reload }) {
     { key: 'running', title: 'State', render: (row) => (row.running ? html`<${Badge} tone="good">running<//>` : html`<${Badge} tone="bad">stopped<//>`) },
     { key: 'leads', title: 'Leads', align: 'end', render: (row) => number(row.leads) },
     { key: 'share', title: html`<span class="unseen">Share</span>`, narrow: false, render: (row) => html`<span class="info share"><${Bar} value=${row.leads} most=${most} text=${`leads ${row.leads} partitions`} /></span>` },
-    { key: 'advertised', title: 'What clients are told', render: (row) => Object.entries(row.advertised).map(([name, told]) => html`<div class="mono">${
+    { key: 'advertised', title: 'What clients are told', narrow: false, render: (row) => Object.entries(row.advertised).map(([name, told]) => html`<div class="mono">${
       Object.keys(row.advertised).length > 1 || name !== 'PLAINTEXT' ? html`<span class="faint">${name} </span>` : null}${told}</div>`) },
     { key: 'rack', title: 'Rack', narrow: false, render: (row) => row.rack ?? html`<span class="faint">none</span>` },
     { key: 'act', title: html`<span class="unseen">Act</span>`, align: 'end', render: (row) => html`<${Button} tone="small" label=${`${row.running ? 'Stop' : 'Start'} node ${row.node}`} onClick=${() => turn(row)}>${

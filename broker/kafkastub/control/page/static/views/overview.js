@@ -43,41 +43,49 @@ const Begin = ({ data }) => html`<${Section} title="Nothing has happened yet"><d
 // -- what is out of order ----------------------------------------------------------------------------------------------
 
 function Troubles({ data }) {
-  const findings = useFindings();
+  const { stopped, behind, left } = useFindings();
+  const down = data.nodes - data.nodes_running;
   const items = [
-    data.nodes_running < data.nodes && { tone: 'bad', text: `${data.nodes - data.nodes_running} of ${data.nodes} nodes ${data.nodes - data.nodes_running === 1 ? 'is' : 'are'} stopped`, href: href('nodes') },
+    down > 0 && { tone: 'bad', text: `${down} of ${data.nodes} nodes ${down === 1 ? 'is' : 'are'} stopped`, href: href('nodes') },
     data.leaderless > 0 && { tone: 'bad', text: `${many(data.leaderless, 'partition has', 'partitions have')} no leader: nothing can be read or written there`, href: href('nodes') },
+    ...stopped,
     data.held > 0 && { tone: 'warn', text: `${many(data.held, 'request is', 'requests are')} held until somebody releases ${data.held === 1 ? 'it' : 'them'}`, href: href('faults') },
     data.faults > 0 && { tone: 'warn', text: `${many(data.faults, 'fault is', 'faults are')} set`, href: href('faults') },
     data.chaos && { tone: 'warn', text: 'Chaos is on: requests meet trouble by a seed', href: href('chaos') },
+    ...behind,
     data.frozen && { tone: 'info', text: 'The clock stands still', href: href('clock') },
-    ...findings,
+    left.length > 0 && { tone: 'quiet', text: `Nobody reads for ${many(left.length, 'group')} with records left: ${left.slice(0, 4).map((each) => each.group).join(', ')}${left.length > 4 ? ' …' : ''}`, href: href('groups', { state: 'Empty' }) },
   ].filter(Boolean);
   return html`<${Section} title="To look at" note="why a client may wait, or get nothing">
     ${items.length ? html`<ul class="list card">${items.map((item) => html`<li><a class="list-item" href=${item.href}>
-      <span class=${`mark ${item.tone}`} aria-hidden="true"></span><span class="list-text">${item.group ? html`<b><${Name}>${item.group}<//></b> ` : null}<${Name}>${item.text}<//></span></a></li>`)}</ul>`
+      <span class=${`mark ${item.tone}`} aria-hidden="true"></span><span class=${`list-text ${item.tone === 'quiet' ? 'soft' : ''}`}>${item.group ? html`<b><${Name}>${item.group}<//></b> ` : null}<${Name}>${item.text}<//></span></a></li>`)}</ul>`
       : html`<div class="card soft">Nothing: every node runs, no fault is set, and no group lacks anything.</div>`}<//>`;
 }
 
-/** What keeps members of groups from records, of those that are furthest behind. */
+const NOTHING = { stopped: [], behind: [], left: [] };
+
+/** Groups whose members get nothing, by what the broker sees of it; those that are behind; those that nobody reads for. */
 function useFindings() {
   const version = useVersion(['groups', 'topics', 'nodes', 'faults', 'transactions'], 2000);
-  const [found, setFound] = useState([]);
+  const [found, setFound] = useState(NOTHING);
   useEffect(() => {
     let ended = false;
     const look = async () => {
       const { groups } = await get('/v1/groups', { details: true, limit: 100 });
-      const behind = groups.filter((group) => group.lag > 0 || !['Stable', 'Empty'].includes(group.state))
-        .sort((one, other) => (other.lag ?? 0) - (one.lag ?? 0)).slice(0, MOST_ASKED);
-      const answers = await Promise.all(behind.map((group) => get(`/v1/groups/${encodeURIComponent(group.group)}/findings`).catch(() => ({ findings: [] }))));
+      const late = groups.filter((group) => group.lag > 0 || !['Stable', 'Empty'].includes(group.state))
+        .sort((one, other) => (other.lag ?? 0) - (one.lag ?? 0));
+      const there = late.filter((group) => group.members > 0).slice(0, MOST_ASKED);
+      const answers = await Promise.all(there.map((group) => get(`/v1/groups/${encodeURIComponent(group.group)}/findings`).catch(() => ({ findings: [] }))));
       if (ended) return;
-      setFound(behind.flatMap((group, index) => {
-        const stops = answers[index].findings.filter((each) => each.level === 'stop');
-        const shown = stops.length ? stops.slice(0, 1) : group.lag > 0 ? [{ level: 'look', sentence: `is ${many(group.lag, 'record')} behind` }] : [];
-        return shown.map((each) => ({ tone: each.level === 'stop' ? 'bad' : 'info', group: group.group, text: each.sentence, href: href('groups', group.group) }));
-      }));
+      const told = there.map((group, index) => ({ group, stop: answers[index].findings.find((each) => each.level === 'stop') }));
+      const item = (group, tone, text) => ({ tone, group: group.group, text, href: href('groups', group.group) });
+      setFound({
+        stopped: told.filter((each) => each.stop).map((each) => item(each.group, 'bad', each.stop.sentence)),
+        behind: told.filter((each) => !each.stop && each.group.lag > 0).map((each) => item(each.group, 'info', `is ${many(each.group.lag, 'record')} behind`)),
+        left: late.filter((group) => group.members === 0),
+      });
     };
-    look().catch(() => { if (!ended) setFound([]); });
+    look().catch(() => { if (!ended) setFound(NOTHING); });
     return () => { ended = true; };
   }, [version]);
   return found;
@@ -115,7 +123,7 @@ function Latest() {
       tight=${true} columns=${[
         { key: 'time', title: 'Time', render: (row) => html`<time title=${row.broker_time}>${timeText(Date.parse(row.broker_time))}</time>` },
         { key: 'api', title: 'Request', render: (row) => (row.kind === 'request' ? html`${row.api} <span class="faint">v${row.api_version}</span>` : html`<span class="info">${row.text.replace(/^\s*\d+\s+\S+\s+/, '')}</span>`) },
-        { key: 'about', title: 'Client, and what it is about', narrow: false, grow: true, render: (row) => html`<${Name}>${row.client_id ?? ''}<//> <span class="soft"><${Name}>${
+        { key: 'about', title: 'Client and subject', narrow: false, grow: true, render: (row) => html`<${Name}>${row.client_id ?? ''}<//> <span class="soft"><${Name}>${
           [...(row.groups ?? []), ...(row.topics ?? [])].slice(0, 3).join(', ')}<//></span>` },
         { key: 'answer', title: 'Answer', render: answer },
       ]} />`}<//><//>`;

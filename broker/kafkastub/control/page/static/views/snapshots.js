@@ -68,7 +68,7 @@ function Kept({ snapshots, reload }) {
   return html`<${Table} label="Snapshots" rows=${snapshots} rowKey=${(row) => row.id}
     empty=${html`<div class="card"><${Empty} title="No snapshots">Take one after a test has set everything up: restoring it takes milliseconds.<//></div>`}
     columns=${[
-      { key: 'id', title: 'Name', render: (row) => html`<${Name}>${row.id}<//>` },
+      { key: 'id', title: 'Name', render: (row) => html`<span class=${row.id.length < 40 ? 'whole' : ''}><${Name}>${row.id}<//></span>` },
       { key: 'now', title: 'Broker time then', render: (row) => html`<${Moment} ms=${Date.parse(row.now)} />` },
       { key: 'topics', title: 'Topics', narrow: false, render: (row) => topics(row.topics) },
       { key: 'records', title: 'Records', align: 'end', render: (row) => number(row.records) },

@@ -1,5 +1,5 @@
 // One entry: its fields beside its bytes. A click on a field shows its bytes, a click on a byte its field.
-import { html, useState } from '../../lib.js';
+import { html, useEffect, useState } from '../../lib.js';
 import { useData } from '../../parts/data.js';
 import { Badge, Button, Copy, KeyValues, LinkButton, Loaded, bytesText, number } from '../../parts/ui.js';
 import { href } from '../../router.js';
@@ -10,7 +10,10 @@ const MOST_BYTES = 1 << 20;
 
 export function Decoded({ sequence, close }) {
   const [all, setAll] = useState(false);
-  const found = useData(`/v1/journal/${sequence}`, all ? { bytes: MOST_BYTES, fields: 10_000 } : {});
+  const [pending, setPending] = useState(false);
+  const found = useData(`/v1/journal/${sequence}`, all ? { bytes: MOST_BYTES, fields: 10_000 } : {}, { subjects: pending ? ['journal'] : [] });
+  const outcome = found.data?.entry.outcome;
+  useEffect(() => setPending(outcome === 'pending'), [outcome]); // its answer is to come
   return html`<section class="detail" aria-label=${`Entry ${sequence}`}>
     <div class="detail-head"><h2>Entry ${number(sequence)}</h2><a class="button plain" href=${close} aria-label="Close">✕</a></div>
     <div class="detail-body"><${Loaded} of=${found}>${(data) => html`

@@ -9,20 +9,20 @@ export class Whole {
   constructor(get) {
     this.get = get;
     this.total = null;
-    this.first = 0;
   }
 
   async load(offset, limit) {
-    const top = this.total;
-    const asked = top === null ? { limit } : { limit, before: Math.max(0, top - offset) };
+    if (this.total === null && offset > 0) await this.renew();
+    const asked = this.total === null ? { limit } : { limit, before: Math.max(0, this.total - offset) };
     const page = await this.get('/v1/journal', asked);
-    if (this.total === null) this.total = page.total;
-    this.first = page.first;
+    this.total ??= page.total;
     return { rows: page.entries.reverse(), total: Math.max(0, this.total - page.first) };
   }
 
   /** From now on what is newest comes first. */
-  async renew() { this.total = null; }
+  async renew() {
+    this.total = (await this.get('/v1/journal', { limit: 1 })).total;
+  }
 
   forget() { this.total = null; }
 }
