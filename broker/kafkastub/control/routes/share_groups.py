@@ -117,7 +117,7 @@ class ShareWanted(Body):
     acquired: StrictInt | None = Field(None, ge=0, description="members have so many records at least")
     held: StrictInt | None = Field(None, ge=0, description="the acknowledgements of so many are held at least")
     lag: StrictInt | None = Field(None, ge=0, description="of every partition so many are not done with at most")
-    timeout: Timeout | StrictInt = 5
+    timeout: Timeout = 5
 
 
 class NewConfigs(Body):
