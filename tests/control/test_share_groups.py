@@ -59,6 +59,8 @@ def test_acknowledgements_are_held_and_waited_for(stub: KafkaStub, http: Http, w
     (message,) = read(worker)
     assert http.good("GET", "/v1/share-groups/g/wait", acquired=1) == {"group": "g"}
     assert http.good("POST", "/v1/share-groups/g/wait", {"acquired": 1}) == {"group": "g"}
+    for path, body in (("share-groups/g/wait", {"lag": 0}), ("streams-groups/g/wait", {})):
+        assert "timeout=61 is refused" in http.refusal("POST", f"/v1/{path}", {**body, "timeout": 61})
     assert http.good("POST", "/v1/share-groups/g/hold-acknowledgements")["holds_acknowledgements"]
     worker.acknowledge(message)
     with ThreadPoolExecutor() as threads:

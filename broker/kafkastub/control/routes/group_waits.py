@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field, StrictInt
+from pydantic import BaseModel, Field
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
@@ -43,7 +43,7 @@ class WantedAssignment(Body):
         max_length=MOST_LISTED,
         description="by member id, group instance id or client id: exactly these partitions; others may have any",
     )
-    timeout: Timeout | StrictInt = 5
+    timeout: Timeout = 5
 
 
 class Reached(BaseModel):

@@ -164,7 +164,7 @@ class StreamsWanted(Body):
     warmup: Given | None = Field(None, max_length=MOST_LISTED, description="likewise")
     status: Status | None = Field(None, description="its members are told that it lacks this")
     members: StrictInt | None = Field(None, ge=0, description="how many there are")
-    timeout: Timeout | StrictInt = 5
+    timeout: Timeout = 5
 
 
 class StreamsConfigs(Body):
