@@ -24,7 +24,7 @@ from confluent_kafka.admin import (
 )
 
 from kafkastub.client import Client
-from kafkastub.client.groups import commit
+from kafkastub.client.groups import commit, offsets
 from tests.page.views import VIEWS
 from tests.process.serving import Controlled
 from tests.streams_instance import QUICK as STREAMS_QUICK
@@ -193,9 +193,14 @@ class Shop:
         self._stack.close()
 
     def address(self, view: str) -> str:
-        """Where that view (`views.VIEWS`) is in this shop."""
-        (entry,) = self.ask("GET", "/v1/journal", api="OffsetCommit", group="experiment")["entries"]
-        return VIEWS[view].format(entry=entry["sequence"])
+        """Where that view (`views.VIEWS`) is in this shop; an entry of the journal is made for it."""
+        found = VIEWS[view]
+        if "{entry}" in found:
+            with Client(self.servers, client_id="auditor") as client:
+                offsets(client, "experiment")
+            asked = self.ask("GET", "/v1/journal", api="OffsetFetch", client_id="auditor", limit=1)
+            found = found.format(entry=asked["entries"][0]["sequence"])
+        return found
 
     # -- what is there -------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@
     parts     what it is given by who hosts the broker: the clock and the faults
     app       the application (FastAPI), its errors and its OpenAPI description
     guard     what every request passes first: limits, and who may ask
+    prepared  the application's routes and its description, made bit by bit
     routes/   the endpoints, one module a subject
     page/     what a browser is shown
     metrics   what Prometheus reads

@@ -77,6 +77,7 @@ def make_app(hosted: Hosted, keys: Keys | None = None) -> FastAPI:
         version=__version__,
         description=_ABOUT,
         redirect_slashes=False,
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
     )

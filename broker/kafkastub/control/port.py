@@ -78,6 +78,8 @@ class ControlPort:
         from kafkastub.control.app import make_app
         from kafkastub.control.guard import Guard
         from kafkastub.control.keys import Keys
+        from kafkastub.control.prepared import Prepared
+        from kafkastub.control.routes.page import is_of_page
         from kafkastub.control.visitors import Visitors
 
         class Config(uvicorn.Config):
@@ -91,7 +93,13 @@ class ControlPort:
                 host=self._names[0],
             )
         config = Config(
-            Guard(make_app(self._hosted, keys), self._log, Visitors(*self._names), keys, self._hosted.changed),
+            Guard(
+                Prepared(make_app(self._hosted, keys), is_of_page),
+                self._log,
+                Visitors(*self._names),
+                keys,
+                self._hosted.changed,
+            ),
             http=self._protocol(),
             ws="none",
             loop="none",

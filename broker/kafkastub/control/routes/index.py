@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from kafkastub.control.hosted import Hosted
+from kafkastub.control.prepared import Description
 from kafkastub.control.routes.page import Page, wants_page
 from kafkastub.control.routes.shapes import example
 from kafkastub.version import __version__
@@ -30,13 +31,18 @@ class Index(BaseModel):
 def routes(hosted: Hosted, page: Page) -> APIRouter:
     """The endpoint."""
     router = APIRouter(tags=["health"])
+    description = Description()
+
+    @router.get("/openapi.json", include_in_schema=False)
+    async def openapi(request: Request) -> Response:
+        return Response((await description.of(request.app))[1], media_type="application/json")
 
     @router.get("/", summary="What there is; for a browser, the page", response_model=Index)
     async def index(request: Request, response: Response) -> Index | Response:
         if wants_page(request):
             return page.index(request)
         response.headers["vary"] = "Accept"
-        paths = request.app.openapi()["paths"]
+        paths = (await description.of(request.app))[0]["paths"]
         return Index(
             version=__version__,
             bootstrap_servers=None if hosted.broker is None else hosted.broker.bootstrap_servers,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
+from typing import Any
+
 from fastapi import APIRouter, Request, Response
 
 from kafkastub.control.keys import Keys
@@ -45,6 +48,14 @@ def routes(page: Page) -> APIRouter:
 def wants_page(request: Request) -> bool:
     """Whether a browser goes there, and no program that reads JSON."""
     return "text/html" in request.headers.get("accept", "")
+
+
+def is_of_page(scope: MutableMapping[str, Any]) -> bool:
+    """Whether a request is for the page's own files."""
+    path = scope["path"]
+    if path == "/":
+        return b"text/html" in dict(scope["headers"]).get(b"accept", b"")
+    return bool(path == "/docs" or path.startswith("/page/"))
 
 
 def _sent(asset: Asset, request: Request) -> Response:

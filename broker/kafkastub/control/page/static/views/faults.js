@@ -44,7 +44,7 @@ function Rules({ faults, reload }) {
       { key: 'id', title: 'Name', render: (row) => html`<${Name}>${row.id}<//>` },
       { key: 'rule', title: 'Rule', render: (row) => html`<span class="rule-text">${ruleText(row.rule)}</span>` },
       { key: 'hits', title: 'Met by', align: 'end', help: 'Requests that have met it, of those that it matched',
-        render: (row) => html`<a href=${href('journal', { fault: row.id })}>${number(row.hits)}</a> <span class="faint">of ${number(row.matched)}</span>${
+        render: (row) => html`<a href=${href('journal', { fault: row.id })}>${number(row.hits)} of ${number(row.matched)}</a>${
           row.rule.times && row.hits >= row.rule.times ? html` <${Badge}>spent<//>` : null}` },
       { key: 'held', title: 'Holds', align: 'end', render: (row) => (row.held.length ? html`<b>${number(row.held.length)}</b>` : row.rule.hold ? '0' : '–') },
       { key: 'actions', title: html`<span class="unseen">Actions</span>`, align: 'end', render: (row) => html`<span class="row">

@@ -54,8 +54,8 @@ function Frame({ title, frame, all, setAll }) {
       <${Copy} text=${hexText(bytes)} label="Copy as hex" /></div>
     ${frame.why ? html`<p class="hint warn">${frame.why}</p>` : null}
     <div class="frame-split">
-      <${Fields} fields=${frame.fields} chosen=${chosen} choose=${setChosen} />
-      <${Hex} bytes=${bytes} size=${frame.size} fields=${frame.fields} chosen=${chosen} choose=${setChosen} />
+      <${Fields} label=${`Fields of the ${title.toLowerCase()}`} fields=${frame.fields} chosen=${chosen} choose=${setChosen} />
+      <${Hex} label=${`Bytes of the ${title.toLowerCase()}`} bytes=${bytes} size=${frame.size} fields=${frame.fields} chosen=${chosen} choose=${setChosen} />
     </div>
   </div>`;
 }

@@ -1,14 +1,15 @@
 // The fields of a frame as a tree: arrow keys move in it, as in any tree.
-import { html, cx, useEffect, useRef, useState } from '../../lib.js';
+import { html, cx, useEffect, useId, useRef, useState } from '../../lib.js';
 import { number, visible } from '../../parts/ui.js';
 
 const OPEN_UP_TO = 60; // lines that are unfolded at first
 
 /** fields: as the route has them. chosen: {start, end, path, from} or null; choose(span) takes another one. */
-export function Fields({ fields, chosen, choose }) {
+export function Fields({ label, fields, chosen, choose }) {
   const [folds, setFolds] = useState(() => new Map());
   const [at, setAt] = useState(0);
   const tree = useRef(null);
+  const id = useId();
   const lines = [];
   unfold(fields, 0, '', lines, folds);
   const here = Math.min(at, lines.length - 1);
@@ -43,8 +44,8 @@ export function Fields({ fields, chosen, choose }) {
     event.preventDefault();
     keys[event.key]();
   };
-  return html`<div class="fields" role="tree" aria-label="Fields" tabindex="0" ref=${tree} onKeyDown=${onKeyDown} aria-activedescendant=${lines.length ? `field${lines[here].path}` : undefined}>
-    ${lines.map((line, index) => html`<div key=${line.path} id=${`field${line.path}`} role="treeitem" aria-level=${line.level + 1} aria-expanded=${line.has ? String(line.open) : undefined}
+  return html`<div class="fields" role="tree" aria-label=${label} tabindex="0" ref=${tree} onKeyDown=${onKeyDown} aria-activedescendant=${lines.length ? `${id}${lines[here].path}` : undefined}>
+    ${lines.map((line, index) => html`<div key=${line.path} id=${`${id}${line.path}`} role="treeitem" aria-level=${line.level + 1} aria-expanded=${line.has ? String(line.open) : undefined}
       aria-selected=${String(isChosen(line))} class=${cx('field-line', index === here && 'active')} style=${{ paddingLeft: `${4 + 12 * Math.min(line.level, 12)}px` }}
       title=${`${line.field.type}, bytes ${line.field.start} to ${line.field.end}`}
       onClick=${() => {

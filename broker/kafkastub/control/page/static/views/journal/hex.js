@@ -5,7 +5,7 @@ import { number } from '../../parts/ui.js';
 const LINE = 18; // pixels
 const SHOWN = 20; // lines
 
-export function Hex({ bytes, size, fields, chosen, choose }) {
+export function Hex({ label, bytes, size, fields, chosen, choose }) {
   const box = useRef(null);
   const [top, setTop] = useState(0);
   const [wide, setWide] = useState(8);
@@ -28,7 +28,7 @@ export function Hex({ bytes, size, fields, chosen, choose }) {
     const offset = event.target.dataset?.at;
     if (offset !== undefined) choose(deepest(fields, Number(offset)));
   };
-  return html`<div class="hex" role="region" aria-label="Bytes" tabindex="0" ref=${box} onScroll=${() => setTop(box.current.scrollTop)} onClick=${pick}>
+  return html`<div class="hex" role="group" aria-label=${label} tabindex="0" ref=${box} onScroll=${() => setTop(box.current.scrollTop)} onClick=${pick}>
     <div class="hex-body" style=${{ height: `${lines * LINE + (bytes.length < size ? LINE : 0)}px` }}>
       ${seen.map((line) => html`<div key=${line} class="hex-line" style=${{ transform: `translateY(${line * LINE}px)` }}>
         <span class="hex-at">${(line * wide).toString(16).padStart(5, '0')}</span><span class="hex-bytes">${cells(bytes, line, wide, chosen, hex)}</span><span class="hex-text" aria-hidden="true">${cells(bytes, line, wide, chosen, sign)}</span>
