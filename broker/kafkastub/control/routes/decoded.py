@@ -74,7 +74,7 @@ class DecodedQuery(Body):
 def add_to(router: APIRouter, book: Book) -> None:
     """The endpoint, behind those of the journal that have names."""
 
-    @router.get("/{sequence}", summary="One entry, field by field beside its bytes", response_model=Decoded)
+    @router.get("/{sequence:int}", summary="One entry, field by field beside its bytes", response_model=Decoded)
     async def decode(sequence: int, query: Annotated[DecodedQuery, Query()]) -> Response:
         ring = book.ring
         if not ring.first <= sequence < ring.total:

@@ -1,16 +1,16 @@
 // The records of a topic: by partition and offset, from a time on, looked for, live; and one of them in full.
-import { address, download, get, post } from '../api.js';
-import { html, useEffect, useMemo, useRef, useState } from '../lib.js';
+import { download, get, post } from '../api.js';
+import { html, useEffect, useRef, useState } from '../lib.js';
 import { Content, Json, preview } from '../parts/content.js';
 import { useData } from '../parts/data.js';
 import { Choice, Form, Input, Search, Select, TextArea, Toolbar, useForm } from '../parts/forms.js';
 import { many } from '../parts/names.js';
 import { VirtualTable } from '../parts/table.js';
-import { Moment, momentText, timeText } from '../parts/time.js';
+import { Moment, momentText } from '../parts/time.js';
 import {
-  Badge, Button, Dialog, Empty, ErrorNote, KeyValues, LinkButton, Loaded, Name, bytesText, number, toast,
+  Badge, Button, Dialog, Empty, ErrorNote, KeyValues, Loaded, Name, bytesText, number, toast,
 } from '../parts/ui.js';
-import { go, href, setQuery } from '../router.js';
+import { setQuery } from '../router.js';
 
 const CUT = 400; // bytes of a key or value in a list
 const WHOLE = 65_536; // of one record
