@@ -51,6 +51,7 @@ def _taken(screen: Screen, shop: Shop, name: str) -> bytes:
         screen.page.wait_for_timeout(PLOTTED_MS)
     if name == "journal-entry":
         screen.page.get_by_role("treeitem").filter(has_text="group_id").first.click()
+        screen.page.mouse.move(0, 0)
     return screen.page.screenshot(animations="disabled", caret="hide")
 
 

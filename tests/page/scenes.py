@@ -54,6 +54,11 @@ CONFIG: Final = {
     "group.initial.rebalance.delay.ms": 0,
     "group.consumer.min.heartbeat.interval.ms": 100,
     "group.consumer.heartbeat.interval.ms": 100,
+    # Nobody is thrown out, and no record given back, while pictures are taken.
+    "group.streams.max.session.timeout.ms": 3_600_000,
+    "group.streams.session.timeout.ms": 3_600_000,
+    "group.share.max.record.lock.duration.ms": 3_600_000,
+    "group.share.record.lock.duration.ms": 3_600_000,
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users": "User:ANONYMOUS",
     "default.replication.factor": 2,
