@@ -70,7 +70,7 @@ def test_the_commands_and_the_port_say_what_the_guide_shows() -> None:
         for command, expected in commands:
             done = run(*shlex.split(command)[1:], "--bootstrap-server", stub.bootstrap_servers)
             assert [line.split() for line in done.out.splitlines()] == [line.split() for line in expected.splitlines()]
-        assert len(CALLS) == 6
+        assert len(CALLS) == 7
         for method, path, body in CALLS:
             content = json.loads(body) if body else None
             assert httpx.request(method, stub.control_url + path, json=content).status_code == 200, path
