@@ -1,0 +1,84 @@
+"""A small log is read and decoded by the driver: the same tables, without Spark's Kafka source and its workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kafkastub import KafkaStub
+from kafkastub_pipeline import here, small_log
+from tests.expiry.wire import Wire
+from tests.offsets_topic.history import subscription
+from tests.pipeline.log import MINUTE
+from tests.pipeline.raw import commit, saved
+from tests.pipeline.script import LOG_PARTITIONS, played, steps
+from tests.pipeline.test_again import _run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(here, "RECORDS", 10_000)
+
+
+@pytest.fixture
+def no_kafka_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*_: object, **__: object) -> Any:
+        raise AssertionError("Spark was asked to read the log")
+
+    monkeypatch.setattr("kafkastub_pipeline.run.read_kafka", asked)
+
+
+@pytest.mark.usefixtures("no_kafka_source")
+def test_the_same_tables_from_a_broker_and_from_files(
+    monkeypatch: pytest.MonkeyPatch, spark: SparkSession, tmp_path: Path
+) -> None:
+    """With and without the workers; the session is as before."""
+    from kafkastub_pipeline.sources import read_kafka
+
+    before = {name: spark.conf.get(name, None) for name in here._PLANS}
+    with played(steps(7, 20, 80)) as on:
+        servers = on.stub.bootstrap_servers
+        read_kafka(spark, servers, LOG_PARTITIONS).write.parquet(str(tmp_path / "raw"))
+        known = {"bootstrap_servers": servers, "probes": 0}
+        by_workers = _run(spark, tmp_path / "workers", raw=str(tmp_path / "raw"), **known)
+        monkeypatch.setattr(here, "RECORDS", 10_000)
+        assert small_log.held(servers).needs_kafka is False
+        assert _run(spark, tmp_path / "raw-here", raw=str(tmp_path / "raw"), **known) == by_workers
+        assert _run(spark, tmp_path / "log-here", **known) == by_workers
+    assert len(by_workers["deletion_audit"]) > 3
+    assert {name: spark.conf.get(name, None) for name in here._PLANS} == before
+
+
+@pytest.mark.usefixtures("small", "no_kafka_source")
+def test_a_live_group(spark: SparkSession, tmp_path: Path) -> None:
+    """What is not committed is not read, nor what stands behind it; a member's group is there."""
+    with KafkaStub(topics={"orders": 2}) as stub, Wire(stub.bootstrap_servers) as wire:
+        member = wire.member("billing", subscription("orders"))
+        wire.commit("billing", {("orders", 0): 3}, member=member)
+        tables = _run(spark, tmp_path / "out", bootstrap_servers=stub.bootstrap_servers)
+    (row,) = tables["offset_current"]
+    assert "'group_id': 'billing'" in row
+    assert "'group_state': 'Stable'" in row
+    assert tables["share_partitions"] == {}
+
+
+@pytest.mark.usefixtures("small")
+def test_too_many_bytes_are_left_to_spark(monkeypatch: pytest.MonkeyPatch, spark: SparkSession, tmp_path: Path) -> None:
+    records = [commit("billing", "orders", 0, at * MINUTE) for at in range(20)]
+    raw = spark.read.parquet(saved(tmp_path / "raw", records))
+    assert here.is_small(raw)
+    with KafkaStub(topics={"orders": 1}) as stub, Wire(stub.bootstrap_servers) as wire:
+        wire.commit("billing", {("orders", 0): 3})
+        assert small_log.held(stub.bootstrap_servers).log.num_rows == 1
+        assert small_log.held(stub.bootstrap_servers, log=False).log is None
+        monkeypatch.setattr(here, "BYTES", 30)
+        assert small_log.held(stub.bootstrap_servers).needs_kafka
+    assert not here.is_small(raw)
+    monkeypatch.setattr(here, "BYTES", 2**25)
+    monkeypatch.setattr(here, "RECORDS", 19)
+    assert not here.is_small(raw)
