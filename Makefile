@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 WORKERS ?= 2
 
-.PHONY: help run test test-docker check oracle oracle-expiry differential conformance mutants soak chaos golden messages docs clients programs examples bench lock clean
+.PHONY: help run test test-docker test-pipeline spark-cluster check oracle oracle-expiry differential conformance mutants soak chaos golden messages docs clients programs examples bench lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -27,6 +27,7 @@ help:
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
 	@echo "make test-pipeline the PySpark pipeline's tests (Java 17); make bench-pipeline its figures"
+	@echo "make spark-cluster a standalone cluster of Spark here, until Ctrl-C: a master, and WORKERS=2 of a core and 1 GB"
 	@echo "make golden        record the golden transcripts from Apache Kafka anew"
 	@echo "make messages      generate protocol/kafkawire/messages anew"
 	@echo "make docs          write docs/coverage.md, profiles.md, kips.md, releases.md and openapi.json anew"
@@ -59,6 +60,9 @@ test-docker: $(DEV)
 
 test-pipeline: $(PIPELINE)
 	$(PYTEST) -m pipeline tests/pipeline $(ARGS)
+
+spark-cluster: $(PIPELINE)
+	@$(BIN)/python -m tests.pipeline.spark_cluster --workers $(WORKERS) $(ARGS)
 
 check: $(PIPELINE)
 	$(BIN)/ruff check .

@@ -70,7 +70,8 @@ def check_workers(spark: SparkSession, shared: Sequence[tuple[str, Path]] = (), 
         found = _asked(spark, [str(mark) for _, _, mark in marks], patience)
     finally:
         for _, _, mark in marks:
-            mark.unlink(missing_ok=True)
+            if mark.is_file():
+                mark.unlink()
     for look in found:
         if look.missing:
             are = "is" if len(look.missing) == 1 else "are"
@@ -112,7 +113,7 @@ def _asked(spark: SparkSession, marks: list[str], patience: float) -> list[Look]
 
     def ask() -> None:
         try:
-            looks = context.parallelize(range(tasks), tasks).mapPartitions(_Looking(tuple(marks)))
+            looks = context.parallelize(range(tasks), tasks).mapPartitions(_Looking(tuple(marks), MODULES))
             found.extend(Look(*one) for one in looks.collect())
         except BaseException as error:
             failed.append(error)
@@ -155,10 +156,11 @@ def _cannot(spark: SparkSession, why: str) -> str:
 class _Looking:
     """Runs in a worker."""
 
-    def __init__(self, marks: tuple[str, ...]) -> None:
+    def __init__(self, marks: tuple[str, ...], modules: tuple[str, ...]) -> None:
         self._marks = marks
+        self._modules = modules
 
     def __call__(self, _: Iterable[Any]) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-        missing = tuple(name for name in MODULES if find_spec(name) is None)
+        missing = tuple(name for name in self._modules if find_spec(name) is None)
         unseen = tuple(mark for mark in self._marks if not Path(mark).exists())
         yield socket.gethostname(), missing, unseen

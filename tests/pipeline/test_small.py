@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from kafkastub import KafkaStub
 from kafkastub_pipeline import here, small_log
@@ -15,6 +16,17 @@ from tests.pipeline.log import MINUTE
 from tests.pipeline.raw import commit, saved
 from tests.pipeline.script import LOG_PARTITIONS, played, steps
 from tests.pipeline.test_again import _run
+from tests.pipeline.test_shares import (
+    ACCEPT,
+    GROUP_CONFIG,
+    SET,
+    AlterableConfig,
+    AlterConfigsResource,
+    Connection,
+    IncrementalAlterConfigsRequest,
+    Member,
+)
+from tests.waiting import SECONDS, until
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,6 +77,40 @@ def test_a_live_group(spark: SparkSession, tmp_path: Path) -> None:
     assert "'group_id': 'billing'" in row
     assert "'group_state': 'Stable'" in row
     assert tables["share_partitions"] == {}
+
+
+@pytest.mark.usefixtures("small", "no_kafka_source")
+def test_a_share_group(spark: SparkSession, tmp_path: Path) -> None:
+    with KafkaStub(topics={"orders": 1}) as stub:
+        stub.produce("orders", b"one")
+        host, port = stub.bootstrap_servers.split(":")
+        earliest = AlterableConfig("share.auto.offset.reset", SET, "earliest")
+        resource = AlterConfigsResource(GROUP_CONFIG, "workers", [earliest])
+        Connection(host, int(port)).ask(IncrementalAlterConfigsRequest([resource]))
+        member = Member(stub, "workers", "orders")
+        assert member.fetch(1) == 1
+        member.acknowledge(0, 0, [ACCEPT])
+        (row,) = _run(spark, tmp_path / "out", bootstrap_servers=stub.bootstrap_servers)["share_partitions"]
+    assert "'group_id': 'workers'" in row
+    assert "'topic': 'orders'" in row
+
+
+@pytest.mark.usefixtures("small")
+def test_what_stands_behind_an_open_transaction_is_not_read() -> None:
+    with (
+        KafkaStub(topics={"orders": 2}, config={"offsets.topic.num.partitions": 1}) as stub,
+        Wire(stub.bootstrap_servers) as wire,
+    ):
+        wire.commit("billing", {("orders", 0): 3})
+        producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "transactional.id": "t", "log_level": 0})
+        producer.init_transactions(SECONDS)
+        producer.begin_transaction()
+        metadata = Consumer({"bootstrap.servers": stub.bootstrap_servers, "group.id": "g"}).consumer_group_metadata()
+        producer.send_offsets_to_transaction([TopicPartition("orders", 1, 7)], metadata, SECONDS)
+        wire.commit("billing", {("orders", 0): 4})
+        assert small_log.held(stub.bootstrap_servers).log.num_rows == 1
+        producer.commit_transaction(SECONDS)
+        until(lambda: small_log.held(stub.bootstrap_servers).log.num_rows == 3, "the end of the transaction")
 
 
 @pytest.mark.usefixtures("small")
