@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 WORKERS ?= 2
 
-.PHONY: help run test dist site test-site test-docker check oracle oracle-expiry differential conformance mutants soak chaos golden messages docs clients programs examples bench pictures lock clean
+.PHONY: help run test dist site test-site test-docker test-pipeline spark-cluster check oracle oracle-expiry differential conformance mutants soak chaos golden messages docs clients programs examples bench pictures lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -32,6 +32,7 @@ help:
 	@echo "make pictures      take docs/pictures of the page anew (Chromium)"
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
 	@echo "make test-pipeline the PySpark pipeline's tests (Java 17); make bench-pipeline its figures"
+	@echo "make spark-cluster a standalone cluster of Spark here, until Ctrl-C: a master, and WORKERS=2 of a core and 1 GB"
 	@echo "make golden        record the golden transcripts from Apache Kafka anew"
 	@echo "make messages      generate protocol/kafkawire/messages anew"
 	@echo "make docs          write docs/coverage.md, profiles.md, kips.md, releases.md and openapi.json anew"
@@ -82,6 +83,9 @@ test-site: $(SITE)
 
 test-pipeline: $(PIPELINE)
 	$(PYTEST) -m pipeline tests/pipeline $(ARGS)
+
+spark-cluster: $(PIPELINE)
+	@$(BIN)/python -m tests.pipeline.spark_cluster --workers $(WORKERS) $(ARGS)
 
 check: $(PIPELINE)
 	$(BIN)/ruff check .

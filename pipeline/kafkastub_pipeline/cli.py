@@ -7,6 +7,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,13 @@ def _add_common(command: argparse.ArgumentParser, kafka: bool = True) -> None:
     command.add_argument("--master", help="Spark master of a new session (default local[*])")
     command.add_argument(
         "--packages", help="Maven coordinates for a new session: of Delta, Iceberg, another version of the Kafka source"
+    )
+    command.add_argument(
+        "--wait-for-workers",
+        metavar="SECONDS",
+        type=_positive,
+        default=120,
+        help="in which a cluster has to give a worker (default 120)",
     )
     command.add_argument("--conf", metavar="KEY=VALUE", action="append", default=[], type=_pair, help="a Spark setting")
     command.add_argument("--verbose", action="store_true", help="say what is being done, and let Spark's log through")
@@ -141,36 +149,38 @@ def _add_report(command: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     extra.check(*extra.TABLES, *(() if options.bootstrap_servers is None else extra.CLUSTER))
+    from kafkastub_pipeline.progress import terminal
     from kafkastub_pipeline.run import Settings, run
 
-    if options.raw is None and options.records is None and options.bootstrap_servers is None:
-        raise PipelineError("there is nothing to read: give --bootstrap-servers, --raw or --records")
-    from_kafka = options.raw is None and options.records is None
-    client = _client_options(options)
-    if options.bootstrap_servers is not None:
-        from kafkastub_pipeline.cluster import reached
-
-        reached(options.bootstrap_servers, client)  # before a slow start: can it be reached at all?
-    spark = _session(options, kafka=from_kafka)
-    written = run(
-        spark,
-        Settings(
-            out=options.out,
-            bootstrap_servers=options.bootstrap_servers,
-            raw=options.raw,
-            records=options.records,
-            retention_minutes=options.retention_minutes,
-            now=options.now,
-            journal=options.journal,
-            profile=options.profile,
-            check_interval_ms=options.check_interval_ms,
-            format=options.format,
-            options=client,
-            probes=options.probes,
-            keep_records=options.keep_records,
-            stale_after_minutes=round(options.stale_after * 24 * 60),
-        ),
+    settings = Settings(
+        out=options.out,
+        bootstrap_servers=options.bootstrap_servers,
+        raw=options.raw,
+        records=options.records,
+        retention_minutes=options.retention_minutes,
+        now=options.now,
+        journal=options.journal,
+        profile=options.profile,
+        check_interval_ms=options.check_interval_ms,
+        format=options.format,
+        options=_client_options(options),
+        probes=options.probes,
+        keep_records=options.keep_records,
+        stale_after_minutes=round(options.stale_after * 24 * 60),
+        terminal=terminal(),
     )
+    if settings.reads_the_log and settings.bootstrap_servers is None:
+        raise PipelineError("there is nothing to read: give --bootstrap-servers, --raw or --records")
+    before = None
+    if settings.bootstrap_servers is not None:
+        from kafkastub_pipeline.small_log import held
+
+        # before a slow start: can it be reached at all, and has Spark to read it?
+        before = held(settings.bootstrap_servers, settings.options, log=settings.reads_the_log)
+    small = before is not None and before.log is not None
+    spark = _session(options, kafka=before is not None and before.needs_kafka, small=small)
+    _check_workers(spark, options, ("--raw", "--records", "--out", "--journal"))
+    written = run(spark, settings, before)
     print(f"{len(written)} tables in {options.out}: {', '.join(written)}")
     return 0
 
@@ -184,8 +194,10 @@ def _stream(options: argparse.Namespace) -> int:
         raise PipelineError("there is nothing to read: give --bootstrap-servers")
     client = _client_options(options)
     reached(options.bootstrap_servers, client)
+    spark = _session(options, kafka=True)
+    _check_workers(spark, options, ("--out", "--checkpoint"))
     stream(
-        _session(options, kafka=True),
+        spark,
         options.bootstrap_servers,
         out=options.out,
         checkpoint=options.checkpoint,
@@ -199,15 +211,35 @@ def _report(options: argparse.Namespace) -> int:
     extra.check(*extra.PAGE)
     from kafkastub_pipeline.report import write_report
 
-    print(write_report(_session(options, kafka=False), options.tables, options.out))
+    spark = _session(options, kafka=False)
+    _check_workers(spark, options, ("--tables",))
+    print(write_report(spark, options.tables, options.out))
     return 0
 
 
-def _session(options: argparse.Namespace, kafka: bool) -> SparkSession:
+def _session(options: argparse.Namespace, kafka: bool, small: bool = False) -> SparkSession:
     from kafkastub_pipeline.session import spark_session
+    from kafkastub_pipeline.workers import check_master
 
+    check_master(dict(options.conf).get("spark.master", options.master))
     quiet = not (options.verbose or options.traceback)
-    return spark_session(options.master, options.packages, options.conf, kafka=kafka, quiet=quiet)
+    return spark_session(options.master, options.packages, options.conf, kafka=kafka, quiet=quiet, small=small)
+
+
+def _check_workers(spark: SparkSession, options: argparse.Namespace, shared: Sequence[str]) -> None:
+    """Of a cluster: whether it has workers, and these what it takes; they have to see the paths of these options."""
+    from kafkastub_pipeline.files import Files
+    from kafkastub_pipeline.workers import check_workers, is_local
+
+    if is_local(spark):
+        return
+    files, local = Files(spark), []
+    for option in shared:
+        path = vars(options)[option[2:]]
+        with suppress(Exception):  # a file system that nobody knows is told of where it is needed
+            if path is not None and (found := files.local(path)) is not None:
+                local.append((option, found))
+    check_workers(spark, local, options.wait_for_workers)
 
 
 def _client_options(options: argparse.Namespace) -> list[tuple[str, str]]:

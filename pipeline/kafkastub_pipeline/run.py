@@ -2,71 +2,118 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
-from kafkastub_pipeline.cluster import Beginnings, beginnings, snapshot
-from kafkastub_pipeline.decode.latest import CANDIDATE, decoded_with_candidates
+from kafkastub_pipeline.cluster import snapshot
+from kafkastub_pipeline.decode import plain
+from kafkastub_pipeline.decode.latest import CANDIDATE, decoded_here, decoded_with_candidates
 from kafkastub_pipeline.errors import PipelineError
 from kafkastub_pipeline.files import Files, check_writable
+from kafkastub_pipeline.here import is_small, plans
 from kafkastub_pipeline.moment import view
-from kafkastub_pipeline.session import local_table
+from kafkastub_pipeline.progress import Progress
+from kafkastub_pipeline.session import arrow_table, local_table
 from kafkastub_pipeline.settings import Settings
+from kafkastub_pipeline.small_log import Held, held
 from kafkastub_pipeline.sources import RAW_DDL, SHARES, read_journal, read_kafka, read_raw
+from kafkastub_pipeline.tables.columns import TABLES
 from kafkastub_pipeline.tables.made_from import Run
 from kafkastub_pipeline.write import Store
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["Run", "Settings", "complete_since", "run"]
-
-log = logging.getLogger("kafkastub_pipeline")
 
 RECORDS = "decoded_records"
 """The decoded records, and the candidates for current offsets behind them, while a run needs them."""
 
 
-def run(spark: SparkSession, settings: Settings) -> list[str]:
-    """Make all tables. Returns their names; raises PipelineError."""
+def run(spark: SparkSession, settings: Settings, before: Held | None = None) -> list[str]:
+    """Make all tables. Returns their names; raises PipelineError.
+
+    Args:
+        before: the cluster as it was asked already; by default it is asked now.
+    """
+    check_writable(Files(spark), "--out", settings.out)
+    progress = Progress(spark, settings.terminal)
+    with progress.running():
+        return _run(spark, settings, before, progress)
+
+
+def _run(spark: SparkSession, settings: Settings, before: Held | None, progress: Progress) -> list[str]:
+    if before is None and settings.bootstrap_servers is not None:
+        before = held(settings.bootstrap_servers, settings.options, log=settings.reads_the_log)
+    journal = None if settings.journal is None else read_journal(spark, settings.journal)
+    log_here = _log_here(spark, settings, before)
+    with plans(spark, log_here is not None):
+        staging = Store(spark, settings.out)
+        if settings.records is not None:
+            stored = _saved_records(spark, settings.records)
+        elif log_here is None:
+            with progress.step("reading and decoding the log"):
+                stored = staging.write(RECORDS, decoded_with_candidates(_raw(spark, settings, before)))
+        else:
+            stored = arrow_table(spark, decoded_here(log_here))
+            if settings.keep_records:
+                staging.write(RECORDS, stored)
+        try:
+            return _tables_of(spark, settings, stored, journal, before, progress)
+        finally:
+            if settings.records is None and not settings.keep_records:
+                staging.remove(RECORDS)
+
+
+def _tables_of(
+    spark: SparkSession,
+    settings: Settings,
+    stored: DataFrame,
+    journal: DataFrame | None,
+    before: Held | None,
+    progress: Progress,
+) -> list[str]:
+    """What follows when all records are decoded."""
     from kafkastub_pipeline.tables import all_tables
 
-    check_writable(Files(spark), "--out", settings.out)
-    store = Store(spark, settings.out, settings.format)
-    staging = Store(spark, settings.out)
+    # behind the log: what it has was then asked for, and is not ahead of where topics end
+    if settings.journal is not None:
+        journal = read_journal(spark, settings.journal, checked=True)
     servers = settings.bootstrap_servers
-    begun = None if servers is None else beginnings(servers, settings.options)
-    journal = None if settings.journal is None else read_journal(spark, settings.journal)
-    if settings.records is not None:
-        stored = _saved_records(spark, settings.records)
-    else:
-        stored = staging.write(RECORDS, decoded_with_candidates(_raw(spark, settings, begun)))
-    try:
-        # behind the log: what it has was then asked for, and is not ahead of where topics end
-        if settings.journal is not None:
-            journal = read_journal(spark, settings.journal, checked=True)
-        cluster = None if servers is None else snapshot(servers, settings.options, begun=begun)
-        records, candidates = _parted(stored)
+    cluster = None
+    if servers is not None and before is not None:
+        cluster = snapshot(servers, settings.options, begun=before.begun)
+    records, candidates = _parted(stored)
+    with progress.step("finding where the log begins and ends"):
         seen = view(records, candidates, journal, cluster, settings.now)
-        made = Run(
-            spark,
-            settings,
-            store,
-            seen.records,
-            seen.candidates,
-            seen.now_ms,
-            complete_since(records),
-            seen.cluster,
-            seen.journal,
-            seen.past,
-            None if cluster is None else cluster.retention_minutes,
-            _shares(spark, settings, begun),
-        )
-        all_tables.write_all(made)
-    finally:
-        if settings.records is None and not settings.keep_records:
-            staging.remove(RECORDS)
-    return made.written
+        complete_ms = complete_since(records)
+    made = Run(
+        spark,
+        settings,
+        Store(spark, settings.out, settings.format),
+        seen.records,
+        seen.candidates,
+        seen.now_ms,
+        complete_ms,
+        seen.cluster,
+        seen.journal,
+        seen.past,
+        None if cluster is None else cluster.retention_minutes,
+        _shares(spark, settings, before),
+        progress,
+    )
+    all_tables.write_all(made)
+    return [name for name in TABLES if name in made.written]
+
+
+def _log_here(spark: SparkSession, settings: Settings, before: Held | None) -> pa.Table | None:
+    """The log, where it is so small that it is decoded here; None where it is not, or is decoded already."""
+    if settings.records is not None:
+        return None
+    if settings.raw is None:
+        return None if before is None else before.log
+    raw = _raw(spark, settings, before)
+    return plain(raw).toArrow() if is_small(raw) else None
 
 
 def _parted(stored: DataFrame) -> tuple[DataFrame, DataFrame | None]:
@@ -76,23 +123,25 @@ def _parted(stored: DataFrame) -> tuple[DataFrame, DataFrame | None]:
     return stored.where("place is null").drop("place"), stored.where("place is not null").select(*CANDIDATE.names)
 
 
-def _raw(spark: SparkSession, settings: Settings, begun: Beginnings | None) -> DataFrame:
+def _raw(spark: SparkSession, settings: Settings, before: Held | None) -> DataFrame:
     if settings.raw is not None:
         return read_raw(spark, settings.raw)
-    if settings.bootstrap_servers is None or begun is None:
+    if settings.bootstrap_servers is None or before is None:
         raise PipelineError("there is nothing to read: give --bootstrap-servers, --raw or --records")
-    servers, sizes = settings.bootstrap_servers, begun.log_sizes
-    return read_kafka(spark, servers, begun.log_partitions, settings.options, sizes=sizes)
+    servers, begun = settings.bootstrap_servers, before.begun
+    return read_kafka(spark, servers, begun.log_partitions, settings.options, sizes=begun.log_sizes)
 
 
-def _shares(spark: SparkSession, settings: Settings, begun: Beginnings | None) -> DataFrame | None:
+def _shares(spark: SparkSession, settings: Settings, before: Held | None) -> DataFrame | None:
     """The records of `__share_group_state`, none where there is no such topic; None where it may not be read."""
-    if settings.bootstrap_servers is None or begun is None or begun.share_partitions is None:
+    if settings.bootstrap_servers is None or before is None or before.begun.share_partitions is None:
         return None
-    if not begun.share_partitions:
-        return local_table(spark, [], RAW_DDL)
-    count, sizes = begun.share_partitions, begun.share_sizes
-    return read_kafka(spark, settings.bootstrap_servers, count, settings.options, SHARES, sizes)
+    if before.shares is not None:
+        return arrow_table(spark, before.shares)
+    count, sizes = before.begun.share_partitions, before.begun.share_sizes
+    if not count:
+        return plain(local_table(spark, [], RAW_DDL))
+    return plain(read_kafka(spark, settings.bootstrap_servers, count, settings.options, SHARES, sizes))
 
 
 def _saved_records(spark: SparkSession, path: str) -> DataFrame:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from kafkastub_pipeline.errors import PipelineError, sentence
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark import SparkConf
     from pyspark.sql import DataFrame, SparkSession
 
@@ -35,6 +36,12 @@ DEFAULTS: Final = {
 }
 """Settings of a session of our own; the third because Spark's Kafka source drops internal topics without it."""
 
+SHORT_LIVED: Final = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.ui.enabled": "false",
+}
+"""Of a session for a small log: what Java's second compiler would gain it never earns back, and nobody looks on."""
+
 DELTA: Final = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -48,6 +55,7 @@ def spark_session(
     conf: Sequence[tuple[str, str]] = (),
     kafka: bool = True,
     quiet: bool = False,
+    small: bool = False,
 ) -> SparkSession:
     """A session; one that runs already is taken as it is, with our SQL settings. Raises PipelineError.
 
@@ -57,6 +65,7 @@ def spark_session(
             needed and they have no other one; "" for no packages at all.
         conf: more settings, which win.
         kafka: whether the Kafka source is needed.
+        small: whether a new session lives for seconds, and is set up for that.
         quiet: what a Java that is started for it has to say (log, stack traces, downloads) is kept from standard error.
     """
     from pyspark import SparkConf, SparkContext
@@ -73,6 +82,10 @@ def spark_session(
         if given.get("spark.master", "local").startswith("local"):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers here have what this interpreter has
             given.setdefault("spark.sql.shuffle.partitions", str(4 * (os.cpu_count() or 1)))
+        if small:
+            given = SHORT_LIVED | given
+        if "spark.pyspark.python" in given:  # spark-submit sees to it; of a session that Python starts, nobody does
+            os.environ["PYSPARK_PYTHON"] = given["spark.pyspark.python"]
         wanted = _packages(packages, kafka)
         if wanted and not submitted:
             given = {"spark.jars.packages": wanted, "spark.jars.excludes": EXCLUDES, **given}
@@ -160,16 +173,31 @@ def _let_interrupt(spark: SparkSession) -> None:
     signal.signal(signal.SIGINT, interrupted)
 
 
-def local_table(spark: SparkSession, rows: Sequence[tuple[Any, ...]], ddl: str) -> DataFrame:
-    """Rows of the driver as a table, over Arrow: no Python worker is started for it."""
-    import pyarrow as pa
+def arrow_schema(ddl: str) -> pa.Schema:
+    """Spark's columns as Arrow has them."""
     from pyspark.sql.pandas.types import to_arrow_schema
     from pyspark.sql.types import StructType
 
-    schema = to_arrow_schema(cast("StructType", StructType.fromDDL(ddl)))
+    return to_arrow_schema(cast("StructType", StructType.fromDDL(ddl)))
+
+
+def arrow_table(spark: SparkSession, table: pa.Table) -> DataFrame:
+    """A table of the driver's as one of Spark's: no Python worker is started for it."""
+    import pyarrow as pa
+
+    if not table.num_rows:  # PySpark takes no table without a single chunk
+        table = pa.Table.from_batches([pa.RecordBatch.from_pylist([], schema=table.schema)])
+    return spark.createDataFrame(table)
+
+
+def local_table(spark: SparkSession, rows: Sequence[tuple[Any, ...]], ddl: str) -> DataFrame:
+    """Rows of the driver as a table, over Arrow."""
+    import pyarrow as pa
+
+    schema = arrow_schema(ddl)
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     arrays = [pa.array(list(column), field.type) for column, field in zip(columns, schema, strict=True)]
-    return spark.createDataFrame(pa.Table.from_arrays(arrays, schema=schema))
+    return arrow_table(spark, pa.Table.from_arrays(arrays, schema=schema))
 
 
 SHIPPED: Final = ("kafkastub_pipeline", "kafkawire")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TextIO
 
 
 @dataclass
@@ -22,6 +23,7 @@ class Settings:
         probes: for so many partitions with lag the next record's timestamp is read.
         stale_after_minutes: offsets of groups without members are stale when they were not used for so long; by default
             as long as Kafka keeps them by default (`offsets.retention.minutes`).
+        terminal: where a line shows how far it is; None for nowhere.
     """
 
     out: str
@@ -38,3 +40,9 @@ class Settings:
     probes: int = 1000
     keep_records: bool = False
     stale_after_minutes: int = 10080
+    terminal: TextIO | None = None
+
+    @property
+    def reads_the_log(self) -> bool:
+        """Whether records come from the broker."""
+        return self.raw is None and self.records is None

@@ -30,6 +30,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.filterwarnings(warning))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def in_workers() -> Iterator[None]:
+    """The tests' logs are small, and go through Spark's workers all the same; test_small.py has the other way."""
+    from kafkastub_pipeline import here
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(here, "RECORDS", 0)
+        yield
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     pytest.importorskip("pyspark", reason="Spark is not installed: make test-pipeline installs it")

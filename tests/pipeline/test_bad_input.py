@@ -77,9 +77,9 @@ def test_each_way_of_not_being_reached_is_told_by_its_cause(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where it is certain, nobody waits for what may still come."""
-    from kafkastub_pipeline import cluster
+    from kafkastub_pipeline import small_log
 
-    monkeypatch.setattr(cluster, "reached", partial(cluster.reached, timeout=PATIENCE))
+    monkeypatch.setattr(small_log, "beginnings", partial(small_log.beginnings, timeout=PATIENCE))
     sasl = "--client-config", "security.protocol=SASL_PLAINTEXT", "--client-config", "sasl.mechanism=PLAIN"
     user = "--client-config", "sasl.username=alice", "--client-config", "sasl.password=wrong"
     with reserved_port() as nobodys, KafkaStub(users={"alice": "right"}) as stub:

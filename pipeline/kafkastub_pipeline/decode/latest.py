@@ -25,6 +25,7 @@ from kafkastub_pipeline.decode.buffers import Mask, scattered
 from kafkastub_pipeline.decode.columns import RECORD, RECORD_DDL
 from kafkastub_pipeline.decode.offsets import Offsets, key_types
 from kafkastub_pipeline.decode.rows import decoded_row
+from kafkastub_pipeline.here import mapped
 from kafkawire.offsets_topic import offset_key
 
 if TYPE_CHECKING:
@@ -57,6 +58,11 @@ def decoded_with_candidates(raw: DataFrame) -> DataFrame:
     return plain(raw).mapInArrow(_both, WITH_CANDIDATES_DDL)
 
 
+def decoded_here(raw: pa.Table) -> pa.Table:
+    """The same without Spark, of a table as `decode.plain` gives it."""
+    return pa.Table.from_batches(_both(raw.to_batches()), WITH_CANDIDATES)
+
+
 def current_of(found: DataFrame) -> DataFrame:
     """Of the candidates of all workers the last of each place, decoded; tombstones are gone.
 
@@ -64,7 +70,7 @@ def current_of(found: DataFrame) -> DataFrame:
         found: at least the columns of `CANDIDATE`.
     """
     ordered = found.select(*CANDIDATE.names).repartition("place").sortWithinPartitions("place", "log_offset")
-    return ordered.mapInArrow(_decoded_last, RECORD_DDL)
+    return mapped(ordered, _decoded_last, RECORD_DDL)
 
 
 def _both(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
 
+from kafkastub_pipeline.here import mapped
 from kafkastub_pipeline.sources import SHARES
 from kafkawire.codec import decode_from
 from kafkawire.errors import MalformedMessage
@@ -90,12 +91,12 @@ def share_partitions_of(raw: DataFrame) -> DataFrame:
     Args:
         raw: as `decode.plain` gives it. What has no key that can be read is left out.
     """
-    return (
-        raw.mapInArrow(_keyed, _KEYED_DDL)
+    ordered = (
+        mapped(raw, _keyed, _KEYED_DDL)
         .repartition("group_id", "topic_id", "partition")
         .sortWithinPartitions("group_id", "topic_id", "partition", "log_partition", "log_offset")
-        .mapInArrow(_folded, _FOLDED_DDL)
     )
+    return mapped(ordered, _folded, _FOLDED_DDL)
 
 
 def _keyed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.advertised import advertised
 from kafkastub_pipeline.cluster import gone_topics
+from kafkastub_pipeline.here import is_here, kept
 from kafkastub_pipeline.rules import MINUTE_MS
 from kafkastub_pipeline.tables.audit import deletion_audit, suspects
 from kafkastub_pipeline.tables.coverage import protocol_coverage
@@ -26,18 +29,30 @@ if TYPE_CHECKING:
 
 
 def write_all(run: Run) -> None:
-    """Make and write them."""
+    """Make and write them: one after the other, or together, where Spark is left to think rather than to work."""
+    marks = kept(watermarks(run.spark, run.cluster))
+    parts: list[Callable[[Run, DataFrame], None]] = [_of_the_log, _of_the_present, _of_the_past, _of_others]
+    if is_here(run.spark):
+        with ThreadPoolExecutor(len(parts)) as threads:
+            for done in [threads.submit(part, run, marks) for part in parts]:
+                done.result()
+    else:
+        for part in parts:
+            part(run, marks)
+    marks.unpersist()
+
+
+def _of_the_log(run: Run, marks: DataFrame) -> None:
     run.table("offset_events", offset_events(run.records), ("event_month",))
     run.table("group_events", group_events(run.records), ("event_month",))
     run.table("decode_errors", decode_errors(run.records))
     run.table("group_timeline", group_timeline(run.records))
-    marks = watermarks(run.spark, run.cluster).persist()
-    _of_the_present(run, marks)
-    _of_the_past(run, marks)
+
+
+def _of_others(run: Run, marks: DataFrame) -> None:
     if run.shares is not None:
         until_ms = None if run.settings.now == "log" else run.now_ms
         run.table("share_partitions", share_partitions(run.spark, run.shares, marks, run.cluster, until_ms))
-    marks.unpersist()
     if run.journal is not None:
         servers = run.settings.bootstrap_servers
         offered = None if servers is None else advertised(servers)
@@ -46,7 +61,7 @@ def write_all(run: Run) -> None:
 
 def _of_the_present(run: Run, marks: DataFrame) -> None:
     settings = run.settings
-    current = offset_current(run.records, run.candidates).persist()
+    current = kept(offset_current(run.records, run.candidates))
     try:
         run.table("offset_current", current)
         servers = settings.bootstrap_servers
@@ -68,9 +83,8 @@ def _of_the_present(run: Run, marks: DataFrame) -> None:
 
 def _of_the_past(run: Run, marks: DataFrame) -> None:
     settings = run.settings
-    found = findings(
-        run.records, run.journal, settings.retention_minutes, settings.profile, run.broker_retention_minutes
-    ).persist()
+    retentions, told = settings.retention_minutes, run.broker_retention_minutes
+    found = kept(findings(run.records, run.journal, retentions, settings.profile, told))
     try:
         servers = None if run.cluster is None else settings.bootstrap_servers
         known = ends(run.spark, found, marks, run.now_ms, servers, settings.probes, settings.options)

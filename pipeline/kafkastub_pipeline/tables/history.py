@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafkastub_pipeline.here import mapped
 from kafkastub_pipeline.history import NOBODY, Commit, Deletion, Event, Explained, GroupHistory
 from kafkastub_pipeline.roster import HEADS, SUBSCRIBERS, Part
 from kafkastub_pipeline.tables.events import OFFSETS, sound, subscription
@@ -113,7 +114,7 @@ def findings(
         events = events.unionByName(_asked(journal, events), allowMissingColumns=True)
         order = ["group_id", "at_ms", "log_offset"]
     ordered = events.repartition("group_id").sortWithinPartitions(*order)
-    return ordered.mapInArrow(_Explorer(tuple(retentions), profile == "kips", broker_minutes), FINDING_DDL)
+    return mapped(ordered, _Explorer(tuple(retentions), profile == "kips", broker_minutes), FINDING_DDL)
 
 
 def _blamed(events: DataFrame, journal: DataFrame | None) -> DataFrame:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import logging
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.cluster import Snapshot
+from kafkastub_pipeline.progress import Progress
 from kafkastub_pipeline.settings import Settings
 from kafkastub_pipeline.tables.columns import shaped, time_of
 from kafkastub_pipeline.write import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-log = logging.getLogger("kafkastub_pipeline")
 
 
 @dataclass
@@ -44,16 +43,17 @@ class Run:
     past: bool = False
     broker_retention_minutes: int | None = None
     shares: DataFrame | None = None
+    progress: Progress | None = None
     written: list[str] = field(default_factory=list)
 
     def table(self, name: str, frame: DataFrame, partition_by: tuple[str, ...] = ()) -> DataFrame:
         """Give a table its columns, and write it."""
         from pyspark.sql import functions as f
 
-        log.info("writing %s", name)
         if "as_of" not in frame.columns:
             frame = frame.withColumn("as_of", time_of(f.lit(self.now_ms)))
         if "complete_since" not in frame.columns:
             frame = frame.withColumn("complete_since", time_of(f.lit(self.complete_ms).cast("bigint")))
         self.written.append(name)
-        return self.store.write(name, shaped(frame, name), partition_by)
+        with nullcontext() if self.progress is None else self.progress.step(f"writing {name}"):
+            return self.store.write(name, shaped(frame, name), partition_by)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.cluster import Snapshot
-from kafkastub_pipeline.decode import plain
 from kafkastub_pipeline.decode.shares import share_partitions_of
 from kafkastub_pipeline.session import local_table
 from kafkastub_pipeline.tables.columns import time_of
@@ -20,7 +19,7 @@ def share_partitions(
     """With the names of topics and lag where the cluster tells them.
 
     Args:
-        raw: the records of `__share_group_state`.
+        raw: the records of `__share_group_state`, as `decode.plain` gives them.
         marks: of `tables.lag.watermarks`.
         until_ms: records behind it are not looked at; None: all of them are, as the end of the log of
             `__consumer_offsets` says nothing of this one.
@@ -31,7 +30,7 @@ def share_partitions(
     topics = f.broadcast(local_table(spark, names, "topic_id string, topic string"))
     ends = marks.select("topic", "partition", "high_watermark")
     behind = "high_watermark - start_offset - delivery_complete_count"
-    records = plain(raw)
+    records = raw
     if until_ms is not None:
         records = records.where(f"log_ms is null or log_ms <= {until_ms}L")
     return (

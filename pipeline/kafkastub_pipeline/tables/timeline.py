@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from kafkastub_pipeline.here import mapped
 from kafkastub_pipeline.roster import HEADS, SUBSCRIBERS, Part, Roster
 from kafkastub_pipeline.tables.columns import time_of
 from kafkastub_pipeline.tables.events import groups
@@ -80,14 +81,13 @@ def _generations(records: DataFrame) -> DataFrame:
         .withColumn("protocol_type", f.expr("nullif(`group`.protocol_type, '')"))
         .select(*place, f.expr(names).alias("names"), f.expr(ids).alias("ids"), "generation", "protocol_type")
     )
-    modern = (
+    ordered = (
         all_.where(f"record_type in {(*HEADS, *SUBSCRIBERS)}")
         .select(*_READ)
         .repartition("group_id")
         .sortWithinPartitions("group_id", "log_offset")
-        .mapInArrow(_moments, _MOMENT_DDL)
-        .withColumn("ids", f.col("names"))
     )
+    modern = mapped(ordered, _moments, _MOMENT_DDL).withColumn("ids", f.col("names"))
     return classic.withColumn("modern", f.lit(False)).unionByName(
         modern.withColumn("modern", f.lit(True)), allowMissingColumns=True
     )

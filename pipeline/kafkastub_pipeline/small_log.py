@@ -1,0 +1,129 @@
+"""A small log, read by the driver before Spark is started.
+
+Spark's Kafka source starts a client a task, and has to be fetched. A log of a few thousand records is read by the
+client that asks the cluster anyway, in less time than that takes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from kafkastub_pipeline import here
+from kafkastub_pipeline.cluster import Beginnings, beginnings
+from kafkastub_pipeline.connection import client_config
+from kafkastub_pipeline.sources import GROUP, SHARES, TOPIC
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SECONDS: Final = 15.0
+"""After which it is left to Spark."""
+_BATCH: Final = 1000
+
+
+@dataclass(frozen=True)
+class Held:
+    """The cluster before its log is read, and what of it is here.
+
+    Attributes:
+        log: the records of `__consumer_offsets`, as `decode.plain` has them; None where Spark has to read them.
+        shares: those of `__share_group_state`; None as well where there are none, or they may not be read.
+    """
+
+    begun: Beginnings
+    log: pa.Table | None = None
+    shares: pa.Table | None = None
+
+    @property
+    def needs_kafka(self) -> bool:
+        """Whether Spark has to read anything of the cluster."""
+        return self.log is None or bool(self.begun.share_partitions and self.shares is None)
+
+
+def held(bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), log: bool = True) -> Held:
+    """Ask the cluster, and read what is small. Raises what `cluster.reached` raises.
+
+    Args:
+        log: whether the log is wanted; False where its records come from elsewhere.
+    """
+    begun = beginnings(bootstrap_servers, options)
+    records = None
+    if log:
+        records = _read(bootstrap_servers, TOPIC, begun.log_partitions, begun.log_sizes, options)
+    shares = _read(bootstrap_servers, SHARES, begun.share_partitions or 0, begun.share_sizes, options)
+    return Held(begun, records, shares)
+
+
+def _read(
+    bootstrap_servers: str,
+    topic: str,
+    partitions: int,
+    sizes: Mapping[int, int],
+    options: Sequence[tuple[str, str]],
+) -> pa.Table | None:
+    """Every record of a topic; None where it is not small, or does not come within the time.
+
+    Args:
+        sizes: how many records each partition holds at most. One that is missing did not answer: Spark waits for it.
+    """
+    from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, TopicPartition
+
+    if not partitions or len(sizes) < partitions or sum(sizes.values()) > here.RECORDS:
+        return None
+    left = {partition for partition, size in sizes.items() if size}
+    config = (
+        {"group.id": GROUP}
+        | client_config(bootstrap_servers, options)
+        | {
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "isolation.level": "read_committed",
+            "auto.offset.reset": "earliest",
+            "fetch.wait.max.ms": 10,  # an end of a partition is told when the broker has waited for more
+        }
+    )
+    records: list[Any] = []
+    try:
+        with closing(Consumer(config)) as consumer:
+            consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in sorted(left)])
+            whole = _consumed(consumer, left, records)
+    except KafkaException:
+        return None
+    return _table(records) if whole else None
+
+
+def _consumed(consumer: Any, left: set[int], records: list[Any]) -> bool:
+    """Read to the end of each partition; whether that was done. What is written meanwhile is bounded, too."""
+    from confluent_kafka import KafkaError
+
+    deadline, size = time.monotonic() + SECONDS, 0
+    while left and time.monotonic() < deadline:
+        for message in consumer.consume(_BATCH, 0.2):
+            error = message.error()
+            if error is None:
+                records.append(message)
+                size += len(message.key() or b"") + len(message.value() or b"")
+            elif error.code() == KafkaError._PARTITION_EOF:
+                left.discard(message.partition())
+            else:
+                return False
+        if len(records) > 2 * here.RECORDS or size > here.BYTES:
+            return False
+    return not left
+
+
+def _table(records: Sequence[Any]) -> pa.Table:
+    import pyarrow as pa
+
+    columns = {
+        "key": pa.array([one.key() for one in records], pa.binary()),
+        "value": pa.array([one.value() for one in records], pa.binary()),
+        "log_partition": pa.array([one.partition() for one in records], pa.int32()),
+        "log_offset": pa.array([one.offset() for one in records], pa.int64()),
+        "log_ms": pa.array([one.timestamp()[1] for one in records], pa.int64()),
+    }
+    return pa.table(columns)
