@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.cluster import Beginnings, beginnings, snapshot
 from kafkastub_pipeline.decode.latest import CANDIDATE, decoded_with_candidates
-from kafkastub_pipeline.errors import PipelineError
+from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.files import Files, check_writable
 from kafkastub_pipeline.moment import view
+from kafkastub_pipeline.placed import check_complete
 from kafkastub_pipeline.session import local_table
 from kafkastub_pipeline.settings import Settings
 from kafkastub_pipeline.sources import RAW_DDL, SHARES, read_journal, read_kafka, read_raw
+from kafkastub_pipeline.tables.columns import TABLES
 from kafkastub_pipeline.tables.made_from import Run
-from kafkastub_pipeline.write import Store
+from kafkastub_pipeline.write import Store, check_days, day_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,6 +35,7 @@ def run(spark: SparkSession, settings: Settings) -> list[str]:
 
     check_writable(Files(spark), "--out", settings.out)
     store = Store(spark, settings.out, settings.format)
+    check_days(store, TABLES, settings.append_day is not None)
     staging = Store(spark, settings.out)
     servers = settings.bootstrap_servers
     begun = None if servers is None else beginnings(servers, settings.options)
@@ -48,6 +51,8 @@ def run(spark: SparkSession, settings: Settings) -> list[str]:
         cluster = None if servers is None else snapshot(servers, settings.options, begun=begun)
         records, candidates = _parted(stored)
         seen = view(records, candidates, journal, cluster, settings.now)
+        if settings.append_day is not None:
+            store.day = day_of(seen.now_ms) if isinstance(settings.append_day, str) else settings.append_day
         made = Run(
             spark,
             settings,
@@ -65,8 +70,16 @@ def run(spark: SparkSession, settings: Settings) -> list[str]:
         all_tables.write_all(made)
     finally:
         if settings.records is None and not settings.keep_records:
-            staging.remove(RECORDS)
+            _removed(staging)
     return made.written
+
+
+def _removed(staging: Store) -> None:
+    """What the run needed; where that is not to be removed, something else is told, or all is well."""
+    try:
+        staging.remove(RECORDS)
+    except Exception as error:
+        log.info("%s stays: %s", staging.path(RECORDS), sentence(error))
 
 
 def _parted(stored: DataFrame) -> tuple[DataFrame, DataFrame | None]:
@@ -97,8 +110,8 @@ def _shares(spark: SparkSession, settings: Settings, begun: Beginnings | None) -
 
 def _saved_records(spark: SparkSession, path: str) -> DataFrame:
     from kafkastub_pipeline.decode.columns import RECORD
-    from kafkastub_pipeline.errors import sentence
 
+    check_complete(Files(spark), path)
     try:
         found = spark.read.parquet(path)
     except Exception as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 
 @dataclass
@@ -22,6 +22,8 @@ class Settings:
         probes: for so many partitions with lag the next record's timestamp is read.
         stale_after_minutes: offsets of groups without members are stale when they were not used for so long; by default
             as long as Kafka keeps them by default (`offsets.retention.minutes`).
+        append_day: tables are by days, and this one is written; "now" is the day of the moment that they are about.
+            None: tables are of one run.
     """
 
     out: str
@@ -38,3 +40,4 @@ class Settings:
     probes: int = 1000
     keep_records: bool = False
     stale_after_minutes: int = 10080
+    append_day: date | str | None = None
