@@ -6,11 +6,12 @@ DEV := .venv/.dev-installed
 PIPELINE := .venv/.pipeline-installed
 DIST := .venv/.dist-installed
 SITE := .venv/.site-installed
+S3 := .cache/s3/server/.installed
 PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 WORKERS ?= 2
 
-.PHONY: help run test dist site test-site test-docker test-pipeline spark-cluster check oracle oracle-expiry differential conformance mutants soak chaos golden messages docs clients programs examples bench pictures lock clean
+.PHONY: help run test dist site test-site test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-expiry differential conformance mutants soak chaos golden messages docs clients programs examples bench pictures lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -33,6 +34,7 @@ help:
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
 	@echo "make test-pipeline the PySpark pipeline's tests (Java 17); make bench-pipeline its figures"
 	@echo "make spark-cluster a standalone cluster of Spark here, until Ctrl-C: a master, and WORKERS=2 of a core and 1 GB"
+	@echo "make test-pipeline-s3 the same on object storage: fetches hadoop-aws with an SDK of 560 MB, once (Maven)"
 	@echo "make golden        record the golden transcripts from Apache Kafka anew"
 	@echo "make messages      generate protocol/kafkawire/messages anew"
 	@echo "make docs          write docs/coverage.md, profiles.md, kips.md, releases.md and openapi.json anew"
@@ -86,6 +88,15 @@ test-pipeline: $(PIPELINE)
 
 spark-cluster: $(PIPELINE)
 	@$(BIN)/python -m tests.pipeline.spark_cluster --workers $(WORKERS) $(ARGS)
+
+# Apart from the others: Amazon's SDK is 560 MB, and its Python server needs libraries that the pipeline cannot have.
+$(S3): requirements/s3.lock
+	@$(PYTHON) -m venv .cache/s3/server
+	@.cache/s3/server/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/s3.lock
+	@touch $@
+
+test-pipeline-s3: $(PIPELINE) $(S3)
+	$(PYTEST) -m pipeline_s3 tests/pipeline_s3 $(ARGS)
 
 check: $(PIPELINE)
 	$(BIN)/ruff check .
@@ -155,6 +166,8 @@ lock:
 		--extra build --extra control --extra cli -c requirements/dev.lock pyproject.toml -o requirements/image.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--extra build --extra pipeline --extra test --extra dev -c requirements/dev.lock pyproject.toml -o requirements/pipeline.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		requirements/s3.in -o requirements/s3.lock
 
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--extra build --extra dist -c requirements/dev.lock pyproject.toml -o requirements/dist.lock

@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline import extra
@@ -128,6 +128,14 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         default=7.0,
         help="offsets of groups without members are stale when they were not used for so long (default 7; 0 takes all)",
     )
+    command.add_argument(
+        "--append-day",
+        metavar="YYYY-MM-DD",
+        type=_day_or_now,
+        nargs="?",
+        const="now",
+        help="tables by days: each gets this day, or has it replaced (default: the day of --now, in UTC)",
+    )
     command.add_argument("--keep-records", action="store_true", help="leave DIR/decoded_records for --records")
     command.set_defaults(act=_run)
 
@@ -144,6 +152,7 @@ def _add_report(command: argparse.ArgumentParser) -> None:
     _add_common(command, kafka=False)
     command.add_argument("--tables", "--in", dest="tables", metavar="DIR", help="where `run` wrote its tables")
     command.add_argument("--out", metavar="FILE|DIR", required=True, help="the page, or the directory of the tables")
+    command.add_argument("--day", metavar="YYYY-MM-DD", type=_day, help="of tables by days (default: the newest)")
     command.set_defaults(act=_report)
 
 
@@ -168,6 +177,7 @@ def _run(options: argparse.Namespace) -> int:
         keep_records=options.keep_records,
         stale_after_minutes=round(options.stale_after * 24 * 60),
         terminal=terminal(),
+        append_day=options.append_day,
     )
     if settings.reads_the_log and settings.bootstrap_servers is None:
         raise PipelineError("there is nothing to read: give --bootstrap-servers, --raw or --records")
@@ -213,7 +223,7 @@ def _report(options: argparse.Namespace) -> int:
 
     spark = _session(options, kafka=False)
     _check_workers(spark, options, ("--tables",))
-    print(write_report(spark, options.tables, options.out))
+    print(write_report(spark, options.tables, options.out, options.day))
     return 0
 
 
@@ -289,6 +299,17 @@ def _moment(text: str) -> datetime | str:
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is neither `log` nor a time such as 2026-01-31T12:00:00Z") from None
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a day such as 2026-01-31") from None
+
+
+def _day_or_now(text: str) -> date | str:
+    return text if text == "now" else _day(text)
 
 
 def _positive(text: str) -> int:

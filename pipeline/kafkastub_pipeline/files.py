@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub_pipeline.errors import PipelineError, sentence
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+MOVING: Final = frozenset({"file", "hdfs", "webhdfs", "swebhdfs", "ofs", "o3fs"})
+"""Schemes of file systems that move a directory at once or not at all. Any other one may be object storage, which
+copies its files one after the other, and deletes them where they were: who is killed meanwhile leaves some of them."""
+_MOST_BYTES: Final = 1 << 26
 
 
 class Files:
@@ -39,6 +45,21 @@ class Files:
         at = self._at(self.whole(path))[1].toUri()
         return Path(str(at.getPath())) if str(at.getScheme()) == "file" else None
 
+    def moves(self, path: str) -> bool:
+        """Whether directories there are moved at once, or not at all."""
+        whole = self.whole(path)
+        if whole.startswith("viewfs:"):  # others, mounted under one name
+            whole = self._nearest(whole)
+            whole = str(self._at(whole)[0].resolvePath(self._at(whole)[1]).toString())
+        return whole.partition(":")[0] in MOVING
+
+    def _nearest(self, path: str) -> str:
+        """The path, or what is there of the directories that it is in."""
+        found = self.whole(path)
+        while not self.exists(found) and self.parent(found) != found:
+            found = self.parent(found)
+        return found
+
     def exists(self, path: str) -> bool:
         files, found = self._at(path)
         return bool(files.exists(found))
@@ -51,11 +72,25 @@ class Files:
         files, found = self._at(path)
         return bool(files.exists(found)) and len(files.listStatus(found)) > 0
 
+    def entries(self, directory: str) -> list[str]:
+        """Names of what is in it, in order; none where it is not there."""
+        files, found = self._at(directory)
+        return sorted(str(one.getPath().getName()) for one in files.listStatus(found)) if files.exists(found) else []
+
+    def below(self, directory: str) -> list[str]:
+        """Every file in it and in what is in it, by its path from there on; none where it is not there."""
+        files, found = self._at(directory)
+        if not files.exists(found):
+            return []
+        start, names = len(self.whole(directory).rstrip("/")) + 1, []
+        listed = files.listFiles(found, True)
+        while listed.hasNext():
+            names.append(str(listed.next().getPath().toString())[start:])
+        return names
+
     def has_data(self, directory: str) -> bool:
         """Whether a reader finds anything in it: what begins with _ or . is passed over."""
-        files, found = self._at(directory)
-        names = [str(one.getPath().getName()) for one in files.listStatus(found)]
-        return any(not name.startswith(("_", ".")) for name in names)
+        return any(not name.startswith(("_", ".")) for name in self.entries(directory))
 
     def move(self, path: str, target: str) -> bool:
         """Whether it could be done."""
@@ -74,12 +109,15 @@ class Files:
             return None
         stream = files.open(found)
         try:
-            return bytes(stream.readNBytes(1 << 20)).decode("utf-8", "replace")
+            return bytes(stream.readNBytes(_MOST_BYTES)).decode("utf-8", "replace")
         finally:
             stream.close()
 
     def write(self, path: str, text: str) -> None:
-        """Whole or not there; in the place of what is there."""
+        """Whole or not there; in the place of what is there. On object storage every file is, once it is closed."""
+        if not self.moves(path):
+            self._put(path, text)
+            return
         beside = f"{path}.new"
         self._put(beside, text)
         self.remove(path)
@@ -93,9 +131,7 @@ class Files:
         """
         trial = f"/_kafkastub-pipeline-{uuid.uuid4()}"
         try:
-            above = self.whole(directory)
-            while not self.exists(above) and self.parent(above) != above:
-                above = self.parent(above)
+            above = self._nearest(directory)
             if not self.is_directory(above):
                 return f"{self.local(above) or above} is a file, and no directory"
             try:
@@ -103,7 +139,7 @@ class Files:
             finally:
                 self.remove(above.rstrip("/") + trial)
         except Exception as error:  # Java's, of any kind
-            return sentence(error).replace(trial, "").rstrip(".: ")
+            return advised(self._jvm, directory, sentence(error).replace(trial, "").rstrip(".: "))
         return None
 
     def _put(self, path: str, text: str) -> None:
@@ -113,6 +149,16 @@ class Files:
             stream.write(bytearray(text.encode()))
         finally:
             stream.close()
+
+
+def advised(jvm: Any, path: str, why: str) -> str:
+    """What is wrong with a path, and what a session lacks where it is on object storage."""
+    if "S3AFileSystem not found" in why:
+        hadoop = jvm.org.apache.hadoop.util.VersionInfo.getVersion()
+        return f"{why}: a session has s3a with --packages org.apache.hadoop:hadoop-aws:{hadoop} (docs/pipeline.md)"
+    if why.startswith('No FileSystem for scheme "s3"'):
+        return f"{why}: write s3a{path.removeprefix('s3')}"
+    return why
 
 
 def check_writable(files: Files, option: str, path: str, directory: str | None = None) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.cluster import snapshot
 from kafkastub_pipeline.decode import plain
 from kafkastub_pipeline.decode.latest import CANDIDATE, decoded_here, decoded_with_candidates
-from kafkastub_pipeline.errors import PipelineError
+from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.files import Files, check_writable
 from kafkastub_pipeline.here import is_small, plans
 from kafkastub_pipeline.moment import view
+from kafkastub_pipeline.placed import check_complete
 from kafkastub_pipeline.progress import Progress
 from kafkastub_pipeline.session import arrow_table, local_table
 from kafkastub_pipeline.settings import Settings
@@ -18,13 +20,15 @@ from kafkastub_pipeline.small_log import Held, held
 from kafkastub_pipeline.sources import RAW_DDL, SHARES, read_journal, read_kafka, read_raw
 from kafkastub_pipeline.tables.columns import TABLES
 from kafkastub_pipeline.tables.made_from import Run
-from kafkastub_pipeline.write import Store
+from kafkastub_pipeline.write import Store, check_days, day_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["Run", "Settings", "complete_since", "run"]
+
+log = logging.getLogger("kafkastub_pipeline")
 
 RECORDS = "decoded_records"
 """The decoded records, and the candidates for current offsets behind them, while a run needs them."""
@@ -37,6 +41,7 @@ def run(spark: SparkSession, settings: Settings, before: Held | None = None) -> 
         before: the cluster as it was asked already; by default it is asked now.
     """
     check_writable(Files(spark), "--out", settings.out)
+    check_days(Store(spark, settings.out, settings.format), TABLES, settings.append_day is not None)
     progress = Progress(spark, settings.terminal)
     with progress.running():
         return _run(spark, settings, before, progress)
@@ -62,7 +67,7 @@ def _run(spark: SparkSession, settings: Settings, before: Held | None, progress:
             return _tables_of(spark, settings, stored, journal, before, progress)
         finally:
             if settings.records is None and not settings.keep_records:
-                staging.remove(RECORDS)
+                _removed(staging)
 
 
 def _tables_of(
@@ -87,10 +92,13 @@ def _tables_of(
     with progress.step("finding where the log begins and ends"):
         seen = view(records, candidates, journal, cluster, settings.now)
         complete_ms = complete_since(records)
+    store = Store(spark, settings.out, settings.format)
+    if settings.append_day is not None:
+        store.day = day_of(seen.now_ms) if isinstance(settings.append_day, str) else settings.append_day
     made = Run(
         spark,
         settings,
-        Store(spark, settings.out, settings.format),
+        store,
         seen.records,
         seen.candidates,
         seen.now_ms,
@@ -114,6 +122,14 @@ def _log_here(spark: SparkSession, settings: Settings, before: Held | None) -> p
         return None if before is None else before.log
     raw = _raw(spark, settings, before)
     return plain(raw).toArrow() if is_small(raw) else None
+
+
+def _removed(staging: Store) -> None:
+    """What the run needed; where that is not to be removed, something else is told, or all is well."""
+    try:
+        staging.remove(RECORDS)
+    except Exception as error:
+        log.info("%s stays: %s", staging.path(RECORDS), sentence(error))
 
 
 def _parted(stored: DataFrame) -> tuple[DataFrame, DataFrame | None]:
@@ -146,8 +162,8 @@ def _shares(spark: SparkSession, settings: Settings, before: Held | None) -> Dat
 
 def _saved_records(spark: SparkSession, path: str) -> DataFrame:
     from kafkastub_pipeline.decode.columns import RECORD
-    from kafkastub_pipeline.errors import sentence
 
+    check_complete(Files(spark), path)
     try:
         found = spark.read.parquet(path)
     except Exception as error:

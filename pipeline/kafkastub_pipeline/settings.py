@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import TextIO
 
 
@@ -24,6 +24,8 @@ class Settings:
         stale_after_minutes: offsets of groups without members are stale when they were not used for so long; by default
             as long as Kafka keeps them by default (`offsets.retention.minutes`).
         terminal: where a line shows how far it is; None for nowhere.
+        append_day: tables are by days, and this one is written; "now" is the day of the moment that they are about.
+            None: tables are of one run.
     """
 
     out: str
@@ -41,6 +43,7 @@ class Settings:
     keep_records: bool = False
     stale_after_minutes: int = 10080
     terminal: TextIO | None = None
+    append_day: date | str | None = None
 
     @property
     def reads_the_log(self) -> bool:

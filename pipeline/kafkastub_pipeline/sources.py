@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub_pipeline.clients import for_java
 from kafkastub_pipeline.errors import PipelineError, sentence
+from kafkastub_pipeline.files import advised
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -144,7 +145,8 @@ def _json_lines(spark: SparkSession, path: str) -> DataFrame | None:
     try:
         found = pattern.getFileSystem(context.hadoopConfiguration()).globStatus(pattern)
     except Exception as error:
-        raise PipelineError(f"{path} cannot be read as a journal: {sentence(error)}") from error
+        why = advised(spark._jvm, path, sentence(error))
+        raise PipelineError(f"{path} cannot be read as a journal: {why}") from error
     if not found:
         return None
     lines = spark.read.schema(_JOURNAL_DDL).json([one.getPath().toString() for one in found])
@@ -161,7 +163,8 @@ def _parquet(spark: SparkSession, path: str, columns: Sequence[str], what: str) 
     try:
         found = spark.read.parquet(path)
     except Exception as error:
-        raise PipelineError(f"{path} cannot be read as {what} in Parquet: {sentence(error)}") from error
+        why = advised(spark._jvm, path, sentence(error))
+        raise PipelineError(f"{path} cannot be read as {what} in Parquet: {why}") from error
     missing = [name for name in columns if name not in found.columns]
     if missing:
         raise PipelineError(f"{path} is not {what}: it has no column {', '.join(missing)}")

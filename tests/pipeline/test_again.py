@@ -138,3 +138,10 @@ def test_formats_that_a_session_gets_by_packages(tmp_path: Path, saved: str, for
     assert "offset_current" in _command(*tool, *run, *common)
     _command(*tool, "report", "--tables", str(tmp_path / "out"), "--out", str(tmp_path / "page.html"), *common)
     assert "group-" in (tmp_path / "page.html").read_text()
+    days = ["2026-01-02", "2026-01-01", "2026-01-02"]
+    for day in days:
+        said = _command(*tool, *run, "--append-day", day, "--out", str(tmp_path / "days"), *common)
+        assert "offset_current" in said
+    page = ["--out", str(tmp_path / "day.html"), *common]
+    _command(*tool, "report", "--tables", str(tmp_path / "days"), "--day", "2026-01-01", *page)
+    assert "group-" in (tmp_path / "day.html").read_text()

@@ -78,6 +78,8 @@ def test_a_file_system_that_refuses(capsys: pytest.CaptureFixture[str], tmp_path
     for out, why in (
         (f"{mounted}/out", "does not exist"),
         ("bananas://host/out", 'No FileSystem for scheme "bananas"'),
+        ("s3a://lake/out", r"S3AFileSystem not found: .* --packages org\.apache\.hadoop:hadoop-aws:3\.[\d.]+ "),
+        ("s3://lake/out", 'No FileSystem for scheme "s3": write s3a://lake/out'),
         ("/proc/out", r"/proc \((No such file or directory|Permission denied)\)"),
     ):
         for words in (("run", "--raw", "x", "--retention-minutes", "60"), ("report", "--tables", str(tmp_path))):

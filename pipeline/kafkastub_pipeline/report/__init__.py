@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.errors import PipelineError, sentence
-from kafkastub_pipeline.files import Files, check_writable
+from kafkastub_pipeline.files import Files, advised, check_writable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -13,12 +14,13 @@ if TYPE_CHECKING:
 NAME = "report.html"
 
 
-def write_report(spark: SparkSession, tables: str | None, out: str) -> str:
+def write_report(spark: SparkSession, tables: str | None, out: str, day: date | None = None) -> str:
     """Write the page; returns its path. Raises PipelineError where there are no tables or the page cannot be written.
 
     Args:
         tables: directory that `run` wrote to; None where `out` is that directory.
         out: the page, or a directory for `report.html`.
+        day: of tables by days; None for the newest.
     """
     from kafkastub_pipeline.report import facts, page
 
@@ -28,9 +30,10 @@ def write_report(spark: SparkSession, tables: str | None, out: str) -> str:
         target = f"{out.rstrip('/')}/{NAME}" if inside else out
         folder = files.parent(target)
     except Exception as error:  # Java's: no such file system, no such path
-        raise PipelineError(f"--out {out} cannot be written: {sentence(error)}; name another directory") from error
+        why = advised(spark._jvm, out, sentence(error))
+        raise PipelineError(f"--out {out} cannot be written: {why}; name another directory") from error
     check_writable(files, "--out", out, folder)
-    html = page.rendered(facts.gathered(spark, (out if tables is None else tables).rstrip("/")))
+    html = page.rendered(facts.gathered(spark, (out if tables is None else tables).rstrip("/"), day))
     try:
         _write(files, target, html)
     except Exception as error:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.tables.columns import TABLES
-from kafkastub_pipeline.write import Store
+from kafkastub_pipeline.write import Store, newest_day
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -56,9 +56,13 @@ class Facts:
     shares: Row | None = None
 
 
-def gathered(spark: SparkSession, source: str) -> Facts:
-    """Ask the tables in a directory. Raises PipelineError: none there, or one that cannot be read."""
-    tables = _Tables(spark, source)
+def gathered(spark: SparkSession, source: str, day: date | None = None) -> Facts:
+    """Ask the tables in a directory. Raises PipelineError: none there, or one that cannot be read.
+
+    Args:
+        day: of tables by days; None for the newest.
+    """
+    tables = _Tables(spark, source, day)
     facts = Facts(source, datetime.now(UTC))
     facts.tables = [tables.summary(name) for name in TABLES]
     if all(one["rows"] is None for one in facts.tables):
@@ -80,20 +84,13 @@ def gathered(spark: SparkSession, source: str) -> Facts:
 
 
 class _Tables:
-    def __init__(self, spark: SparkSession, source: str) -> None:
-        self._spark = spark
+    def __init__(self, spark: SparkSession, source: str, day: date | None) -> None:
         self._source = source
+        self._store = Store(spark, source, day=newest_day(Store(spark, source), TABLES, day))
 
     def frame(self, name: str) -> DataFrame | None:
         """A table, whatever its format is; None where it is not there."""
-        plain = Store(self._spark, self._source)
-        if not plain.has(name):
-            return None
-        format_ = "parquet"
-        for sign, other in (("_delta_log", "delta"), ("metadata", "iceberg")):
-            if plain.has(f"{name}/{sign}"):
-                format_ = other
-        return Store(self._spark, self._source, format_).read(name)
+        return self._store.read(name) if self._store.has(name) else None
 
     def asked(self, name: str, question: Callable[[DataFrame], Any]) -> Any:
         frame = self.frame(name)
