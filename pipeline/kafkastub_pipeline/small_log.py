@@ -102,7 +102,7 @@ def _consumed(consumer: Any, left: set[int], records: list[Any]) -> bool:
 
     deadline, size = time.monotonic() + SECONDS, 0
     while left and time.monotonic() < deadline:
-        for message in consumer.consume(_BATCH, 0.2):
+        for message in consumer.consume(_BATCH, 0.05):
             error = message.error()
             if error is None:
                 records.append(message)

@@ -18,7 +18,8 @@ BLOCKS = [
 
 ELSEWHERE = {
     "as-version.md", "chaos.md", "cli.md", "consumer-groups.md", "control.md", "differential.md", "faults.md",
-    "pytest.md", "security.md", "share-groups.md", "streams-groups.md", "transactions.md", "without-sleeps.md",
+    "pytest.md", "security.md", "share-groups.md", "spark.md", "streams-groups.md", "transactions.md",
+    "without-sleeps.md",
 }  # fmt: skip
 """Their examples run in tests of their own."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,9 @@ from tests.waiting import SECONDS, until
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -128,3 +132,14 @@ def test_too_many_bytes_are_left_to_spark(monkeypatch: pytest.MonkeyPatch, spark
     monkeypatch.setattr(here, "BYTES", 2**25)
     monkeypatch.setattr(here, "RECORDS", 19)
     assert not here.is_small(raw)
+
+
+@pytest.mark.usefixtures("small", "spark")
+def test_the_notebook_of_the_guide(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "spark.md").read_text(), re.DOTALL)
+    with KafkaStub(topics={"orders": 1}) as stub, Wire(stub.bootstrap_servers) as wire:
+        wire.commit("billing", {("orders", 0): 3})
+        block = block.replace("kafka:9092", stub.bootstrap_servers).replace("s3a://bucket/offsets", str(tmp_path))
+        exec(compile(block, "the guide", "exec"), {})
+    assert "seconds_left" in capsys.readouterr().out
+    assert (tmp_path / "expiry_forecast" / "_SUCCESS").exists()
