@@ -569,3 +569,16 @@ def test_a_connection_that_has_gone_keeps_little_of_what_it_said(stub: KafkaStub
     kept = entry._raw.connection
     assert (kept.client_id, kept.client_id_bytes, kept.last_requests) == ("", b"", {})
     assert entry.client_id == "c" * 30_000  # of the request itself
+
+
+def test_as_many_entries_are_kept_as_somebody_asks_for() -> None:
+    with KafkaStub(journal_entries=3) as stub, RawClient(stub.bootstrap_servers) as client:
+        for _ in range(5):
+            client.exchange(18, 0, b"")
+        assert (len(stub.journal), stub.journal.total) == (3, 5)
+
+
+@pytest.mark.parametrize("entries", [0, 1_000_001, True, "many"])
+def test_a_number_of_entries_that_cannot_be_is_refused(entries: object) -> None:
+    with pytest.raises(ValueError, match=r"is no number of entries of a journal: 1 to 1000000 is allowed"):
+        KafkaStub(journal_entries=entries)  # type: ignore[arg-type]

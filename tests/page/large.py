@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Final, Self
 
 from kafkastub import KafkaStub
-from kafkastub.journal import Ring
 from kafkawire.codec import encode
 from kafkawire.header import request_header
 from kafkawire.messages.offset_commit_request import (
@@ -87,8 +86,7 @@ def fill(servers: str) -> None:
 
 
 def main() -> None:
-    stub = KafkaStub(topics={topic(number): 1 for number in range(TOPICS)}, control_port=0)
-    stub._journal.ring = Ring(2 * ENTRIES, 1 << 28)
+    stub = KafkaStub(topics={topic(number): 1 for number in range(TOPICS)}, control_port=0, journal_entries=2 * ENTRIES)
     with stub:
         fill(stub.bootstrap_servers)
         print(stub.bootstrap_servers, stub.control_url, flush=True)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kafkastub.control.hosted import Hosted
     from kafkastub.control.port import ControlPort
     from kafkastub.faults import FaultRule
+    from kafkastub.journal.ring import Ring
     from kafkastub.server.broker import Broker
     from kafkastub.state.snapshots.saved import SavedState
 
@@ -87,6 +88,12 @@ def add_to(commands: Commands) -> None:
         "--journal", metavar="DIR", help="write every request and answer there, a new directory (docs/journal.md)"
     )
     serve.add_argument(
+        "--journal-entries",
+        type=_entries,
+        metavar="N",
+        help="the newest so many are kept for the control port, which shows them (default 10000)",
+    )
+    serve.add_argument(
         "--control-port",
         type=_port,
         metavar="PORT",
@@ -136,6 +143,14 @@ def _port(text: str) -> int:
 def _nodes(text: str) -> int:
     if not _is_number(text) or not 1 <= int(text) <= 100:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of nodes: 1 to 100 is allowed")
+    return int(text)
+
+
+def _entries(text: str) -> int:
+    from kafkastub.journal.ring import MOST_ENTRIES
+
+    if not _is_number(text) or not 1 <= int(text) <= MOST_ENTRIES:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of entries: 1 to {MOST_ENTRIES} is allowed")
     return int(text)
 
 
@@ -267,8 +282,14 @@ def _hosted(
         chaos=StubChaos,
         rules=rules,
         seed=arguments.chaos,
-        keep_journal=True,
+        ring=_ring(arguments),
     )
+
+
+def _ring(arguments: argparse.Namespace) -> Ring:
+    from kafkastub.journal.ring import DEFAULT_ENTRIES, Ring
+
+    return Ring.of(DEFAULT_ENTRIES if arguments.journal_entries is None else arguments.journal_entries)
 
 
 async def _equip(
@@ -276,10 +297,8 @@ async def _equip(
 ) -> ControlPort | None:
     """Give a broker its journal, its faults and its control port. Raises ListenError, _Refused."""
     if arguments.journal is not None:
-        from kafkastub.journal import DEFAULT_BYTES, DEFAULT_ENTRIES, Ring
-
         try:
-            broker.keep_journal(Ring(DEFAULT_ENTRIES, DEFAULT_BYTES), arguments.journal)
+            broker.keep_journal(_ring(arguments), arguments.journal)
         except OSError as error:
             raise _Refused(str(error)) from None
     if rules and hosted is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafkastub.control.problems import Problem
-from kafkastub.journal import DEFAULT_BYTES, DEFAULT_ENTRIES, Ring
+from kafkastub.journal import Ring
 from kafkastub.server.watching.metrics import Metrics
 from kafkawire.errors import ErrorCode
 
@@ -43,19 +43,18 @@ class Hosted:
         rules: Sequence[FaultRule] = (),
         seed: tuple[int, int] | None = None,
         ring: Ring | None = None,
-        keep_journal: bool = False,
         replaced: Callable[[Broker], None] = lambda broker: None,
     ) -> None:
         """`clock` and `faults` give the parts of that name; `rules` are the faults from the start, `seed`
         and level the chaos, `ring` is the journal.
 
-        With `keep_journal` there is one in any case. `replaced` is told the broker that a reset has made.
+        `replaced` is told the broker that a reset has made.
         """
         self._config = copy.deepcopy(config)
         """As it was at the start: clients may change it."""
         self._rules = tuple(rules)
         self._replaced = replaced
-        self._ring = Ring(DEFAULT_ENTRIES, DEFAULT_BYTES) if ring is None and keep_journal else ring
+        self._ring = ring
         self.changing = asyncio.Lock()
         """Held while nodes come, go or are made again: that takes several turns of the loop."""
         self.snapshots: dict[str, SavedState] = {}

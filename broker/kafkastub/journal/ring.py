@@ -8,10 +8,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from enum import IntEnum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 DEFAULT_ENTRIES: Final = 10_000
 DEFAULT_BYTES: Final = 8 << 20
+MOST_ENTRIES: Final = 1_000_000
+"""That somebody may ask for: with the bytes that come with them, 800 MB."""
 _LOOSE: Final = 1 << 10
 """Bytes around an entry's frames that may be kept with it uncounted; else the frames are copied."""
 
@@ -145,6 +147,13 @@ class Ring:
         """Called with (sequence, entry) for each new one, and again when the end of a pending one has come."""
         self.wall_offset_ns = time.time_ns() - time.perf_counter_ns()
         """From `perf_counter_ns` to Unix nanoseconds."""
+
+    @classmethod
+    def of(cls, entries: int) -> Self:
+        """With room for so many, and as many bytes for each as by default. Raises ValueError."""
+        if type(entries) is not int or not 1 <= entries <= MOST_ENTRIES:
+            raise ValueError(f"{entries!r} is no number of entries of a journal: 1 to {MOST_ENTRIES} is allowed")
+        return cls(entries, max(DEFAULT_BYTES, entries * DEFAULT_BYTES // DEFAULT_ENTRIES))
 
     def __len__(self) -> int:
         return self.total - self.first

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kafkastub.journal.ring import DEFAULT_BYTES, DEFAULT_ENTRIES, Ring
+from kafkastub.journal.ring import Ring
 from kafkastub.stub.errors import StubError
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 class KeptJournal:
     """The newest requests of a stub, and where all of them are written."""
 
-    def __init__(self, runner: Runner, wanted: bool | str | os.PathLike[str]) -> None:
-        """`wanted`: whether there is one; a path is a new directory for it."""
+    def __init__(self, runner: Runner, wanted: bool | str | os.PathLike[str], entries: int) -> None:
+        """`wanted`: whether there is one; a path is a new directory for it. Raises ValueError."""
         self._runner = runner
         self._directory = None if isinstance(wanted, bool) else wanted
-        self.ring = Ring(DEFAULT_ENTRIES, DEFAULT_BYTES) if wanted is not False else None
+        self.ring = Ring.of(entries) if wanted is not False else None
         """Lives on when the stub is closed: a test that failed is told of afterwards."""
         self._broker: Broker | None = None
         """The one that runs, or the one that ran last: topic ids in the journal are its."""

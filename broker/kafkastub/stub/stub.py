@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from kafkastub.config import BrokerConfig, Profile, plan_listeners
+from kafkastub.journal.ring import DEFAULT_ENTRIES
 from kafkastub.server.broker import Broker
 from kafkastub.server.logs import library_logger
 from kafkastub.state.topics import create_topic
@@ -77,7 +78,7 @@ class KafkaStub:
         racks: their racks, dealt out in turn; no more than there are nodes.
         as_version: an Apache Kafka release from "2.1" to "4.4": only its APIs and versions are advertised and accepted.
         journal: whether requests and answers are kept, the newest of them, to be read from `stub.journal`; a new
-            directory: there all of them are kept, too (docs/journal.md).
+            directory: there all of them are kept, too (docs/journal.md). `journal_entries` is how many of the newest.
         control_port: the port of the HTTP control port, 0 for any free one; without it there is none. `control_host` is
             where it listens, `control_allowed_hosts` are names that it may be asked by, `control_token` is what whoever
             changes something there has to know (docs/control.md).
@@ -117,6 +118,7 @@ class KafkaStub:
         chaos_level: int = 1,
         snapshot: Snapshot | str | os.PathLike[str] | None = None,
         control_token: str | None = None,
+        journal_entries: int = DEFAULT_ENTRIES,
     ) -> None:
         self._topics = stub_arguments.topics(topics)
         stub_arguments.configs(config, "config")
@@ -140,7 +142,7 @@ class KafkaStub:
         self._control = StubControl(control_host, control_port, control_allowed_hosts, control_token)
         self._thread = BrokerThread(self._start_broker, self._opened, self._control.close)
         self._seed = None if chaos is None else stub_arguments.chaos(chaos, chaos_level)
-        self._journal = KeptJournal(self._thread, journal)
+        self._journal = KeptJournal(self._thread, journal, journal_entries)
         self.was_at = ""
         """`HOST:PORT` of the last time that it ran, for those who tell of it afterwards."""
         self.clock = StubClock(self._thread)
