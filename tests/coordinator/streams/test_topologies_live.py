@@ -50,7 +50,9 @@ def test_members_are_told_what_kafka_tells_them():
     with ApacheKafka(config=_CONFIG) as kafka, Player(kafka.bootstrap_servers) as player:
         for name, case in _prepared(player, cases):
             talk = _Talk(player, name)
-            assert talk.join(*case) == expected[name][0], name
+            joined = talk.join(*case)
+            # A busy broker may do what it says it could not: whoever asks again joins again, and hears what came of it.
+            assert joined == expected[name][0] or (talk.asked > 1 and joined == expected[name][-1]), name
             if len(expected[name]) > 1:
                 talk.settle(expected[name][1])
     texts = str(expected)
@@ -63,12 +65,17 @@ Case = tuple[Topology, Endpoint | None]
 
 
 class _Talk:
-    """One group's only member with one broker."""
+    """One group's only member with one broker.
+
+    Attributes:
+        asked: how many requests it has sent.
+    """
 
     def __init__(self, player: Player, name: str) -> None:
         self._player = player
         self._name = name
         self._epoch = 0
+        self.asked = 0
 
     def told(self, topology: Topology, endpoint: Endpoint | None) -> list[Told]:
         """What it is told when it joins, and then with its next heartbeat."""
@@ -102,6 +109,7 @@ class _Talk:
 
     def _ask(self, request: StreamsGroupHeartbeatRequest) -> Told:
         def answered() -> Any:
+            self.asked += 1
             answer: Any = self._player.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 1, request)
             return None if answer.error_code in _NOT_YET else answer
 
