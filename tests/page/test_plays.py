@@ -110,7 +110,7 @@ def test_an_offsets_end_is_foreseen_the_clock_moved_and_the_offset_gone(
         assert offsets(client, "nightly")
         screen.button("Advance by 1 day", screen.page.get_by_role("banner")).click()
         expect(row).to_contain_text("in 6 d", timeout=MS)
-        row.get_by_role("button", name=re.compile("^Advance until")).click()
+        row.get_by_role("button", name=re.compile("^Advance to it")).click()
         screen.sees("Nothing expires")
         until(lambda: not offsets(client, "nightly"), "an offset that is gone")
     screen.open(process.url, "groups")
@@ -196,6 +196,7 @@ def test_what_is_refused_is_told_in_the_servers_words(process: Controlled, scree
     screen.field("Versions", form) if screen.field("Versions", form).count() else None
     screen.field("Times", form).fill("0")
     form.get_by_role("button", name=re.compile("^Add")).click()
+    screen.page.get_by_role("dialog").get_by_role("button", name="Add fault").click()  # an error for every API
     screen.sees(re.compile("times.*(refused|greater|at least|wanted)"))
     screen.complaints = [each for each in screen.complaints if "400" not in each]
 

@@ -129,14 +129,14 @@ async function toClipboard(text) {
 }
 
 /** Text that is copied by a click. */
-export function Copy({ text, label = 'Copy' }) {
+export function Copy({ text, label = 'Copy', name = `${label}: ${text}` }) {
   const [done, setDone] = useState(false);
   const copy = async () => {
     await toClipboard(text);
     setDone(true);
     setTimeout(() => setDone(false), 1500);
   };
-  return html`<${Button} tone="small" onClick=${copy} label=${`${label}: ${text}`}>${done ? 'Copied' : label}<//>`;
+  return html`<${Button} tone="small" onClick=${copy} label=${name}>${done ? 'Copied' : label}<//>`;
 }
 
 export const Code = ({ children }) => html`<pre class="code" tabindex="0">${children}</pre>`;

@@ -132,7 +132,7 @@ function Forecast({ clock, query }) {
           { key: 'at_ms', title: 'When', render: (row) => html`<${Moment} ms=${row.at_ms} /><br /><span class="soft">${clock.known ? (row.at_ms <= clock.now() ? 'due: goes with the next sweep' : fromNow(row.at_ms, clock.now())) : ''}</span>` },
           { key: 'what', title: 'What', render: (row) => html`<${What} row=${row} />` },
           { key: 'why', title: 'Why', narrow: false, render: (row) => html`<span class="soft">${row.why}</span>` },
-          { key: 'go', title: html`<span class="unseen">Actions</span>`, align: 'end', render: (row) => html`<${Button} tone="small" onClick=${() => jump(row)} label=${`Advance until ${row.what} is gone`}>Advance to it<//>` },
+          { key: 'go', title: html`<span class="unseen">Actions</span>`, align: 'end', render: (row) => html`<${Button} tone="small" onClick=${() => jump(row)} label=${`Advance to it: ${row.what}`}>Advance to it<//>` },
         ]} />
       ${data.total > data.due.length ? html`<p class="faint">and ${number(data.total - data.due.length)} more</p>` : null}`}<//>
   <//>`;

@@ -38,7 +38,7 @@ function Rules({ faults, reload }) {
     await reload();
     toast(released === 1 ? '1 request goes on' : `${released} requests go on`);
   };
-  return html`<${Table} label="Faults" rows=${faults} rowKey=${(row) => row.id}
+  return html`<${Table} label="Faults" cards rows=${faults} rowKey=${(row) => row.id}
     empty=${html`<div class="card"><${Empty} title="No faults">Every request is served. Add a fault below, and watch what a client makes of it in the journal.<//></div>`}
     columns=${[
       { key: 'id', title: 'Name', render: (row) => html`<${Name}>${row.id}<//>` },
@@ -81,7 +81,7 @@ function Holds({ data, reload }) {
       release: let_go(`/v1/groups/${at(one.group)}/release-revocation`, { member: one.member_id }, 'What it lets go of counts again'),
     })),
   ];
-  return html`<${Table} label="Held now" rows=${rows} rowKey=${(row) => row.key}
+  return html`<${Table} label="Held now" cards rows=${rows} rowKey=${(row) => row.key}
     empty=${html`<div class="card"><${Empty} title="Nothing is held">A fault with “hold” keeps requests here until they are released.<//></div>`}
     columns=${[
       { key: 'what', title: 'What', render: (row) => html`<${Badge} tone="warn">${row.what}<//>` },

@@ -3,7 +3,7 @@ import { html, useEffect, useState } from '../../lib.js';
 import { useData } from '../../parts/data.js';
 import { Badge, Button, Copy, KeyValues, LinkButton, Loaded, bytesText, number } from '../../parts/ui.js';
 import { href } from '../../router.js';
-import { Fields } from './fields.js';
+import { Fields, fieldAt } from './fields.js';
 import { Hex } from './hex.js';
 
 const MOST_BYTES = 1 << 20;
@@ -57,8 +57,13 @@ function Frame({ title, frame, all, setAll }) {
       <${Fields} label=${`Fields of the ${title.toLowerCase()}`} fields=${frame.fields} chosen=${chosen} choose=${setChosen} />
       <${Hex} label=${`Bytes of the ${title.toLowerCase()}`} bytes=${bytes} size=${frame.size} fields=${frame.fields} chosen=${chosen} choose=${setChosen} />
     </div>
+    <p class="soft" role="status">${chosen === null ? 'Choose a field to see its bytes, or a byte to see its field.' : html`<${Chosen} field=${fieldAt(frame.fields, chosen.path)} />`}</p>
   </div>`;
 }
+
+/** Which bytes are marked: from the first to the last, counted from 0. */
+const Chosen = ({ field }) => html`${field.end > field.start
+  ? html`<b class="num">${field.end - field.start === 1 ? `Byte ${field.start}` : `Bytes ${field.start}–${field.end - 1}`}</b>` : html`<b>No bytes</b>`}: ${field.name}, ${field.type}`;
 
 const decode = (base64) => Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
 const hexText = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
