@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from kafkastub.control.finding import Level
 from kafkastub.control.hosted import Hosted
+from kafkastub.control.routes.findings import findings_of
 from kafkastub.control.routes.groups import GroupInfo, group_info
 from kafkastub.control.routes.of_groups import loaded
 from kafkastub.control.routes.shapes import LAST_MS, Body, Limit, Offset, iso
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 _SOME = 128
 """Offsets that are looked at in one go."""
+_LOOKED_INTO = 20
+"""Groups of a page whose findings are looked for."""
 
 
 class ListedGroup(GroupInfo):
@@ -28,6 +32,9 @@ class ListedGroup(GroupInfo):
     lag: int | None = Field(None, description="of all its committed offsets; of a share group null")
     next_expiry: str | None = Field(None, description="broker time when the first of its offsets goes; null for never")
     next_expiry_ms: int | None = None
+    worst: Level | None = Field(
+        None, description="of its findings; null where there are none to look for, or there are too many such groups"
+    )
 
 
 class GroupList(BaseModel):
@@ -44,7 +51,7 @@ class GroupListQuery(Body):
     search: str | None = Field(None, description="only those with this in their name, in any case")
     type: list[str] = Field([], max_length=10, description="only those of that type; may be given several times")
     state: list[str] = Field([], max_length=10, description="only those in that state; may be given several times")
-    details: bool = Field(False, description="whether with lag and next expiry")
+    details: bool = Field(False, description="whether with lag, next expiry and worst finding")
     offset: Offset = 0
     limit: Limit = 1000
 
@@ -66,9 +73,20 @@ def routes(hosted: Hosted) -> APIRouter:
         for one in listed if query.details else ():
             async for name, value in walks.through(_details(state, one.group)):
                 setattr(one, name, value)
+        if query.details:
+            for one in listed:
+                one.worst = None
+            for one in sorted((one for one in listed if one.members), key=_most_suspect)[:_LOOKED_INTO]:
+                told = await findings_of(hosted, walks, one.group)
+                one.worst = told[0].level if told else None
         return GroupList(groups=listed, total=total)
 
     return router
+
+
+def _most_suspect(group: ListedGroup) -> tuple[bool, bool, int]:
+    """Those first that are not settled, or have never committed, or are far behind."""
+    return group.state in ("Stable", "Empty"), group.offsets > 0, -(group.lag or 0)
 
 
 def _fitting(state: BrokerState, query: GroupListQuery) -> Iterator[Group | None]:
