@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from kafkastub.control.book import Book
 from kafkastub.control.fetching import Asked, Found, last_fetches
-from kafkastub.control.finding import Finding, Level, Subject, many
+from kafkastub.control.finding import Finding, Level, Subject, awaited, many
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.obstacles import of_faults, of_those_who_left
 from kafkastub.control.problems import Problem
@@ -222,9 +222,7 @@ class _Where(NamedTuple):
 
 
 def _leaderless(state: BrokerState, where: _Where, partition: PartitionState) -> Finding:
-    nodes = state.cluster.nodes
-    able = partition.isr or partition.elr or partition.last_leader or partition.replicas
-    down = [str(node) for node in able if node in nodes and not nodes[node].alive]
+    down = [str(node) for node in awaited(state.cluster, partition)]
     which = f"node {' or '.join(down)}" if down else "a node"
     sentence = f"{where.topic}-{where.partition} has no leader: {which} has to be started."
     return Finding("stop", sentence, "node", " ".join(down), *where)
