@@ -83,6 +83,8 @@ def test_a_page_of_those_that_fit(stub: KafkaStub, http: Http) -> None:
     assert http.good("GET", "/v1/groups", state="Stable") == {"groups": [], "total": 0}
     assert http.good("GET", "/v1/groups", type=["classic", "share"])["total"] == 6
     assert http.refusal("GET", "/v1/groups", offset=-1).startswith("offset=")
+    commit_for(stub, "Before")
+    assert names(http.good("GET", "/v1/groups", sort="name", limit=2)) == ["Before", "Group-0"]
 
 
 def test_details_are_lag_and_the_next_expiry(stub: KafkaStub, http: Http) -> None:
