@@ -208,6 +208,21 @@ def test_an_answer_comes_to_what_is_filtered(process: Controlled, ask: Asking, s
         expect(row).not_to_contain_text("pending")
 
 
+def test_who_is_released_is_told_that_the_rule_holds_on(process: Controlled, ask: Asking, screen: Screen) -> None:
+    ask("POST", "/v1/faults", {"api": "Metadata", "hold": "before", "client_id": "waiter", "name": "kept"})
+    with ThreadPoolExecutor() as threads:
+        asked = threads.submit(described, process)
+        until(lambda: ask("GET", "/v1/holds")["requests"], "a request that is held")
+        screen.open(process.url, "faults")
+        held = screen.row("Metadata", "no. 1 that it holds")
+        expect(held).to_have_text(re.compile(r"\d\d:\d\d:\d\d"), timeout=MS)
+        screen.button(re.compile("^Release Request"), held).click()
+        asked.result(SECONDS)
+    screen.sees("The rule is still there")
+    screen.button("Remove the rule").click()
+    until(lambda: not ask("GET", "/v1/faults")["faults"], "a rule that is gone")
+
+
 def described(process: Controlled) -> None:
     with Client(process.servers, client_id="waiter") as client:
         client.ask(MetadataRequest())
