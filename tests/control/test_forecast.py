@@ -39,7 +39,7 @@ def told(found: Any) -> list[tuple[str, int]]:
 def test_a_fresh_broker_has_nothing_to_lose(http: Http) -> None:
     found = forecast(http, "7d")
     assert (found["due"], found["total"]) == ([], 0)
-    assert 0 < found["clean_in_ms"] < found["sweep_in_ms"] <= 600_000
+    assert (found["sweep_in_ms"], found["clean_in_ms"]) == (None, None)
     assert found["offsets_retention_minutes"] == 10_080
     (horizon,) = found["horizons"]
     assert horizon["counts"] == dict.fromkeys(KINDS, 0)

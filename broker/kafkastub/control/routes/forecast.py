@@ -70,9 +70,7 @@ class Forecast(BaseModel):
     horizons: list[Horizon] = Field(description="for each `within`, in its order")
     due: list[DueInfo] = Field(description="as many as `limit` says, until the last of them")
     total: int = Field(description="how many there are, listed or not")
-    sweep_in_ms: int | None = Field(
-        description="when offsets and groups that are due go: until the next sweep for them"
-    )
+    sweep_in_ms: int | None = Field(description="until the next sweep for offsets; null where nothing is due now")
     clean_in_ms: int | None = Field(description="the same of records")
     offsets_retention_minutes: int = Field(description="as it is configured; below 0 they are kept for ever")
 
@@ -112,7 +110,10 @@ def routes(hosted: Hosted) -> APIRouter:
             if (not query.kind or one.kind in query.kind) and query.group in (None, one.group):
                 collected.add(one)
         minutes = broker.state.config["offsets.retention.minutes"]
-        sweep, clean = broker.state.until_rounds(broker.clock.timer_ms())
+        first = collected.earliest()
+        sweep, clean = None, None
+        if first and first[0].at <= now:
+            sweep, clean = broker.state.until_rounds(broker.clock.timer_ms())
         return Forecast(
             now=iso(now),
             now_ms=now,
@@ -120,7 +121,7 @@ def routes(hosted: Hosted) -> APIRouter:
                 Horizon(within=text, until=iso(until), until_ms=until, counts=counts)
                 for (text, until), counts in zip(horizons, collected.counts, strict=True)
             ],
-            due=[_info(one, now, minutes) for one in collected.earliest()],
+            due=[_info(one, now, minutes) for one in first],
             total=collected.total,
             sweep_in_ms=sweep,
             clean_in_ms=clean,
