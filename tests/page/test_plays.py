@@ -257,3 +257,11 @@ def test_keys_lead_everywhere(process: Controlled, ask: Asking, screen: Screen) 
     expect(screen.row("topic-33")).to_be_visible(timeout=MS)
     expect(screen.page.get_by_role("link", name="topic-32")).to_have_count(0, timeout=MS)
     assert "topic-33" in screen.page.url, "what is looked for is part of the address"
+
+
+def test_a_broker_that_is_gone_is_told_of_and_cannot_be_steered(screen: Screen) -> None:
+    with Controlled("--topic", "orders:1") as process:
+        screen.open(process.url, "journal")
+    screen.sees("The broker does not answer")
+    expect(screen.button("Freeze")).to_be_disabled(timeout=MS)
+    screen.complaints = [each for each in screen.complaints if "ERR_" not in each]
