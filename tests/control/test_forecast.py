@@ -39,6 +39,8 @@ def told(found: Any) -> list[tuple[str, int]]:
 def test_a_fresh_broker_has_nothing_to_lose(http: Http) -> None:
     found = forecast(http, "7d")
     assert (found["due"], found["total"]) == ([], 0)
+    assert (found["sweep_in_ms"], found["clean_in_ms"]) == (None, None)
+    assert found["offsets_retention_minutes"] == 10_080
     (horizon,) = found["horizons"]
     assert horizon["counts"] == dict.fromkeys(KINDS, 0)
     assert horizon["until_ms"] == found["now_ms"] + 7 * DAY_MS
@@ -69,6 +71,7 @@ def test_what_is_foreseen_is_gone_then_and_not_before(stub: KafkaStub, http: Htt
     )
     assert offsets["what"] == "1 committed offset of group 'first' on orders-0"
     assert (offsets["rule"], offsets["why"].split(":")[0]) == ("simple", "the group never had members")
+    assert "offsets.retention.minutes (10,080) from" in offsets["why"]
     assert (group["what"], group["group"]) == ("group 'first' itself", "first")
 
     def left() -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter_ns
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.client import Client
-from kafkastub.client.groups import commit
+from kafkastub.client.errors import BrokerError
+from kafkastub.client.groups import commit, offsets
 from kafkastub.control import fetching
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafkawire.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -20,6 +23,7 @@ from kafkawire.messages.offset_commit_request import (
 )
 from tests.control.conftest import Http, commit_for
 from tests.stub.consumers import AT_ONCE, Player, rounds
+from tests.waiting import SECONDS, until
 
 DAY_MS = 86_400_000
 
@@ -56,11 +60,12 @@ def committed(member: Player, offset: int) -> None:
     member._client.ask_coordinator("g", request, version=9)
 
 
-def fetched(stub: KafkaStub, partition: int, session_epoch: int = -1) -> None:
+def fetched(stub: KafkaStub, partition: int, session_epoch: int = -1, isolation_level: int = 0) -> None:
     """The client of member one asks for a partition of orders."""
     with Client(stub.bootstrap_servers, client_id="client-one") as client:
         topics = [FetchTopic(topic="orders", partitions=[FetchPartition(partition=partition, fetch_offset=0)])]
-        client.ask(FetchRequest(topics=topics, session_epoch=session_epoch), version=12)
+        request = FetchRequest(topics=topics, session_epoch=session_epoch, isolation_level=isolation_level)
+        client.ask(request, version=12)
 
 
 def names(found: Any) -> list[str]:
@@ -78,6 +83,8 @@ def test_a_page_of_those_that_fit(stub: KafkaStub, http: Http) -> None:
     assert http.good("GET", "/v1/groups", state="Stable") == {"groups": [], "total": 0}
     assert http.good("GET", "/v1/groups", type=["classic", "share"])["total"] == 6
     assert http.refusal("GET", "/v1/groups", offset=-1).startswith("offset=")
+    commit_for(stub, "Before")
+    assert names(http.good("GET", "/v1/groups", sort="name", limit=2)) == ["Before", "Group-0"]
 
 
 def test_details_are_lag_and_the_next_expiry(stub: KafkaStub, http: Http) -> None:
@@ -236,3 +243,88 @@ def test_who_has_not_asked_for_long(
     monkeypatch.setattr(fetching, "perf_counter_ns", lambda: perf_counter_ns() + 60_000_000_000)
     ((_, sentence), *_) = findings(http)
     assert sentence == "client-one has not asked for orders-0 for 60 s: it has paused, or is busy with what it has."
+
+
+def test_who_is_held_or_at_an_open_transaction_does_not_get_what_is_there(
+    stub: KafkaStub, http: Http, player: Callable[[str], Player]
+) -> None:
+    one = player("one")
+    rounds(one)
+    committed(one, 0)
+    http.good("POST", "/v1/hanging-transactions", {"topic": "orders", "partition": 0})
+    fetched(stub, 0)
+    told = findings(http)
+    assert any(level == "look" and "a transaction is open" in sentence for level, sentence in told)
+    assert any("right now" in sentence for _, sentence in told)
+    fetched(stub, 0, isolation_level=1)
+    told = findings(http)
+    assert told[0][0] == "stop"
+    assert told[0][1].endswith("it hangs. client-one reads only those.")
+    assert not any("right now" in sentence for _, sentence in told)
+    stub.faults.add(api="Fetch", hold="before", name="kept")
+    with ThreadPoolExecutor() as threads:
+        asked = threads.submit(fetched, stub, 0)
+        until(lambda: http.good("GET", "/v1/holds")["requests"], "a request that is held")
+        told = findings(http)
+        stub.faults.clear()
+        asked.result(SECONDS)
+    assert told[0] == ("stop", "Fault 'kept' holds 1 request: Fetch of client-one.")
+    assert not any("right now" in sentence for _, sentence in told)
+
+
+def test_a_fault_on_the_way_to_records_comes_first(
+    stub: KafkaStub, http: Http, player: Callable[[str], Player]
+) -> None:
+    rounds(player("one"))
+    stub.produce("orders", value="x", partition=0)
+    stub.faults.add(api="OffsetFetch", error="UNSTABLE_OFFSET_COMMIT", name="unstable")
+    with Client(stub.bootstrap_servers, client_id="client-one") as client:
+        for _ in range(2):
+            with pytest.raises(BrokerError):
+                offsets(client, "g")
+    told = findings(http)
+    assert told[0] == (
+        "stop", "Fault 'unstable' answers OffsetFetch with UNSTABLE_OFFSET_COMMIT: 2 requests of this group met it.",
+    )  # fmt: skip
+    assert "has not asked for orders-0" in told[1][1]
+
+
+def test_who_left_and_is_refused_is_named(stub: KafkaStub, http: Http) -> None:
+    with Client(stub.bootstrap_servers, client_id="left") as client:
+        commit(client, "g", {("orders", 0): 0})
+        stub.faults.add(api="Metadata", error="TOPIC_AUTHORIZATION_FAILED", topic="orders")
+        client.ask(MetadataRequest(topics=[MetadataRequestTopic(name="orders")]), version=9)
+    first, second = http.good("GET", "/v1/groups/g/findings")["findings"][:2]
+    assert (first["level"], first["subject"], first["name"]) == ("stop", "acl", "left")
+    assert first["sentence"].startswith(
+        "left, a client of this group, was answered TOPIC_AUTHORIZATION_FAILED to Metadata of orders "
+    )
+    assert "no members" in second["sentence"]
+
+
+def test_a_partition_without_a_leader_names_the_node() -> None:
+    with (
+        KafkaStub(topics={"orders": 2}, nodes=2, config=AT_ONCE, control_port=0) as stub,
+        Http(stub.control_url).client,
+    ):
+        http = Http(stub.control_url)
+        player = Player(stub, "one")
+        rounds(player)
+        player.close()
+        (node,) = {each.leader for each in stub._thread.running().state.cluster.topic("orders").partitions[:1]}  # type: ignore[union-attr]
+        commit_for(stub, "g2", 0)
+        http.good("POST", f"/v1/nodes/{node}/stop")
+        found = http.good("GET", "/v1/groups/g2/findings")["findings"]
+        assert [(one["subject"], one["name"]) for one in found if "has no leader" in one["sentence"]] == [
+            ("node", str(node))
+        ]
+
+
+def test_details_have_the_worst_finding(stub: KafkaStub, http: Http, player: Callable[[str], Player]) -> None:
+    rounds(player("one"))
+    commit_for(stub, "empty")
+    listed = {one["group"]: one["worst"] for one in http.good("GET", "/v1/groups", details="true")["groups"]}
+    assert listed == {"g": "fine", "empty": None}
+    stub.produce("orders", value="x", partition=0)
+    listed = {one["group"]: one["worst"] for one in http.good("GET", "/v1/groups", details="true")["groups"]}
+    assert listed == {"g": "stop", "empty": None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from time import time
 
 import pytest
 
@@ -31,6 +32,7 @@ def test_a_request_is_held_until_it_is_released(stub: KafkaStub, http: Http) -> 
         http.good("GET", "/v1/faults/slow/one/wait", held=1, timeout=SECONDS)
         (held,) = http.good("GET", "/v1/holds")["requests"]
         assert (held["fault"], held["api"], held["client_id"]) == ("slow/one", "OffsetCommit", "kafkastub")
+        assert (held["number"], 0 <= time() - held["since"] < SECONDS) == (1, True)
         path = "/v1/faults/slow/one/release"
         assert http.good("POST", path, {"connection": held["connection"]}) == {"released": 1}
         work.result(SECONDS)

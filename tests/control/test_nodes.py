@@ -43,6 +43,16 @@ def test_a_node_stops_and_comes_back(cluster: KafkaStub, http: Http):
     assert len(metadata(cluster.nodes[leader].bootstrap_servers).brokers) == 3
 
 
+def test_partitions_without_a_leader_are_listed_with_the_node_they_wait_for(cluster: KafkaStub, http: Http):
+    assert http.good("GET", "/v1/nodes")["leaderless"] == []
+    leader = cluster.leader_of("orders", 0)
+    http.good("POST", f"/v1/nodes/{leader}/stop")
+    found = http.good("GET", "/v1/nodes")["leaderless"]
+    assert {"topic": "orders", "partition": 0, "nodes": [leader]} in found
+    http.good("POST", f"/v1/nodes/{leader}/start")
+    assert http.good("GET", "/v1/nodes")["leaderless"] == []
+
+
 def test_leaders_and_coordinators_move(cluster: KafkaStub, http: Http):
     commit_for(cluster, "shipping")
     for node in (2, 3):

@@ -110,7 +110,7 @@ def test_an_offsets_end_is_foreseen_the_clock_moved_and_the_offset_gone(
         assert offsets(client, "nightly")
         screen.button("Advance by 1 day", screen.page.get_by_role("banner")).click()
         expect(row).to_contain_text("in 6 d", timeout=MS)
-        row.get_by_role("button", name=re.compile("^Advance until")).click()
+        row.get_by_role("button", name=re.compile("^Advance to it")).click()
         screen.sees("Nothing expires")
         until(lambda: not offsets(client, "nightly"), "an offset that is gone")
     screen.open(process.url, "groups")
@@ -196,6 +196,7 @@ def test_what_is_refused_is_told_in_the_servers_words(process: Controlled, scree
     screen.field("Versions", form) if screen.field("Versions", form).count() else None
     screen.field("Times", form).fill("0")
     form.get_by_role("button", name=re.compile("^Add")).click()
+    screen.page.get_by_role("dialog").get_by_role("button", name="Add fault").click()  # an error for every API
     screen.sees(re.compile("times.*(refused|greater|at least|wanted)"))
     screen.complaints = [each for each in screen.complaints if "400" not in each]
 
@@ -256,3 +257,11 @@ def test_keys_lead_everywhere(process: Controlled, ask: Asking, screen: Screen) 
     expect(screen.row("topic-33")).to_be_visible(timeout=MS)
     expect(screen.page.get_by_role("link", name="topic-32")).to_have_count(0, timeout=MS)
     assert "topic-33" in screen.page.url, "what is looked for is part of the address"
+
+
+def test_a_broker_that_is_gone_is_told_of_and_cannot_be_steered(screen: Screen) -> None:
+    with Controlled("--topic", "orders:1") as process:
+        screen.open(process.url, "journal")
+    screen.sees("The broker does not answer")
+    expect(screen.button("Freeze")).to_be_disabled(timeout=MS)
+    screen.complaints = [each for each in screen.complaints if "ERR_" not in each]

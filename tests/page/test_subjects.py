@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,11 @@ from playwright.sync_api import expect
 from kafkastub.client import Client
 from kafkastub.client.groups import commit, list_groups
 from kafkawire.messages.init_producer_id_request import InitProducerIdRequest
+from kafkawire.messages.metadata_request import MetadataRequest
 from tests.page.scenes import Asking
 from tests.page.screen import Screen
 from tests.process.serving import Controlled
-from tests.waiting import SECONDS
+from tests.waiting import SECONDS, until
 
 MS = SECONDS * 1000
 CONFIG = (
@@ -58,6 +60,7 @@ def test_a_hanging_transaction_is_made_and_aborted(process: Controlled, ask: Ask
     row = screen.row("orders-0")
     expect(row).to_be_visible(timeout=MS)
     screen.button("Abort the one in orders-0", row).click()
+    agree(screen, "Abort")
     screen.sees("None hangs")
     assert ask("GET", "/v1/hanging-transactions") == {"hanging": []}
 
@@ -129,6 +132,7 @@ def test_an_acl_is_added_tried_and_removed(process: Controlled, ask: Asking, scr
     trying.get_by_role("button", name="Ask").click()
     expect(trying.get_by_role("status")).to_contain_text("Denied", timeout=MS)
     screen.button(re.compile("^Remove: ALLOW READ")).click()
+    agree(screen, "Remove")
     screen.sees("No entries")
     assert ask("GET", "/v1/acls")["total"] == 0
 
@@ -186,6 +190,42 @@ def test_the_journal_is_filtered_and_comes_live(process: Controlled, ask: Asking
     screen.button("Clear", screen.page.locator(".page-head")).click()
     agree(screen, "Forget")
     screen.sees("No requests yet")
+
+
+@pytest.mark.parametrize("filters", ["client_id=waiter", "api=Metadata&error=NONE"])
+def test_an_answer_comes_to_what_is_filtered(process: Controlled, ask: Asking, screen: Screen, filters: str) -> None:
+    ask("POST", "/v1/faults", {"api": "Metadata", "hold": "before", "client_id": "waiter", "name": "kept"})
+    with ThreadPoolExecutor() as threads:
+        asked = threads.submit(described, process)
+        until(lambda: ask("GET", "/v1/holds")["requests"], "a request that is held")
+        screen.open(process.url, f"journal?{filters}")
+        row = screen.row("Metadata", "waiter")
+        if "error" not in filters:
+            expect(row).to_contain_text("pending", timeout=MS)
+        ask("DELETE", "/v1/faults/kept")
+        asked.result(SECONDS)
+        expect(row).to_contain_text("ok", timeout=MS)
+        expect(row).not_to_contain_text("pending")
+
+
+def test_who_is_released_is_told_that_the_rule_holds_on(process: Controlled, ask: Asking, screen: Screen) -> None:
+    ask("POST", "/v1/faults", {"api": "Metadata", "hold": "before", "client_id": "waiter", "name": "kept"})
+    with ThreadPoolExecutor() as threads:
+        asked = threads.submit(described, process)
+        until(lambda: ask("GET", "/v1/holds")["requests"], "a request that is held")
+        screen.open(process.url, "faults")
+        held = screen.row("Metadata", "no. 1 that it holds")
+        expect(held).to_have_text(re.compile(r"\d\d:\d\d:\d\d"), timeout=MS)
+        screen.button(re.compile("^Release Request"), held).click()
+        asked.result(SECONDS)
+    screen.sees("The rule is still there")
+    screen.button("Remove the rule").click()
+    until(lambda: not ask("GET", "/v1/faults")["faults"], "a rule that is gone")
+
+
+def described(process: Controlled) -> None:
+    with Client(process.servers, client_id="waiter") as client:
+        client.ask(MetadataRequest())
 
 
 def test_a_click_on_a_byte_shows_its_field(process: Controlled, ask: Asking, screen: Screen) -> None:

@@ -82,7 +82,7 @@ def test_markup_in_names_is_text(run, pytester: pytest.Pytester):
         assert is_plain(found)
         assert "&lt;img src=x onerror" in found
     for table in ("journal", "faults", "groups", "members", "offsets", "transactions", "topics", "records, the last 5"):
-        assert f"<h3>{table}" in page, table
+        assert re.search(f"<h3 id=[^>]*>{table}", page), table
     assert page.count('<tr class="fault">') == 2, "the request, and the rule"
 
 
@@ -320,3 +320,30 @@ def test_a_name_is_safe_on_every_file_system():
     assert len(names) == 6
     assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,98}", name) for name in names)
     assert Path(file_name("../../etc/passwd")).name.startswith("passwd-")
+
+
+IN_SHORT = """
+from confluent_kafka import Consumer, TopicPartition
+
+@pytest.mark.kafka_stub(config={"offsets.retention.minutes": "60"})
+def test_it(kafka_stub, kafka_faults):
+    kafka_faults.add(api="OffsetCommit", error="NOT_COORDINATOR", times=1, name="refusing")
+    kafka_stub.create_topic("orders")
+    consumer = Consumer({"bootstrap.servers": kafka_stub.bootstrap_servers, "group.id": "billing"})
+    consumer.commit(offsets=[TopicPartition("orders", 0, 1)], asynchronous=False)
+    consumer.close()
+    kafka_stub.clock.advance(hours=2)
+    raise AssertionError("nothing is left")
+"""
+
+
+def test_what_happened_is_said_first_and_leads_to_the_whole(run, pytester: pytest.Pytester):
+    run(IN_SHORT, OUT).assert_outcomes(failed=1)
+    (page,) = pages(pytester)
+    short = page.partition("<h2>In short</h2>")[2].partition("</dl>")[0]
+    assert "the test itself failed</dt><dd>AssertionError: nothing is left" in short
+    assert re.search(r"refusing met 1 request \(OffsetCommit v\d+ × 1\)", short)
+    for part in ("advance", "offset-expirations 1", "offsets.retention.minutes=60", "2:00:00"):
+        assert part in short, short
+    for place in re.findall('href="#([^"]+)"', short):
+        assert f'id="{place}"' in page

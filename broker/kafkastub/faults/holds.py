@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import time
 from typing import NamedTuple
 
 
@@ -12,12 +13,16 @@ class HeldRequest(NamedTuple):
     Attributes:
         api: as in "OffsetCommit".
         connection: its connection's number, as the journal has it.
+        number: the first that the rule holds is 1, the next 2; who is held anew has another one.
+        since: Unix time in seconds, by the machine's clock.
     """
 
     api: str
     version: int
     connection: int
     client_id: str | None
+    number: int
+    since: float
 
 
 class Holds:
@@ -47,7 +52,7 @@ class Holds:
         """Let it wait; `go` is called when it is released. What is given back forgets it: its client has gone."""
         self._number += 1
         number = self._number
-        self._held[number] = HeldRequest(api, version, connection, client_id), go
+        self._held[number] = HeldRequest(api, version, connection, client_id, number, time()), go
         self._changed()
 
         def forget() -> None:

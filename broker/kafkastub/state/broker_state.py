@@ -412,6 +412,12 @@ class BrokerState:
         self._expire_ids_at = timer_ms + self._expire_ids_every
         self.dirty = True
 
+    def until_rounds(self, timer_ms: int) -> tuple[int | None, int | None]:
+        """Milliseconds until expired offsets, and expired records, are looked for the next time; None: never."""
+        rounds = self._sweep_at, self._clean_at
+        sweep, clean = (None if at is None else max(0, at - timer_ms) for at in rounds)
+        return sweep, clean
+
     def next_event(self) -> int | None:
         """Timer time (ms) at which something falls due that somebody waits for, None where nobody waits."""
         first, fetches = self.coordinator.next_deadline(), self.fetch_purgatory.next_deadline()

@@ -38,6 +38,8 @@ class HeldRequest(BaseModel):
     version: int
     connection: int = Field(description="its connection's number, as the journal has it")
     client_id: str | None
+    number: int = Field(description="the first that the rule holds is 1, the next 2")
+    since: float = Field(description="Unix time in seconds, by the machine's clock")
 
 
 class FaultState(BaseModel):

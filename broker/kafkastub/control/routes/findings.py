@@ -3,62 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from kafkastub.control.book import Book
 from kafkastub.control.fetching import Asked, Found, last_fetches
+from kafkastub.control.finding import Finding, Level, Subject, awaited, many
 from kafkastub.control.hosted import Hosted
+from kafkastub.control.obstacles import of_faults, of_those_who_left
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.of_groups import loaded
 from kafkastub.control.routes.shapes import example, iso
 from kafkastub.control.walks import Walks
 from kafkastub.coordinator import partition_for
-from kafkastub.faults import FaultRule
 from kafkastub.metadata import CONSUMER_OFFSETS
-from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
+    from kafkastub.metadata import PartitionState
     from kafkastub.state.broker_state import BrokerState
     from kafkastub.state.group_views import GroupView, MemberView
 
-Level = Literal["stop", "look", "fine"]
-Subject = Literal["group", "member", "topic", "partition", "node", "transaction", "fault", "chaos", "journal"]
-
+LEVELS: Final = ("stop", "look", "fine")
 _MOST: Final = 50
 """Findings."""
-_OF_CONSUMERS: Final = frozenset(
-    {
-        ApiKey.FETCH, ApiKey.LIST_OFFSETS, ApiKey.METADATA, ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH,
-        ApiKey.FIND_COORDINATOR, ApiKey.JOIN_GROUP, ApiKey.HEARTBEAT, ApiKey.SYNC_GROUP,
-        ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT, ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE,
-        ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.API_VERSIONS,
-    }
-)  # fmt: skip
-"""What a consumer asks on its way to records."""
-_LONG_MS: Final = 1000
-"""A shorter delay nobody notices."""
 _JUST_NOW: Final = 3.0
 """Seconds: clients ask again after half of one, by default."""
 _SETTLED: Final = ("Stable", "Empty")
-
-
-class Finding(NamedTuple):
-    """One thing."""
-
-    level: Level
-    sentence: str
-    subject: Subject
-    name: str
-    topic: str | None = None
-    partition: int | None = None
-    offset: int | None = None
 
 
 class FindingInfo(BaseModel):
@@ -96,22 +71,28 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("/{group:path}/findings", summary="Why members of the group get no records, as far as it can be seen")
     async def list_findings(group: str) -> FindingList:
-        from kafkastub.state.group_views import view
-
-        state = loaded(hosted)
-        known = state.coordinator.groups.get(group)
-        if known is None:
+        if group not in loaded(hosted).coordinator.groups:
             raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
-        seen = view(state, group)
-        found: list[Finding] = []
-        async for one in walks.through(_all(hosted, state, known, seen)):
-            found.append(one)
-            if len(found) == _MOST:
-                break
-        found.sort(key=lambda one: ("stop", "look", "fine").index(one.level))
+        found = await findings_of(hosted, walks, group)
         return FindingList(group=group, findings=[FindingInfo(**one._asdict()) for one in found])
 
     return router
+
+
+async def findings_of(hosted: Hosted, walks: Walks, group: str) -> list[Finding]:
+    """What stops first; nothing of a group that is not there."""
+    from kafkastub.state.group_views import view
+
+    state = loaded(hosted)
+    known = state.coordinator.groups.get(group)
+    if known is None:
+        return []
+    found: list[Finding] = []
+    async for one in walks.through(_all(hosted, state, known, view(state, group))):
+        found.append(one)
+        if len(found) == _MOST:
+            break
+    return sorted(found, key=lambda one: LEVELS.index(one.level))
 
 
 def _all(hosted: Hosted, state: BrokerState, group: Group, seen: GroupView | None) -> Iterator[Finding | None]:
@@ -119,12 +100,15 @@ def _all(hosted: Hosted, state: BrokerState, group: Group, seen: GroupView | Non
     topics = {topic for member in members.values() for topic in member.subscribed or ()}
     topics |= {topic for member in members.values() for topic, _ in member.assigned}
     yield from _of_broker(hosted, state, group.group_id)
-    yield from _of_faults(hosted, group.group_id, {member.client_id for member in members.values()}, topics)
+    yield from of_faults(hosted, group.group_id, {member.client_id for member in members.values()}, topics)
+    if not members and group.size == 0:
+        yield from of_those_who_left(hosted, group.group_id)
     yield from _of_state(group, members)
     yield from _of_topics(state, topics, members)
     behind = _Behind()
     yield from _of_partitions(state, group, topics, members, behind)
     yield from _of_readers(hosted, group, members, behind)
+    yield from behind.open.values()
 
 
 # -- the broker --------------------------------------------------------------------------------------------------
@@ -141,34 +125,6 @@ def _of_broker(hosted: Hosted, state: BrokerState, group: str) -> Iterator[Findi
         yield Finding("look", f"Chaos is on, with seed {hosted.chaos.seed}.", "chaos", str(hosted.chaos.seed))
 
 
-def _of_faults(hosted: Hosted, group: str, clients: set[str], topics: set[str]) -> Iterator[Finding]:
-    for fault in hosted.faults:
-        rule = fault.rule
-        held = [one for one in fault.held if one.client_id in clients]
-        if held:
-            names = ", ".join(dict.fromkeys(f"{one.api} of {one.client_id}" for one in held[:3]))
-            sentence = f"Fault {fault.id!r} holds {_many(len(held), 'request')}: {names}."
-            yield Finding("stop", sentence, "fault", fault.id)
-        elif _concerns(rule, group, clients, topics) and (rule.times is None or fault.hits < rule.times):
-            sentence = (
-                f"Fault {fault.id!r} is about what its members ask; {_many(fault.hits, 'request')} met it so far."
-            )
-            yield Finding("look", sentence, "fault", fault.id)
-
-
-def _concerns(rule: FaultRule, group: str, clients: set[str], topics: set[str]) -> bool:
-    keys = rule.keys
-    hurts = any((rule.error, rule.drop, rule.cut is not None, rule.silent, rule.hold, rule.delay_ms >= _LONG_MS))
-    return (
-        hurts
-        and (keys is None or not _OF_CONSUMERS.isdisjoint(keys))
-        and rule.group in (None, group)
-        and rule.transactional_id is None
-        and (rule.topic is None or rule.topic in topics)
-        and (rule.client_id is None or any(fnmatchcase(client, rule.client_id) for client in clients))
-    )
-
-
 # -- the group ---------------------------------------------------------------------------------------------------
 
 
@@ -183,7 +139,7 @@ def _of_state(group: Group, members: dict[str, MemberView]) -> Iterator[Finding]
         sentence = f"The group is {group.state_name}{when}: {_WAITS_FOR.get(group.state_name, 'it is not settled')}."
         yield Finding("stop", sentence, "group", name)
     else:
-        yield Finding("fine", f"The group is {group.state_name}, with {_many(group.size, 'member')}.", "group", name)
+        yield Finding("fine", f"The group is {group.state_name}, with {many(group.size, 'member')}.", "group", name)
     for member in members.values():
         who = f"Member {member.client_id} ({member.member_id})"
         if member.held:
@@ -243,7 +199,7 @@ def _of_partitions(
             if members and name in topics and place not in owned and group.state_name == "Stable":
                 yield where.finding("look", f"{name}-{partition.index} is assigned to nobody.")
             if partition.leader < 0:
-                yield where.finding("stop", f"{name}-{partition.index} has no leader: a node has to be started.")
+                yield _leaderless(state, where, partition)
             if commit is not None and not log.log_start_offset <= commit.offset <= log.log_end_offset:
                 yield where.finding(
                     "look",
@@ -252,12 +208,8 @@ def _of_partitions(
                 )
             stable = log.last_stable_offset
             if stable < log.high_watermark and (commit is None or commit.offset >= stable):
-                yield _open_transaction(state, where, stable)
+                behind.open[place] = _open_transaction(state, where, stable)
             yield None
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 class _Where(NamedTuple):
@@ -267,6 +219,13 @@ class _Where(NamedTuple):
 
     def finding(self, level: Level, sentence: str) -> Finding:
         return Finding(level, sentence, "partition", f"{self.topic}-{self.partition}", *self)
+
+
+def _leaderless(state: BrokerState, where: _Where, partition: PartitionState) -> Finding:
+    down = [str(node) for node in awaited(state.cluster, partition)]
+    which = f"node {' or '.join(down)}" if down else "a node"
+    sentence = f"{where.topic}-{where.partition} has no leader: {which} has to be started."
+    return Finding("stop", sentence, "node", " ".join(down), *where)
 
 
 def _open_transaction(state: BrokerState, where: _Where, stable: int) -> Finding:
@@ -287,11 +246,15 @@ def _open_transaction(state: BrokerState, where: _Where, stable: int) -> Finding
 
 
 class _Behind:
-    """Partitions with records that the group has not committed: behind an offset, or without any."""
+    """Partitions with records that the group has not committed: behind an offset, or without any.
+
+    `open`: those where readers of committed records have come to an open transaction.
+    """
 
     def __init__(self) -> None:
         self.places: list[tuple[str, int]] = []
         self.never: list[tuple[str, int]] = []
+        self.open: dict[tuple[str, int], Finding] = {}
 
 
 def _of_readers(
@@ -320,7 +283,15 @@ def _of_readers(
             found = step
     told: dict[tuple[str, str, Level], list[tuple[str, int]]] = {}
     for client, place in sorted(wanted):
-        told.setdefault((client, *_verdict(found.get((client, place)))), []).append(place)
+        asked = found.get((client, place))
+        if asked is not None and not asked.errors:
+            if asked.pending and asked.fault is not None:
+                continue  # the fault is told
+            if asked.committed and place in behind.open:
+                opened = behind.open.pop(place)
+                yield opened._replace(level="stop", sentence=f"{opened.sentence} {client} reads only those.")
+                continue
+        told.setdefault((client, *_verdict(asked)), []).append(place)
     for (client, words, level), places in told.items():
         named = ", ".join(f"{topic}-{index}" for topic, index in places[:3])
         more = f" and {len(places) - 3} more" if len(places) > 3 else ""

@@ -31,7 +31,7 @@ class DueInfo(BaseModel):
         at="2026-03-08T12:00:00.000Z", at_ms=1772971200000, in_ms=604800000, kind="offsets", count=2,
         what="2 committed offsets of group 'shipping' on orders-0, orders-1", group="shipping", topic="orders",
         partitions=[0, 1], rule="group_empty",
-        why="the group has no members: its offsets are kept for offsets.retention.minutes from then on",
+        why="the group has no members: its offsets are kept for offsets.retention.minutes (10,080) from then on",
     )  # fmt: skip
 
     at: str = Field(description="broker time")
@@ -70,6 +70,9 @@ class Forecast(BaseModel):
     horizons: list[Horizon] = Field(description="for each `within`, in its order")
     due: list[DueInfo] = Field(description="as many as `limit` says, until the last of them")
     total: int = Field(description="how many there are, listed or not")
+    sweep_in_ms: int | None = Field(description="until the next sweep for offsets; null where nothing is due now")
+    clean_in_ms: int | None = Field(description="the same of records")
+    offsets_retention_minutes: int = Field(description="as it is configured; below 0 they are kept for ever")
 
 
 class ForecastQuery(Body):
@@ -106,6 +109,11 @@ def routes(hosted: Hosted) -> APIRouter:
         async for one in walks.through(due(broker.state, now, collected.horizons)):
             if (not query.kind or one.kind in query.kind) and query.group in (None, one.group):
                 collected.add(one)
+        minutes = broker.state.config["offsets.retention.minutes"]
+        first = collected.earliest()
+        sweep, clean = None, None
+        if first and first[0].at <= now:
+            sweep, clean = broker.state.until_rounds(broker.clock.timer_ms())
         return Forecast(
             now=iso(now),
             now_ms=now,
@@ -113,8 +121,11 @@ def routes(hosted: Hosted) -> APIRouter:
                 Horizon(within=text, until=iso(until), until_ms=until, counts=counts)
                 for (text, until), counts in zip(horizons, collected.counts, strict=True)
             ],
-            due=[_info(one, now) for one in collected.earliest()],
+            due=[_info(one, now, minutes) for one in first],
             total=collected.total,
+            sweep_in_ms=sweep,
+            clean_in_ms=clean,
+            offsets_retention_minutes=minutes,
         )
 
     return router
@@ -157,7 +168,7 @@ def _until(now: int, text: str) -> int:
     return until
 
 
-def _info(one: Due, now: int) -> DueInfo:
+def _info(one: Due, now: int, minutes: int) -> DueInfo:
     values: dict[str, Any] = one._asdict()
     for name in ("at", "many", "rule", "last_at", "partitions", "by"):
         del values[name]
@@ -168,7 +179,7 @@ def _info(one: Due, now: int) -> DueInfo:
         in_ms=one.at - now,
         count=one.many,
         what=_what(one),
-        why=why(one.rule) if one.rule is not None else _WHY[one.kind],
+        why=why(one.rule, minutes) if one.rule is not None else _WHY[one.kind],
         rule=one.rule,
         partitions=list(one.partitions),
         last_at=None if one.last_at is None else iso(one.last_at),

@@ -17,8 +17,10 @@ _WHY: Final = {
     "pending": "it stays until the transaction is decided that has an offset of the same partition",
     "kept_for_ever": "it stays: offsets.retention.minutes is -1",
 }
+_KEPT: Final = " for offsets.retention.minutes"
 
 
-def why(rule: Rule) -> str:
-    """One half of a sentence."""
-    return _WHY[rule]
+def why(rule: Rule, minutes: int | None = None) -> str:
+    """One half of a sentence; with the value of offsets.retention.minutes, if it is given."""
+    told = _WHY[rule]
+    return told if minutes is None else told.replace(_KEPT, f"{_KEPT} ({minutes:,})")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from kafkastub.control.finding import Level
 from kafkastub.control.hosted import Hosted
+from kafkastub.control.routes.findings import findings_of
 from kafkastub.control.routes.groups import GroupInfo, group_info
 from kafkastub.control.routes.of_groups import loaded
 from kafkastub.control.routes.shapes import LAST_MS, Body, Limit, Offset, iso
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 
 _SOME = 128
 """Offsets that are looked at in one go."""
+_MOST_SORTED = 20_000
+"""Groups that are sorted in one go."""
+_LOOKED_INTO = 20
+"""Groups of a page whose findings are looked for."""
 
 
 class ListedGroup(GroupInfo):
@@ -28,10 +34,13 @@ class ListedGroup(GroupInfo):
     lag: int | None = Field(None, description="of all its committed offsets; of a share group null")
     next_expiry: str | None = Field(None, description="broker time when the first of its offsets goes; null for never")
     next_expiry_ms: int | None = None
+    worst: Level | None = Field(
+        None, description="of its findings; null where there are none to look for, or there are too many such groups"
+    )
 
 
 class GroupList(BaseModel):
-    """Groups in the order of their creation."""
+    """Groups in the order of their creation, or of their names."""
 
     groups: list[ListedGroup]
     total: int = Field(description="how many fit, listed or not")
@@ -44,7 +53,10 @@ class GroupListQuery(Body):
     search: str | None = Field(None, description="only those with this in their name, in any case")
     type: list[str] = Field([], max_length=10, description="only those of that type; may be given several times")
     state: list[str] = Field([], max_length=10, description="only those in that state; may be given several times")
-    details: bool = Field(False, description="whether with lag and next expiry")
+    details: bool = Field(False, description="whether with lag, next expiry and worst finding")
+    sort: Literal["created", "name"] = Field(
+        "created", description="name: in the order of their names, where there are 20,000 groups at most"
+    )
     offset: Offset = 0
     limit: Limit = 1000
 
@@ -66,16 +78,34 @@ def routes(hosted: Hosted) -> APIRouter:
         for one in listed if query.details else ():
             async for name, value in walks.through(_details(state, one.group)):
                 setattr(one, name, value)
+        if query.details:
+            for one in listed:
+                one.worst = None
+            for one in sorted((one for one in listed if one.members), key=_most_suspect)[:_LOOKED_INTO]:
+                told = await findings_of(hosted, walks, one.group)
+                one.worst = told[0].level if told else None
         return GroupList(groups=listed, total=total)
 
     return router
+
+
+def _most_suspect(group: ListedGroup) -> tuple[bool, bool, int]:
+    """Those first that are not settled, or have never committed, or are far behind."""
+    return group.state in ("Stable", "Empty"), group.offsets > 0, -(group.lag or 0)
+
+
+def _name(group: Group) -> str:
+    return group.group_id
 
 
 def _fitting(state: BrokerState, query: GroupListQuery) -> Iterator[Group | None]:
     groups = state.coordinator.groups
     wanted = None if query.search is None else query.search.lower()
     known = None if query.group is None else groups.get(query.group)
-    for group in list(groups.values()) if query.group is None else [] if known is None else [known]:
+    there = list(groups.values()) if query.group is None else [] if known is None else [known]
+    if query.sort == "name" and len(there) <= _MOST_SORTED:
+        there.sort(key=_name)
+    for group in there:
         fits = (
             (wanted is None or wanted in group.group_id.lower())
             and (not query.type or group.group_type in query.type)

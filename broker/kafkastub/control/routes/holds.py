@@ -28,6 +28,8 @@ class HeldByFault(BaseModel):
     version: int
     connection: int
     client_id: str | None
+    number: int = Field(description="the first that the rule holds is 1, the next 2")
+    since: float = Field(description="Unix time in seconds, by the machine's clock")
 
 
 class HeldRevocation(BaseModel):
@@ -41,7 +43,12 @@ class HoldList(BaseModel):
     """What is kept back; 1,000 of each kind at most."""
 
     model_config = example(
-        requests=[{"fault": "fault-1", "api": "JoinGroup", "version": 9, "connection": 3, "client_id": "shipping-1"}],
+        requests=[
+            {
+                "fault": "fault-1", "api": "JoinGroup", "version": 9, "connection": 3, "client_id": "shipping-1",
+                "number": 1, "since": 1772366400.5,
+            }
+        ],
         markers=["shop"], acknowledgements=[], revocations=[],
     )  # fmt: skip
 

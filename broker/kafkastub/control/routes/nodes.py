@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.config import ConfigError
+from kafkastub.control.finding import awaited
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, Text, body_example, example
@@ -27,6 +29,7 @@ T = TypeVar("T")
 
 MOST_NODES: Final = 100
 """As many as `kafkastub serve --nodes` gives."""
+_MOST_LEADERLESS: Final = 100
 
 
 class NodeInfo(BaseModel):
@@ -41,10 +44,19 @@ class NodeInfo(BaseModel):
     leads: int = Field(description="how many partitions it leads")
 
 
+class Leaderless(BaseModel):
+    """A partition that nobody leads."""
+
+    topic: str
+    partition: int
+    nodes: list[int] = Field(description="one of these has to be started")
+
+
 class NodeList(BaseModel):
     """All nodes."""
 
     nodes: list[NodeInfo]
+    leaderless: list[Leaderless] = Field(description="partitions without a leader, 100 at most")
 
 
 class Advertised(BaseModel):
@@ -123,6 +135,13 @@ def routes(hosted: Hosted) -> APIRouter:
             for node_id, node in cluster.nodes.items()
         ]
 
+    def leaderless() -> Iterator[Leaderless]:
+        cluster = hosted.running().state.cluster
+        for topic in cluster.topics.values():
+            for one in topic.partitions:
+                if one.leader < 0:
+                    yield Leaderless(topic=topic.name, partition=one.index, nodes=awaited(cluster, one))
+
     def info(node_id: int) -> NodeInfo:
         known(node_id)
         return next(each for each in infos() if each.node == node_id)
@@ -148,7 +167,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("/nodes", tags=["nodes"], summary="All nodes")
     async def list_nodes() -> NodeList:
-        return NodeList(nodes=infos())
+        return NodeList(nodes=infos(), leaderless=list(islice(leaderless(), _MOST_LEADERLESS)))
 
     @router.post("/nodes", status_code=201, tags=["nodes"], summary="One more node, without any replicas")
     async def add(body: NewNode | None = None) -> NodeInfo:

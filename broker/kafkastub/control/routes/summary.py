@@ -33,8 +33,8 @@ class Summary(BaseModel):
         version="0.1.0", profile="kips", bootstrap_servers="127.0.0.1:9092", topics=3, internal_topics=1, partitions=9,
         leaderless=0, records=1200, size_bytes=96000, groups=1,
         group_states=[{"type": "classic", "state": "Stable", "count": 1}], offsets=3, transactions=0,
-        open_transactions=0, nodes=1, nodes_running=1, connections=4, faults=0, held=0, snapshots=0, chaos=False,
-        requests=5120, journal_entries=5120, now_ms=1772366400000, frozen=True,
+        open_transactions=0, nodes=1, nodes_running=1, connections=4, faults=0, faults_spent=0, held=0,
+        snapshots=0, chaos=False, requests=5120, journal_entries=5120, now_ms=1772366400000, frozen=True,
     )  # fmt: skip
 
     version: str
@@ -55,6 +55,7 @@ class Summary(BaseModel):
     nodes_running: int
     connections: int
     faults: int
+    faults_spent: int = Field(description="of them, those that have fired as often as they may")
     held: int = Field(description="requests that faults hold")
     snapshots: int
     chaos: bool
@@ -87,6 +88,7 @@ def routes(hosted: Hosted) -> APIRouter:
             nodes_running=sum(node.alive for node in nodes),
             connections=broker.connections[0],
             faults=len(faults),
+            faults_spent=sum(fault.hits >= (fault.rule.times or fault.hits + 1) for fault in faults),
             held=sum(len(fault.held) for fault in faults),
             snapshots=len(hosted.snapshots),
             chaos=hosted.chaos.running,

@@ -123,7 +123,11 @@ def routes(hosted: Hosted) -> APIRouter:
             raise of_kafka(error, f"topic {body.name!r}") from None
         return _info(state, topic)
 
-    @router.get("/{name}", summary="One topic with its partitions")
+    @router.get(
+        "/{name}",
+        summary="One topic with its partitions",
+        description="`partitions` is how many there are, `partition_list` is what they are.",
+    )
     async def describe(name: str, query: Annotated[TopicQuery, Query()]) -> TopicDetail:
         topic = find(name)
         state = hosted.running().state

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.pytest_plugin.report.folder import BEGINNING
+from kafkastub.pytest_plugin.report.summary import summary
 from kafkastub.pytest_plugin.report.writing import Room, cut, inventory, told
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _STYLE: Final = """
 :root { color-scheme: light dark; --line: #8886; --error: #d3222b; --fault: #b36b00 }
 body { font: 14px/1.45 system-ui, sans-serif; margin: 1.5rem; max-width: 110rem }
 h1 { font-size: 1.3rem; overflow-wrap: anywhere } h2 { margin-top: 2.5rem; border-top: 2px solid var(--line) }
-pre { overflow-x: auto; padding: .8rem; border: 1px solid var(--line); border-radius: 6px }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: .8rem; border: 1px solid var(--line) }
 .wide { overflow-x: auto } table { border-collapse: collapse }
 th, td { text-align: left; vertical-align: top; padding: .2rem .6rem; border-bottom: 1px solid var(--line) }
 td { font: 12.5px/1.4 ui-monospace, monospace; max-width: 40rem; overflow-wrap: break-word }
@@ -95,10 +96,15 @@ def failed_page(node_id: str, failures: Sequence[Failure]) -> str:
     head = _head(f"{node_id[:500]} failed")
     room = Room(MOST_BYTES - 4_000)
     pieces = [room.take(head), room.take(f"<h1>{cut(node_id, 8_000)}</h1>\n"), room.take(_about())]
+    stubs = [(one.name, one.found) for failure in failures for one in failure.stubs]
+    errors = [(_PHASES.get(one.phase, one.phase), one.error) for one in failures]
+    pieces.append(room.take(summary(errors, stubs)))
+    first = 0
     for number, failure in enumerate(failures):
         share = Room(room.left // (len(failures) - number))
         before = share.left
-        pieces.append(_failure(failure, share))
+        pieces.append(_failure(failure, share, first))
+        first += len(failure.stubs)
         room.left -= before - share.left
     return "".join(pieces) + f"<script>{_SCRIPT}</script>\n</body></html>\n"
 
@@ -110,7 +116,8 @@ def _about() -> str:
     )
 
 
-def _failure(failure: Failure, room: Room) -> str:
+def _failure(failure: Failure, room: Room, first: int) -> str:
+    """`first`: how many stubs the page has before its ones."""
     pieces = [
         room.take(f"<h2>{told(_PHASES.get(failure.phase, failure.phase))} failed</h2>\n"),
         room.take(f"<pre>{cut(failure.text or failure.error, min(_OF_THE_ERROR, room.left // 4))}</pre>\n"),
@@ -121,7 +128,7 @@ def _failure(failure: Failure, room: Room) -> str:
         why = f'<p class="note">{told(one.why)}</p>\n' if one.why else ""
         pieces.append(share.take(f"<h2>{told(one.name[:500])}</h2>\n{why}"))
         if one.found is not None:
-            pieces.append(inventory(one.found, share))
+            pieces.append(inventory(one.found, share, first + number))
         room.left -= before - share.left
     if failure.more:
         pieces.append(room.take(f'<p class="note">left out: {failure.more} stubs that were started earlier</p>\n'))

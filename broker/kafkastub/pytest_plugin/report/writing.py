@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from re import sub
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -46,8 +47,13 @@ def cut(text: str, most: int) -> str:
     return f"{told(text[:half])}\n\n… {len(text) - 2 * half} characters are left out here …\n\n{told(text[-half:])}"
 
 
-def inventory(found: Inventory, room: Room) -> str:
-    """A stub: facts and tables, the first ones with more of the room."""
+def anchor(number: int, name: str) -> str:
+    """Where the table of that name of that stub is, for links within the page."""
+    return f"stub-{number}-{sub('[^a-z0-9]+', '-', name.lower())}"
+
+
+def inventory(found: Inventory, room: Room, number: int = 0) -> str:
+    """The stub of that number in the page: facts and tables, the first ones with more of the room."""
     pieces = []
     if found.note:
         pieces.append(room.take(f'<p class="note">{told(found.note)}</p>\n'))
@@ -55,14 +61,14 @@ def inventory(found: Inventory, room: Room) -> str:
         facts = "".join(f"<dt>{told(name)}</dt><dd>{told(value)}</dd>" for name, value in found.facts)
         pieces.append(room.take(f"<dl>{facts}</dl>\n"))
     for one in found.tables:
-        pieces.append(table(one, room))
+        pieces.append(table(one, room, anchor(number, one.name)))
     return "".join(pieces)
 
 
-def table(one: Table, room: Room) -> str:
+def table(one: Table, room: Room, place: str) -> str:
     """Its heading and rows; of those for which there is no room it says how many they are."""
     if room.left < 2 * _AROUND:
-        return room.take(f"<h3>{told(one.name)}</h3><p>left out: this file would be too large</p>\n")
+        return room.take(f'<h3 id="{place}">{told(one.name)}</h3><p>left out: this file would be too large</p>\n')
     here = Room(int((room.left - _AROUND) * _SHARE))
     rows: list[str] = []
     order = range(len(one.rows))
@@ -75,7 +81,7 @@ def table(one: Table, room: Room) -> str:
         rows.reverse()
     heads = "".join(f"<th>{told(name)}</th>" for name in one.columns)
     piece = (
-        f"<h3>{told(one.name)}</h3>\n{_left_out(one, len(one.rows) - len(rows))}"
+        f'<h3 id="{place}">{told(one.name)}</h3>\n{_left_out(one, len(one.rows) - len(rows))}'
         f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>\n{"".join(rows)}</tbody></table></div>\n'
     )
     return room.take(piece)

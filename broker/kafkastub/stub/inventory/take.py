@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from kafkastub.shown import shown
 from kafkastub.stub.errors import StubError
 from kafkastub.stub.inventory import cluster
 from kafkastub.stub.inventory.asked import asked
@@ -25,6 +26,13 @@ T = TypeVar("T")
 
 _ACTS: Final = 100
 """Things that chaos has done: the last ones."""
+_LONGEST: Final = 4000
+"""Characters of the configuration."""
+_OF_ITSELF: Final = frozenset(
+    ("node.id", "broker.id", "process.roles", "listeners", "advertised.listeners", "controller.listener.names",
+     "controller.quorum.voters", "min.insync.replicas")
+)  # fmt: skip
+"""What every broker is told, and nobody has chosen."""
 
 
 def in_time(work: Callable[[], T], seconds: float) -> T:
@@ -99,13 +107,29 @@ def _whole(
 
 def _facts(broker: Broker) -> tuple[tuple[str, str], ...]:
     frozen = ", stands still" if broker.clock.frozen else ""
+    ahead = broker.clock.broker_ms() - broker.clock.wall_ms()
+    expired = broker.state.meters()["offset-expirations"]
+    given = _configured(broker)
     release = broker.config["kafkastub.as.version"]
     return (
         ("listens on", broker.bootstrap_servers),
         ("broker time", moment(broker.clock.broker_ms()) + " UTC" + frozen),
         ("profile", broker.config.profile.name),
         *((("as version", cell(release)),) if release else ()),
+        *((("configured", shown(given, _LONGEST)),) if given else ()),
+        *((("ahead of the machine's clock", str(timedelta(seconds=round(ahead / 1000)))),) if abs(ahead) > 999 else ()),
+        *((("expired meanwhile", f"offset-expirations {expired}"),) if expired else ()),
     )
+
+
+def _configured(broker: Broker) -> str:
+    """What is not as it comes: names with values, of secrets the name alone."""
+    from kafkastub.state.configs.entries import broker_entries
+
+    config = broker.config
+    given = {**config.static, **config.dynamic_default, **config.dynamic_broker}
+    values = {one.name: one.value for one in broker_entries(config) if one.name in given}
+    return ", ".join(f"{name}={values.get(name) or '…'}" for name in given if name not in _OF_ITSELF)
 
 
 def _acts(chaos: StubChaos) -> Table:

@@ -1,5 +1,5 @@
 // What is in a record, a message, a header: text, JSON or bytes, as text and never as markup.
-import { html, useMemo, useState } from '../lib.js';
+import { html, useEffect, useMemo, useRef, useState } from '../lib.js';
 import { Choice } from './forms.js';
 import { Copy, bytesText, visible } from './ui.js';
 
@@ -15,31 +15,53 @@ export function bytesOf(told) {
   return Uint8Array.from(atob(told.base64), (sign) => sign.charCodeAt(0));
 }
 
-/** A line that stands for it in a list. */
-export function preview(told, size = null) {
+/** A text in which what was looked for is marked. */
+function marked(text, sought) {
+  const wanted = visible(sought);
+  const shown = visible(text);
+  if (!wanted || !shown.includes(wanted)) return shown;
+  return shown.split(wanted).flatMap((part, index) => (index ? [html`<mark>${wanted}</mark>`, part] : [part]));
+}
+
+/** A line that stands for it in a list; `sought` is marked in it. */
+export function preview(told, size = null, sought = '') {
   if (told === null) return html`<span class="faint">null</span>`;
   if (typeof told !== 'string') {
     const bytes = bytesOf(told).subarray(0, 24);
     return html`<span class="badge quiet">bytes</span> <span class="mono">${[...bytes].map(hex).join(' ')}${bytes.length < (size ?? 0) ? ' …' : ''}</span>`;
   }
   if (told === '') return html`<span class="faint">empty</span>`;
-  return html`<span class="mono">${visible(told.slice(0, 400)).replace(/\s+/g, ' ')}</span>`;
+  return html`<span class="mono">${marked(told.slice(0, 400).replace(/\s+/g, ' '), sought)}</span>`;
 }
 
 const hex = (byte) => byte.toString(16).padStart(2, '0');
 
-/** Offsets, bytes, and what of them is ASCII. */
-export function hexDump(bytes) {
+/** Offsets, bytes, and what of them is ASCII; 16 bytes a line, or 8. */
+export function hexDump(bytes, wide = 16) {
   const lines = [];
-  for (let at = 0; at < Math.min(bytes.length, MOST_HEX); at += 16) {
-    const part = [...bytes.subarray(at, Math.min(at + 16, MOST_HEX))];
+  for (let at = 0; at < Math.min(bytes.length, MOST_HEX); at += wide) {
+    const part = [...bytes.subarray(at, Math.min(at + wide, MOST_HEX))];
     const left = part.slice(0, 8).map(hex).join(' ').padEnd(23);
-    const right = part.slice(8).map(hex).join(' ').padEnd(23);
+    const right = wide === 8 ? '' : `  ${part.slice(8).map(hex).join(' ').padEnd(23)}`;
     const text = part.map((byte) => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : '·')).join('');
-    lines.push(`${at.toString(16).padStart(6, '0')}  ${left}  ${right}  ${text}`);
+    lines.push(`${at.toString(16).padStart(6, '0')}  ${left}${right}  ${text}`);
   }
   if (bytes.length > MOST_HEX) lines.push(`… ${bytes.length - MOST_HEX} more bytes`);
   return lines.join('\n');
+}
+
+const WIDE = 580; // pixels that 16 bytes a line take
+
+/** Lines as long as there is room for. */
+function Dump({ bytes }) {
+  const box = useRef(null);
+  const [wide, setWide] = useState(8);
+  useEffect(() => {
+    const observer = new ResizeObserver(() => setWide(box.current.clientWidth >= WIDE ? 16 : 8));
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  return html`<pre class="code hex" tabindex="0" ref=${box}>${bytes.length ? hexDump(bytes, wide) : 'no bytes'}</pre>`;
 }
 
 function parsed(text) {
@@ -52,20 +74,20 @@ function parsed(text) {
 }
 
 /** JSON with its parts in colour. */
-export function Json({ value, text }) {
+export function Json({ value, text, sought = '' }) {
   const shown = useMemo(() => text ?? JSON.stringify(value, null, 2), [value, text]);
-  const parts = useMemo(() => painted(shown), [shown]);
+  const parts = useMemo(() => painted(shown, sought), [shown, sought]);
   return html`<pre class="code" tabindex="0">${parts}</pre>`;
 }
 
-function painted(text) {
-  if (text.length > MOST_PAINTED) return visible(text);
+function painted(text, sought) {
+  if (text.length > MOST_PAINTED) return marked(text, sought);
   const parts = [];
   let from = 0;
   for (const match of text.matchAll(TOKENS)) {
     if (match.index > from) parts.push(text.slice(from, match.index));
     const kind = match[1] ? (match[2] ? 'json-name' : 'json-text') : match[3] ? 'json-word' : 'json-number';
-    parts.push(html`<span class=${kind}>${visible(match[1] ?? match[0])}</span>`);
+    parts.push(html`<span class=${kind}>${marked(match[1] ?? match[0], sought)}</span>`);
     if (match[2]) parts.push(match[2]);
     from = match.index + match[0].length;
   }
@@ -102,9 +124,9 @@ function indented(text) {
 
 /**
  * Some bytes with a choice of how they are shown. told: as the control port tells them; size: how many there are in all,
- * where `told` is only their beginning. more: other ways, [{id, title, body}].
+ * where `told` is only their beginning. more: other ways, [{id, title, body}]. sought: a text that is marked.
  */
-export function Content({ title, told, size = null, more = [], actions = null }) {
+export function Content({ title, told, size = null, more = [], actions = null, sought = '' }) {
   const text = typeof told === 'string' ? told : null;
   const bytes = useMemo(() => bytesOf(told), [told]);
   const json = useMemo(() => (text !== null && parsed(text) !== undefined ? indented(text) : null), [text]);
@@ -117,11 +139,11 @@ export function Content({ title, told, size = null, more = [], actions = null })
     <div class="section-head"><h3>${title}</h3>
       <span class="faint">${told === null ? 'null' : bytesText(size ?? bytes.length)}${cut ? `, the first ${bytesText(bytes.length)} are shown` : ''}</span>
       <div class="actions">${told === null ? null : html`<${Choice} label=${`How ${title.toLowerCase()} is shown`} value=${way} options=${ways} onValue=${setChosen} />`}
-        ${text !== null && text !== '' && !cut ? html`<${Copy} text=${text} label="Copy" />` : null}${actions}</div></div>
+        ${bytes.length && !cut && (way === 'hex' || text !== null) ? html`<${Copy} text=${way === 'hex' ? Array.from(bytes, hex).join('') : text} name=${`Copy the ${title.toLowerCase()}`} />` : null}${actions}</div></div>
     ${told === null ? html`<p class="faint">There is none: it is null.</p>`
-      : way === 'json' ? html`<${Json} text=${json} />`
-        : way === 'text' ? html`<pre class="code" tabindex="0">${text === '' ? html`<span class="faint">It has no bytes.</span>` : visible(text)}</pre>`
-          : way === 'hex' ? html`<pre class="code hex" tabindex="0">${bytes.length ? hexDump(bytes) : 'no bytes'}</pre>`
+      : way === 'json' ? html`<${Json} text=${json} sought=${sought} />`
+        : way === 'text' ? html`<pre class="code" tabindex="0">${text === '' ? html`<span class="faint">It has no bytes.</span>` : marked(text, sought)}</pre>`
+          : way === 'hex' ? html`<${Dump} bytes=${bytes} />`
             : more.find((each) => each.id === way).body}
   </div>`;
 }

@@ -44,7 +44,7 @@ export function Shell({ current, children }) {
         <p class="side-foot"><${Button} tone="plain small" onClick=${() => setKeys(true)}>Keys <kbd>?</kbd><//>${
           summary.data ? html`<span class="faint">${summary.data.version}</span>` : null}</p>
       </nav>
-      <main id="content" tabindex="-1" data-view=${current} data-ready="false">${children}</main>
+      <main id="content" tabindex="-1" data-view=${current} data-ready="false"><${Gone} />${children}</main>
     </div>
     ${keys ? html`<${Keys} onClose=${() => setKeys(false)} />` : null}
     <${Above} /><${TokenDialog} />`;
@@ -53,7 +53,7 @@ export function Shell({ current, children }) {
 function badge(view, summary) {
   const count = summary && view.count?.(summary);
   if (count === undefined || count === null) return null;
-  return html`<span class=${cx('count', view.tone)}>${number(count)}</span>`;
+  return html`<span class=${cx('count', view.tone?.(summary))}>${number(count)}</span>`;
 }
 
 const STREAM = {
@@ -69,10 +69,16 @@ function Stream() {
   return html`<span class=${`stream ${tone}`} role="status" title=${title}><span class="dot" aria-hidden="true"></span><span class="stream-text">${text}</span></span>`;
 }
 
+/** Above every view: what it shows is not how it is. */
+function Gone() {
+  if (useStreamState() !== 'lost') return null;
+  return html`<p class="gone" role="alert">The broker does not answer: has it been stopped? What is shown is as it was; it is asked again and again.</p>`;
+}
+
 /** Broker time, always in sight: it explains most of what a stub does. */
 function Clock() {
   const clock = useClock();
-  useTick(clock.known && !clock.frozen, 1000);
+  useTick(clock.known && !clock.frozen && !clock.lost, 1000);
   if (!clock.known) return html`<span class="clock"></span>`;
   const turn = async () => {
     await post(`/v1/clock/${clock.frozen ? 'unfreeze' : 'freeze'}`);
@@ -80,9 +86,9 @@ function Clock() {
   };
   const advance = async (by) => {
     if (!await expected(by)) return;
-    await post('/v1/clock/advance', { by });
+    const { now } = await post('/v1/clock/advance', { by });
     await clock.reload();
-    toast(`The broker's clock is ${by} further`);
+    toast(`Broker time is ${by === '1h' ? 'an hour' : 'a day'} further: it is ${momentText(Date.parse(now))}`);
   };
   const now = clock.now();
   return html`<div class=${cx('clock', clock.frozen && 'frozen')} role="group" aria-label="Broker time">
@@ -90,9 +96,9 @@ function Clock() {
     <span class="clock-zone soft">UTC</span>
     ${clock.frozen ? html`<span class="badge info">Frozen</span>` : null}
     <span class="clock-buttons">
-      <${Button} tone="small" onClick=${turn} title=${clock.frozen ? 'Let broker time go on' : 'Let broker time stand still'}>${clock.frozen ? 'Unfreeze' : 'Freeze'}<//>
-      <${Button} tone="small" onClick=${() => advance('1h')} label="Advance by 1 hour">+1 h<//>
-      <${Button} tone="small" onClick=${() => advance('1d')} label="Advance by 1 day">+1 d<//>
+      <${Button} changes tone="small" onClick=${turn} title=${clock.frozen ? 'Let broker time go on' : 'Let broker time stand still'}>${clock.frozen ? 'Unfreeze' : 'Freeze'}<//>
+      <${Button} changes tone="small" onClick=${() => advance('1h')} label="Advance by 1 hour">+1 h<//>
+      <${Button} changes tone="small" onClick=${() => advance('1d')} label="Advance by 1 day">+1 d<//>
     </span>
   </div>`;
 }

@@ -234,9 +234,9 @@ function topOf(index, total, rowHeight, height) {
 
 /**
  * Rows that are there already, a few hundred at most. Columns as those of VirtualTable; `width` does not count. `tight`: a row
- * is a line; the column with `grow` is cut where there is no room.
+ * is a line; the column with `grow` is cut where there is no room. `cards`: on a phone each row is a card with a line a column.
  */
-export function Table({ label, columns, rows, rowKey, href, empty = null, rowTone, selected, onOpen, tight = false }) {
+export function Table({ label, columns, rows, rowKey, href, empty = null, rowTone, selected, onOpen, tight = false, cards = false }) {
   const isNarrow = useNarrow();
   const shown = isNarrow ? columns.filter((column) => column.narrow !== false) : columns;
   if (!rows.length) return empty;
@@ -245,11 +245,11 @@ export function Table({ label, columns, rows, rowKey, href, empty = null, rowTon
     if (href?.(row)) go(href(row));
     else onOpen?.(row);
   };
-  return html`<div class=${cx('table-frame', tight && 'tight')} tabindex="0" role="group" aria-label=${label}><table aria-label=${label}>
+  return html`<div class=${cx('table-frame', tight && 'tight', cards && 'cards')} tabindex="0" role="group" aria-label=${label}><table aria-label=${label}>
     <thead><tr>${shown.map((column) => html`<th scope="col" class=${cellClass(column)} title=${column.help}>${column.title}</th>`)}</tr></thead>
     <tbody>${rows.map((row, index) => html`<tr key=${rowKey ? rowKey(row) : index} class=${cx((href || onOpen) && 'opens', rowTone?.(row))}
       aria-selected=${selected?.(row) ? 'true' : undefined} onClick=${href || onOpen ? (event) => open(event, row) : undefined}>
-      ${shown.map((column, number) => html`<td class=${cellClass(column)}>${number === 0 && href?.(row)
+      ${shown.map((column, number) => html`<td class=${cellClass(column)} data-title=${cards && typeof column.title === 'string' ? column.title : undefined}>${number === 0 && href?.(row)
         ? html`<a href=${href(row)}>${cell(column, row, index)}</a>` : cell(column, row, index)}</td>`)}
     </tr>`)}</tbody>
   </table></div>`;

@@ -1,5 +1,6 @@
 // Time as people read it: broker time in UTC, lengths of time, and the broker's clock as it goes on.
 import { useData } from './data.js';
+import { useStreamState } from '../events.js';
 import { html, useEffect, useState } from '../lib.js';
 
 const MINUTE = 60_000;
@@ -45,13 +46,16 @@ export function fromNow(ms, now) {
   return away > 0 ? `in ${spanText(away)}` : `${spanText(away)} ago`;
 }
 
-/** The broker's clock: {now() in ms, frozen, known, reload}. */
+/** The broker's clock: {now() in ms, frozen, known, lost, reload}; it stands where nobody answers any more. */
 export function useClock() {
   const { data, error, reload } = useData('/v1/clock', {}, { subjects: ['clock'], quiet: true });
   const [at, setAt] = useState(null);
   useEffect(() => { if (data) setAt({ data, seen: performance.now() }); }, [data]);
-  const now = () => (at === null ? 0 : at.data.now_ms + (at.data.frozen ? 0 : performance.now() - at.seen));
-  return { now, frozen: at?.data.frozen ?? false, known: at !== null, error, reload };
+  const lost = useStreamState() === 'lost';
+  const [until, setUntil] = useState(null); // a broker that is gone has no time
+  useEffect(() => setUntil(lost ? performance.now() : null), [lost]);
+  const now = () => (at === null ? 0 : at.data.now_ms + (at.data.frozen ? 0 : (until ?? performance.now()) - at.seen));
+  return { now, frozen: at?.data.frozen ?? false, known: at !== null, lost, error, reload };
 }
 
 /** Draw the component again every so often, while time goes on. */

@@ -1,15 +1,23 @@
 // What views are made of. Everything that is shown is text: nothing here takes markup.
+import { useStreamState } from '../events.js';
 import { html, cx, useEffect, useId, useRef, useState } from '../lib.js';
+
+let isFirst = true; // nothing was shown before
 
 /** A view: its heading, where it is, what can be done, and what it shows. */
 export function Page({ title, documentTitle = title, crumbs = [], actions = null, note = null, children }) {
+  const heading = useRef(null);
   useEffect(() => { document.title = `${documentTitle} – kafkastub`; }, [documentTitle]);
+  useEffect(() => { // what had the focus went with the view before: the keyboard goes on from here
+    if (!isFirst && document.activeElement === document.body) heading.current.focus({ preventScroll: true });
+    isFirst = false;
+  }, []);
   return html`<div class="page">
     <div class="page-head">
       <div class="page-title">
         ${crumbs.length ? html`<nav class="crumbs" aria-label="Where this is">${crumbs.map((crumb) => html`
           <a href=${crumb.href}>${crumb.title}</a><span aria-hidden="true">/</span>`)}</nav>` : null}
-        <h1 tabindex="-1">${title}</h1>
+        <h1 tabindex="-1" ref=${heading}>${title}</h1>
         ${note ? html`<p class="note">${note}</p>` : null}
       </div>
       ${actions ? html`<div class="actions">${actions}</div>` : null}
@@ -57,9 +65,10 @@ export function Loaded({ of, children }) {
   return html`<${Loading} />`;
 }
 
-/** A button; while what it does is under way it cannot be pressed. What goes wrong is told as a toast. */
-export function Button({ onClick, tone = '', disabled = false, label, title, pressed, type = 'button', children }) {
+/** A button; while what it does is under way, or `changes` a broker that is gone, it cannot be pressed. What goes wrong is told as a toast. */
+export function Button({ onClick, tone = '', disabled = false, label, title, pressed, type = 'button', changes = type === 'submit' || /primary|danger/.test(tone), children }) {
   const [busy, setBusy] = useState(false);
+  const isLost = useStreamState() === 'lost';
   const there = useRef(true);
   useEffect(() => () => { there.current = false; }, []);
   const press = async (event) => {
@@ -73,7 +82,7 @@ export function Button({ onClick, tone = '', disabled = false, label, title, pre
       if (there.current) setBusy(false);
     }
   };
-  return html`<button type=${type} class=${cx('button', tone)} disabled=${disabled || busy} aria-label=${label}
+  return html`<button type=${type} class=${cx('button', tone)} disabled=${disabled || busy || (changes && isLost)} aria-label=${label}
     aria-busy=${busy ? 'true' : undefined} aria-pressed=${pressed} title=${title}
     onClick=${onClick ? press : undefined}>${children}</button>`;
 }
@@ -129,14 +138,14 @@ async function toClipboard(text) {
 }
 
 /** Text that is copied by a click. */
-export function Copy({ text, label = 'Copy' }) {
+export function Copy({ text, label = 'Copy', name = `${label}: ${text}` }) {
   const [done, setDone] = useState(false);
   const copy = async () => {
     await toClipboard(text);
     setDone(true);
     setTimeout(() => setDone(false), 1500);
   };
-  return html`<${Button} tone="small" onClick=${copy} label=${`${label}: ${text}`}>${done ? 'Copied' : label}<//>`;
+  return html`<${Button} tone="small" onClick=${copy} label=${name}>${done ? 'Copied' : label}<//>`;
 }
 
 export const Code = ({ children }) => html`<pre class="code" tabindex="0">${children}</pre>`;
@@ -180,8 +189,8 @@ export function Dialog({ title, onClose, children, wide = false }) {
 }
 
 let showing = null;
-/** Say something for a while: what was done, or what went wrong. */
-export function toast(text, tone = 'good') { showing?.(text, tone); }
+/** Say something for a while: what was done, or what went wrong; `action` {label, act} is offered with it. */
+export function toast(text, tone = 'good', action = null) { showing?.(text, tone, action); }
 
 let asking = null;
 /** Ask whether it is meant: `await confirm({title, text, yes})`. */
@@ -193,11 +202,11 @@ export function Above() {
   const [question, setQuestion] = useState(null);
   useEffect(() => {
     let last = 0;
-    showing = (text, tone) => {
+    showing = (text, tone, action) => {
       last += 1;
-      const one = { id: last, text, tone };
+      const one = { id: last, text, tone, action };
       setToasts((all) => [...all.slice(-3), one]);
-      setTimeout(() => setToasts((all) => all.filter((each) => each !== one)), tone === 'bad' ? 10_000 : 4000);
+      setTimeout(() => setToasts((all) => all.filter((each) => each !== one)), tone === 'bad' || action ? 10_000 : 8000);
     };
     asking = setQuestion;
   }, []);
@@ -206,7 +215,7 @@ export function Above() {
     setQuestion(null);
   };
   return html`<div class="toasts" role="status" aria-live="polite">${toasts.map((each) => html`
-      <div key=${each.id} class=${`toast ${each.tone}`}>${each.text}</div>`)}</div>
+      <div key=${each.id} class=${`toast ${each.tone}`}>${each.text}${each.action ? html` <${Button} tone="small" onClick=${each.action.act}>${each.action.label}<//>` : null}</div>`)}</div>
     ${question ? html`<${Dialog} title=${question.title} onClose=${() => answer(false)}>
       ${question.text ? html`<div class="stack">${question.text}</div>` : null}
       <div class="dialog-foot"><${Button} onClick=${() => answer(false)}>Cancel<//><${Button} tone=${question.tone ?? 'primary'}

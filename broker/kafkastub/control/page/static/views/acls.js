@@ -4,7 +4,7 @@ import { html, useState } from '../lib.js';
 import { useData, useVersion } from '../parts/data.js';
 import { Form, Input, Select, Toolbar, useForm } from '../parts/forms.js';
 import { Table, VirtualTable } from '../parts/table.js';
-import { Badge, Button, Empty, ErrorNote, Loaded, Name, Page, Section, toast } from '../parts/ui.js';
+import { Badge, Button, Empty, ErrorNote, Loaded, Name, Page, Section, confirm, toast } from '../parts/ui.js';
 import { setQuery } from '../router.js';
 
 const RESOURCES = ['TOPIC', 'GROUP', 'CLUSTER', 'TRANSACTIONAL_ID', 'DELEGATION_TOKEN', 'USER'];
@@ -32,6 +32,11 @@ function Entries({ query, total, reload }) {
     return { rows: page.acls, total: page.total };
   };
   const remove = (row) => async () => {
+    const sure = await confirm({
+      title: 'Remove this entry?', yes: 'Remove', tone: 'danger',
+      text: html`<${Name}>${`${row.permission} ${row.operation} on ${row.resource_type.toLowerCase().replaceAll('_', ' ')} ${row.resource_name} for ${row.principal} from ${row.host}: clients meet it with their next request.`}<//>`,
+    });
+    if (!sure) return;
     await del('/v1/acls', row);
     await reload();
     setRemoved((one) => one + 1);

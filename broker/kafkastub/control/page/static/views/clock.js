@@ -5,7 +5,7 @@ import { useData } from '../parts/data.js';
 import { Check, Form, Input, Select, Toolbar, useForm } from '../parts/forms.js';
 import { many } from '../parts/names.js';
 import { Table } from '../parts/table.js';
-import { Moment, fromNow, iso, momentText, useClock, useTick } from '../parts/time.js';
+import { Moment, fromNow, iso, momentText, spanText, useClock, useTick } from '../parts/time.js';
 import { Badge, Button, Empty, ErrorNote, Figures, Loaded, Name, Page, Section, number, toast } from '../parts/ui.js';
 import { href, setQuery } from '../router.js';
 
@@ -23,7 +23,7 @@ const MOST = 200;
 
 export default function Clock({ query }) {
   const clock = useClock();
-  useTick(clock.known && !clock.frozen, 1000);
+  useTick(clock.known && !clock.frozen && !clock.lost, 1000);
   return html`<${Page} title="Clock" note="Broker time stamps records and commits, and drives every retention. Sessions, rebalances and long polls run on another clock.">
     <${ErrorNote} error=${clock.error} />
     ${clock.known ? html`<div class="columns"><${Now} clock=${clock} /><${Move} clock=${clock} query=${query} /></div>` : null}
@@ -55,6 +55,7 @@ function Move({ clock, query }) {
   const form = useForm({ by: query.by ?? '', timers: false, to: '' });
   const { by, timers, to } = form.values;
   const preview = usePreview(by);
+  const isWrong = preview.asked === by.trim() && preview.refused;
   const advance = async (step) => {
     const { now } = await post('/v1/clock/advance', { by: step, timers });
     await moved(clock, `It is ${momentText(Date.parse(now))} now`);
@@ -74,9 +75,9 @@ function Move({ clock, query }) {
     <div class="steps" role="group" aria-label="Steps">${STEPS.map((step) => html`<${Button} onClick=${() => advance(step)} label=${`Advance by ${step}`}>+ ${step}<//>`)}</div>
     <${Form} row onSubmit=${press(() => advance(by))} label="Advance">
       <${Input} label="Advance by" placeholder="1h30m" grow ...${form.field('by')} />
-      <${Button} type="submit" tone="primary" disabled=${!by.trim()}>Advance<//>
+      <${Button} type="submit" tone="primary" disabled=${!by.trim() || isWrong}>Advance<//>
     <//>
-    ${preview}
+    ${preview.shown}
     <${Check} label="Sessions and timeouts age as much" ...${form.field('timers')} />
     <${Form} row onSubmit=${press(set)} label="Set">
       <${Input} label="Set to" placeholder="2030-01-01T00:00:00Z" grow ...${form.field('to')} />
@@ -88,7 +89,7 @@ function Move({ clock, query }) {
 
 const zoned = (text) => (/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text.replace(' ', 'T')}Z`);
 
-/** What a step would take away, before it is made. */
+/** What a step would take away, before it is made: {shown, asked, refused}. */
 function usePreview(by) {
   const [asked, setAsked] = useState('');
   useEffect(() => {
@@ -96,11 +97,15 @@ function usePreview(by) {
     return () => clearTimeout(timer);
   }, [by]);
   const found = useData(asked ? '/v1/clock/forecast' : null, { within: asked, limit: 1 }, { subjects: ['clock', 'groups'] });
-  if (!asked) return null;
-  if (found.error) return html`<p class="hint bad">${found.error.message}</p>`;
-  if (!found.data) return html`<p class="hint">…</p>`;
+  const told = (shown, refused = false) => ({ shown, asked, refused });
+  if (!asked) return told(null);
+  if (found.error) {
+    const refused = found.error.status === 400;
+    return told(html`<p class="hint bad" role="status">${refused ? 'This is no length of time that can be gone: write 90s, 1h30m, 7d or the like.' : found.error.message}</p>`, refused);
+  }
+  if (!found.data) return told(html`<p class="hint">…</p>`);
   const { counts, until_ms: until } = found.data.horizons[0];
-  return html`<p class="hint" role="status">At ${momentText(until)}, ${sum(counts) ? html`<b>${countsText(counts)}</b> would be gone.` : 'nothing would be gone.'}</p>`;
+  return told(html`<p class="hint" role="status">At ${momentText(until)}, ${sum(counts) ? html`<b>${countsText(counts)}</b> would be gone.` : 'nothing would be gone.'}</p>`);
 }
 
 const sum = (counts) => Object.values(counts).reduce((all, one) => all + one, 0);
@@ -113,7 +118,7 @@ function Forecast({ clock, query }) {
   const jump = async (row) => {
     const { now_ms: now } = await get('/v1/clock');
     await post('/v1/clock/advance', { milliseconds: Math.max(0, row.at_ms - now) });
-    await moved(clock, `It is ${momentText(row.at_ms)}: ${row.what} is gone`);
+    await moved(clock, `It is ${momentText(row.at_ms)}: ${row.what} ${row.count === 1 ? 'is' : 'are'} gone`);
     await found.reload();
   };
   const isFiltered = query.kind || query.group;
@@ -129,13 +134,19 @@ function Forecast({ clock, query }) {
       <${Table} label="What expires next" rows=${data.due} rowKey=${(row) => row.what + row.at_ms}
         empty=${html`<div class="card"><${Empty} title="Nothing expires">${isFiltered ? 'Nothing of what is chosen goes' : 'Nothing goes'} within ${within}: offsets stay while their groups subscribe to the topics, records without retention.ms for ever.<//></div>`}
         columns=${[
-          { key: 'at_ms', title: 'When', render: (row) => html`<${Moment} ms=${row.at_ms} /><br /><span class="soft">${clock.known ? (row.at_ms <= clock.now() ? 'due: goes with the next sweep' : fromNow(row.at_ms, clock.now())) : ''}</span>` },
+          { key: 'at_ms', title: 'When', render: (row) => html`<${Moment} ms=${row.at_ms} /><br /><span class="soft">${clock.known ? (row.at_ms <= clock.now() ? due(row, data) : fromNow(row.at_ms, clock.now())) : ''}</span>` },
           { key: 'what', title: 'What', render: (row) => html`<${What} row=${row} />` },
           { key: 'why', title: 'Why', narrow: false, render: (row) => html`<span class="soft">${row.why}</span>` },
-          { key: 'go', title: html`<span class="unseen">Actions</span>`, align: 'end', render: (row) => html`<${Button} tone="small" onClick=${() => jump(row)} label=${`Advance until ${row.what} is gone`}>Advance to it<//>` },
+          { key: 'go', title: html`<span class="unseen">Actions</span>`, align: 'end', render: (row) => html`<${Button} tone="small" onClick=${() => jump(row)} label=${`Advance to it: ${row.what}`}>Advance to it<//>` },
         ]} />
       ${data.total > data.due.length ? html`<p class="faint">and ${number(data.total - data.due.length)} more</p>` : null}`}<//>
   <//>`;
+}
+
+/** What is due goes when it is looked for, and that is not the moment itself. */
+function due({ kind }, data) {
+  const round = { offsets: data.sweep_in_ms, group: data.sweep_in_ms, records: data.clean_in_ms }[kind];
+  return round === null || round === undefined ? 'due: goes with the next round' : `due: goes with the next sweep, in ${spanText(round)}`;
 }
 
 const TITLES = { '1h': 'hour', '1d': 'day', '7d': '7 days', '30d': '30 days', '365d': 'year' };

@@ -4,6 +4,7 @@ import { html } from '../lib.js';
 import { useData } from '../parts/data.js';
 import { at } from '../parts/names.js';
 import { Table } from '../parts/table.js';
+import { timeText } from '../parts/time.js';
 import { Badge, Button, Empty, Loaded, Name, Page, Section, confirm, number, toast } from '../parts/ui.js';
 import { href } from '../router.js';
 import { NewFault } from './faults/form.js';
@@ -36,15 +37,15 @@ function Rules({ faults, reload }) {
   const release = (row) => async () => {
     const { released } = await post(`/v1/faults/${at(row.id)}/release`);
     await reload();
-    toast(released === 1 ? '1 request goes on' : `${released} requests go on`);
+    toast(goesOn(released), 'good', removing(row.id, reload));
   };
-  return html`<${Table} label="Faults" rows=${faults} rowKey=${(row) => row.id}
+  return html`<${Table} label="Faults" cards rows=${faults} rowKey=${(row) => row.id}
     empty=${html`<div class="card"><${Empty} title="No faults">Every request is served. Add a fault below, and watch what a client makes of it in the journal.<//></div>`}
     columns=${[
       { key: 'id', title: 'Name', render: (row) => html`<${Name}>${row.id}<//>` },
       { key: 'rule', title: 'Rule', render: (row) => html`<span class="rule-text">${ruleText(row.rule)}</span>` },
       { key: 'hits', title: 'Met by', align: 'end', help: 'Requests that have met it, of those that it matched',
-        render: (row) => html`<a href=${href('journal', { fault: row.id })}>${number(row.hits)} of ${number(row.matched)}</a>${
+        render: (row) => html`<a href=${href('journal', { fault: row.id })}>${number(row.hits)} of ${number(row.matched)} that match</a>${
           row.rule.times && row.hits >= row.rule.times ? html` <${Badge}>spent<//>` : null}` },
       { key: 'held', title: 'Holds', align: 'end', render: (row) => (row.held.length ? html`<b>${number(row.held.length)}</b>` : row.rule.hold ? '0' : '–') },
       { key: 'actions', title: html`<span class="unseen">Actions</span>`, align: 'end', render: (row) => html`<span class="row">
@@ -52,6 +53,15 @@ function Rules({ faults, reload }) {
         <${Button} tone="small" onClick=${remove(row)} label=${`Remove ${row.id}`}>Remove<//></span>` },
     ]} />`;
 }
+
+const goesOn = (released) => `${released === 1 ? '1 request goes on' : `${released} requests go on`}. The rule is still there: it holds the next one, too`;
+
+/** What a toast offers: that the rule goes. */
+const removing = (fault, reload) => ({ label: 'Remove the rule', act: async () => {
+  await del(`/v1/faults/${at(fault)}`);
+  await reload();
+  toast(`Fault ${fault} is removed`);
+} });
 
 /** `api=Fetch topic=orders delay_ms=500`, as the command takes it. */
 const ruleText = (rule) => Object.entries(rule).filter(([name]) => name !== 'name')
@@ -63,10 +73,15 @@ function Holds({ data, reload }) {
     await reload();
     toast(done);
   };
+  const go_on = (fault, body) => async () => {
+    const { released } = await post(`/v1/faults/${at(fault)}/release`, body);
+    await reload();
+    toast(goesOn(released), 'good', removing(fault, reload));
+  };
   const rows = [
     ...data.requests.map((one) => ({
-      key: `${one.fault} ${one.connection}`, what: 'Request', name: `${one.api} v${one.version} of ${one.client_id ?? 'nobody'}, connection ${one.connection}`, by: `fault ${one.fault}`,
-      to: href('journal', { fault: one.fault }), release: let_go(`/v1/faults/${at(one.fault)}/release`, { connection: one.connection }, 'The request goes on'),
+      key: `${one.fault} ${one.number}`, what: 'Request', name: `${one.api} v${one.version} of ${one.client_id ?? 'nobody'}, connection ${one.connection}`, more: `no. ${number(one.number)} that it holds`, since: one.since, by: `fault ${one.fault}`,
+      to: href('journal', { fault: one.fault }), release: go_on(one.fault, { connection: one.connection }),
     })),
     ...data.markers.map((id) => ({
       key: `marker ${id}`, what: 'Transaction markers', name: id, by: 'hold of the transaction', to: href('transactions', id),
@@ -81,12 +96,13 @@ function Holds({ data, reload }) {
       release: let_go(`/v1/groups/${at(one.group)}/release-revocation`, { member: one.member_id }, 'What it lets go of counts again'),
     })),
   ];
-  return html`<${Table} label="Held now" rows=${rows} rowKey=${(row) => row.key}
+  return html`<${Table} label="Held now" cards rows=${rows} rowKey=${(row) => row.key}
     empty=${html`<div class="card"><${Empty} title="Nothing is held">A fault with “hold” keeps requests here until they are released.<//></div>`}
     columns=${[
       { key: 'what', title: 'What', render: (row) => html`<${Badge} tone="warn">${row.what}<//>` },
       { key: 'name', title: 'Whose', render: (row) => html`<a href=${row.to}><${Name}>${row.name}<//></a>` },
-      { key: 'by', title: 'Held by', narrow: false, render: (row) => html`<${Name}>${row.by}<//>` },
+      { key: 'by', title: 'Held by', narrow: false, render: (row) => html`<${Name}>${row.by}<//>${row.more ? html`<div class="soft">${row.more}</div>` : null}` },
+      { key: 'since', title: 'Held since', help: 'By the machine\'s clock', render: (row) => (row.since ? html`<time class="num">${timeText(row.since * 1000)}</time>` : '–') },
       { key: 'actions', title: html`<span class="unseen">Actions</span>`, align: 'end', render: (row) => html`<${Button} tone="small primary" onClick=${row.release} label=${`Release ${row.what}: ${row.name}`}>Release<//>` },
     ]} />`;
 }

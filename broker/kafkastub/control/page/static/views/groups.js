@@ -12,6 +12,8 @@ import { Group } from './group/one.js';
 
 const STATES = ['Empty', 'PreparingRebalance', 'CompletingRebalance', 'NotReady', 'Assigning', 'Reconciling', 'Stable', 'Dead'];
 
+const MARKS = { stop: 'Something stops it', look: 'Something to look at' };
+
 export default function Groups({ path, query }) {
   if (path.length) return html`<${Group} key=${path[0]} group=${path[0]} tab=${path[1]} query=${query} />`;
   return html`<${List} query=${query} />`;
@@ -22,7 +24,7 @@ function List({ query }) {
   const clock = useClock();
   const asked = { search: query.search, type: query.type, state: query.state };
   const load = async (offset, limit) => {
-    const page = await get('/v1/groups', { ...asked, offset, limit, details: true });
+    const page = await get('/v1/groups', { ...asked, offset, limit, details: true, sort: 'name' });
     return { rows: page.groups, total: page.total };
   };
   const filtered = Object.values(asked).some(Boolean);
@@ -40,11 +42,11 @@ function List({ query }) {
       empty=${filtered ? html`<${Empty} title="No group fits">Change what is looked for.<//>`
         : html`<${Empty} title="No groups">A group is there once a consumer with a group.id has joined, or an offset was committed.<//>`}
       columns=${[
-        { key: 'group', title: 'Group', width: 'minmax(130px, 3fr)', render: (row) => html`<${Name}>${row.group || '(empty name)'}<//>` },
+        { key: 'group', title: 'Group', width: 'minmax(90px, 3fr)', render: (row) => html`${MARKS[row.worst] ? html`<span class="row-mark"><span class=${`mark ${row.worst === 'stop' ? 'bad' : 'warn'}`} title=${MARKS[row.worst]}></span><span class="unseen">${MARKS[row.worst]}: </span></span>` : null}<${Name}>${row.group || '(empty name)'}<//>` },
         { key: 'type', title: 'Type', width: '80px', narrow: false },
-        { key: 'state', title: 'State', width: '150px', render: (row) => html`<${StateBadge} state=${row.state} />` },
+        { key: 'state', title: 'State', width: 'minmax(80px, 150px)', render: (row) => html`<${StateBadge} state=${row.state} />` },
         { key: 'members', title: 'Members', width: '70px', align: 'end', narrow: false, render: (row) => number(row.members) },
-        { key: 'lag', title: 'Lag', width: '80px', align: 'end', help: 'Records behind the committed offsets',
+        { key: 'lag', title: 'Lag', width: 'minmax(48px, 80px)', align: 'end', help: 'Records behind the committed offsets',
           render: (row) => (row.lag === null || row.lag === undefined || !row.offsets ? '–' : row.lag > 0 ? html`<b>${number(row.lag)}</b>` : '0') },
         { key: 'offsets', title: 'Offsets', width: '70px', align: 'end', narrow: false, help: 'Partitions with a committed offset', render: (row) => number(row.offsets) },
         { key: 'expires', title: 'Next offset expires', width: '150px', narrow: false, render: (row) => expires(row, clock) },

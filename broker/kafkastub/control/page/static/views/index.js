@@ -14,7 +14,7 @@ export const sections = [
   ] },
   { title: 'Steer', views: [
     { id: 'clock', title: 'Clock', key: 'c' },
-    { id: 'faults', title: 'Faults and holds', key: 'f', count: (summary) => summary.faults || undefined, tone: 'warn' },
+    { id: 'faults', title: 'Faults and holds', key: 'f', count: (summary) => summary.faults || undefined, tone: (summary) => (summary.faults > summary.faults_spent ? 'warn' : '') },
     { id: 'chaos', title: 'Chaos', key: 'h' },
     { id: 'snapshots', title: 'Snapshots', key: 's', count: (summary) => summary.snapshots || undefined },
   ] },

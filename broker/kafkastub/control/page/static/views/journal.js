@@ -5,6 +5,7 @@ import { html, cx, useEffect, useMemo, useRef, useState } from '../lib.js';
 import { useData } from '../parts/data.js';
 import { Check, Input, Select, Toolbar } from '../parts/forms.js';
 import { VirtualTable } from '../parts/table.js';
+import { isGone, outcomeText } from '../parts/names.js';
 import { timeText } from '../parts/time.js';
 import { Button, Empty, Name, Page, confirm, number, toast } from '../parts/ui.js';
 import { href, setQuery } from '../router.js';
@@ -25,7 +26,7 @@ export default function Journal({ path, query }) {
   const live = query.live !== 'no';
   const version = useNews(rows, live);
   const here = (sequence) => href(...['journal', sequence === null ? null : String(sequence)].filter((one) => one !== null), query);
-  return html`<${Page} title="Journal" note="Every request of Kafka's clients with its answer, the newest first"
+  return html`<${Page} title="Journal" note="Every request of Kafka's clients with its answer, the newest first. A bar at its left: amber, it met a fault (⚑); red, an error, or no answer"
     actions=${html`<${Actions} query=${query} wanted=${wanted} rows=${rows} />`}>
     <${Filters} query=${query} />
     <div class=${cx('split', open !== null && 'open entry')}>
@@ -41,8 +42,8 @@ const Nothing = ({ filtered }) => (filtered
   ? html`<${Empty} title="No request fits">Of those that the journal has. Take a filter away, or wait for the next one.<//>`
   : html`<${Empty} title="No requests yet">They are here as soon as a client of Kafka connects: the address for it is above.<//>`);
 
-const tone = (row) => (row.fault ? 'warn' : failed(row) ? 'bad' : row.outcome === 'pending' ? 'faded' : null);
-const failed = (row) => ['closed', 'refused', 'dropped'].includes(row.outcome) || row.errors.some((error) => error.code !== 0);
+const tone = (row) => (row.fault ? 'warn' : failed(row) ? 'bad' : row.outcome === 'pending' || isGone(row) ? 'faded' : null);
+const failed = (row) => (['closed', 'refused', 'dropped'].includes(row.outcome) && !isGone(row)) || row.errors.some((error) => error.code !== 0);
 
 function columns(isOpen) {
   return [
@@ -51,8 +52,8 @@ function columns(isOpen) {
     ...(isOpen ? [] : [{ key: 'client_id', title: 'Client', width: 'minmax(80px, 1.2fr)', narrow: false,
       render: (row) => html`<${Name}>${row.client_id ?? row.peer}<//>` }]),
     { key: 'api', title: 'Request', width: 'minmax(min(46vw, 190px), 1.8fr)', render: (row) => (row.kind === 'clock' ? 'Clock moved' : html`${row.api} <span class="faint">v${row.api_version}</span>`) },
-    { key: 'about', title: 'About', width: 'minmax(90px, 1.6fr)', narrow: false, render: (row) => html`<${Name}>${about(row)}<//>` },
-    { key: 'result', title: 'Answer', width: 'minmax(80px, 1.2fr)', render: (row) => html`<${Answer} row=${row} />` },
+    { key: 'about', title: 'About', width: 'minmax(90px, 1.4fr)', narrow: false, render: (row) => html`<${Name}>${about(row)}<//>` },
+    { key: 'result', title: 'Answer', width: 'minmax(80px, 2fr)', help: 'A bar at the left: amber, a fault was met; red, an error or no answer. ⚑ names the fault', render: (row) => html`<${Answer} row=${row} />` },
     { key: 'took', title: 'Took', width: '72px', align: 'end', narrow: false, render: (row) => (row.duration_us === null ? '' : `${(row.duration_us / 1000).toFixed(1)} ms`) },
   ];
 }
@@ -67,9 +68,10 @@ function about(row) {
 function Answer({ row }) {
   if (row.kind === 'clock') return '';
   const errors = row.errors.filter((error) => error.code !== 0).map((error) => error.name);
-  const said = errors.length ? errors.join(', ') : row.outcome === 'reply' ? 'ok' : row.outcome.replace('_', ' ');
-  return html`<span class=${failed(row) ? 'bad' : row.outcome === 'pending' ? 'info' : ''} title=${said}>${said}</span>${
-    row.fault ? html` <span class="warn" title=${`fault ${row.fault}`}>⚑ ${row.fault}</span>` : null}`;
+  const said = errors.length ? errors.join(', ') : row.outcome === 'reply' ? 'ok' : outcomeText(row);
+  const title = isGone(row) ? 'The client went away before the answer came: no fault took it' : row.outcome === 'dropped' ? `Fault ${row.fault} took the answer, or held it when the client went away` : said;
+  return html`${row.fault ? html`<span class="warn" title=${`Fault ${row.fault}: ${said}`}>⚑ </span>` : null}<span class=${failed(row) ? 'bad' : row.outcome === 'pending' ? 'info' : isGone(row) ? 'soft' : ''} title=${title}>${said}</span>${
+    row.fault ? html` <span class="warn">${row.fault}</span>` : null}`;
 }
 
 function Filters({ query }) {
@@ -77,7 +79,7 @@ function Filters({ query }) {
   const [more, setMore] = useState(FILTERS.slice(4).some((name) => query[name]));
   const apis = protocol.data?.apis.map((api) => api.name).sort() ?? (query.api ? [query.api] : []);
   const errors = protocol.data?.errors.map((error) => error.name) ?? (query.error ? [query.error] : []);
-  const text = (name, label) => html`<${Late} label=${label} value=${query[name] ?? ''} onValue=${(value) => setQuery({ [name]: value })} />`;
+  const text = (name, label) => html`<${Late} label=${label} data-search=${name === 'client_id' ? true : undefined} value=${query[name] ?? ''} onValue=${(value) => setQuery({ [name]: value })} />`;
   return html`<${Toolbar}>
     <${Select} label="API" value=${query.api ?? ''} onValue=${(api) => setQuery({ api })} options=${[['', 'All'], ...apis]} />
     ${text('client_id', 'Client id')}${text('group', 'Group')}${text('topic', 'Topic')}
@@ -91,7 +93,7 @@ function Filters({ query }) {
 }
 
 /** A field that tells what is in it once nobody types any more. */
-function Late({ label, value, onValue }) {
+function Late({ label, value, onValue, ...rest }) {
   const [typed, setTyped] = useState(null);
   const timer = useRef(null);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -103,7 +105,7 @@ function Late({ label, value, onValue }) {
       onValue(text);
     }, 350);
   };
-  return html`<${Input} label=${label} value=${typed ?? value} onValue=${type} size="14" />`;
+  return html`<${Input} label=${label} value=${typed ?? value} onValue=${type} size="14" ...${rest} />`;
 }
 
 function Actions({ query, wanted, rows }) {
@@ -118,7 +120,7 @@ function Actions({ query, wanted, rows }) {
   const file = new URLSearchParams({ format: 'jsonl', ...exported });
   return html`<${Check} label="Live" value=${query.live !== 'no'} onValue=${(live) => setQuery({ live: live ? null : 'no' })} />
     <a class="button" href=${`v1/journal/export?${file}`} download="journal.jsonl">Export<//>
-    <${Button} onClick=${clear}>Clear<//>`;
+    <${Button} changes onClick=${clear}>Clear<//>`;
 }
 
 const isScrolled = () => document.querySelector('[role="grid"][aria-label="Journal"]')?.scrollTop > 60;

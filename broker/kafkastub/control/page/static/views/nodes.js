@@ -4,7 +4,7 @@ import { html, useState } from '../lib.js';
 import { useData } from '../parts/data.js';
 import { Form, Input, Select, useForm } from '../parts/forms.js';
 import { Table } from '../parts/table.js';
-import { Badge, Bar, Button, ErrorNote, Figures, Loaded, Page, Section, confirm, number, toast } from '../parts/ui.js';
+import { Badge, Bar, Button, ErrorNote, Figures, Loaded, Name, Page, Section, confirm, number, toast } from '../parts/ui.js';
 import { useSummary } from '../parts/shell.js';
 import { href } from '../router.js';
 
@@ -24,7 +24,8 @@ export default function Nodes() {
       { title: 'Without a leader', value: number(summary.data.leaderless), tone: summary.data.leaderless ? 'bad' : '' },
       { title: 'Connections', value: number(summary.data.connections) },
     ]} />` : null}
-    <${Loaded} of=${nodes}>${({ nodes: all }) => html`<${List} nodes=${all} reload=${nodes.reload} />
+    <${Loaded} of=${nodes}>${({ nodes: all, leaderless }) => html`<${List} nodes=${all} reload=${nodes.reload} />
+      ${leaderless.length ? html`<${Leaderless} partitions=${leaderless} />` : null}
       <div class="columns"><${Leader} nodes=${all} /><${Coordinator} nodes=${all} /></div>`}<//>
   <//>`;
 }
@@ -53,6 +54,13 @@ function List({ nodes, reload }) {
       row.running ? 'Stop' : 'Start'}<//>` },
   ]} />`;
 }
+
+/** What cannot be read or written, and who has to come back for it. */
+const Leaderless = ({ partitions }) => html`<${Section} title="Without a leader" note=${partitions.length === 100 ? 'the first 100' : 'nothing can be read or written there'}>
+  <${Table} label="Partitions without a leader" rows=${partitions} rowKey=${(row) => `${row.topic}-${row.partition}`} columns=${[
+    { key: 'partition', title: 'Partition', render: (row) => html`<a href=${href('topics', row.topic)}><${Name}>${`${row.topic}-${row.partition}`}<//></a>` },
+    { key: 'nodes', title: 'Has a leader again once', render: (row) => (row.nodes.length ? `node ${row.nodes.join(' or ')} is started` : 'a node is started') },
+  ]} /><//>`;
 
 function choices(nodes) {
   const running = nodes.filter((node) => node.running).map((node) => [String(node.node), `Node ${node.node}`]);

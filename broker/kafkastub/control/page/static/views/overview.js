@@ -1,15 +1,16 @@
 // What somebody sees first: what there is, what is out of order, what goes next, what was asked last.
 import { get } from '../api.js';
-import { Fragment, html, useEffect, useState } from '../lib.js';
+import { Fragment, html, useEffect, useRef, useState } from '../lib.js';
 import { useData, useVersion } from '../parts/data.js';
-import { many } from '../parts/names.js';
+import { isGone, many, outcomeText } from '../parts/names.js';
 import { useSummary } from '../parts/shell.js';
 import { Table } from '../parts/table.js';
-import { fromNow, timeText } from '../parts/time.js';
+import { fromNow, spanText, timeText } from '../parts/time.js';
 import { Badge, Code, Copy, Empty, Figures, Loaded, Name, Page, Section, bytesText, number } from '../parts/ui.js';
 import { href } from '../router.js';
 
 const MOST_ASKED = 6; // groups that are looked into
+const SETTLED_MS = 4000; // so long a group has to be behind
 
 export default function Overview() {
   const summary = useSummary();
@@ -25,7 +26,7 @@ export default function Overview() {
 }
 
 const Counts = ({ data }) => html`<${Figures} items=${[
-  { title: 'Topics', value: number(data.topics), note: many(data.partitions, 'partition'), href: href('topics') },
+  { title: 'Topics', value: number(data.topics), note: `${many(data.partitions, 'partition')}, internal ones included`, href: href('topics') },
   { title: 'Records', value: number(data.records), note: bytesText(data.size_bytes), href: href('topics', { sort: 'records' }) },
   { title: 'Groups', value: number(data.groups), note: many(data.offsets, 'offset'), href: href('groups') },
   { title: 'Transactions', value: number(data.open_transactions), note: `open, of ${many(data.transactions, 'id')}`, href: href('transactions') },
@@ -43,14 +44,15 @@ const Begin = ({ data }) => html`<${Section} title="Nothing has happened yet"><d
 // -- what is out of order ----------------------------------------------------------------------------------------------
 
 function Troubles({ data }) {
-  const { stopped, behind, left } = useFindings();
+  const { stopped, behind, left, hanging, nodes } = useFindings();
   const down = data.nodes - data.nodes_running;
   const items = [
-    down > 0 && { tone: 'bad', text: `${down} of ${data.nodes} nodes ${down === 1 ? 'is' : 'are'} stopped`, href: href('nodes') },
-    data.leaderless > 0 && { tone: 'bad', text: `${many(data.leaderless, 'partition has', 'partitions have')} no leader: nothing can be read or written there`, href: href('nodes') },
+    down > 0 && { tone: 'bad', text: `${down} of ${data.nodes} nodes ${down === 1 ? 'is' : 'are'} stopped${named(nodes.down.map((node) => `node ${node}`))}`, href: href('nodes') },
+    data.leaderless > 0 && { tone: 'bad', text: `${many(data.leaderless, 'partition has', 'partitions have')} no leader: nothing can be read or written there${named(nodes.leaderless.map((each) => `${each.topic}-${each.partition}`))}`, href: href('nodes') },
     ...stopped,
+    hanging.length > 0 && { tone: 'warn', text: `${many(hanging.length, 'transaction hangs', 'transactions hang')}: readers of committed records get no further${named(hanging.map((each) => `${each.topic}-${each.partition}`))}`, href: href('transactions', 'hanging') },
     data.held > 0 && { tone: 'warn', text: `${many(data.held, 'request is', 'requests are')} held until somebody releases ${data.held === 1 ? 'it' : 'them'}`, href: href('faults') },
-    data.faults > 0 && { tone: 'warn', text: `${many(data.faults, 'fault is', 'faults are')} set`, href: href('faults') },
+    data.faults > data.faults_spent && { tone: 'warn', text: `${many(data.faults - data.faults_spent, 'fault is', 'faults are')} set`, href: href('faults') },
     data.chaos && { tone: 'warn', text: 'Chaos is on: requests meet trouble by a seed', href: href('chaos') },
     ...behind,
     data.frozen && { tone: 'info', text: 'The clock stands still', href: href('clock') },
@@ -62,31 +64,55 @@ function Troubles({ data }) {
       : html`<div class="card soft">Nothing: every node runs, no fault is set, and no group lacks anything.</div>`}<//>`;
 }
 
-const NOTHING = { stopped: [], behind: [], left: [] };
+const NOTHING = { stopped: [], behind: [], left: [], hanging: [], nodes: { down: [], leaderless: [] } };
+
+/** ` (orders-0, orders-1 …)` */
+const named = (names) => (names.length ? ` (${names.slice(0, 4).join(', ')}${names.length > 4 ? ' …' : ''})` : '');
+
+/** The groups that are behind and have not come nearer for a while: every group that works is behind for moments. */
+function settled(since, groups) {
+  const now = performance.now();
+  const late = new Map(groups.filter((group) => group.lag > 0).map((group) => [group.group, group.lag]));
+  for (const name of since.keys()) if (!late.has(name)) since.delete(name);
+  for (const [name, lag] of late) {
+    const before = since.get(name);
+    since.set(name, before && lag >= before.lag ? { at: before.at, lag } : { at: now, lag });
+  }
+  return new Set([...since].filter(([, each]) => now - each.at >= SETTLED_MS).map(([name]) => name));
+}
 
 /** Groups whose members get nothing, by what the broker sees of it; those that are behind; those that nobody reads for. */
 function useFindings() {
   const version = useVersion(['groups', 'topics', 'nodes', 'faults', 'transactions'], 2000);
   const [found, setFound] = useState(NOTHING);
+  const lateSince = useRef(new Map()).current;
   useEffect(() => {
     let ended = false;
+    let timer = null;
     const look = async () => {
-      const { groups } = await get('/v1/groups', { details: true, limit: 100 });
-      const late = groups.filter((group) => group.lag > 0 || !['Stable', 'Empty'].includes(group.state))
-        .sort((one, other) => (other.lag ?? 0) - (one.lag ?? 0));
+      const [{ groups }, { hanging }, { nodes, leaderless }] = await Promise.all([get('/v1/groups', { details: true, limit: 100 }), get('/v1/hanging-transactions'), get('/v1/nodes')]);
+      const late = groups.filter((group) => group.lag > 0 || group.worst === 'stop' || !['Stable', 'Empty'].includes(group.state))
+        .sort((one, other) => (other.worst === 'stop') - (one.worst === 'stop') || (other.lag ?? 0) - (one.lag ?? 0));
       const there = late.filter((group) => group.members > 0).slice(0, MOST_ASKED);
       const answers = await Promise.all(there.map((group) => get(`/v1/groups/${encodeURIComponent(group.group)}/findings`).catch(() => ({ findings: [] }))));
       if (ended) return;
       const told = there.map((group, index) => ({ group, stop: answers[index].findings.find((each) => each.level === 'stop') }));
+      const stays = settled(lateSince, groups);
+      if (lateSince.size > stays.size) timer = setTimeout(look, SETTLED_MS);
       const item = (group, tone, text) => ({ tone, group: group.group, text, href: href('groups', group.group) });
       setFound({
         stopped: told.filter((each) => each.stop).map((each) => item(each.group, 'bad', each.stop.sentence)),
-        behind: told.filter((each) => !each.stop && each.group.lag > 0).map((each) => item(each.group, 'info', `is ${many(each.group.lag, 'record')} behind`)),
+        behind: told.filter((each) => !each.stop && stays.has(each.group.group)).map((each) => item(each.group, 'info', `is ${many(each.group.lag, 'record')} behind`)),
         left: late.filter((group) => group.members === 0),
+        hanging,
+        nodes: { down: nodes.filter((node) => !node.running).map((node) => node.node), leaderless },
       });
     };
     look().catch(() => { if (!ended) setFound(NOTHING); });
-    return () => { ended = true; };
+    return () => {
+      ended = true;
+      clearTimeout(timer);
+    };
   }, [version]);
   return found;
 }
@@ -96,11 +122,11 @@ function useFindings() {
 function Next() {
   const forecast = useData('/v1/clock/forecast', { within: '8d', limit: 6, kind: ['offsets', 'transactional_id', 'records'] }, { subjects: ['groups', 'clock', 'topics'], quiet: true, least: 2000 });
   return html`<${Section} title="Expires next" note="within eight days of broker time" actions=${html`<a href=${href('clock')}>Forecast</a>`}>
-    <${Loaded} of=${forecast}>${({ due, total, now_ms: now }) => (due.length ? html`<ul class="list card">${due.map((each) => html`<li><a class="list-item"
+    <${Loaded} of=${forecast}>${({ due, total, now_ms: now, offsets_retention_minutes: minutes }) => (due.length ? html`<ul class="list card">${due.map((each) => html`<li><a class="list-item"
         href=${each.group ? href('groups', each.group) : href('clock')}><span class="list-when num" title=${each.at}>${fromNow(each.at_ms, now)}</span>
         <span class="list-text"><${Name}>${each.what}<//><span class="list-why">${each.why}</span></span></a></li>`)}
         ${total > due.length ? html`<li class="list-more faint">and ${number(total - due.length)} more</li>` : null}</ul>`
-      : html`<div class="card soft">Nothing. Offsets of a group go seven days after its last member has left, unless the broker is configured otherwise.</div>`)}<//><//>`;
+      : html`<div class="card soft">Nothing. ${minutes < 0 ? 'Offsets are kept for ever here' : `Offsets of a group go ${spanText(minutes * 60_000)} after its last member has left`} (offsets.retention.minutes is ${number(minutes)}).</div>`)}<//><//>`;
 }
 
 const TYPES = { classic: 'classic', consumer: 'consumer', share: 'share', streams: 'streams' };
@@ -131,8 +157,8 @@ function Latest() {
 
 function answer(row) {
   if (row.kind !== 'request') return '';
-  if (row.outcome === 'pending') return html`<${Badge} tone="info">waits<//>`;
-  if (row.outcome !== 'reply') return html`<${Badge} tone=${row.outcome === 'no_reply' ? 'quiet' : 'bad'}>${row.outcome.replace('_', ' ')}<//>`;
+  if (row.outcome === 'pending') return html`<${Badge} tone="info">pending<//>`;
+  if (row.outcome !== 'reply') return html`<${Badge} tone=${row.outcome === 'no_reply' || isGone(row) ? 'quiet' : 'bad'}>${outcomeText(row)}<//>`;
   const errors = (row.errors ?? []).filter((each) => each.code !== 0);
   if (errors.length) return html`<span class="bad">${errors[0].name}</span>`;
   return html`<span class="faint">${row.fault ? 'after a fault' : 'ok'}</span>`;

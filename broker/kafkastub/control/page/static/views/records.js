@@ -42,13 +42,13 @@ export function Records({ topic, query }) {
     </div>`;
 }
 
-const COLUMNS = (withPartition) => [
+const COLUMNS = (withPartition, sought = '') => [
   ...(withPartition ? [{ key: 'partition', title: 'Partition', width: '62px' }] : []),
   { key: 'offset', title: 'Offset', width: '76px', render: (row) => number(row.offset) },
   { key: 'timestamp', title: 'Time (UTC)', width: '150px', narrow: false, render: (row) => (row.gap ? '' : html`<time title=${row.timestamp}>${momentText(row.timestamp_ms)}</time>`) },
-  { key: 'key', title: 'Key', width: 'minmax(60px, 1fr)', render: (row) => (row.gap ? '' : preview(row.key, row.key_size)) },
+  { key: 'key', title: 'Key', width: 'minmax(60px, 1fr)', render: (row) => (row.gap ? '' : preview(row.key, row.key_size, sought)) },
   { key: 'value', title: 'Value', width: 'minmax(100px, 4fr)', render: (row) => (row.gap
-    ? html`<span class="faint">no record: a transaction's marker, or compacted away</span>` : preview(row.value, row.value_size)) },
+    ? html`<span class="faint">no record: a transaction's marker, or compacted away</span>` : preview(row.value, row.value_size, sought)) },
   { key: 'headers', title: 'Headers', width: '68px', align: 'end', narrow: false, render: (row) => (row.gap || !row.headers.length ? '' : number(row.headers.length)) },
   { key: 'size', title: 'Size', width: '70px', align: 'end', narrow: false, render: (row) => (row.gap ? '' : bytesText(Math.max(0, row.key_size) + Math.max(0, row.value_size))) },
 ];
@@ -190,7 +190,7 @@ function Found({ topic, partition, text, query }) {
       rowKey=${(row) => `${row.partition}-${row.offset}`} rowTone=${tone} selected=${(row) => `${row.partition}-${row.offset}` === query.at}
       onOpen=${(row) => row && setQuery({ at: `${row.partition}-${row.offset}` })}
       empty=${state.done ? html`<${Empty} title="Nothing has this in it">Keys, values and headers were looked through, as bytes; compressed content within them is not seen.<//>` : ''}
-      columns=${COLUMNS(partition === 'all')} />`;
+      columns=${COLUMNS(partition === 'all', text)} />`;
 }
 
 // -- one record --------------------------------------------------------------------------------------------------------
@@ -207,13 +207,13 @@ function Detail({ topic, partition, offset, query }) {
     <div class="detail-body"><${Loaded} of=${page}>${({ records: [record] }) => (
       record === undefined || record.offset !== offset
         ? html`<${Empty} title="There is no record at this offset">A transaction's marker stands here, or it was compacted away or deleted, or it is not written yet.<//>`
-        : html`<${Whole} topic=${topic} record=${record} />`)}<//></div>
+        : html`<${Whole} topic=${topic} record=${record} sought=${query.search ?? ''} />`)}<//></div>
   </aside>`;
 }
 
 const TRANSACTION = { committed: 'good', aborted: 'bad', open: 'warn' };
 
-function Whole({ topic, record }) {
+function Whole({ topic, record, sought }) {
   const raw = (part) => `/v1/topics/${encodeURIComponent(topic.name)}/partitions/${record.partition}/records/${record.offset}/${part}`;
   const file = (part) => (record[part] === null ? null : html`<${Button} tone="small" label=${`Download the ${part}`}
     onClick=${() => download(raw(part), `${topic.name}-${record.partition}-${record.offset}.${part}`)}>Download<//>`);
@@ -223,11 +223,11 @@ function Whole({ topic, record }) {
       record.producer_id >= 0 && ['Producer', html`${record.producer_id} <span class="faint">epoch ${record.producer_epoch}</span>`],
       record.transaction && ['Transaction', html`<${Badge} tone=${TRANSACTION[record.transaction]}>${record.transaction}<//>`],
     ]} />
-    <${Content} title="Key" told=${record.key} size=${record.key_size} actions=${file('key')} more=${avro(topic, record, 'key')} />
-    <${Content} title="Value" told=${record.value} size=${record.value_size} actions=${file('value')} more=${avro(topic, record, 'value')} />
+    <${Content} title="Key" told=${record.key} size=${record.key_size} actions=${file('key')} sought=${sought} more=${avro(topic, record, 'key')} />
+    <${Content} title="Value" told=${record.value} size=${record.value_size} actions=${file('value')} sought=${sought} more=${avro(topic, record, 'value')} />
     <div class="stack"><div class="section-head"><h3>Headers</h3><span class="faint">${number(record.headers.length)}</span></div>
       ${record.headers.length ? html`<div class="table-frame" tabindex="0" role="group" aria-label="Headers"><table><thead><tr><th scope="col">Name</th><th scope="col">Value</th></tr></thead>
-        <tbody>${record.headers.map(([name, value]) => html`<tr><td class="mono"><${Name}>${name}<//></td><td class="header-value">${preview(value)}</td></tr>`)}</tbody></table></div>` : null}
+        <tbody>${record.headers.map(([name, value]) => html`<tr><td class="mono"><${Name}>${name}<//></td><td class="header-value">${preview(value, null, sought)}</td></tr>`)}</tbody></table></div>` : null}
     </div>`;
 }
 

@@ -102,6 +102,11 @@ function Hanging({ query }) {
   const found = useData('/v1/hanging-transactions', {}, { subjects: SUBJECTS });
   const form = useForm({ topic: query.topic ?? '', partition: '0' });
   const end = (row) => async () => {
+    const sure = await confirm({
+      title: `Abort the transaction in ${row.topic}-${row.partition}?`, yes: 'Abort', tone: 'danger',
+      text: 'Readers of committed records never see its records. Its producer is not told.',
+    });
+    if (!sure) return;
     await post('/v1/hanging-transactions/abort', { topic: row.topic, partition: row.partition, start_offset: row.start_offset });
     await found.reload();
     toast('It is aborted');

@@ -3,7 +3,7 @@ import { post } from '../../api.js';
 import { html, useState } from '../../lib.js';
 import { useData } from '../../parts/data.js';
 import { Form, Input, Select, useForm } from '../../parts/forms.js';
-import { Button, ErrorNote, Section, toast } from '../../parts/ui.js';
+import { Button, ErrorNote, Section, confirm, toast } from '../../parts/ui.js';
 
 const ACTIONS = [
   ['error', 'Answer with an error'],
@@ -33,11 +33,12 @@ export function NewFault({ query, reload }) {
   const rule = ruleOf(values);
   const add = async () => {
     setError(null);
+    if (!await meant(values, rule)) return;
     try {
       const { id } = await post('/v1/faults', rule);
       await reload();
       toast(`Fault ${id} is there`);
-      form.set({ name: '' });
+      form.set(EMPTY);
     } catch (failed) {
       setError(failed);
     }
@@ -73,6 +74,15 @@ export function NewFault({ query, reload }) {
     <${ErrorNote} error=${error} />
     <div class="row"><${Button} type="submit" tone="primary">Add fault<//></div>
   <//></div><//>`;
+}
+
+/** An error for every API stops clients altogether, and many of them end by it: that is asked first. */
+async function meant(values, rule) {
+  if (values.action !== 'error' || values.api) return true;
+  return confirm({
+    title: `Answer every API with ${rule.error}?`, yes: 'Add fault', tone: 'danger',
+    text: 'No API is chosen: Metadata, heartbeats and everything else that fits gets this error, and most clients take it for the end.',
+  });
 }
 
 /** The rule that the form says, as the route takes it. What is no number is sent as it is: the refusal says why. */

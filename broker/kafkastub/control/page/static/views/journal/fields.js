@@ -47,7 +47,7 @@ export function Fields({ label, fields, chosen, choose }) {
   return html`<div class="fields" role="tree" aria-label=${label} tabindex="0" ref=${tree} onKeyDown=${onKeyDown} aria-activedescendant=${lines.length ? `${id}${lines[here].path}` : undefined}>
     ${lines.map((line, index) => html`<div key=${line.path} id=${`${id}${line.path}`} role="treeitem" aria-level=${line.level + 1} aria-expanded=${line.has ? String(line.open) : undefined}
       aria-selected=${String(isChosen(line))} class=${cx('field-line', index === here && 'active')} style=${{ paddingLeft: `${4 + 12 * Math.min(line.level, 12)}px` }}
-      title=${`${line.field.type}, bytes ${line.field.start} to ${line.field.end}`}
+      title=${`${line.field.type}, bytes ${line.field.start} to ${Math.max(line.field.start, line.field.end - 1)}`}
       onClick=${() => {
         setAt(index);
         if (line.has) fold(line, !line.open);
@@ -57,6 +57,9 @@ export function Fields({ label, fields, chosen, choose }) {
       <span class="field-value">${valueText(line.field)}</span></div>`)}
   </div>`;
 }
+
+/** The field at a path, `/0/2`. */
+export const fieldAt = (fields, path) => path.split('/').slice(1).reduce((found, index) => (found.fields ?? [])[index] ?? found, { fields });
 
 const span = ({ field, path }) => ({ start: field.start, end: field.end, path, from: 'fields' });
 

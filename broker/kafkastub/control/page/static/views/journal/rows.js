@@ -2,7 +2,9 @@
 
 const AT_ONCE = 200;
 const MOST_KEPT = 20_000; // rows that fit, of a journal that is looked through
-const MOST_NEW = 2000; // entries that are looked through for what is new
+const MOST_NEW = 2000; // entries that are looked through for what is new, and for what waits
+const MOST_OPEN = 40; // entries without an answer that are asked for again
+const OF_ANSWERS = ['outcome', 'error', 'fault']; // an entry without an answer may come to fit these
 
 /** All entries: the place of one follows from its sequence number. */
 export class Whole {
@@ -39,6 +41,7 @@ export class Filtered {
     this.rows = [];
     this.before = null; // where to go on
     this.total = 0; // all below it were looked at
+    this.open = new Set(); // those that had no answer then
     this.ended = false;
     this.going = null;
   }
@@ -53,23 +56,41 @@ export class Filtered {
   }
 
   async older() {
+    const first = this.before === null;
+    if (first) await this.look();
     const page = await this.get('/v1/journal', { ...this.wanted, limit: AT_ONCE, before: this.before });
-    if (this.before === null) this.total = page.total;
     this.rows.push(...page.entries.reverse());
     this.before = page.entries.at(-1)?.sequence ?? 0;
     this.ended = page.entries.length < AT_ONCE || this.rows.length >= MOST_KEPT;
   }
 
-  /** Put in front what has come since. */
+  /** Which have no answer yet, of those that may fit once they have one. */
+  async look() {
+    const waiting = { ...this.wanted, outcome: 'pending', limit: MOST_OPEN };
+    OF_ANSWERS.slice(1).forEach((name) => delete waiting[name]);
+    const { total } = await this.get('/v1/journal', { limit: 1 });
+    const { entries } = await this.get('/v1/journal', { ...waiting, since: Math.max(0, total - MOST_NEW), before: total });
+    this.open = new Set(entries.map((each) => each.sequence));
+    this.total = total; // what comes from here on is asked for next time
+  }
+
+  /** Put in front what has come since, and in its place what has been answered since. */
   async renew() {
     if (this.before === null || this.going) return;
     const since = this.total;
+    const shown = this.rows.filter((row) => row.outcome === 'pending').slice(0, MOST_OPEN).map((row) => row.sequence);
+    const open = [...new Set([...this.open, ...shown])];
+    await this.look();
     const page = await this.get('/v1/journal', { ...this.wanted, limit: AT_ONCE, since });
     if (page.total - since > MOST_NEW || page.entries.length === AT_ONCE || page.total < since) {
       this.forget();
       return;
     }
-    this.total = page.total;
-    this.rows.unshift(...page.entries.reverse());
+    const answered = open.filter((sequence) => !this.open.has(sequence) && sequence < page.total);
+    const pages = await Promise.all(answered.map((sequence) => this.get('/v1/journal', { ...this.wanted, limit: 1, since: sequence, before: sequence + 1 })));
+    const fresh = [...page.entries, ...pages.flatMap((each) => each.entries)];
+    const gone = new Set([...answered, ...fresh.map((each) => each.sequence)]);
+    const there = new Map(fresh.map((each) => [each.sequence, each]));
+    this.rows = [...this.rows.filter((row) => !gone.has(row.sequence)), ...there.values()].sort((one, other) => other.sequence - one.sequence);
   }
 }
