@@ -57,7 +57,7 @@ def test_a_failure_in_java_is_one_sentence_with_its_cause(tmp_path: Path) -> Non
     assert said.startswith(f"kafkastub-pipeline: the run failed: file://{raw}/1.parquet: "), said
     assert said.count("\n") == 1
     assert "An error occurred" not in said
-    assert _tables(out) == []
+    assert not out.exists() or _tables(out) == []
 
 
 def test_ctrl_c_ends_a_run_with_a_sentence(tmp_path: Path) -> None:

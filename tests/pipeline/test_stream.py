@@ -53,7 +53,7 @@ def test_ctrl_c_stops_it_and_it_goes_on_later(spark: SparkSession, tmp_path: Pat
         servers = on.stub.bootstrap_servers
         with streaming(servers, out, checkpoint, tmp_path / "said") as process:
             os.killpg(process.pid, signal.SIGINT)
-            assert process.wait(SECONDS) == 0
+            assert process.wait(SECONDS) == 0, (tmp_path / "said").read_text()
         assert (tmp_path / "said").read_text() == ""
         on.play(steps(6, 10, 40))
         stream(spark, servers, out=str(out), checkpoint=str(checkpoint), available_now=True)

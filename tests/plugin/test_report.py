@@ -61,7 +61,7 @@ EVIL = "</td><img src=x onerror=alert(1)><script>"
 
 @pytest.mark.parametrize("name", [EVIL])
 def test_it(kafka_stub, kafka_faults, name):
-    kafka_faults.add(api="OffsetCommit", error="NOT_COORDINATOR", times=1, name=name)
+    kafka_faults.add(api="OffsetCommit", error="COORDINATOR_LOAD_IN_PROGRESS", times=1, name=name)
     kafka_stub.create_topic("orders")
     kafka_stub.produce("orders", name, key=name, headers=[(name, name.encode())])
     settings = {"bootstrap.servers": kafka_stub.bootstrap_servers, "client.id": name}

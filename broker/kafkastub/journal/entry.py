@@ -209,8 +209,9 @@ class Entry:
     @property
     def response_version(self) -> int:
         """The answer's version. Of ApiVersions in a version that nobody knows, the answer is in version 0."""
-        last = response_class(self.api_key).VERSIONS[1]
-        return 0 if self.api_key == ApiKey.API_VERSIONS and self.api_version > last else self.api_version
+        if self.api_key != ApiKey.API_VERSIONS:
+            return self.api_version
+        return 0 if self.api_version > response_class(self.api_key).VERSIONS[1] else self.api_version
 
     @cached_property
     def _mentioned(self) -> Mentioned:
