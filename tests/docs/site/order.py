@@ -18,8 +18,8 @@ ORDER: Final[dict[str, Section]] = {
         "clients.md", "transactions.md", "limits.md",
     ],
     "Operate groups": [
-        "consumer-groups.md", "share-groups.md", "streams-groups.md", "cli.md", "pipeline.md", "security.md",
-        "quotas.md",
+        "consumer-groups.md", "share-groups.md", "streams-groups.md", "cli.md", "pipeline.md", "spark.md",
+        "security.md", "quotas.md",
     ],
     "Reference": [
         "reference/stub.md", "reference/parts.md", "reference/views.md", "reference/errors.md", "reference/http.md",
