@@ -108,9 +108,12 @@ export function VirtualTable({
   useWaiting(chunks.total === null && !chunks.error);
   const place = placed(total, rowHeight, view);
 
+  const look = () => {
+    const box = scroller.current;
+    if (box) setView({ top: box.scrollTop, height: box.clientHeight - rowHeight, width: box.clientWidth });
+  };
   useLayoutEffect(() => {
     const box = scroller.current;
-    const look = () => setView({ top: box.scrollTop, height: box.clientHeight - rowHeight, width: box.clientWidth });
     const observer = new ResizeObserver(look);
     observer.observe(box);
     look();
@@ -143,10 +146,7 @@ export function VirtualTable({
 
   const onScroll = () => {
     cancelAnimationFrame(state.frame);
-    state.frame = requestAnimationFrame(() => {
-      const box = scroller.current;
-      if (box) setView({ top: box.scrollTop, height: box.clientHeight - rowHeight, width: box.clientWidth });
-    });
+    state.frame = requestAnimationFrame(look);
   };
   const bring = (index) => {
     const box = scroller.current;
@@ -155,6 +155,7 @@ export function VirtualTable({
     if (to < place.exact || to >= place.exact + Math.floor(view.height / rowHeight)) {
       const above = to < place.exact ? to : to - Math.floor(view.height / rowHeight) + 1;
       box.scrollTop = topOf(above, total, rowHeight, view.height);
+      look(); // the next key may come before the next frame
     }
   };
   const open = (row, index) => {
