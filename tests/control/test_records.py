@@ -49,6 +49,14 @@ def test_what_is_written_is_read_and_known_to_python(stub: KafkaStub, http: Http
     )
 
 
+def test_without_a_key_every_partition_has_its_turn(stub: KafkaStub, http: Http):
+    stub.create_topic("turns", 3)
+    asked = [[{"value": "a"}], [{"value": "b"}, {"value": "c"}], [{"value": "d"}]]
+    written = [http.good("POST", "/v1/topics/turns/records", {"records": records})["records"] for records in asked]
+    places = [one["partition"] for records in written for one in records]
+    assert [(one - places[0]) % 3 for one in places] == [0, 1, 2, 0]
+
+
 def test_a_partition_is_read_page_by_page(stub: KafkaStub, http: Http):
     stub.create_topic("pages")
     producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "compression.type": "lz4"})

@@ -250,8 +250,19 @@ def test_timestamps_are_measured_on_the_wall_clock_wherever_broker_time_is():
     desk.topic()
     desk.broker_ms = START_MS - 30 * 24 * HOUR
     desk.fill(batch())
-    desk.broker_ms = START_MS + 30 * 24 * HOUR
     assert desk.produce(batch(timestamp=START_MS + 2 * HOUR)).error_code == ErrorCode.INVALID_TIMESTAMP
+
+
+@pytest.mark.behaviour("PR-32")
+@pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP])
+def test_what_was_stamped_with_a_moved_broker_time_is_taken(codec: int):
+    desk = Desk(wall_ms=lambda: START_MS)
+    desk.topic()
+    desk.broker_ms = START_MS + 30 * 24 * HOUR
+    desk.fill(batch(timestamp=desk.broker_ms, compression=codec))
+    answer = desk.produce(batch(timestamp=desk.broker_ms + 2 * HOUR, compression=codec))
+    assert answer.error_code == ErrorCode.INVALID_TIMESTAMP
+    assert f", {START_MS + HOUR}]" in answer.record_errors[0].batch_index_error_message  # as by the wall clock
 
 
 @pytest.mark.behaviour("PR-13")

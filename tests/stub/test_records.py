@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -151,13 +152,32 @@ def test_a_group_that_is_behind_is_told_by_how_much(stub: KafkaStub) -> None:
     stub.produce("orders", "v", partition=1)
     with pytest.raises(GroupTimeout, match="has committed nothing of orders-1"):
         stub.offsets.wait_lag("g", "orders", timeout=0)
+    stub.offsets.wait_lag("g", at_most=1, timeout=0)
+    stub.commit("g", {("orders", 0): 0})
+    with pytest.raises(GroupTimeout, match="has committed nothing of orders-1"):
+        stub.offsets.wait_lag("g", at_most=1, timeout=0)
+
+
+@pytest.mark.parametrize("days", [8, -8])
+def test_records_are_written_at_any_time_that_the_clock_is_set_to(stub: KafkaStub, days: int) -> None:
+    stub.create_topic("bounded", configs={"message.timestamp.before.max.ms": "3600000"})
+    stub.clock.set(stub.clock.now() + timedelta(days=days))
+    produced = stub.produce("bounded", "now")
+    # who reads it and writes with its timestamp, as Kafka Streams does, may
+    producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "linger.ms": 0})
+    producer.produce("bounded", "passed on", timestamp=produced.timestamp)
+    producer.produce("bounded", "stamped by the client's clock")
+    assert producer.flush(SECONDS) == 0
+    assert len(stub.records("bounded")) == 3
+    with pytest.raises(TopicError, match="timestamp"):
+        stub.produce("bounded", "far from both", timestamp=produced.timestamp + 2 * 8 * 24 * 3_600_000)
 
 
 @pytest.mark.parametrize(
     ("ask", "refused"),
     [
         (lambda stub: stub.produce("nope", "v"), KeyError),
-        (lambda stub: stub.produce("one", "v", partition=7), KeyError),
+        (lambda stub: stub.produce("bounded", "v", partition=7), KeyError),
         (lambda stub: stub.produce("one", 5), TypeError),
         (lambda stub: stub.produce("one", "v" * 2_000_000), TopicError),
         (lambda stub: stub.produce("__consumer_offsets", "v"), (TopicError, KeyError)),

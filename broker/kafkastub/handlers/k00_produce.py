@@ -18,6 +18,8 @@ PR-11  A base offset other than 0, counts that disagree, control batches, produc
 PR-12  Keyless records on a compacted topic: INVALID_RECORD naming each record (version 8).    KIP-467
 PR-13  Timestamps out of message.timestamp.before/after.max.ms, measured on the wall clock, and LogAppendTime set by a
        client on such a topic: INVALID_TIMESTAMP naming each record.    KIP-467, KIP-937
+PR-32  Where broker time was moved, the bounds go from the earlier of both clocks to the later one: who reads what was
+       stamped with broker time writes with that timestamp, as Kafka Streams does. Kafka has one clock.
 PR-14  message.timestamp.type=LogAppendTime: the broker's time in batch and answer.    KIP-32
 PR-15  CreateTime: a max timestamp that is not its records' is put right (and the CRC with it).    LogValidator
 PR-16  Compressed batches pass untouched, any codec. They are unpacked only for a compacted topic, for timestamps that
@@ -258,11 +260,11 @@ def _append(
         state, partition = ctx.state, topic.partitions[one.partition]
         if request.acks == -1 and len(partition.isr) < len(partition.replicas):
             check_in_sync(state.config, topic, partition)
-        appended = log.append(
+        appended = state.logs.append(
+            log,
             one.records,
             leader_epoch=topic.partitions[one.partition].leader_epoch,
             now_ms=ctx.broker_ms,
-            bounds_ms=None if state.logs.wall_ms is None else state.logs.wall_ms(),
             unpacking=unpacking,
         )
     except AppendError as refused:

@@ -32,23 +32,25 @@ def is_share_group(state: BrokerState, group: str) -> bool:
 def behind(state: BrokerState, group: str, topic: str | None, at_most: int) -> str | None:
     """What a group has still to do until its lag is at most so much, in words; None where that is nothing.
 
-    Of all topics, those count that it has committed anything of; of one `topic`, every partition that has records.
+    Every partition counts that has records: of `topic`, or of all topics that it has committed anything of.
     """
     lags = lag_of(state, group)
     if lags is None:
         return "does not exist"
     if is_share_group(state, group):
         return "is a share group, which commits nothing: wait for it as for a share group"
+    if topic is not None and state.cluster.topic(topic) is None:
+        return f"has committed nothing of topic {topic!r}, which does not exist"
     known = {place: lag for place, lag in lags.items() if topic in (None, place[0])}
-    if topic is not None:
-        found = state.cluster.topic(topic)
+    for name in sorted({name for name, _ in known}) if topic is None else (topic,):
+        found = state.cluster.topic(name)
         if found is None:
-            return f"has committed nothing of topic {topic!r}, which does not exist"
+            continue
         for partition in found.partitions:
             log = state.logs.log(found.topic_id, partition.index)
             has_records = log is not None and log.high_watermark > log.log_start_offset
-            if has_records and (topic, partition.index) not in known:
-                return f"has committed nothing of {topic}-{partition.index}"
+            if has_records and (name, partition.index) not in known:
+                return f"has committed nothing of {name}-{partition.index}"
     if not known:
         return "has committed nothing"
     left = {place: lag for place, lag in known.items() if lag > at_most}

@@ -11,6 +11,7 @@ from kafkastub.state.partitions import log_of
 from kafkastub.storage import AbortedTransaction
 from kafkastub.storage.segment import StoredBatch
 from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.murmur2 import partition_of_key
 from kafkawire.records import NewRecord, Record, build_batch
 
 COMMITTED, ABORTED, OPEN = "committed", "aborted", "open"
@@ -68,6 +69,12 @@ def partition_named(state: BrokerState, name: str, index: int) -> Topic:
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"topic {name!r} has partitions 0 to {count - 1}, not {index}"
         )
     return topic
+
+
+def chosen_partition(topic: Topic, key: bytes | None, turns: Iterator[int]) -> int:
+    """Where a record goes: by its key, as Kafka's producers do it; without one the next of `turns` decides."""
+    count = len(topic.partitions)
+    return next(turns) % count if key is None else partition_of_key(key, count)
 
 
 def stretch(
@@ -137,12 +144,11 @@ def write(state: BrokerState, name: str, index: int, records: Iterable[NewRecord
     if partition.leader < 0:
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"no node leads {name}-{index}")
     state.check_writable()
-    wall_ms = state.logs.wall_ms
-    appended = log_of(state, topic, index).append(
+    appended = state.logs.append(
+        log_of(state, topic, index),
         build_batch(list(records)),
         leader_epoch=partition.leader_epoch,
         now_ms=broker_ms,
-        bounds_ms=None if wall_ms is None else wall_ms(),
     )
     state.fetch_purgatory.appended(topic.topic_id, index)
     return appended.first_offset, appended.log_append_time_ms

@@ -141,19 +141,20 @@ class PartitionLog:
         now_ms: int,
         bounds_ms: int | None = None,
         unpacking: Unpacking | None = None,
+        settings: LogSettings | None = None,
     ) -> Appended:
         """Append a client's one batch. AppendError where a leader would refuse it.
 
         `now_ms` is broker time: what LogAppendTime writes, and the age of the batch. `bounds_ms` is what the
         bounds on timestamps are measured from, `now_ms` unless given. The bytes are kept, not copied, unless
-        they are few. `unpacking` is what is left for the request, and is used up.
+        they are few. `unpacking` is what is left for the request, and is used up. `settings`: other than the log's.
         """
         bounds = now_ms if bounds_ms is None else bounds_ms
-        if isinstance(records, bytes):
+        if settings is None and isinstance(records, bytes):
             first = self.append_ordinary(records, 0, len(records), leader_epoch, now_ms, bounds)
             if first is not None:
                 return Appended(first, self.log_end_offset - 1, NO_TIMESTAMP, self.log_start_offset)
-        settings = self.settings
+        settings = settings or self.settings
         header, payload = analyze(records, settings, self.name)
         header, payload, max_timestamp = validate(header, payload, settings, self.name, bounds, unpacking)
         if header.size > settings.segment_bytes:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from .log import PartitionLog
+from kafkawire.errors import ErrorCode
+
+from .errors import AppendError
+from .log import Appended, PartitionLog
 from .producer_ids import ProducerIds
 from .settings import LogSettings
 from .upkeep import Upkeep
+from .validation import Unpacking
 
 
 class LogManager:
@@ -16,8 +21,7 @@ class LogManager:
 
     Attributes:
         producer_ids: where producers get their ids.
-        wall_ms: the wall clock in unix milliseconds, which bounds on record timestamps are measured from;
-        None takes
+        wall_ms: the wall clock in unix milliseconds, which bounds on record timestamps are measured from; None takes
             the broker's time (which a test may have moved far from any client's clock).
         mark_dirty: called where `perishable` may have become true.
     """
@@ -40,6 +44,36 @@ class LogManager:
         """All logs' start offsets together, and their end offsets: another one where anything came or went."""
         logs = [log for of_topic in self._logs.values() for log in of_topic.values()]
         return sum(log.log_start_offset for log in logs), sum(log.log_end_offset for log in logs)
+
+    def append(
+        self,
+        log: PartitionLog,
+        records: bytes | memoryview,
+        *,
+        leader_epoch: int,
+        now_ms: int,
+        unpacking: Unpacking | None = None,
+    ) -> Appended:
+        """As `PartitionLog.append`, with the bounds on timestamps measured from the wall clock; what they refuse, from
+        broker time too, where somebody has moved that.
+
+        Clients stamp with the wall clock. But who passes on what was stamped with broker time is as right:
+        `KafkaStub.produce` stamps so, and Kafka Streams takes its input's timestamps.
+        """
+        wall_ms = None if self.wall_ms is None else self.wall_ms()
+        append = partial(
+            log.append, records, leader_epoch=leader_epoch, now_ms=now_ms, bounds_ms=wall_ms, unpacking=unpacking
+        )
+        try:
+            return append()
+        except AppendError as error:
+            if wall_ms is None or error.code != ErrorCode.INVALID_TIMESTAMP:
+                raise
+            refused = error
+        try:
+            return append(settings=log.settings.with_wider_bounds(now_ms - wall_ms))
+        except AppendError:
+            raise refused from None
 
     def log(self, topic_id: bytes, partition: int) -> PartitionLog | None:
         of_topic = self._logs.get(topic_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from kafkawire.records import Compression
@@ -49,6 +49,14 @@ class LogSettings:
     def perishable(self) -> bool:
         """Whether time or size may take anything from the log."""
         return self.compact or (self.delete and (self.retention_ms >= 0 or self.retention_bytes >= 0))
+
+    def with_wider_bounds(self, ahead_ms: int) -> LogSettings:
+        """With bounds on timestamps that hold as well if they are measured from so much later (or earlier)."""
+        return replace(
+            self,
+            timestamp_before_max_ms=self.timestamp_before_max_ms + max(-ahead_ms, 0),
+            timestamp_after_max_ms=self.timestamp_after_max_ms + max(ahead_ms, 0),
+        )
 
     @classmethod
     def from_topic(cls, values: Mapping[str, Any]) -> Self:

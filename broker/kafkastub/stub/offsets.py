@@ -49,8 +49,8 @@ class StubOffsets:
     def wait_lag(self, group: str, topic: str | None = None, *, at_most: int = 0, timeout: float = 5) -> None:
         """Wait until a group has committed all but `at_most` records of every partition, of all topics or of one.
 
-        Of all topics, those count that it has committed anything of. Raises GroupTimeout after `timeout` seconds,
-        TypeError.
+        Of all topics, those count that it has committed anything of, with all their partitions that have records.
+        Raises GroupTimeout after `timeout` seconds, TypeError.
         """
         if not isinstance(at_most, int) or isinstance(at_most, bool) or at_most < 0:
             raise TypeError(f"at_most={at_most!r} is refused: a number from 0 on is wanted")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -45,8 +46,8 @@ class StubRecords:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._next = 0
-        """Where the next record without a key goes."""
+        self._turns = itertools.count()
+        """For records without a key."""
 
     def produce(
         self,
@@ -80,25 +81,16 @@ class StubRecords:
 
             now = broker.clock.broker_ms()
             stamp = now if timestamp is None else timestamp
-            index = self._partition(broker, topic, record_key) if partition is None else partition
+            index = partition
+            if index is None:
+                index = records.chosen_partition(
+                    records.partition_named(broker.state, topic, 0), record_key, self._turns
+                )
             record = NewRecord(record_key, record_value, stamp, pairs)
             offset, append_ms = records.write(broker.state, topic, index, [record], now)
             return Produced(topic, index, offset, stamp if append_ms < 0 else append_ms)
 
         return self._refusing(write)
-
-    def _partition(self, broker: Broker, name: str, key: bytes | None) -> int:
-        """By its key, as Kafka's producers do; without one, each in its turn."""
-        from kafkawire.murmur2 import partition_of_key
-
-        topic = broker.state.cluster.topic(name)
-        if topic is None:
-            return 0  # is refused
-        count = len(topic.partitions)
-        if key is not None:
-            return partition_of_key(key, count)
-        self._next += 1
-        return (self._next - 1) % count
 
     def __call__(
         self,

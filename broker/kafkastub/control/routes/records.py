@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import itertools
 import json
 from typing import Annotated, Any, Final, Literal
 
@@ -19,9 +20,8 @@ from kafkastub.control.threads import OneAtATime
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.state.deferred import Deferred, as_it_is
 from kafkastub.state.partitions import log_of
-from kafkastub.state.records import LogRecord, Stretch, decoded, partition_named, stretch, write
+from kafkastub.state.records import LogRecord, Stretch, chosen_partition, decoded, partition_named, stretch, write
 from kafkawire.errors import KafkaError
-from kafkawire.murmur2 import partition_of_key
 from kafkawire.records import NewRecord
 
 _MOST_BYTES: Final = 1 << 20
@@ -166,6 +166,8 @@ def routes(hosted: Hosted) -> APIRouter:
         except KafkaError as error:
             raise of_kafka(error, f"topic {name!r}") from None
 
+    turns = itertools.count()
+
     @router.post("/{name}/records", status_code=201, summary="Write records, without a client")
     async def produce(name: str, body: GivenRecords) -> Written:
         broker = hosted.running()
@@ -173,17 +175,15 @@ def routes(hosted: Hosted) -> APIRouter:
 
         def work() -> None:
             now = broker.clock.broker_ms()
-            count = len(partition_named(broker.state, name, 0).partitions)
-            for number, given in enumerate(body.records):
+            topic = partition_named(broker.state, name, 0)
+            for given in body.records:
                 record = NewRecord(
                     given.key,
                     given.value,
                     now if given.timestamp is None else given.timestamp,
                     tuple((header.encode(), content) for header, content in given.headers.items()),
                 )
-                index = given.partition
-                if index is None:
-                    index = number % count if record.key is None else partition_of_key(record.key, count)
+                index = chosen_partition(topic, record.key, turns) if given.partition is None else given.partition
                 written.append(Place(partition=index, offset=write(broker.state, name, index, [record], now)[0]))
 
         try:
