@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import pytest
-
 from kafkastub import KafkaStub
-from kafkastub.control import walks
-from kafkastub.state.transactions import views
 from tests.control.conftest import Http
 from tests.control.test_health_and_metrics import labels, scrape
 from tests.stub.test_transactions import producing
@@ -111,32 +106,6 @@ def test_hanging_transactions(http: Http) -> None:
     assert http.post("/v1/hanging-transactions/abort", named)[0] == 404
     status, said = http.post("/v1/hanging-transactions", {"topic": "nothing"})
     assert (status, said["error"]) == (404, "partition 0 of topic 'nothing' does not exist")
-
-
-def test_the_broker_has_its_turns_while_hanging_ones_are_looked_for(
-    stub: KafkaStub, http: Http, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The overview of the page asks for them every two seconds."""
-    stub.create_topic("many", partitions=200)
-    made = http.good("POST", "/v1/hanging-transactions", {"topic": "many", "partition": 100})
-    turns, looks = 0, []
-
-    def tick() -> None:
-        nonlocal turns
-        turns += 1
-        if len(looks) < 202:
-            asyncio.get_running_loop().call_soon(tick)
-
-    def looking(*place: Any) -> Any:
-        looks.append(turns)
-        return open_in(*place)
-
-    open_in = views._open_in
-    monkeypatch.setattr(views, "_open_in", looking)
-    monkeypatch.setattr(walks, "_BIT_SECONDS", 0.0)
-    stub._call(tick)
-    assert http.good("GET", "/v1/hanging-transactions") == {"hanging": [made]}
-    assert len(set(looks[:202])) == 202
 
 
 def test_the_coordinator_moves() -> None:
