@@ -14,13 +14,11 @@ from kafkastub.control.fetching import Asked, Found, last_fetches
 from kafkastub.control.finding import Finding, Level, Subject, awaited, many
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.obstacles import of_faults, of_those_who_left
-from kafkastub.control.problems import Problem
-from kafkastub.control.routes.of_groups import loaded
+from kafkastub.control.routes.of_groups import known, loaded
 from kafkastub.control.routes.shapes import example, iso
 from kafkastub.control.walks import Walks
 from kafkastub.coordinator import partition_for
 from kafkastub.metadata import CONSUMER_OFFSETS
-from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
@@ -71,8 +69,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("/{group:path}/findings", summary="Why members of the group get no records, as far as it can be seen")
     async def list_findings(group: str) -> FindingList:
-        if group not in loaded(hosted).coordinator.groups:
-            raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
+        known(hosted, group)
         found = await findings_of(hosted, walks, group)
         return FindingList(group=group, findings=[FindingInfo(**one._asdict()) for one in found])
 
@@ -84,11 +81,11 @@ async def findings_of(hosted: Hosted, walks: Walks, group: str) -> list[Finding]
     from kafkastub.state.group_views import view
 
     state = loaded(hosted)
-    known = state.coordinator.groups.get(group)
-    if known is None:
+    there = state.coordinator.groups.get(group)
+    if there is None:
         return []
     found: list[Finding] = []
-    async for one in walks.through(_all(hosted, state, known, view(state, group))):
+    async for one in walks.through(_all(hosted, state, there, view(state, group))):
         found.append(one)
         if len(found) == _MOST:
             break
