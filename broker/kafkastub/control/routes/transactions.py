@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, StrictInt
 from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
-from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Offset, Text, body_example, example, iso
+from kafkastub.control.routes.shapes import LAST_MS, MOST_LISTED, Body, Limit, Offset, Text, body_example, example, iso
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.control.walks import Walks
 from kafkawire.errors import ErrorCode, KafkaError
@@ -348,9 +348,5 @@ def _hanging(one: HangingTransaction) -> HangingInfo:
         producer_id=one.producer_id,
         producer_epoch=one.producer_epoch,
         start_offset=one.start_offset,
-        last_timestamp=iso(last) if 0 <= last <= _LAST_MS else None,
+        last_timestamp=iso(last) if 0 <= last <= LAST_MS else None,
     )
-
-
-_LAST_MS: Final = 253_402_300_799_999
-"""The end of the year 9999: no date can be later."""
