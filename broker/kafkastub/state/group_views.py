@@ -226,8 +226,8 @@ def _named(rows: Iterable[consumer_described.TopicPartitions | share_described.T
 
 
 def _by_name(state: BrokerState, by_id: Mapping[bytes, Iterable[int]]) -> Partitions:
-    names = {topic.topic_id: topic.name for topic in state.cluster.topics.values()} if by_id else {}
-    return tuple(sorted((names[each], index) for each, rows in by_id.items() if each in names for index in rows))
+    found = ((state.cluster.topic_by_id(topic_id), rows) for topic_id, rows in by_id.items())
+    return tuple(sorted((topic.name, index) for topic, rows in found if topic is not None for index in rows))
 
 
 def consumer_groups(state: BrokerState) -> ConsumerGroups:
