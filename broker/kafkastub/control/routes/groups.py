@@ -294,17 +294,15 @@ def _places(partitions: Iterable[tuple[str, int]]) -> list[Place]:
 def _offsets(state: BrokerState, group: Group, limit: int) -> list[OffsetInfo]:
     from kafkastub.coordinator.expiry import NEVER
     from kafkastub.coordinator.foresight import OfTopic
+    from kafkastub.state.lag import measured
 
     listed: list[OffsetInfo] = []
     offsets = state.coordinator.offsets
     for topic, columns in offsets.topics(group.group_id).items():
-        known = state.cluster.topic(topic)
         foresight = OfTopic(state.coordinator.expiry, group, offsets, topic, columns)
-        for index, commit in columns.items():
+        for index, commit, end, lag in measured(state, topic, columns):
             if len(listed) == limit:
                 return listed
-            log = None if known is None else state.logs.log(known.topic_id, index)
-            end = None if log is None else log.log_end_offset
             expiry = commit.expire_timestamp
             at, rule = foresight.at(index, columns.slot(index))
             listed.append(
@@ -320,7 +318,7 @@ def _offsets(state: BrokerState, group: Group, limit: int) -> list[OffsetInfo]:
                     rule=rule,
                     why=why(rule),
                     log_end_offset=end,
-                    lag=None if end is None else max(end - commit.offset, 0),
+                    lag=lag,
                 )
             )
     return listed

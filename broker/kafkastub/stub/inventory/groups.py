@@ -102,17 +102,14 @@ def _members(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
 
 
 def _offsets(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
-    state = broker.state
+    from kafkastub.state.lag import measured
+
     for group in groups:
-        for topic, columns in state.coordinator.offsets.topics(group.group_id).items():
-            known = state.cluster.topic(topic)
-            for index, commit in columns.items():
-                log = None if known is None else state.logs.log(known.topic_id, index)
-                end = None if log is None else log.log_end_offset
+        for topic, columns in broker.state.coordinator.offsets.topics(group.group_id).items():
+            for index, commit, end, lag in measured(broker.state, topic, columns):
                 yield (
-                    cell(group.group_id), places([(topic, index)]), str(commit.offset), cell(end),
-                    "" if end is None else str(max(end - commit.offset, 0)), cell(commit.metadata),
-                    moment(commit.commit_timestamp), moment(commit.expire_timestamp),
+                    cell(group.group_id), places([(topic, index)]), str(commit.offset), cell(end), cell(lag),
+                    cell(commit.metadata), moment(commit.commit_timestamp), moment(commit.expire_timestamp),
                 )  # fmt: skip
 
 
