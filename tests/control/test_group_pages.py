@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from time import perf_counter_ns
 from typing import Any
 
 import pytest
@@ -226,7 +225,10 @@ def test_who_has_not_asked_for_long(
     rounds(player("one"))
     stub.produce("orders", value="x", partition=0)
     fetched(stub, 0)
-    monkeypatch.setattr(fetching, "perf_counter_ns", lambda: perf_counter_ns() + 60_000_000_000)
+    ring = stub._running().observer.ring
+    assert ring is not None
+    _, asked = stub._call(lambda: ring.numbered()[-1])
+    monkeypatch.setattr(fetching, "perf_counter_ns", lambda: asked.started + 60_000_000_000)
     ((_, sentence), *_) = findings(http)
     assert sentence == "client-one has not asked for orders-0 for 60 s: it has paused, or is busy with what it has."
 
