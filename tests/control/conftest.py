@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import httpx
@@ -12,6 +13,7 @@ from kafkastub import KafkaStub
 from kafkastub.client import Client
 from kafkastub.client.groups import commit
 from tests.conftest import CONFIG
+from tests.stub.consumers import Player
 
 
 class Http:
@@ -61,6 +63,19 @@ def http(stub: KafkaStub) -> Iterator[Http]:
     http = Http(stub.control_url)
     with http.client:
         yield http
+
+
+@pytest.fixture
+def player(stub: KafkaStub) -> Iterator[Callable[[str], Player]]:
+    """Makes members of group g that are closed at the end; targets are at once where the stub has `AT_ONCE`."""
+    with ExitStack() as made:
+
+        def make(member_id: str) -> Player:
+            one = Player(stub, member_id)
+            made.callback(one.close)
+            return one
+
+        yield make
 
 
 def commit_for(stub: KafkaStub, group: str, offset: int = 42, topic: str = "orders") -> None:

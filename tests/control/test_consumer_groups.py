@@ -19,20 +19,6 @@ def stub() -> Iterator[KafkaStub]:
         yield stub
 
 
-@pytest.fixture
-def player(stub: KafkaStub) -> Iterator[Callable[[str], Player]]:
-    """Makes members of group g that are closed at the end."""
-    made = []
-
-    def make(member_id: str) -> Player:
-        made.append(Player(stub, member_id))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.close()
-
-
 def test_a_group_with_its_members(http: Http, player: Callable[[str], Player]) -> None:
     one, two = player("one"), player("two")
     rounds(one)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from time import perf_counter_ns
 from typing import Any
 
 import pytest
@@ -23,6 +22,7 @@ from kafkawire.messages.offset_commit_request import (
 )
 from tests.control.conftest import Http, commit_for
 from tests.stub.consumers import AT_ONCE, Player, rounds
+from tests.stub.test_transactions import producing
 from tests.waiting import SECONDS, until
 
 DAY_MS = 86_400_000
@@ -33,20 +33,6 @@ def stub() -> Iterator[KafkaStub]:
     with KafkaStub(topics={"orders": 2}, config=AT_ONCE, control_port=0) as stub:
         stub.clock.freeze()
         yield stub
-
-
-@pytest.fixture
-def player(stub: KafkaStub) -> Iterator[Callable[[str], Player]]:
-    """Makes members of group g that are closed at the end."""
-    made = []
-
-    def make(member_id: str) -> Player:
-        made.append(Player(stub, member_id))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.close()
 
 
 # -- the list ----------------------------------------------------------------------------------------------------
@@ -240,9 +226,25 @@ def test_who_has_not_asked_for_long(
     rounds(player("one"))
     stub.produce("orders", value="x", partition=0)
     fetched(stub, 0)
-    monkeypatch.setattr(fetching, "perf_counter_ns", lambda: perf_counter_ns() + 60_000_000_000)
+    ring = stub._running().observer.ring
+    assert ring is not None
+    _, asked = stub._call(lambda: ring.numbered()[-1])
+    monkeypatch.setattr(fetching, "perf_counter_ns", lambda: asked.started + 60_000_000_000)
     ((_, sentence), *_) = findings(http)
     assert sentence == "client-one has not asked for orders-0 for 60 s: it has paused, or is busy with what it has."
+
+
+def test_a_transaction_of_one_among_very_many_ids_is_told_by_its_name(stub: KafkaStub, http: Http) -> None:
+    def register() -> None:
+        coordinator = stub._running().state.transactions.coordinator
+        for number in range(10_000):
+            coordinator.init_producer_id(f"id-{number}", 60_000, None, coordinator.turn(0, 0))
+
+    stub._call(register)
+    producing(stub, "the last")
+    commit_for(stub, "g")
+    told = http.good("GET", "/v1/groups/g/findings")["findings"]
+    assert [(one["name"], one["partition"]) for one in told if one["subject"] == "transaction"] == [("the last", 0)]
 
 
 def test_who_is_held_or_at_an_open_transaction_does_not_get_what_is_there(

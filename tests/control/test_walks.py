@@ -6,7 +6,12 @@ import asyncio
 from collections.abc import Iterator
 from time import perf_counter
 
+import pytest
+
+from kafkastub import KafkaStub
+from kafkastub.control import walks
 from kafkastub.control.walks import Walks
+from tests.control.conftest import Http, commit_for
 
 BIT = 0.001
 STEPS = 60
@@ -52,3 +57,48 @@ async def test_who_has_enough_stops() -> None:
     async for one in Walks().through(iter([None, 1, 2])):
         assert one == 1
         break
+
+
+async def test_things_are_counted_by_their_kind() -> None:
+    assert await Walks().counted(range(1000), lambda number: number % 3) == {0: 334, 1: 333, 2: 333}
+    assert await Walks().counted((), lambda number: number) == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "looks"),
+    [
+        ("/v1/hanging-transactions", 300),
+        ("/v1/topics", 300),
+        ("/v1/topics?sort=size", 600),
+        ("/v1/topics/many", 600),
+        ("/v1/summary", 300),
+        ("/v1/nodes", 3),
+        ("/v1/clock/forecast", 300),
+        ("/v1/groups?details=true", 4),
+    ],
+)
+def test_the_broker_has_its_turns_between_looks(
+    stub: KafkaStub, http: Http, monkeypatch: pytest.MonkeyPatch, path: str, looks: int
+) -> None:
+    """What the page asks for every two seconds, of a broker with 300 partitions."""
+    stub.create_topic("many", partitions=300)
+    commit_for(stub, "g")
+    turns, going = 0, True
+    seen = set()
+
+    def turn() -> None:
+        nonlocal turns
+        turns += 1
+        if going:
+            asyncio.get_running_loop().call_soon(turn)
+
+    def look() -> float:
+        seen.add(turns)
+        return perf_counter()
+
+    monkeypatch.setattr(walks, "perf_counter", look)
+    monkeypatch.setattr(walks, "_BIT_SECONDS", 0.0)
+    stub._call(turn)
+    http.good("GET", path)
+    going = False
+    assert len(seen) >= looks

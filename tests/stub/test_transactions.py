@@ -6,12 +6,15 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from kafkastub import KafkaStub, StubError, TransactionTimeout
+from kafkastub.state.transactions.views import HangingTransaction, each_hanging
+from kafkawire.errors import KafkaError
 from tests.waiting import SECONDS
 
 BOTH = (("orders", 0), ("orders", 1))
@@ -126,6 +129,37 @@ def test_what_goes_on_does_not_hang(stub: KafkaStub) -> None:
     with stub.transactions.hold_markers("shop"):
         producer.commit_transaction(SECONDS)
         assert stub.transactions.find_hanging() == []
+
+
+def looked_for(stub: KafkaStub, meanwhile: Callable[[], object], after: int) -> list[HangingTransaction]:
+    """Those that hang in `orders`, where something happens after so many of the looks."""
+    state = stub._running().state
+    steps = stub._call(lambda: each_hanging(state, state.transactions, BOTH))
+    found = [stub._call(lambda: next(steps)) for _ in range(after)]
+    meanwhile()
+    return [one for one in found + stub._call(lambda: list(steps)) if one is not None]
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3])
+def test_what_ends_while_it_is_looked_for_does_not_hang(stub: KafkaStub, after: int) -> None:
+    producer = producing(stub)
+    assert looked_for(stub, lambda: producer.commit_transaction(SECONDS), after) == []
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3])
+def test_what_begins_while_others_are_looked_for_does_not_hang(stub: KafkaStub, after: int) -> None:
+    hanging = stub.transactions.hang("orders", 0)
+    producing(stub).commit_transaction(SECONDS)
+    found = looked_for(stub, lambda: producing(stub, "other"), after)
+    assert found == [hanging]
+
+
+def test_nothing_hangs_by_a_coordinator_that_begins_to_load(stub: KafkaStub) -> None:
+    stub.transactions.hang("orders", 0)
+    producing(stub)
+    loading = stub.coordinator_loading()
+    with pytest.raises(KafkaError, match="COORDINATOR_LOAD_IN_PROGRESS"), ExitStack() as stack:
+        looked_for(stub, lambda: stack.enter_context(loading), 1)
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from itertools import islice
 from time import perf_counter
 from typing import Final, TypeVar
 
 T = TypeVar("T")
+K = TypeVar("K")
 
 _BIT_SECONDS: Final = 0.002
 """After so long whoever looks lets the broker serve."""
+_SOME: Final = 128
+"""Things that are counted in one go."""
 
 
 class Walks:
@@ -27,6 +32,14 @@ class Walks:
                 yield step
             if perf_counter() >= until:
                 until = await self._next_turn()
+
+    async def counted(self, found: Iterable[T], kind: Callable[[T], K]) -> Counter[K]:
+        """How many there are of each kind."""
+        there = list(found)
+        rest, counts = iter(there), Counter[K]()
+        async for some in self.through(map(kind, islice(rest, _SOME)) for _ in range(0, len(there), _SOME)):
+            counts.update(some)
+        return counts
 
     async def _next_turn(self) -> float:
         async with self._turn:

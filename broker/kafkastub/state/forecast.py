@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from kafkastub.coordinator.expiry import NEVER
-from kafkastub.coordinator.foresight import OfTopic, Rule
+from kafkastub.coordinator.foresight import Foreseen, OfTopic, Rule
 from kafkastub.coordinator.group import Group
 from kafkastub.metadata import Topic
 from kafkastub.state.broker_state import BrokerState
@@ -88,27 +88,20 @@ def _groups(state: BrokerState, now: int, until: int) -> Iterator[Due | None]:
 
 
 def _group(state: BrokerState, group: Group, now: int, until: int) -> Iterator[Due | None]:
-    offsets = state.coordinator.offsets
-    last = now
-    stays = offsets.has_pending(group.group_id) or not group.is_empty or group.lasting
-    had = False
-    for topic, columns in list(offsets.topics(group.group_id).items()):
-        had = True
-        found: dict[tuple[int, Rule], list[int]] = {}
-        foresight = OfTopic(state.coordinator.expiry, group, offsets, topic, columns)
-        for number, partition in enumerate(columns.partitions(), 1):
-            slot = columns.slot(partition)
-            if slot >= 0:
-                at, rule = foresight.at(partition, slot)
-                last = max(last, at)
-                if at <= until:
-                    found.setdefault((at, rule), []).append(partition)
-            if not number % _SOME:
-                yield None
-        for (at, rule), partitions in found.items():
-            shown = tuple(partitions[:SHOWN])
-            yield Due(at, OFFSETS, len(partitions), group.group_id, topic, shown, rule)
-    if not had:
+    last: int | None = None
+    stays = state.coordinator.offsets.has_pending(group.group_id) or not group.is_empty or group.lasting
+    found: dict[tuple[str, Foreseen], list[int]] = {}
+    for one in _offsets(state, group):
+        if one is None:
+            yield None
+            continue
+        topic, partition, foreseen = one
+        last = max(now if last is None else last, foreseen.at)
+        if foreseen.at <= until:
+            found.setdefault((topic, foreseen), []).append(partition)
+    for (topic, (at, rule)), partitions in found.items():
+        yield Due(at, OFFSETS, len(partitions), group.group_id, topic, tuple(partitions[:SHOWN]), rule)
+    if last is None:
         last = max(now, group.check_at)
     if not stays and last <= until and last != NEVER:
         yield Due(last, GROUP, group=group.group_id)
@@ -116,16 +109,26 @@ def _group(state: BrokerState, group: Group, now: int, until: int) -> Iterator[D
 
 def next_expiry(state: BrokerState, group: Group) -> Iterator[int | None]:
     """When the first of a group's offsets goes; NEVER where none does. None on the way, as above."""
-    offsets, first = state.coordinator.offsets, NEVER
+    first = NEVER
+    for one in _offsets(state, group):
+        if one is None:
+            yield None
+        else:
+            first = min(first, one[2].at)
+    yield first
+
+
+def _offsets(state: BrokerState, group: Group) -> Iterator[tuple[str, int, Foreseen] | None]:
+    """What becomes of each of a group's offsets, by topic and partition."""
+    offsets = state.coordinator.offsets
     for topic, columns in list(offsets.topics(group.group_id).items()):
         foresight = OfTopic(state.coordinator.expiry, group, offsets, topic, columns)
         for number, partition in enumerate(columns.partitions(), 1):
             slot = columns.slot(partition)
             if slot >= 0:
-                first = min(first, foresight.at(partition, slot).at)
+                yield topic, partition, foresight.at(partition, slot)
             if not number % _SOME:
                 yield None
-    yield first
 
 
 # -- the others --------------------------------------------------------------------------------------------------

@@ -161,8 +161,8 @@ def _consumer_member(state: BrokerState, group_id: str, row: consumer_described.
         None if current is None else _MEMBER_STATES.get(current.state),
         tuple(sorted(row.subscribed_topic_names)),
         row.subscribed_topic_regex or None,
-        () if current is None else _by_name(state, current.assigned),
-        () if current is None else _by_name(state, current.pending_revocation),
+        () if current is None else by_name(state, current.assigned),
+        () if current is None else by_name(state, current.pending_revocation),
         _named(row.target_assignment.topic_partitions),
         row.member_type != 0,
         group is not None and group.held is not None and group.held.holds(row.member_id),
@@ -225,9 +225,10 @@ def _named(rows: Iterable[consumer_described.TopicPartitions | share_described.T
     return tuple(sorted((row.topic_name, index) for row in rows for index in row.partitions))
 
 
-def _by_name(state: BrokerState, by_id: Mapping[bytes, Iterable[int]]) -> Partitions:
-    names = {topic.topic_id: topic.name for topic in state.cluster.topics.values()} if by_id else {}
-    return tuple(sorted((names[each], index) for each, rows in by_id.items() if each in names for index in rows))
+def by_name(state: BrokerState, by_id: Mapping[bytes, Iterable[int]]) -> Partitions:
+    """Partitions by topic id as they are told, of topics that are still there."""
+    found = ((state.cluster.topic_by_id(topic_id), rows) for topic_id, rows in by_id.items())
+    return tuple(sorted((topic.name, index) for topic, rows in found if topic is not None for index in rows))
 
 
 def consumer_groups(state: BrokerState) -> ConsumerGroups:

@@ -2,9 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kafkastub.coordinator.records import CommittedOffset
+from kafkastub.coordinator.topic_offsets import TopicOffsets
 from kafkastub.state.broker_state import BrokerState
 
 TopicPartition = tuple[str, int]
+
+
+class Measured(NamedTuple):
+    """A committed offset, and how far its log goes; None where the topic is gone, or the partition."""
+
+    partition: int
+    commit: CommittedOffset
+    log_end_offset: int | None
+    lag: int | None
+
+
+def measured(state: BrokerState, name: str, columns: TopicOffsets) -> Iterator[Measured]:
+    """A group's offsets of one topic, one by one; what is deleted on the way is left out."""
+    topic = state.cluster.topic(name)
+    for index in columns.partitions():
+        commit = columns.get(index)
+        if commit is None:
+            continue
+        log = None if topic is None else state.logs.log(topic.topic_id, index)
+        if log is None:
+            yield Measured(index, commit, None, None)
+        else:
+            end = log.log_end_offset
+            yield Measured(index, commit, end, max(end - commit.offset, 0))
 
 
 def lag_of(state: BrokerState, group: str) -> dict[TopicPartition, int] | None:
@@ -16,10 +45,8 @@ def lag_of(state: BrokerState, group: str) -> dict[TopicPartition, int] | None:
         return None
     found: dict[TopicPartition, int] = {}
     for name, columns in state.coordinator.offsets.topics(group).items():
-        topic = state.cluster.topic(name)
-        for index, committed in columns.items():
-            log = None if topic is None else state.logs.log(topic.topic_id, index)
-            found[name, index] = 0 if log is None else max(log.high_watermark - committed.offset, 0)
+        for one in measured(state, name, columns):
+            found[name, one.partition] = one.lag or 0
     return found
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.group_views import GroupView, known_share_group
+from kafkastub.state.group_views import SHARE, GroupView, by_name, known_share_group
 
 if TYPE_CHECKING:
     from kafkastub.metadata import Topic
@@ -173,7 +173,8 @@ class ShareGroupView(NamedTuple):
 
 def group_ids(state: BrokerState) -> list[str]:
     """The share groups, in the order in which they came."""
-    return [group_id for group_id in state.coordinator.groups if known_share_group(state, group_id) is not None]
+    groups = state.coordinator.groups
+    return [group_id for group_id in groups if groups[group_id].group_type == SHARE]
 
 
 def view(state: BrokerState, group_id: str) -> ShareGroupView | None:
@@ -181,10 +182,8 @@ def view(state: BrokerState, group_id: str) -> ShareGroupView | None:
     found = known_share_group(state, group_id)
     if found is None:
         return None
-    names = {topic.topic_id: topic.name for topic in state.cluster.topics.values()}
-    by_id = state.coordinator.share.initialized_partitions(group_id)
-    places = sorted((names[one], index) for one, indexes in by_id.items() if one in names for index in indexes)
-    return ShareGroupView(found, tuple(places), state.has_sharing and group_id in state.sharing.held)
+    places = by_name(state, state.coordinator.share.initialized_partitions(group_id))
+    return ShareGroupView(found, places, state.has_sharing and group_id in state.sharing.held)
 
 
 def client_ids(found: ShareGroupView) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from kafkastub.stub.errors import StubError, TransactionTimeout
@@ -217,7 +217,7 @@ def _abort(broker: Broker, transactional_id: str) -> None:
 def _end(broker: Broker, one: HangingTransaction) -> None:
     from kafkastub.state.transactions.views import end_hanging
 
-    if one not in _hanging(broker):
+    if one not in _hanging(broker, [(one.topic, one.partition)]):
         raise ValueError(
             f"{one.topic}-{one.partition} has no hanging transaction of producer {one.producer_id} any more"
         )
@@ -238,10 +238,10 @@ def _hang(broker: Broker, topic: str, partition: int, value: bytes) -> HangingTr
         raise ValueError(f"no transaction can hang there: {error.message or error.code.name}") from None
 
 
-def _hanging(broker: Broker) -> list[HangingTransaction]:
+def _hanging(broker: Broker, places: Iterable[tuple[str, int]] | None = None) -> list[HangingTransaction]:
     from kafkastub.state.transactions.views import hanging
 
-    return hanging(broker.state, _loaded(broker))
+    return hanging(broker.state, _loaded(broker), places)
 
 
 def _coordinated(broker: Broker, transactional_id: str) -> tuple[Topic, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fastapi import APIRouter
@@ -14,13 +13,11 @@ from kafkastub.control.fetching import Asked, Found, last_fetches
 from kafkastub.control.finding import Finding, Level, Subject, awaited, many
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.obstacles import of_faults, of_those_who_left
-from kafkastub.control.problems import Problem
-from kafkastub.control.routes.of_groups import loaded
+from kafkastub.control.routes.of_groups import known, loaded
 from kafkastub.control.routes.shapes import example, iso
 from kafkastub.control.walks import Walks
 from kafkastub.coordinator import partition_for
 from kafkastub.metadata import CONSUMER_OFFSETS
-from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
@@ -31,6 +28,8 @@ if TYPE_CHECKING:
 LEVELS: Final = ("stop", "look", "fine")
 _MOST: Final = 50
 """Findings."""
+_SOME: Final = 128
+"""Transactional ids that are looked at in one go."""
 _JUST_NOW: Final = 3.0
 """Seconds: clients ask again after half of one, by default."""
 _SETTLED: Final = ("Stable", "Empty")
@@ -71,8 +70,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("/{group:path}/findings", summary="Why members of the group get no records, as far as it can be seen")
     async def list_findings(group: str) -> FindingList:
-        if group not in loaded(hosted).coordinator.groups:
-            raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
+        known(hosted, group)
         found = await findings_of(hosted, walks, group)
         return FindingList(group=group, findings=[FindingInfo(**one._asdict()) for one in found])
 
@@ -84,11 +82,11 @@ async def findings_of(hosted: Hosted, walks: Walks, group: str) -> list[Finding]
     from kafkastub.state.group_views import view
 
     state = loaded(hosted)
-    known = state.coordinator.groups.get(group)
-    if known is None:
+    there = state.coordinator.groups.get(group)
+    if there is None:
         return []
     found: list[Finding] = []
-    async for one in walks.through(_all(hosted, state, known, view(state, group))):
+    async for one in walks.through(_all(hosted, state, there, view(state, group))):
         found.append(one)
         if len(found) == _MOST:
             break
@@ -107,6 +105,7 @@ def _all(hosted: Hosted, state: BrokerState, group: Group, seen: GroupView | Non
     yield from _of_topics(state, topics, members)
     behind = _Behind()
     yield from _of_partitions(state, group, topics, members, behind)
+    yield from _find_whose(state, behind)
     yield from _of_readers(hosted, group, members, behind)
     yield from behind.open.values()
 
@@ -208,8 +207,21 @@ def _of_partitions(
                 )
             stable = log.last_stable_offset
             if stable < log.high_watermark and (commit is None or commit.offset >= stable):
-                behind.open[place] = _open_transaction(state, where, stable)
+                behind.undecided[place] = stable
             yield None
+
+
+def _find_whose(state: BrokerState, behind: _Behind) -> Iterator[None]:
+    """Fill in `open` for all that is undecided, by one look through the transactional ids."""
+    whose: dict[tuple[str, int], str] = {}
+    known = state.transactions.coordinator.transactions if behind.undecided and state.has_transactions else {}
+    for number, (transactional_id, one) in enumerate(list(known.items()), 1):
+        for place in behind.undecided.keys() & one.partitions.keys():
+            whose.setdefault(place, transactional_id)
+        if not number % _SOME:
+            yield None
+    for place, stable in behind.undecided.items():
+        behind.open[place] = _open_transaction(*place, stable, whose.get(place))
 
 
 class _Where(NamedTuple):
@@ -228,18 +240,12 @@ def _leaderless(state: BrokerState, where: _Where, partition: PartitionState) ->
     return Finding("stop", sentence, "node", " ".join(down), *where)
 
 
-def _open_transaction(state: BrokerState, where: _Where, stable: int) -> Finding:
-    place = f"{where.topic}-{where.partition}"
-    whose = "nobody knows whose: it hangs"
-    found = None
-    if state.has_transactions:
-        for transactional_id, known in islice(state.transactions.coordinator.transactions.items(), 10_000):
-            if (where.topic, where.partition) in known.partitions:
-                found = transactional_id
-                whose = f"of transactional id {transactional_id!r}"
-                break
-    sentence = f"Readers of committed records of {place} get no further than {stable}: a transaction is open, {whose}."
-    return Finding("look", sentence, "transaction", found or "", where.topic, where.partition, stable)
+def _open_transaction(topic: str, partition: int, stable: int, whose: str | None) -> Finding:
+    sentence = (
+        f"Readers of committed records of {topic}-{partition} get no further than {stable}: a transaction is open, "
+        f"{'nobody knows whose: it hangs' if whose is None else f'of transactional id {whose!r}'}."
+    )
+    return Finding("look", sentence, "transaction", whose or "", topic, partition, stable)
 
 
 # -- who asks ----------------------------------------------------------------------------------------------------
@@ -248,12 +254,14 @@ def _open_transaction(state: BrokerState, where: _Where, stable: int) -> Finding
 class _Behind:
     """Partitions with records that the group has not committed: behind an offset, or without any.
 
-    `open`: those where readers of committed records have come to an open transaction.
+    `undecided`: those where readers of committed records have come to an open transaction, and where it begins; `open`
+    tells of it.
     """
 
     def __init__(self) -> None:
         self.places: list[tuple[str, int]] = []
         self.never: list[tuple[str, int]] = []
+        self.undecided: dict[tuple[str, int], int] = {}
         self.open: dict[tuple[str, int], Finding] = {}
 
 

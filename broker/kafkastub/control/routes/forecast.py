@@ -10,13 +10,13 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from kafkastub.config.durations import milliseconds
+from kafkastub.control.finding import many
 from kafkastub.control.hosted import Hosted
-from kafkastub.control.problems import Problem, of_kafka
+from kafkastub.control.problems import Problem
 from kafkastub.control.routes.foreseen import why
+from kafkastub.control.routes.of_groups import loaded
 from kafkastub.control.routes.shapes import LAST_MS, Body, Limit, example, iso
 from kafkastub.control.walks import Walks
-from kafkastub.state.groups import check_loaded
-from kafkawire.errors import KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.state.forecast import Due
@@ -95,25 +95,21 @@ def routes(hosted: Hosted) -> APIRouter:
     async def forecast(query: Annotated[ForecastQuery, Query()]) -> Forecast:
         from kafkastub.state.forecast import KINDS, due
 
-        broker = hosted.running()
-        try:
-            check_loaded(broker.state)
-        except KafkaError as error:
-            raise of_kafka(error, "the group coordinator") from None
+        broker, state = hosted.running(), loaded(hosted)
         for kind in query.kind:
             if kind not in KINDS:
                 raise Problem(400, f"kind={kind[:100]!r} is refused: {', '.join(KINDS)} are known")
         now = broker.clock.broker_ms()
         horizons = [(text, _until(now, text)) for text in query.within]
         collected = _Collected([until for _, until in horizons], query.limit, dict.fromkeys(KINDS, 0))
-        async for one in walks.through(due(broker.state, now, collected.horizons)):
+        async for one in walks.through(due(state, now, collected.horizons)):
             if (not query.kind or one.kind in query.kind) and query.group in (None, one.group):
                 collected.add(one)
-        minutes = broker.state.config["offsets.retention.minutes"]
+        minutes = state.config["offsets.retention.minutes"]
         first = collected.earliest()
         sweep, clean = None, None
         if first and first[0].at <= now:
-            sweep, clean = broker.state.until_rounds(broker.clock.timer_ms())
+            sweep, clean = state.until_rounds(broker.clock.timer_ms())
         return Forecast(
             now=iso(now),
             now_ms=now,
@@ -191,11 +187,10 @@ def _what(one: Due) -> str:
     places = ", ".join(f"{one.topic}-{index}" for index in one.partitions)
     if one.kind == "offsets":
         more = one.many - len(one.partitions)
-        named = "committed offset" if one.many == 1 else "committed offsets"
-        return f"{one.many} {named} of group {one.group!r} on {places}{f' and {more} more' if more else ''}"
+        rest = f" and {more} more" if more else ""
+        return f"{many(one.many, 'committed offset')} of group {one.group!r} on {places}{rest}"
     if one.kind == "records":
-        named = "record" if one.many == 1 else "records"
-        return f"{one.many} {named} of {places}, offsets {one.first_offset} to {one.last_offset}"
+        return f"{many(one.many, 'record')} of {places}, offsets {one.first_offset} to {one.last_offset}"
     return {
         "group": f"group {one.group!r} itself",
         "transactional_id": f"transactional id {one.transactional_id!r}",

@@ -118,18 +118,15 @@ def _details(state: BrokerState, group_id: str) -> Iterator[tuple[str, object] |
     """The fields of a `ListedGroup` that are to be looked for."""
     from kafkastub.coordinator.expiry import NEVER
     from kafkastub.state.forecast import next_expiry
+    from kafkastub.state.lag import measured
 
     group = state.coordinator.groups.get(group_id)
     if group is None:
         return
     lag = 0
     for topic, columns in list(state.coordinator.offsets.topics(group_id).items()):
-        known = state.cluster.topic(topic)
-        for number, partition in enumerate(columns.partitions() if known is not None else (), 1):
-            slot = columns.slot(partition)
-            log = None if known is None else state.logs.log(known.topic_id, partition)
-            if slot >= 0 and log is not None:
-                lag += max(log.log_end_offset - columns.offset_epoch_metadata(slot)[0], 0)
+        for number, one in enumerate(measured(state, topic, columns), 1):
+            lag += one.lag or 0
             if not number % _SOME:
                 yield None
     yield "lag", None if group.group_type == "share" else lag

@@ -11,12 +11,10 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from kafkastub.control.hosted import Hosted
-from kafkastub.control.problems import Problem
 from kafkastub.control.routes.foreseen import why
 from kafkastub.control.routes.groups import moment
-from kafkastub.control.routes.of_groups import loaded
+from kafkastub.control.routes.of_groups import known
 from kafkastub.control.routes.shapes import Body, Limit, Offset, example, iso
-from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
@@ -75,14 +73,11 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("/{group:path}/partitions", summary="Each partition that the group reads, or has an offset of")
     async def list_partitions(group: str, query: Annotated[PartitionsQuery, Query()]) -> GroupPartitions:
-        state = loaded(hosted)
-        known = state.coordinator.groups.get(group)
-        if known is None:
-            raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
+        state, found = known(hosted, group)
         owners = owners_of(state, group)
         shown, total = _places(state, group, owners, query)
         return GroupPartitions(
-            partitions=[_partition(state, known, topic, index, owners.get((topic, index))) for topic, index in shown],
+            partitions=[_partition(state, found, topic, index, owners.get((topic, index))) for topic, index in shown],
             total=total,
         )
 

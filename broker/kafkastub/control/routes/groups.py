@@ -9,9 +9,8 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.control.hosted import Hosted
-from kafkastub.control.problems import Problem
 from kafkastub.control.routes.foreseen import why
-from kafkastub.control.routes.of_groups import done, loaded
+from kafkastub.control.routes.of_groups import done, known, loaded
 from kafkastub.control.routes.shapes import LAST_MS, MOST_LISTED, Body, Limit, Text, body_example, example, iso
 from kafkastub.state.groups import coordinator_of
 from kafkawire.errors import ErrorCode, KafkaError
@@ -171,17 +170,13 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("/{group:path}", summary="One group with its members and offsets")
     async def describe(group: str, query: Annotated[GroupsQuery, Query()]) -> GroupDetail:
-        found = loaded(hosted)
-        known = found.coordinator.groups.get(group)
-        if known is None:
-            raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
-        return _detail(found, known, query.limit)
+        return _detail(*known(hosted, group), query.limit)
 
     @router.delete("/{group:path}", summary="Delete a group without members, and its offsets")
     async def delete(group: str) -> GroupInfo:
         broker, found = hosted.running(), loaded(hosted)
-        known = found.coordinator.groups.get(group)
-        told = None if known is None else group_info(found, known)
+        there = found.coordinator.groups.get(group)
+        told = None if there is None else group_info(found, there)
 
         def work() -> None:
             found.settle(coordinator_of(found).delete_group(group, broker.clock.broker_ms()))
@@ -228,10 +223,10 @@ def _add_targets(router: APIRouter, hosted: Hosted) -> None:
         found = loaded(hosted)
 
         def work() -> str:
-            known = view(found, group)
-            if known is None:
+            seen = view(found, group)
+            if seen is None:
                 raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND)
-            member_id = known.member(body.member).member_id
+            member_id = seen.member(body.member).member_id
             release_revocation(found, group, member_id)
             return member_id
 
@@ -299,17 +294,15 @@ def _places(partitions: Iterable[tuple[str, int]]) -> list[Place]:
 def _offsets(state: BrokerState, group: Group, limit: int) -> list[OffsetInfo]:
     from kafkastub.coordinator.expiry import NEVER
     from kafkastub.coordinator.foresight import OfTopic
+    from kafkastub.state.lag import measured
 
     listed: list[OffsetInfo] = []
     offsets = state.coordinator.offsets
     for topic, columns in offsets.topics(group.group_id).items():
-        known = state.cluster.topic(topic)
         foresight = OfTopic(state.coordinator.expiry, group, offsets, topic, columns)
-        for index, commit in columns.items():
+        for index, commit, end, lag in measured(state, topic, columns):
             if len(listed) == limit:
                 return listed
-            log = None if known is None else state.logs.log(known.topic_id, index)
-            end = None if log is None else log.log_end_offset
             expiry = commit.expire_timestamp
             at, rule = foresight.at(index, columns.slot(index))
             listed.append(
@@ -325,7 +318,7 @@ def _offsets(state: BrokerState, group: Group, limit: int) -> list[OffsetInfo]:
                     rule=rule,
                     why=why(rule),
                     log_end_offset=end,
-                    lag=None if end is None else max(end - commit.offset, 0),
+                    lag=lag,
                 )
             )
     return listed

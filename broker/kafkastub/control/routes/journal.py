@@ -20,7 +20,7 @@ from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes import decoded
-from kafkastub.control.routes.shapes import Body, Limit, example
+from kafkastub.control.routes.shapes import Body, Limit, example, zoned
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.journal import DEFAULT_BYTES, Entry, Outcome, Raw, Ring
 from kafkastub.journal.export import row
@@ -348,11 +348,8 @@ def _since(text: str) -> int | datetime:
     """Raises Problem."""
     if text.isascii() and text.isdigit():
         return int(text)
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
+    moment = zoned(text)
+    if moment is None:
         raise Problem(400, f"since={text!r} is refused: a sequence number is wanted, or a time with its zone")
     return moment
 

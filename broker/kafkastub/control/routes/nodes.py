@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from fastapi import APIRouter
@@ -15,6 +13,7 @@ from kafkastub.control.finding import awaited
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, Text, body_example, example
+from kafkastub.control.walks import Walks
 from kafkastub.coordinator import partition_for
 from kafkastub.server.node_listener import ListenError
 from kafkastub.server.nodes import address_text
@@ -23,6 +22,7 @@ from kafkastub.state.topics import ensure_offsets_topic
 from kafkastub.state.transactional_ids import ensure_transactions_topic
 
 if TYPE_CHECKING:
+    from kafkastub.metadata import Node
     from kafkastub.server.broker import Broker
 
 T = TypeVar("T")
@@ -121,34 +121,32 @@ def routes(hosted: Hosted) -> APIRouter:
             raise Problem(404, f"there is no node {node_id}, only {', '.join(map(str, nodes))}")
         return node_id
 
-    def infos() -> list[NodeInfo]:
+    walks = Walks()
+
+    async def infos() -> list[NodeInfo]:
         cluster = hosted.running().state.cluster
-        led = Counter(each.leader for topic in cluster.topics.values() for each in topic.partitions)
+        there = [each for topic in cluster.topics.values() for each in topic.partitions]
+        led = await walks.counted(there, lambda each: each.leader)
         return [
-            NodeInfo(
-                node=node_id,
-                running=node.alive,
-                rack=node.rack,
-                advertised={name: address_text(*address) for name, address in node.endpoints.items()},
-                leads=led[node_id],
-            )
+            NodeInfo(node=node_id, running=node.alive, rack=node.rack, advertised=_told(node), leads=led[node_id])
             for node_id, node in cluster.nodes.items()
         ]
 
-    def leaderless() -> Iterator[Leaderless]:
+    def leaderless() -> Iterator[Leaderless | None]:
         cluster = hosted.running().state.cluster
-        for topic in cluster.topics.values():
+        for topic in list(cluster.topics.values()):
             for one in topic.partitions:
                 if one.leader < 0:
                     yield Leaderless(topic=topic.name, partition=one.index, nodes=awaited(cluster, one))
+            yield None
 
-    def info(node_id: int) -> NodeInfo:
+    async def info(node_id: int) -> NodeInfo:
         known(node_id)
-        return next(each for each in infos() if each.node == node_id)
+        return next(each for each in await infos() if each.node == node_id)
 
     def advertised() -> Advertised:
         broker = hosted.running()
-        nodes = {str(each.node): each.advertised for each in infos()}
+        nodes = {str(node_id): _told(node) for node_id, node in broker.state.cluster.nodes.items()}
         return Advertised(bootstrap_servers=broker.bootstrap_servers, nodes=nodes)
 
     @router.get("/advertised", tags=["nodes"], summary="What clients are told to connect to")
@@ -167,7 +165,12 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("/nodes", tags=["nodes"], summary="All nodes")
     async def list_nodes() -> NodeList:
-        return NodeList(nodes=infos(), leaderless=list(islice(leaderless(), _MOST_LEADERLESS)))
+        found: list[Leaderless] = []
+        async for one in walks.through(leaderless()):
+            found.append(one)
+            if len(found) == _MOST_LEADERLESS:
+                break
+        return NodeList(nodes=await infos(), leaderless=found)
 
     @router.post("/nodes", status_code=201, tags=["nodes"], summary="One more node, without any replicas")
     async def add(body: NewNode | None = None) -> NodeInfo:
@@ -175,23 +178,23 @@ def routes(hosted: Hosted) -> APIRouter:
         there = len(hosted.running().state.cluster.nodes)
         if there >= MOST_NODES:
             raise Problem(409, f"there are {there} nodes already: {MOST_NODES} is the most")
-        return info(await _changed(hosted, lambda broker: broker.add_node(rack)))
+        return await info(await _changed(hosted, lambda broker: broker.add_node(rack)))
 
     @router.get("/nodes/{node_id}", tags=["nodes"], summary="One node")
     async def show(node_id: int) -> NodeInfo:
-        return info(node_id)
+        return await info(node_id)
 
     @router.post("/nodes/{node_id}/stop", tags=["nodes"], summary="Stop a node: its connections end, others lead")
     async def stop(node_id: int) -> NodeInfo:
         known(node_id)
         await _changed(hosted, lambda broker: broker.stop_node(node_id))
-        return info(node_id)
+        return await info(node_id)
 
     @router.post("/nodes/{node_id}/start", tags=["nodes"], summary="Let a stopped node come back on the same ports")
     async def start(node_id: int) -> NodeInfo:
         known(node_id)
         await _changed(hosted, lambda broker: broker.start_node(node_id))
-        return info(node_id)
+        return await info(node_id)
 
     @router.post("/leaders", tags=["nodes"], summary="Let a running node lead a partition")
     async def lead(body: MoveLeader) -> Leads:
@@ -220,6 +223,11 @@ def routes(hosted: Hosted) -> APIRouter:
         return Leads(node=topic.partitions[index].leader)
 
     return router
+
+
+def _told(node: Node) -> dict[str, str]:
+    """Where clients are told that it listens."""
+    return {name: address_text(*address) for name, address in node.endpoints.items()}
 
 
 async def _changed(hosted: Hosted, work: Callable[[Broker], Awaitable[T]]) -> T:

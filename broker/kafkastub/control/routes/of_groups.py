@@ -18,6 +18,7 @@ from kafkastub.state.groups import check_loaded
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
+    from kafkastub.coordinator.group import Group
     from kafkastub.state.broker_state import BrokerState
 
 T = TypeVar("T")
@@ -37,6 +38,15 @@ def loaded(hosted: Hosted) -> BrokerState:
     except KafkaError as error:
         raise of_kafka(error, "the group coordinator") from None
     return state
+
+
+def known(hosted: Hosted, group: str) -> tuple[BrokerState, Group]:
+    """The broker's state, and a group that there is. Raises Problem."""
+    state = loaded(hosted)
+    found = state.coordinator.groups.get(group)
+    if found is None:
+        raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
+    return state, found
 
 
 def done(hosted: Hosted, group: str, work: Callable[[], T]) -> T:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query, Response
@@ -13,7 +12,7 @@ from kafkastub.control.avro import MOST_SCHEMA, AvroError, Reader
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.records import ShownRecord, shown_record
-from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso
+from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso, zoned
 from kafkastub.control.threads import OneAtATime
 from kafkastub.state.partitions import log_of
 from kafkastub.state.records import LogRecord, Stretch, decoded, partition_named, stretch
@@ -198,10 +197,7 @@ def _moment(text: str) -> int:
     """Unix milliseconds. Raises Problem."""
     if text.lstrip("-").isascii() and text.lstrip("-").isdigit() and len(text) < 18:
         return int(text)
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
+    moment = zoned(text)
+    if moment is None:
         raise Problem(400, f"time={text!r} is refused: ISO 8601 with a time zone is wanted, or Unix milliseconds")
     return int(moment.timestamp() * 1000)

@@ -45,6 +45,15 @@ def body_example(**values: Any) -> ConfigDict:
     return ConfigDict(extra="forbid", json_schema_extra={"examples": [values]})
 
 
+def zoned(text: str) -> datetime | None:
+    """A moment in ISO 8601 with its time zone; None for what is none."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return None if moment.tzinfo is None else moment
+
+
 def iso(ms: int) -> str:
     """Unix milliseconds as ISO 8601."""
     moment = datetime.fromtimestamp(ms // 1000, UTC)

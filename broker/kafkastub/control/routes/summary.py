@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
@@ -10,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.shapes import example
+from kafkastub.control.routes.topics import extents
 from kafkastub.control.walks import Walks
 from kafkastub.version import __version__
 
@@ -72,7 +74,8 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("/summary", summary="How much there is of everything")
     async def summary() -> Summary:
-        topics = await _of_topics(hosted, walks)
+        counts = await _of_topics(hosted, walks) | await _of_groups(hosted, walks)
+        counts |= await _of_transactions(hosted, walks)
         broker = hosted.running()
         state, ring = broker.state, broker.observer.ring
         nodes = state.cluster.nodes.values()
@@ -81,9 +84,7 @@ def routes(hosted: Hosted) -> APIRouter:
             version=__version__,
             profile=state.profile.name,
             bootstrap_servers=broker.bootstrap_servers,
-            **topics,
-            **_of_groups(hosted),
-            **_of_transactions(hosted),
+            **counts,
             nodes=len(nodes),
             nodes_running=sum(node.alive for node in nodes),
             connections=broker.connections[0],
@@ -105,36 +106,30 @@ async def _of_topics(hosted: Hosted, walks: Walks) -> dict[str, Any]:
     state = hosted.running().state
     topics = list(state.cluster.topics.values())
     found = Counter(partitions=0, leaderless=0, records=0, size_bytes=0)
-    async for one in walks.through(_figures(state, topic) for topic in topics):
+    async for one in walks.through(_figures(state, topics)):
         found.update(one)
     internal = sum(topic.internal for topic in topics)
     return {"topics": len(topics) - internal, "internal_topics": internal, **found}
 
 
-def _figures(state: BrokerState, topic: Topic) -> dict[str, int]:
-    logs = [] if topic.internal else list(state.logs.of_topic(topic.topic_id))
-    return {
-        "partitions": len(topic.partitions),
-        "leaderless": sum(each.leader < 0 for each in topic.partitions),
-        "records": sum(log.log_end_offset - log.log_start_offset for log in logs),
-        "size_bytes": sum(log.size for log in logs),
-    }
+def _figures(state: BrokerState, topics: list[Topic]) -> Iterator[dict[str, int] | None]:
+    for topic in topics:
+        leaderless = sum(each.leader < 0 for each in topic.partitions)
+        yield {"partitions": len(topic.partitions), "leaderless": leaderless}
+    for one in extents(state, (topic for topic in topics if not topic.internal)):
+        yield None if one is None else one[1]
 
 
-def _of_groups(hosted: Hosted) -> dict[str, Any]:
+async def _of_groups(hosted: Hosted, walks: Walks) -> dict[str, Any]:
     coordinator = hosted.running().state.coordinator
-    counts = Counter((group.group_type, group.state_name) for group in coordinator.groups.values())
+    counts = await walks.counted(coordinator.groups.values(), lambda group: (group.group_type, group.state_name))
     listed = [GroupCount(type=kind, state=state, count=count) for (kind, state), count in sorted(counts.items())]
-    return {"groups": len(coordinator.groups), "group_states": listed, "offsets": coordinator.offsets.count}
+    return {"groups": counts.total(), "group_states": listed, "offsets": coordinator.offsets.count}
 
 
-def _of_transactions(hosted: Hosted) -> dict[str, Any]:
+async def _of_transactions(hosted: Hosted, walks: Walks) -> dict[str, Any]:
     state = hosted.running().state
-    if not state.has_transactions:
-        return {"transactions": 0, "open_transactions": 0}
-    found = state.transactions.coordinator.transactions.values()
+    there = state.transactions.coordinator.transactions.values() if state.has_transactions else ()
+    counts = await walks.counted(there, lambda one: one.metadata.state.camel)
     going_on = ("Ongoing", "PrepareCommit", "PrepareAbort")
-    return {
-        "transactions": len(found),
-        "open_transactions": sum(one.metadata.state.camel in going_on for one in found),
-    }
+    return {"transactions": counts.total(), "open_transactions": sum(counts[state] for state in going_on)}

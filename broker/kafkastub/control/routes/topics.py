@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -17,7 +17,7 @@ from kafkastub.state.topics import create_topic, delete_topics
 from kafkawire.errors import KafkaError
 
 if TYPE_CHECKING:
-    from kafkastub.metadata import Topic
+    from kafkastub.metadata import PartitionState, Topic
     from kafkastub.state.broker_state import BrokerState
 
 
@@ -110,7 +110,8 @@ def routes(hosted: Hosted) -> APIRouter:
         state = hosted.running().state
         found = await _found(state, query, walks)
         page = found[query.offset : query.offset + query.limit]
-        return TopicList(topics=[_info(state, each) for each in page], total=len(found))
+        listed = [_info(*one) async for one in walks.through(extents(state, page))]
+        return TopicList(topics=listed, total=len(found))
 
     @router.post("", status_code=201, summary="Create a topic; clients see it at once")
     async def create(body: NewTopic) -> TopicInfo:
@@ -121,7 +122,7 @@ def routes(hosted: Hosted) -> APIRouter:
             )
         except KafkaError as error:
             raise of_kafka(error, f"topic {body.name!r}") from None
-        return _info(state, topic)
+        return _info_at_once(state, topic)
 
     @router.get(
         "/{name}",
@@ -131,29 +132,16 @@ def routes(hosted: Hosted) -> APIRouter:
     async def describe(name: str, query: Annotated[TopicQuery, Query()]) -> TopicDetail:
         topic = find(name)
         state = hosted.running().state
-        partitions = []
-        for partition in topic.partitions[query.offset : query.offset + query.limit]:
-            log = state.logs.log(topic.topic_id, partition.index)
-            partitions.append(
-                PartitionInfo(
-                    partition=partition.index,
-                    leader=partition.leader,
-                    leader_epoch=partition.leader_epoch,
-                    replicas=partition.replicas,
-                    isr=partition.isr,
-                    log_start_offset=-1 if log is None else log.log_start_offset,
-                    log_end_offset=-1 if log is None else log.log_end_offset,
-                    last_stable_offset=-1 if log is None else log.last_stable_offset,
-                    size_bytes=0 if log is None else log.size,
-                )
-            )
-        return TopicDetail(**_info(state, topic).model_dump(), partition_list=partitions)
+        page = topic.partitions[query.offset : query.offset + query.limit]
+        partitions = [one async for one in walks.through(_partition(state, topic, each) for each in page)]
+        (info,) = [_info(*one) async for one in walks.through(extents(state, [topic]))]
+        return TopicDetail(**info.model_dump(), partition_list=partitions)
 
     @router.delete("/{name}", summary="Delete a topic, with what groups have committed on it")
     async def delete(name: str) -> TopicInfo:
         topic = find(name)
         broker = hosted.running()
-        told = _info(broker.state, topic)
+        told = _info_at_once(broker.state, topic)
         hosted.call(lambda: delete_topics(broker.state, [name], broker.clock.broker_ms()))
         return told
 
@@ -172,20 +160,46 @@ async def _found(state: BrokerState, query: TopicsQuery, walks: Walks) -> list[T
         return list(topics)
     if query.sort == "name":
         return sorted(topics, key=lambda each: each.name)
-    figure = _records if query.sort == "records" else _size
-    ordered = [one async for one in walks.through((-figure(state, each), each.name, each) for each in list(topics))]
+    figure = "records" if query.sort == "records" else "size_bytes"
+    ordered = [(-one[figure], topic.name, topic) async for topic, one in walks.through(extents(state, topics))]
     return [topic for _, _, topic in sorted(ordered, key=lambda one: one[:2])]
 
 
-def _records(state: BrokerState, topic: Topic) -> int:
-    return sum(log.log_end_offset - log.log_start_offset for log in state.logs.of_topic(topic.topic_id))
+def extents(state: BrokerState, topics: Iterable[Topic]) -> Iterator[tuple[Topic, dict[str, int]] | None]:
+    """How many records topics have, by their offsets, and bytes, topic by topic.
+
+    None on the way: a log of the broker's own topics is encoded to be measured.
+    """
+    for topic in list(topics):
+        records = size = 0
+        for log in state.logs.of_topic(topic.topic_id):
+            records += log.log_end_offset - log.log_start_offset
+            size += log.size
+            yield None
+        yield topic, {"records": records, "size_bytes": size}
 
 
-def _size(state: BrokerState, topic: Topic) -> int:
-    return sum(log.size for log in state.logs.of_topic(topic.topic_id))
+def _info_at_once(state: BrokerState, topic: Topic) -> TopicInfo:
+    (info,) = [_info(*one) for one in extents(state, [topic]) if one is not None]
+    return info
 
 
-def _info(state: BrokerState, topic: Topic) -> TopicInfo:
+def _partition(state: BrokerState, topic: Topic, partition: PartitionState) -> PartitionInfo:
+    log = state.logs.log(topic.topic_id, partition.index)
+    return PartitionInfo(
+        partition=partition.index,
+        leader=partition.leader,
+        leader_epoch=partition.leader_epoch,
+        replicas=partition.replicas,
+        isr=partition.isr,
+        log_start_offset=-1 if log is None else log.log_start_offset,
+        log_end_offset=-1 if log is None else log.log_end_offset,
+        last_stable_offset=-1 if log is None else log.last_stable_offset,
+        size_bytes=0 if log is None else log.size,
+    )
+
+
+def _info(topic: Topic, extent: dict[str, int]) -> TopicInfo:
     return TopicInfo(
         name=topic.name,
         topic_id=uuid_text(topic.topic_id),
@@ -193,6 +207,5 @@ def _info(state: BrokerState, topic: Topic) -> TopicInfo:
         partitions=len(topic.partitions),
         replication_factor=topic.replication_factor,
         configs=topic.configs,
-        records=_records(state, topic),
-        size_bytes=_size(state, topic),
+        **extent,
     )

@@ -12,8 +12,9 @@ from pydantic import BaseModel, Field, StrictInt
 from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
-from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Offset, Text, body_example, example, iso
+from kafkastub.control.routes.shapes import LAST_MS, MOST_LISTED, Body, Limit, Offset, Text, body_example, example, iso
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
+from kafkastub.control.walks import Walks
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -264,15 +265,18 @@ def _add_ends(router: APIRouter, hosted: Hosted) -> None:
 
 
 def _add_hanging(router: APIRouter, hosted: Hosted) -> None:
-    def found() -> list[HangingTransaction]:
-        from kafkastub.state.transactions.views import hanging
-
-        state = hosted.running().state
-        return hanging(state, _known(state))
+    walks = Walks()
 
     @router.get("/hanging-transactions", summary="Open transactions that no coordinator is going to end")
     async def list_hanging() -> HangingList:
-        return HangingList(hanging=[_hanging(one) for one in found()])
+        from kafkastub.state.transactions.views import each_hanging, every_place
+
+        state = hosted.running().state
+        found = walks.through(each_hanging(state, _known(state), every_place(state)))
+        try:
+            return HangingList(hanging=[_hanging(one) async for one in found])
+        except KafkaError as error:
+            raise of_kafka(error, _COORDINATOR) from None
 
     @router.post("/hanging-transactions", status_code=201, summary="Make one: a record of a producer that nobody knows")
     async def hang(body: NewHanging) -> HangingInfo:
@@ -287,12 +291,12 @@ def _add_hanging(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/hanging-transactions/abort", summary="End one with an abort marker, as an administrator does")
     async def end(body: HangingEnd) -> HangingInfo:
-        from kafkastub.state.transactions.views import end_hanging
+        from kafkastub.state.transactions.views import end_hanging, hanging
 
         broker = hosted.running()
         where = f"partition {body.partition} of topic {body.topic!r}"
-        wanted = body.topic, body.partition, body.start_offset
-        one = next((each for each in found() if (each.topic, each.partition, each.start_offset) == wanted), None)
+        found = hanging(broker.state, _known(broker.state), [(body.topic, body.partition)])
+        one = next((each for each in found if each.start_offset == body.start_offset), None)
         if one is None:
             raise Problem(404, f"{where} has no hanging transaction that begins at offset {body.start_offset}")
         _done(hosted, lambda: end_hanging(broker.state, one, broker.clock.broker_ms()), where)
@@ -344,9 +348,5 @@ def _hanging(one: HangingTransaction) -> HangingInfo:
         producer_id=one.producer_id,
         producer_epoch=one.producer_epoch,
         start_offset=one.start_offset,
-        last_timestamp=iso(last) if 0 <= last <= _LAST_MS else None,
+        last_timestamp=iso(last) if 0 <= last <= LAST_MS else None,
     )
-
-
-_LAST_MS: Final = 253_402_300_799_999
-"""The end of the year 9999: no date can be later."""

@@ -6,10 +6,9 @@ What an administrator has of Kafka goes over the protocol: DescribeTransactions,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from kafkastub.metadata import Topic
 from kafkastub.state.transactions.markers import TopicPartition, write_marker
 from kafkastub.state.transactions.transactions import Transactions
 from kafkastub.state.transactions.whole import Whole
@@ -98,31 +97,58 @@ def abort(transactions: Transactions, transactional_id: str, broker_ms: int, tim
     transactions.settle(turn, batch_per_id=True)
 
 
-def hanging(state: Whole, transactions: Transactions | None) -> list[HangingTransaction]:
-    """Every hanging transaction, by topic, partition and offset. `transactions` is None where there never were any."""
-    going_on: set[tuple[int, TopicPartition]] = set()
-    if transactions is not None:
-        for known in transactions.coordinator.transactions.values():
-            going_on.update((known.metadata.producer_id, place) for place in known.partitions)
-    return [
-        one
-        for name, topic in sorted(state.cluster.topics.items())
-        for index in range(len(topic.partitions))
-        for one in sorted(_open_in(state, topic, index), key=lambda each: each.start_offset)
-        if (one.producer_id, (name, index)) not in going_on
-    ]
+def hanging(
+    state: Whole, transactions: Transactions | None, places: Iterable[TopicPartition] | None = None
+) -> list[HangingTransaction]:
+    """Every hanging transaction, or those in some places, by topic, partition and offset, at once.
+
+    `transactions` is None where there never were any.
+    """
+    wanted = every_place(state) if places is None else places
+    return [one for one in each_hanging(state, transactions, wanted) if one is not None]
 
 
-def _open_in(state: Whole, topic: Topic, index: int) -> Iterator[HangingTransaction]:
-    log = state.logs.log(topic.topic_id, index)
+def every_place(state: Whole) -> Iterator[TopicPartition]:
+    """All partitions by topic and number, as far as they are still there when it is their turn."""
+    for name in sorted(state.cluster.topics):
+        topic = state.cluster.topics.get(name)
+        for index in range(0 if topic is None else len(topic.partitions)):
+            yield name, index
+
+
+def each_hanging(
+    state: Whole, transactions: Transactions | None, places: Iterable[TopicPartition]
+) -> Iterator[HangingTransaction | None]:
+    """Those that hang in some places, one by one, and None on the way, where others may have their turn.
+
+    The coordinator is asked behind the logs, and the logs once more: it knows a transaction that begins on the way, and
+    they no longer have one that ends. KafkaError COORDINATOR_LOAD_IN_PROGRESS.
+    """
+    found: dict[tuple[int, TopicPartition], HangingTransaction] = {}
+    for place in places:
+        for one in sorted(_open_in(state, *place), key=lambda each: each.start_offset):
+            found[one.producer_id, place] = one
+        yield None
+    if found and transactions is not None:
+        if transactions.loading is not None:
+            raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        for known in list(transactions.coordinator.transactions.values()):
+            for place in known.partitions:
+                found.pop((known.metadata.producer_id, place), None)
+            yield None
+    for one in found.values():
+        yield next((each for each in _open_in(state, one.topic, one.partition) if each[:5] == one[:5]), None)
+
+
+def _open_in(state: Whole, name: str, index: int) -> Iterator[HangingTransaction]:
+    topic = state.cluster.topics.get(name)
+    log = None if topic is None else state.logs.log(topic.topic_id, index)
     if log is None or log.last_stable_offset == log.high_watermark:
         return
     for producer in log.producers():
         start = producer.transaction_start
         if start is not None:
-            yield HangingTransaction(
-                topic.name, index, producer.producer_id, producer.epoch, start, producer.last_timestamp
-            )
+            yield HangingTransaction(name, index, producer.producer_id, producer.epoch, start, producer.last_timestamp)
 
 
 def hang(state: Whole, name: str, index: int, value: bytes, broker_ms: int) -> HangingTransaction:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.stub.inventory.tables import Row, Table, cell, moment, places, some
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
     from kafkastub.server.broker import Broker
-    from kafkastub.state.share_group_views import RecordsView, SharePartitionView
-    from kafkastub.state.streams_group_views import StreamsMemberView, TasksView
+    from kafkastub.state.group_views import GroupView
+    from kafkastub.state.share_group_views import RecordsView, ShareGroupView, SharePartitionView
+    from kafkastub.state.streams_group_views import StreamsGroupView, StreamsMemberView, TasksView
 
 _MOST_GROUPS: Final = 200
 _MOST_ROWS: Final = 500
@@ -22,14 +23,14 @@ _MOST_ROWS: Final = 500
 def group_tables(broker: Broker) -> list[Table]:
     """Those that are not empty."""
     groups, more = some(broker.state.coordinator.groups.values(), _MOST_GROUPS)
-    told = [_group(broker, one) for one in groups]
+    seen = [_seen(broker, one) for one in groups]
     columns = "group", "type", "state", "epoch", "target epoch", "assignor", "members", "since", "remarks"
     return [
-        Table("groups", columns, tuple(told), more),
+        Table("groups", columns, tuple(map(_group, seen)), more),
         _table(
             "members",
             "group, member, instance, client, host, state, epoch, subscribed, assigned, lets go of, target, held",
-            lambda: _members(broker, groups),
+            lambda: _members(seen),
         ),
         _table(
             "offsets",
@@ -39,17 +40,17 @@ def group_tables(broker: Broker) -> list[Table]:
         _table(
             "records of share groups",
             "group, partition, start, end, lag, what becomes of them",
-            lambda: _shared(broker, groups),
+            lambda: _shared(broker, seen),
         ),
         _table(
             "members of streams groups",
             "group, member, process, state, epoch, active, standby, warm-up, lets go of, target",
-            lambda: _streams_members(broker, groups),
+            lambda: _streams_members(seen),
         ),
         _table(
             "tasks of streams groups",
             "group, task, reads, active, standby, warm-up, lets go of it",
-            lambda: _tasks(broker, groups),
+            lambda: _tasks(broker, seen),
         ),
     ]
 
@@ -59,39 +60,51 @@ def _table(name: str, columns: str, rows: Callable[[], Iterator[Row]]) -> Table:
     return Table(name, tuple(columns.split(", ")), tuple(found[:_MOST_ROWS]), -1 if len(found) > _MOST_ROWS else 0)
 
 
-def _group(broker: Broker, group: Group) -> Row:
-    from kafkastub.state.group_views import view
+class _Seen(NamedTuple):
+    """A group with what is to be seen of it; of a streams group that alone which only such groups have."""
 
-    seen = view(broker.state, group.group_id)
-    epoch = "" if seen is None else str(seen.epoch)
-    target, assignor = (None, None) if seen is None else (seen.target_epoch, seen.assignor)
-    return (
-        cell(group.group_id), group.group_type, group.state_name, epoch, cell(target), cell(assignor), str(group.size),
-        moment(group.state_timestamp), _remarks(broker, group),
-    )  # fmt: skip
+    group: Group
+    view: GroupView | None
+    share: ShareGroupView | None = None
+    streams: StreamsGroupView | None = None
 
 
-def _remarks(broker: Broker, group: Group) -> str:
-    """What it lacks, and what a test holds of it."""
+def _seen(broker: Broker, group: Group) -> _Seen:
+    """Looked at once: it may be large."""
     if group.group_type == "share":
         from kafkastub.state.share_group_views import view as share_view
 
         shared = share_view(broker.state, group.group_id)
-        return "acknowledgements are held" if shared is not None and shared.holds else ""
+        return _Seen(group, None if shared is None else shared.group, share=shared)
     if group.group_type == "streams":
         from kafkastub.state.streams_group_views import view as streams_view
 
-        streams = streams_view(broker.state, group.group_id)
-        topology = None if streams is None else streams.topology
-        return "" if topology is None else ": ".join(map(cell, filter(None, (topology.status, topology.message))))
-    return ""
-
-
-def _members(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
+        return _Seen(group, None, streams=streams_view(broker.state, group.group_id))
     from kafkastub.state.group_views import view
 
-    for group in groups:
-        seen = None if group.group_type == "streams" else view(broker.state, group.group_id)
+    return _Seen(group, view(broker.state, group.group_id))
+
+
+def _group(seen: _Seen) -> Row:
+    group, found = seen.group, seen.view or seen.streams
+    epoch = "" if found is None else str(found.epoch)
+    target, assignor = (None, None) if found is None else (found.target_epoch, found.assignor)
+    return (
+        cell(group.group_id), group.group_type, group.state_name, epoch, cell(target), cell(assignor), str(group.size),
+        moment(group.state_timestamp), _remarks(seen),
+    )  # fmt: skip
+
+
+def _remarks(seen: _Seen) -> str:
+    """What it lacks, and what a test holds of it."""
+    if seen.share is not None:
+        return "acknowledgements are held" if seen.share.holds else ""
+    topology = None if seen.streams is None else seen.streams.topology
+    return "" if topology is None else ": ".join(map(cell, filter(None, (topology.status, topology.message))))
+
+
+def _members(groups: Iterable[_Seen]) -> Iterator[Row]:
+    for group, seen, *_ in groups:
         for one in seen.members.values() if seen is not None else ():
             subscribed = "unreadable" if one.subscribed is None else ", ".join(map(cell, one.subscribed[:20]))
             yield (
@@ -102,26 +115,22 @@ def _members(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
 
 
 def _offsets(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
-    state = broker.state
+    from kafkastub.state.lag import measured
+
     for group in groups:
-        for topic, columns in state.coordinator.offsets.topics(group.group_id).items():
-            known = state.cluster.topic(topic)
-            for index, commit in columns.items():
-                log = None if known is None else state.logs.log(known.topic_id, index)
-                end = None if log is None else log.log_end_offset
+        for topic, columns in broker.state.coordinator.offsets.topics(group.group_id).items():
+            for index, commit, end, lag in measured(broker.state, topic, columns):
                 yield (
-                    cell(group.group_id), places([(topic, index)]), str(commit.offset), cell(end),
-                    "" if end is None else str(max(end - commit.offset, 0)), cell(commit.metadata),
-                    moment(commit.commit_timestamp), moment(commit.expire_timestamp),
+                    cell(group.group_id), places([(topic, index)]), str(commit.offset), cell(end), cell(lag),
+                    cell(commit.metadata), moment(commit.commit_timestamp), moment(commit.expire_timestamp),
                 )  # fmt: skip
 
 
-def _shared(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
-    from kafkastub.state.share_group_views import client_ids, partition_view, view
+def _shared(broker: Broker, groups: Iterable[_Seen]) -> Iterator[Row]:
+    from kafkastub.state.share_group_views import client_ids, partition_view
 
     timer_ms = broker.clock.both()[1]
-    for group in groups:
-        seen = view(broker.state, group.group_id) if group.group_type == "share" else None
+    for group, _, seen, _ in groups:
         if seen is None:
             continue
         clients = client_ids(seen)
@@ -143,11 +152,8 @@ def _range(one: RecordsView) -> str:
     return f"{where} {one.state}{who}{delivered}{', held' if one.held else ''}"
 
 
-def _streams_members(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
-    from kafkastub.state.streams_group_views import view
-
-    for group in groups:
-        seen = view(broker.state, group.group_id) if group.group_type == "streams" else None
+def _streams_members(groups: Iterable[_Seen]) -> Iterator[Row]:
+    for group, _, _, seen in groups:
         for one in seen.members.values() if seen is not None else ():
             yield (
                 cell(group.group_id), cell(one.member_id), cell(one.process_id), one.state, str(one.epoch),
@@ -159,13 +165,14 @@ def _of_any_role(tasks: TasksView) -> str:
     return "; ".join(f"{role} {places(of)}" for role, of in zip(tasks._fields, tasks, strict=True) if of)
 
 
-def _tasks(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
-    from kafkastub.state.streams_group_views import task_view, view
+def _tasks(broker: Broker, groups: Iterable[_Seen]) -> Iterator[Row]:
+    from kafkastub.state.streams_group_views import task_view
 
-    for group in groups:
-        seen = view(broker.state, group.group_id) if group.group_type == "streams" else None
-        for task in seen.tasks if seen is not None else ():
-            one = task_view(broker.state, seen, task)  # type: ignore[arg-type]  # there are tasks, and so it is there
+    for group, _, _, seen in groups:
+        if seen is None:
+            continue
+        for task in seen.tasks:
+            one = task_view(broker.state, seen, task)
             active = () if one.active is None else (one.active,)
             who = (_names(of) for of in (active, one.standby, one.warmup, one.pending_revocation))
             yield cell(group.group_id), places([task]), places(one.reads), *who
