@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Self
 
 from kafkastub.stub.of_groups import check_wait, configure, of_one
-from kafkastub.stub.waiting import wait_until
+from kafkastub.stub.waiting import wait_until_nothing
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
@@ -198,18 +198,11 @@ class StubShareGroups(Mapping[str, StubShareGroup]):
         check_wait(group, timeout)
         wanted = Wanted(topic, acquired, held, lag)
 
-        def left(broker: Broker) -> str | None:
-            if broker.state.groups.loading is not None:
-                return "is being loaded"
-            return missing(broker.state, group, wanted)
-
-        def told(broker: Broker) -> str:
-            return f"share group {group!r} {left(broker) or 'is as it is to be'} after {timeout:g} s"
-
         def watchers(broker: Broker) -> Watchers:
             return broker.state.group_watchers, broker.state.sharing.watchers
 
-        wait_until(self._runner, lambda broker: left(broker) is None, told, timeout, watchers)
+        whom = f"share group {group!r}"
+        wait_until_nothing(self._runner, lambda state: missing(state, group, wanted), whom, timeout, watchers)
 
     def __repr__(self) -> str:
         return f"<{len(self)} share groups>"

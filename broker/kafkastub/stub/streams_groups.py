@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkastub.stub.errors import StubError
 from kafkastub.stub.of_groups import check_wait, configure, of_one
-from kafkastub.stub.waiting import wait_until
+from kafkastub.stub.waiting import wait_until_nothing
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
@@ -185,15 +185,8 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
         tasks = (_tasks("active", active), _tasks("standby", standby), _tasks("warmup", warmup))
         wanted = Wanted(*tasks, status, members)
 
-        def left(broker: Broker) -> str | None:
-            if broker.state.groups.loading is not None:
-                return "is being loaded"
-            return missing(broker.state, group, wanted)
-
-        def told(broker: Broker) -> str:
-            return f"streams group {group!r} {left(broker) or 'is as it is to be'} after {timeout:g} s"
-
-        wait_until(self._runner, lambda broker: left(broker) is None, told, timeout)
+        whom = f"streams group {group!r}"
+        wait_until_nothing(self._runner, lambda state: missing(state, group, wanted), whom, timeout)
 
     def __repr__(self) -> str:
         return f"<{len(self)} streams groups>"
