@@ -45,7 +45,7 @@ class StreamsContext:
         self.groups = groups
         self.settings = settings
         self.topics = SubscribedTopics(lambda: self.image)
-        self.assignor = StickyTaskAssignor(settings.rules.looks_on, settings.rules.from_current)
+        self.assignor = StickyTaskAssignor(settings.rules.looks_on, settings.rules.computes)
         self.rebalances = 0
         self._no_topics = NoTopics()
         self._merged: dict[str, tuple[StreamsGroupConfig, StreamsGroupSettings]] = {}
