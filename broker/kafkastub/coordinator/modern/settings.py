@@ -143,6 +143,7 @@ class StreamsRules(NamedTuple):
             shares a bucket is in another order.
         endpoints_in_order: partitions at an endpoint are in order, without those that a topic has not.
         has_interval: a target is computed once in an interval, and its record says when that was.
+        first_target_epoch: the epoch of the target of a group that is new, before any is computed.
     """
 
     has_statics: bool = True
@@ -154,6 +155,7 @@ class StreamsRules(NamedTuple):
     computes: bool = True
     endpoints_in_order: bool = True
     has_interval: bool = True
+    first_target_epoch: int = 1
 
     @staticmethod
     def of(values: BrokerConfig) -> StreamsRules:
@@ -169,6 +171,7 @@ class StreamsRules(NamedTuple):
             computes=newest,
             endpoints_in_order=not is_4_3,
             has_interval=values.follows(4, 3),
+            first_target_epoch=1 if values.follows(4, 3) else 0,
         )
 
 
