@@ -22,7 +22,7 @@ from kafkastub.coordinator.consumer_records import (
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline
-from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.errors import KafkaError
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 
@@ -49,10 +49,7 @@ class Fencing:
         if request.instance_id is None:
             self.fence(group, [group.member(request.member_id)], turn)
         else:
-            member = group.static_member(request.instance_id)
-            if member is None:
-                raise unknown_instance(request.instance_id)
-            check_instance(member, request.member_id, request.instance_id)
+            member = group.known_static_member(request.instance_id, request.member_id)
             if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
                 self._leave_for_a_while(group, member, turn)
             else:
@@ -134,15 +131,3 @@ class Fencing:
                 self.fence(group, [member], turn)
             except KafkaError:  # it cannot become classic: nobody is there to be told
                 self._remove(group, [member], turn)
-
-
-def unknown_instance(instance_id: str) -> KafkaError:
-    """Nobody in the group has that instance id."""
-    return KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
-
-
-def check_instance(member: ConsumerMember, member_id: str, instance_id: str) -> None:
-    """Raises FENCED_INSTANCE_ID where the instance is another member by now."""
-    if member.member_id != member_id:
-        what = f"Static member {member_id} with instance id {instance_id} was fenced by member {member.member_id}."
-        raise KafkaError(ErrorCode.FENCED_INSTANCE_ID, what)

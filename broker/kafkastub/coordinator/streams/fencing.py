@@ -22,7 +22,6 @@ from kafkastub.coordinator.streams_records import (
 )
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline
-from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
@@ -48,7 +47,7 @@ class Fencing:
         if request.instance_id is None:
             self.fence(group, group.member(request.member_id), turn)
         else:
-            member = static_member(group, request.instance_id, request.member_id)
+            member = group.known_static_member(request.instance_id, request.member_id)
             if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
                 self._leave_for_a_while(group, member, turn)
             else:
@@ -120,14 +119,3 @@ def removal(group_id: str, member_id: str) -> list[Record]:
         StreamsGroupTargetAssignmentMemberTombstone(group_id, member_id),
         StreamsGroupMemberMetadataTombstone(group_id, member_id),
     ]
-
-
-def static_member(group: StreamsGroup, instance_id: str, member_id: str) -> StreamsMember:
-    """The member of that instance. Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID where it is another one by now."""
-    member = group.static_member(instance_id)
-    if member is None:
-        raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
-    if member.member_id != member_id:
-        what = f"Static member {member_id} with instance id {instance_id} was fenced by member {member.member_id}."
-        raise KafkaError(ErrorCode.FENCED_INSTANCE_ID, what)
-    return member

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams.fencing import removal
-from kafkastub.coordinator.streams.fencing import static_member as known_static_member
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import (
     LEAVE_GROUP_STATIC_MEMBER_EPOCH,
@@ -52,7 +51,7 @@ def static_member(group: StreamsGroup, request: StreamsGroupHeartbeatRequest, re
     instance_id, member_id = request.instance_id, request.member_id
     assert instance_id is not None
     if request.member_epoch != 0:
-        member = known_static_member(group, instance_id, member_id)
+        member = group.known_static_member(instance_id, member_id)
         _check_epoch(member, request)
         return member
     there = group.static_member(instance_id)
