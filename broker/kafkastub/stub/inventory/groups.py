@@ -4,37 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.stub.inventory.tables import Row, Table, cell, moment, places, some
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
     from kafkastub.server.broker import Broker
-    from kafkastub.state.share_group_views import RecordsView, SharePartitionView
-    from kafkastub.state.streams_group_views import StreamsMemberView, TasksView
+    from kafkastub.state.group_views import GroupView
+    from kafkastub.state.share_group_views import RecordsView, ShareGroupView, SharePartitionView
+    from kafkastub.state.streams_group_views import StreamsGroupView, StreamsMemberView, TasksView
 
 _MOST_GROUPS: Final = 200
 _MOST_ROWS: Final = 500
 """Of every other table here."""
 
 
+class _Seen(NamedTuple):
+    """A group as it is asked, once for all tables.
+
+    Attributes:
+        view: of one that is no streams group.
+        share, streams: what there is to one of that type.
+    """
+
+    group: Group
+    view: GroupView | None = None
+    share: ShareGroupView | None = None
+    streams: StreamsGroupView | None = None
+
+
 def group_tables(broker: Broker) -> list[Table]:
     """Those that are not empty."""
-    groups, more = some(broker.state.coordinator.groups.values(), _MOST_GROUPS)
-    told = [_group(broker, one) for one in groups]
+    first, more = some(broker.state.coordinator.groups.values(), _MOST_GROUPS)
+    groups = [_look(broker, one) for one in first]
     columns = "group", "type", "state", "epoch", "target epoch", "assignor", "members", "since", "remarks"
     return [
-        Table("groups", columns, tuple(told), more),
+        Table("groups", columns, tuple(map(_group, groups)), more),
         _table(
             "members",
             "group, member, instance, client, host, state, epoch, subscribed, assigned, lets go of, target, held",
-            lambda: _members(broker, groups),
+            lambda: _members(groups),
         ),
         _table(
             "offsets",
             "group, partition, offset, log end, lag, metadata, committed, expires",
-            lambda: _offsets(broker, groups),
+            lambda: _offsets(broker, first),
         ),
         _table(
             "records of share groups",
@@ -44,7 +59,7 @@ def group_tables(broker: Broker) -> list[Table]:
         _table(
             "members of streams groups",
             "group, member, process, state, epoch, active, standby, warm-up, lets go of, target",
-            lambda: _streams_members(broker, groups),
+            lambda: _streams_members(groups),
         ),
         _table(
             "tasks of streams groups",
@@ -59,40 +74,43 @@ def _table(name: str, columns: str, rows: Callable[[], Iterator[Row]]) -> Table:
     return Table(name, tuple(columns.split(", ")), tuple(found[:_MOST_ROWS]), -1 if len(found) > _MOST_ROWS else 0)
 
 
-def _group(broker: Broker, group: Group) -> Row:
-    from kafkastub.state.group_views import view
-
-    seen = view(broker.state, group.group_id)
-    epoch = "" if seen is None else str(seen.epoch)
-    target, assignor = (None, None) if seen is None else (seen.target_epoch, seen.assignor)
-    return (
-        cell(group.group_id), group.group_type, group.state_name, epoch, cell(target), cell(assignor), str(group.size),
-        moment(group.state_timestamp), _remarks(broker, group),
-    )  # fmt: skip
-
-
-def _remarks(broker: Broker, group: Group) -> str:
-    """What it lacks, and what a test holds of it."""
+def _look(broker: Broker, group: Group) -> _Seen:
+    state, group_id = broker.state, group.group_id
     if group.group_type == "share":
         from kafkastub.state.share_group_views import view as share_view
 
-        shared = share_view(broker.state, group.group_id)
-        return "acknowledgements are held" if shared is not None and shared.holds else ""
+        share = share_view(state, group_id)
+        return _Seen(group, None if share is None else share.group, share)
     if group.group_type == "streams":
         from kafkastub.state.streams_group_views import view as streams_view
 
-        streams = streams_view(broker.state, group.group_id)
-        topology = None if streams is None else streams.topology
-        return "" if topology is None else ": ".join(map(cell, filter(None, (topology.status, topology.message))))
-    return ""
-
-
-def _members(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
+        return _Seen(group, streams=streams_view(state, group_id))
     from kafkastub.state.group_views import view
 
-    for group in groups:
-        seen = None if group.group_type == "streams" else view(broker.state, group.group_id)
-        for one in seen.members.values() if seen is not None else ():
+    return _Seen(group, view(state, group_id))
+
+
+def _group(seen: _Seen) -> Row:
+    group, told = seen.group, seen.view or seen.streams
+    epoch = "" if told is None else str(told.epoch)
+    target, assignor = (None, None) if told is None else (told.target_epoch, told.assignor)
+    return (
+        cell(group.group_id), group.group_type, group.state_name, epoch, cell(target), cell(assignor), str(group.size),
+        moment(group.state_timestamp), _remarks(seen),
+    )  # fmt: skip
+
+
+def _remarks(seen: _Seen) -> str:
+    """What it lacks, and what a test holds of it."""
+    if seen.share is not None and seen.share.holds:
+        return "acknowledgements are held"
+    topology = None if seen.streams is None else seen.streams.topology
+    return "" if topology is None else ": ".join(map(cell, filter(None, (topology.status, topology.message))))
+
+
+def _members(groups: Iterable[_Seen]) -> Iterator[Row]:
+    for group, view, *_ in groups:
+        for one in view.members.values() if view is not None else ():
             subscribed = "unreadable" if one.subscribed is None else ", ".join(map(cell, one.subscribed[:20]))
             yield (
                 cell(group.group_id), cell(one.member_id), cell(one.group_instance_id), cell(one.client_id),
@@ -116,16 +134,15 @@ def _offsets(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
                 )  # fmt: skip
 
 
-def _shared(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
-    from kafkastub.state.share_group_views import client_ids, partition_view, view
+def _shared(broker: Broker, groups: Iterable[_Seen]) -> Iterator[Row]:
+    from kafkastub.state.share_group_views import client_ids, partition_view
 
     timer_ms = broker.clock.both()[1]
-    for group in groups:
-        seen = view(broker.state, group.group_id) if group.group_type == "share" else None
-        if seen is None:
+    for group, _, share, _ in groups:
+        if share is None:
             continue
-        clients = client_ids(seen)
-        for topic, index in seen.partitions:
+        clients = client_ids(share)
+        for topic, index in share.partitions:
             one = partition_view(broker.state, group.group_id, topic, index, timer_ms, clients)
             yield _share_partition(group.group_id, one)
 
@@ -143,12 +160,9 @@ def _range(one: RecordsView) -> str:
     return f"{where} {one.state}{who}{delivered}{', held' if one.held else ''}"
 
 
-def _streams_members(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
-    from kafkastub.state.streams_group_views import view
-
-    for group in groups:
-        seen = view(broker.state, group.group_id) if group.group_type == "streams" else None
-        for one in seen.members.values() if seen is not None else ():
+def _streams_members(groups: Iterable[_Seen]) -> Iterator[Row]:
+    for group, *_, streams in groups:
+        for one in streams.members.values() if streams is not None else ():
             yield (
                 cell(group.group_id), cell(one.member_id), cell(one.process_id), one.state, str(one.epoch),
                 *map(places, one.tasks), _of_any_role(one.pending_revocation), _of_any_role(one.target),
@@ -159,13 +173,14 @@ def _of_any_role(tasks: TasksView) -> str:
     return "; ".join(f"{role} {places(of)}" for role, of in zip(tasks._fields, tasks, strict=True) if of)
 
 
-def _tasks(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
-    from kafkastub.state.streams_group_views import task_view, view
+def _tasks(broker: Broker, groups: Iterable[_Seen]) -> Iterator[Row]:
+    from kafkastub.state.streams_group_views import task_view
 
-    for group in groups:
-        seen = view(broker.state, group.group_id) if group.group_type == "streams" else None
-        for task in seen.tasks if seen is not None else ():
-            one = task_view(broker.state, seen, task)  # type: ignore[arg-type]  # there are tasks, and so it is there
+    for group, *_, streams in groups:
+        if streams is None:
+            continue
+        for task in streams.tasks:
+            one = task_view(broker.state, streams, task)
             active = () if one.active is None else (one.active,)
             who = (_names(of) for of in (active, one.standby, one.warmup, one.pending_revocation))
             yield cell(group.group_id), places([task]), places(one.reads), *who
