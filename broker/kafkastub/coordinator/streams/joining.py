@@ -23,9 +23,7 @@ from kafkawire.java_order import string_map_order
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest, TaskIds
 
 
-def check_room(
-    group: StreamsGroup, request: StreamsGroupHeartbeatRequest, most: int, known_have_room: bool = True
-) -> None:
+def check_room(group: StreamsGroup, request: StreamsGroupHeartbeatRequest, most: int, known_have_room: bool) -> None:
     """Raises GROUP_MAX_SIZE_REACHED; a known instance or member has its place, where `StreamsRules` say so."""
     if request.instance_id is not None and request.instance_id in group.static_members:
         return
@@ -74,7 +72,7 @@ def updated(
     request: StreamsGroupHeartbeatRequest,
     client_id: str,
     client_host: str,
-    endpoints_change: bool = True,
+    endpoints_change: bool,
 ) -> StreamsMember:
     """The member, with what the request says of it; null says nothing, but that one who joins has no endpoint.
 
