@@ -292,7 +292,7 @@ MUTANTS = (
     Mutant(_STEPS, "and known.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "and False:", "ConsumerGroupHeartbeat"),
     Mutant(_FENCING, "        epoch = group.epoch + 1", "        epoch = group.epoch", "ConsumerGroupHeartbeat"),
     Mutant(_FENCING, "        if len(members) == len(group.members) and", "        if False and", "ConsumerGroupHeartbeat"),
-    Mutant(_FENCING, "check_instance(member, request.member_id, request.instance_id)", "pass", "ConsumerGroupHeartbeat"),
+    Mutant(_FENCING, "known_static_member(request.instance_id, request.member_id)", "known_static_member(request.instance_id, None)", "ConsumerGroupHeartbeat"),
     Mutant(_FENCING, "if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "if False:", "ConsumerGroupHeartbeat"),
     Mutant("coordinator/consumer/validation.py", "if version >= 1 or epoch > 0", "if epoch > 0", "ConsumerGroupHeartbeat"),
     Mutant("coordinator/consumer/validation.py", "if request.rebalance_timeout_ms == -1:", "if False:", "ConsumerGroupHeartbeat"),

@@ -17,7 +17,7 @@ Not done: -
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
@@ -25,9 +25,8 @@ from kafkastub.handlers.registry import handles
 from kafkastub.security import Operation
 from kafkastub.state.deferred import Steps
 from kafkastub.state.group_protocols import serves_share_protocol
-from kafkastub.state.share_requests import AT_ONCE, OFFSETS, served
+from kafkastub.state.share_requests import AT_ONCE, OFFSETS, refusal_text, served
 from kafkawire.api import ApiKey
-from kafkawire.error_texts import text_of
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.rows import Shared
 
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
         DescribeShareGroupOffsetsResponse,
         DescribeShareGroupOffsetsResponseGroup,
     )
-
-_NOT_HERE: Final = "This is not the correct coordinator."
 
 
 def error_response(
@@ -95,7 +92,7 @@ def _answer(groups: list[DescribeShareGroupOffsetsResponseGroup]) -> DescribeSha
 
 def _failed(asked: DescribeShareGroupOffsetsRequestGroup, error: KafkaError) -> DescribeShareGroupOffsetsResponseGroup:
     answer = _refused(asked, error.code)
-    answer.error_message = _NOT_HERE if error.code == ErrorCode.NOT_COORDINATOR else text_of(error)
+    answer.error_message = refusal_text(error)
     return answer
 
 

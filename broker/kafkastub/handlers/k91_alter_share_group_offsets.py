@@ -23,16 +23,14 @@ from kafkastub.handlers.registry import handles
 from kafkastub.security import Operation
 from kafkastub.state.deferred import Steps
 from kafkastub.state.group_protocols import serves_share_protocol
-from kafkastub.state.share_requests import AT_ONCE, OFFSETS, served
+from kafkastub.state.share_requests import changed_offsets, refusal_text
 from kafkawire.api import ApiKey
-from kafkawire.error_texts import text_of
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkawire.messages.alter_share_group_offsets_request import AlterShareGroupOffsetsRequest
     from kafkawire.messages.alter_share_group_offsets_response import AlterShareGroupOffsetsResponse
 
-_NOT_HERE: Final = "This is not the correct coordinator."
 _NOT_SERVED: Final = "The version of API is not supported."
 
 
@@ -54,13 +52,9 @@ def alter_share_group_offsets(ctx: RequestContext, request: AlterShareGroupOffse
     def begin() -> Steps:
         from kafkastub.state.share_offsets import altered
 
-        try:
-            return (yield from altered(state, request, partial(_may_read, ctx), ctx.broker_ms, ctx.timer_ms))
-        except KafkaError as error:
-            return _failed(error)
+        return altered(state, request, partial(_may_read, ctx), ctx.broker_ms, ctx.timer_ms)
 
-    failed = partial(error_response, request, version=ctx.api_version)
-    return served(state, OFFSETS, begin, AT_ONCE, failed)
+    return changed_offsets(state, begin, _failed)
 
 
 def _may_read(ctx: RequestContext, name: str) -> bool:
@@ -70,5 +64,4 @@ def _may_read(ctx: RequestContext, name: str) -> bool:
 def _failed(error: KafkaError) -> AlterShareGroupOffsetsResponse:
     from kafkawire.messages.alter_share_group_offsets_response import AlterShareGroupOffsetsResponse
 
-    text = _NOT_HERE if error.code == ErrorCode.NOT_COORDINATOR else text_of(error)
-    return AlterShareGroupOffsetsResponse(error_code=error.code, error_message=text)
+    return AlterShareGroupOffsetsResponse(error_code=error.code, error_message=refusal_text(error))

@@ -12,7 +12,8 @@ from typing import Final
 
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.deferred import Deferred, Steps, in_parts
-from kafkawire.errors import ErrorCode
+from kafkawire.error_texts import text_of
+from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.schema import Message
 
 _STATE: Final = (
@@ -36,6 +37,7 @@ OFFSETS: Final = (
     "kafkastub.state.share_offsets",
 )
 """What the APIs 90 to 92 take."""
+_NOT_HERE: Final = "This is not the correct coordinator."
 
 
 def served(
@@ -62,3 +64,22 @@ def _bringing_in(modules: Sequence[str], steps: Callable[[], Steps], at_once: in
         import_module(name)
         yield at_once
     return (yield from steps())
+
+
+def changed_offsets(
+    state: BrokerState, steps: Callable[[], Steps], failed: Callable[[KafkaError], Message]
+) -> Message | Deferred:
+    """`served` for the APIs 91 and 92, where what the steps raise stands at the top of the answer."""
+
+    def refusable() -> Steps:
+        try:
+            return (yield from steps())
+        except KafkaError as error:
+            return failed(error)
+
+    return served(state, OFFSETS, refusable, AT_ONCE, lambda code: failed(KafkaError(code)))
+
+
+def refusal_text(error: KafkaError) -> str | None:
+    """What the APIs 90 to 92 say of a group that is refused."""
+    return _NOT_HERE if error.code == ErrorCode.NOT_COORDINATOR else text_of(error)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class StubControl:
     """Where it is to listen, and the port while there is one."""
 
-    def __init__(self, host: object, port: object, allowed_hosts: object, token: object = None) -> None:
+    def __init__(self, host: object, port: object, allowed_hosts: object, token: object) -> None:
         """Raises TypeError, ValueError."""
         self._token = _checked(token)
         self._names = stub_arguments.names(allowed_hosts, "control_allowed_hosts")

@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from kafkastub.stub.errors import StubError
-from kafkastub.stub.waiting import check_timeout, of_groups, wait_until
+from kafkastub.stub.waiting import check_timeout
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
-    from kafkastub.state.broker_state import BrokerState
     from kafkastub.stub.runner import Runner
-    from kafkastub.stub.waiting import Watchers
 
 T = TypeVar("T")
 
@@ -52,27 +50,6 @@ def configure(runner: Runner, group: str, configs: Mapping[str, object]) -> None
         runner.call(lambda: configure(broker.state, group, wanted))
     except KafkaError as error:
         raise ValueError(f"group {group!r}: {error.message or error.code.name}") from None
-
-
-def until_nothing(
-    runner: Runner,
-    subject: str,
-    missing: Callable[[BrokerState], str | None],
-    timeout: float,
-    watchers: Callable[[Broker], Watchers] = of_groups,
-) -> None:
-    """Wait until nothing is missing, which is looked at whenever the `watchers` are called.
-
-    `missing` says in words what is not as it is to be of the `subject`. Raises GroupTimeout.
-    """
-
-    def left(broker: Broker) -> str | None:
-        return "is being loaded" if broker.state.groups.loading is not None else missing(broker.state)
-
-    def told(broker: Broker) -> str:
-        return f"{subject} {left(broker) or 'is as it is to be'} after {timeout:g} s"
-
-    wait_until(runner, lambda broker: left(broker) is None, told, timeout, watchers)
 
 
 def check_wait(group: object, timeout: object) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Self
 
-from kafkastub.stub.of_groups import check_wait, configure, of_one, until_nothing
+from kafkastub.stub.of_groups import check_wait, configure, of_one
+from kafkastub.stub.waiting import wait_until_nothing
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
@@ -200,8 +201,8 @@ class StubShareGroups(Mapping[str, StubShareGroup]):
         def watchers(broker: Broker) -> Watchers:
             return broker.state.group_watchers, broker.state.sharing.watchers
 
-        subject = f"share group {group!r}"
-        until_nothing(self._runner, subject, lambda state: missing(state, group, wanted), timeout, watchers)
+        whom = f"share group {group!r}"
+        wait_until_nothing(self._runner, lambda state: missing(state, group, wanted), whom, timeout, watchers)
 
     def __repr__(self) -> str:
         return f"<{len(self)} share groups>"

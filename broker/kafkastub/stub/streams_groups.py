@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from kafkastub.stub.errors import StubError
-from kafkastub.stub.of_groups import check_wait, configure, of_one, until_nothing
+from kafkastub.stub.of_groups import check_wait, configure, of_one
+from kafkastub.stub.waiting import wait_until_nothing
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
@@ -184,8 +185,8 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
         tasks = (_tasks("active", active), _tasks("standby", standby), _tasks("warmup", warmup))
         wanted = Wanted(*tasks, status, members)
 
-        subject = f"streams group {group!r}"
-        until_nothing(self._runner, subject, lambda state: missing(state, group, wanted), timeout)
+        whom = f"streams group {group!r}"
+        wait_until_nothing(self._runner, lambda state: missing(state, group, wanted), whom, timeout)
 
     def __repr__(self) -> str:
         return f"<{len(self)} streams groups>"

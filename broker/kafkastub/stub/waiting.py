@@ -10,6 +10,7 @@ from kafkastub.stub.errors import GroupTimeout
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
+    from kafkastub.state.broker_state import BrokerState
     from kafkastub.stub.runner import Runner
 
     Watchers = Iterable[list[Callable[[], None]]]
@@ -67,3 +68,21 @@ def wait_until(
         complaint = runner.call(end)
     if complaint:
         raise error(complaint)
+
+
+def wait_until_nothing(
+    runner: Runner,
+    missing: Callable[[BrokerState], str | None],
+    whom: str,
+    timeout: float,
+    watchers: Callable[[Broker], Watchers] = of_groups,
+) -> None:
+    """Wait until a group lacks nothing. `missing` says in words what `whom` lacks. Raises GroupTimeout."""
+
+    def left(broker: Broker) -> str | None:
+        return "is being loaded" if broker.state.groups.loading is not None else missing(broker.state)
+
+    def told(broker: Broker) -> str:
+        return f"{whom} {left(broker) or 'is as it is to be'} after {timeout:g} s"
+
+    wait_until(runner, lambda broker: left(broker) is None, told, timeout, watchers)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from kafkastub.coordinator.consumer import embedded
 from kafkastub.coordinator.consumer.context import ConsumerContext
-from kafkastub.coordinator.consumer.fencing import Fencing, check_instance, unknown_instance
+from kafkastub.coordinator.consumer.fencing import Fencing
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember, MemberState
 from kafkastub.coordinator.consumer_records import ClassicMemberMetadata
@@ -129,11 +129,7 @@ def _classic(
     if group_instance_id is None:
         member = group.member(member_id)
     else:
-        found = group.static_member(group_instance_id)
-        if found is None:
-            raise unknown_instance(group_instance_id)
-        check_instance(found, member_id, group_instance_id)
-        member = found
+        member = group.known_static_member(group_instance_id, member_id)
     if member.classic is None:
         raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} does not use the classic protocol.")
     return member, member.classic
@@ -158,9 +154,4 @@ def _named(group: ConsumerGroup, identity: MemberIdentity) -> ConsumerMember:
     """The member that a LeaveGroup names; a static one may be named by its instance alone. Raises errors."""
     if identity.group_instance_id is None:
         return group.member(identity.member_id)
-    member = group.static_member(identity.group_instance_id)
-    if member is None:
-        raise unknown_instance(identity.group_instance_id)
-    if identity.member_id:
-        check_instance(member, identity.member_id, identity.group_instance_id)
-    return member
+    return group.known_static_member(identity.group_instance_id, identity.member_id or None)

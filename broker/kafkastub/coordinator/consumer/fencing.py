@@ -19,15 +19,15 @@ from kafkastub.coordinator.consumer_records import (
     ConsumerGroupRegularExpressionTombstone,
     ConsumerGroupTargetAssignmentMetadata,
 )
+from kafkastub.coordinator.modern.watching import Watching
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
-from kafkastub.deadlines import Deadline
-from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.errors import KafkaError
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 
 
-class Fencing:
+class Fencing(Watching[ConsumerGroup, MemberTimers]):
     """Takes members out of groups, and watches over their deadlines.
 
     Attributes:
@@ -38,10 +38,9 @@ class Fencing:
     __slots__ = ("context", "downgrade")
 
     def __init__(self, context: ConsumerContext) -> None:
+        super().__init__(context.find, context.groups.deadlines, MemberTimers)
         self.context = context
         self.downgrade: Callable[[ConsumerGroup, Collection[str], Turn], bool] = lambda group, leaving, turn: False
-
-    # -- leaving -------------------------------------------------------------------------------------------------
 
     def leave(self, request: ConsumerGroupHeartbeatRequest, turn: Turn) -> ConsumerGroupHeartbeatResponse:
         """A heartbeat with epoch -1, or -2: a static member that comes back. Raises errors."""
@@ -49,10 +48,7 @@ class Fencing:
         if request.instance_id is None:
             self.fence(group, [group.member(request.member_id)], turn)
         else:
-            member = group.static_member(request.instance_id)
-            if member is None:
-                raise unknown_instance(request.instance_id)
-            check_instance(member, request.member_id, request.instance_id)
+            member = group.known_static_member(request.instance_id, request.member_id)
             if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
                 self._leave_for_a_while(group, member, turn)
             else:
@@ -93,56 +89,8 @@ class Fencing:
             records.append(ConsumerGroupTargetAssignmentMetadata(group_id, epoch, 0))
         self.context.write(group, records, turn)
 
-    # -- deadlines -----------------------------------------------------------------------------------------------
-
-    def timers(self, group: ConsumerGroup, member_id: str) -> MemberTimers:
-        """A member's deadlines, armed or not."""
-        timers = group.timers.get(member_id)
-        if timers is None:
-            session = Deadline[Turn](
-                ("session", group.group_id, member_id), lambda later: self.expel(group, member_id, later)
-            )
-            timers = group.timers[member_id] = MemberTimers(session)
-        return timers
-
-    def arm_session(self, group: ConsumerGroup, member_id: str, session_timeout_ms: int, turn: Turn) -> None:
-        """The member is alive: its session counts anew."""
-        timers = group.timers.get(member_id) or self.timers(group, member_id)
-        timers.session_timeout_ms = session_timeout_ms
-        self.context.groups.deadlines.arm(timers.session, turn.timer_ms + session_timeout_ms)
-
-    def arm_rebalance(self, group: ConsumerGroup, member: ConsumerMember, turn: Turn) -> None:
-        """The member has to have let go of partitions in its rebalance timeout: its epoch says whether it has."""
-        timers, epoch, member_id = self.timers(group, member.member_id), member.member_epoch, member.member_id
-        if timers.rebalance is None:
-            timers.rebalance = Deadline(("rebalance", group.group_id, member_id), lambda later: None)
-        timers.rebalance.fire = lambda later: self.expel(group, member_id, later, epoch)
-        self.context.groups.deadlines.arm(timers.rebalance, turn.timer_ms + member.rebalance_timeout_ms)
-
-    def cancel_rebalance(self, group: ConsumerGroup, member_id: str) -> None:
-        """The member is not late."""
-        timers = group.timers.get(member_id)
-        if timers is not None and timers.rebalance is not None:
-            timers.rebalance.cancel()
-
-    def expel(self, group: ConsumerGroup, member_id: str, turn: Turn, epoch: int | None = None) -> None:
-        """A deadline is over: the member is out, if it is still there, and in that epoch."""
-        member = group.members.get(member_id)
-        there = self.context.groups.groups.get(group.group_id) is group
-        if there and member is not None and epoch in (None, member.member_epoch):
-            try:
-                self.fence(group, [member], turn)
-            except KafkaError:  # it cannot become classic: nobody is there to be told
-                self._remove(group, [member], turn)
-
-
-def unknown_instance(instance_id: str) -> KafkaError:
-    """Nobody in the group has that instance id."""
-    return KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
-
-
-def check_instance(member: ConsumerMember, member_id: str, instance_id: str) -> None:
-    """Raises FENCED_INSTANCE_ID where the instance is another member by now."""
-    if member.member_id != member_id:
-        what = f"Static member {member_id} with instance id {instance_id} was fenced by member {member.member_id}."
-        raise KafkaError(ErrorCode.FENCED_INSTANCE_ID, what)
+    def _take_out(self, group: ConsumerGroup, member: ConsumerMember, turn: Turn) -> None:
+        try:
+            self.fence(group, [member], turn)
+        except KafkaError:  # it cannot become classic: nobody is there to be told
+            self._remove(group, [member], turn)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from kafkastub.coordinator.consumer import member_records
 from kafkastub.coordinator.consumer.commits import check_commit, check_fetch
 from kafkastub.coordinator.consumer.held import HeldRevocations
-from kafkastub.coordinator.consumer.member import ConsumerMember, MemberState
+from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.consumer.owners import Owners
 from kafkastub.coordinator.consumer.subscriptions import Subscriptions, most
 from kafkastub.coordinator.consumer.timers import MemberTimers
@@ -33,13 +33,13 @@ from kafkastub.coordinator.consumer_records import (
 from kafkastub.coordinator.group import (
     Consideration,
     GroupDescription,
-    MemberDescription,
     PartitionCheck,
 )
 from kafkastub.coordinator.modern.assignment import Assignment
 from kafkastub.coordinator.modern.counts import decrease, increase
-from kafkastub.coordinator.modern.group import FIRST_EPOCH, ModernGroup
+from kafkastub.coordinator.modern.group import FIRST_EPOCH
 from kafkastub.coordinator.modern.partition_sets import written_and_read
+from kafkastub.coordinator.modern.reconciling import ReconcilingGroup
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.records import Record
 from kafkawire.errors import ErrorCode, KafkaError
@@ -48,13 +48,12 @@ from kafkawire.java_order import string_timeline_order
 NO_ASSIGNMENT: Final[Assignment] = {}
 
 
-class ConsumerGroup(ModernGroup[ConsumerMember]):
+class ConsumerGroup(ReconcilingGroup[ConsumerMember, MemberTimers]):
     """One group.
 
     Attributes:
         epoch: raised by whatever asks for a new target.
         metadata_hash: what the group knows its topics by.
-        static_members: member id by group instance id.
         target: by member id.
         owners: who has what.
         subscriptions: the topics, counted.
@@ -63,7 +62,6 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         has_partition_metadata: whether a record of Kafka before 4.1 is still there, to be ended with the next epoch.
 
     Soft, and lost on a reload:
-        timers: by member id.
         held: members whose word that they have let go of partitions does not count; None where there never were any.
         expressions: the resolution of regular expressions; belongs to `expressions`.
     """
@@ -71,7 +69,6 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
     __slots__ = (
         "_assignors",
         "_homogeneous",
-        "_reconciled",
         "classic_members",
         "classic_protocols",
         "epoch",
@@ -80,10 +77,8 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         "held",
         "metadata_hash",
         "owners",
-        "static_members",
         "subscriptions",
         "target",
-        "timers",
     )
 
     group_type: Final = "consumer"
@@ -94,18 +89,15 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         super().__init__(group_id)
         self.epoch = FIRST_EPOCH
         self.metadata_hash = 0
-        self.static_members: dict[str, str] = {}
         self.target: dict[str, Assignment] = {}
         self.owners = Owners()
         self.subscriptions = Subscriptions(group_id, topics)
         self.classic_members = 0
         self.classic_protocols: dict[str, int] = {}
         self.has_partition_metadata = False
-        self.timers: dict[str, MemberTimers] = {}
         self.held: HeldRevocations | None = None
         self.expressions: Any = None
         self._assignors: dict[str, int] = {}
-        self._reconciled: dict[int, int] = {}
         self._homogeneous: bool | None = None
 
     # -- what it looks like --------------------------------------------------------------------------------------
@@ -117,7 +109,7 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
             return "Empty"
         if self.epoch > self.target_epoch:
             return "Assigning"
-        return "Stable" if self._reconciled.get(self.target_epoch, 0) == len(self.members) else "Reconciling"
+        return "Stable" if self._all_reconciled() else "Reconciling"
 
     @property
     def homogeneous(self) -> bool:
@@ -154,30 +146,13 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
             counts = {new.server_assignor: 1, **counts}
         return most(counts, counts)
 
-    def static_member(self, instance_id: str | None) -> ConsumerMember | None:
-        """The member that has the instance id."""
-        member_id = None if instance_id is None else self.static_members.get(instance_id)
-        return None if member_id is None else self.members[member_id]
-
     def target_of(self, member_id: str) -> Assignment:
         """What the member is to have."""
         return self.target.get(member_id, NO_ASSIGNMENT)
 
     def described(self) -> GroupDescription:
         """What it looks like now, for those who look from inside."""
-        members = [
-            MemberDescription(
-                m.member_id,
-                m.instance_id,
-                m.client_id,
-                m.client_host,
-                self.timers[m.member_id].session_timeout_ms if m.member_id in self.timers else -1,
-                m.rebalance_timeout_ms,
-                self.topics_of(m),
-            )
-            for m in self.in_order()
-        ]
-        return GroupDescription(self.epoch, self.preferred_assignor(), None, members)
+        return GroupDescription(self.epoch, self.preferred_assignor(), None, self._descriptions(self.topics_of))
 
     def topics_of(self, member: ConsumerMember) -> list[str]:
         """What a member subscribes to, by name or by what its expression has matched, sorted."""
@@ -230,9 +205,7 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""
-        for timers in self.timers.values():
-            timers.cancel()
-        self.timers.clear()
+        super().end(broker_ms)
         self.subscriptions.forget()
         if self.expressions is not None:
             self.expressions.cancel()
@@ -257,20 +230,13 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
 
     def _replace(self, old: ConsumerMember | None, new: ConsumerMember | None) -> None:
         self._homogeneous = None
+        self._recount(old, new)
         self.subscriptions.replace(old, new)
         self.owners.replace(old, new)
         if old is not None:
             self._count(old, decrease)
-            if old.instance_id is not None:
-                self.static_members.pop(old.instance_id, None)
-            if old.state is MemberState.STABLE:
-                decrease(self._reconciled, old.member_epoch)
         if new is not None:
             self._count(new, increase)
-            if new.instance_id is not None:
-                self.static_members[new.instance_id] = new.member_id
-            if new.state is MemberState.STABLE:
-                increase(self._reconciled, new.member_epoch)
 
     def _count(self, member: ConsumerMember, step: Callable[[dict[str, int], str], None]) -> None:
         if member.server_assignor is not None:
@@ -296,9 +262,7 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
             self._replace(old, None)
             if self.held is not None:
                 self.held.forget(record.member_id)
-            timers = self.timers.pop(record.member_id, None)
-            if timers is not None:
-                timers.cancel()
+            self._forget_timers(record.member_id)
 
     def _apply_current(self, record: ConsumerGroupCurrentMemberAssignment) -> None:
         self.update(member_records.with_assignment(self._known(record.member_id), record))

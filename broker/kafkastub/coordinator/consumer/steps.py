@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Final
 
 from kafkastub.coordinator.consumer.context import ConsumerContext
-from kafkastub.coordinator.consumer.fencing import check_instance, unknown_instance
 from kafkastub.coordinator.consumer.group import NO_ASSIGNMENT, ConsumerGroup
 from kafkastub.coordinator.consumer.member import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ConsumerMember
 from kafkastub.coordinator.consumer.member_records import assignment_record, metadata_record, removal
@@ -104,14 +103,12 @@ class Steps:
 
         Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID, FENCED_MEMBER_EPOCH.
         """
-        known = group.static_member(instance_id)
         if not create:
-            if known is None:
-                raise unknown_instance(instance_id)
-            check_instance(known, member_id, instance_id)
+            member = group.known_static_member(instance_id, member_id)
             if not classic:
-                check_epoch(known, epoch, told)
-            return known
+                check_epoch(member, epoch, told)
+            return member
+        known = group.static_member(instance_id)
         if known is None:
             return group.members.get(member_id) or ConsumerMember(member_id)
         if not classic and known.classic is None and known.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:

@@ -139,8 +139,11 @@ class StreamsRules(NamedTuple):
         from_current: the assignor goes by what members have; else by what they were to have.
         roles_change: a task changes its role at the member that has it; else it is let go of first.
         looks_on: of those who have a task's state, the assignor looks beyond one whose process has the task already.
+        computes: the assignor fills its maps with `HashMap.computeIfAbsent`; else with `putIfAbsent`, after which what
+            shares a bucket is in another order.
         endpoints_in_order: partitions at an endpoint are in order, without those that a topic has not.
         has_interval: a target is computed once in an interval, and its record says when that was.
+        first_target_epoch: the epoch of the target of a group that is new, before any is computed.
     """
 
     has_statics: bool = True
@@ -149,8 +152,10 @@ class StreamsRules(NamedTuple):
     from_current: bool = True
     roles_change: bool = True
     looks_on: bool = True
+    computes: bool = True
     endpoints_in_order: bool = True
     has_interval: bool = True
+    first_target_epoch: int = 1
 
     @staticmethod
     def of(values: BrokerConfig) -> StreamsRules:
@@ -163,8 +168,10 @@ class StreamsRules(NamedTuple):
             from_current=newest,
             roles_change=newest,
             looks_on=not is_4_3,
+            computes=newest,
             endpoints_in_order=not is_4_3,
             has_interval=values.follows(4, 3),
+            first_target_epoch=1 if values.follows(4, 3) else 0,
         )
 
 

@@ -45,7 +45,7 @@ class StreamsContext:
         self.groups = groups
         self.settings = settings
         self.topics = SubscribedTopics(lambda: self.image)
-        self.assignor = StickyTaskAssignor(settings.rules.looks_on, settings.rules.from_current)
+        self.assignor = StickyTaskAssignor(settings.rules.looks_on, settings.rules.computes)
         self.rebalances = 0
         self._no_topics = NoTopics()
         self._merged: dict[str, tuple[StreamsGroupConfig, StreamsGroupSettings]] = {}
@@ -87,8 +87,7 @@ class StreamsContext:
     def new(self, group_id: str) -> StreamsGroup:
         """A group that nobody knows of yet."""
         group = StreamsGroup(group_id, self.topics)
-        if not self.settings.rules.has_interval:
-            group.target_epoch = 0
+        group.target_epoch = self.settings.rules.first_target_epoch
         return group
 
     def find(self, group_id: str) -> StreamsGroup | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kafkastub.coordinator.modern.timers import MemberTimers
+from kafkastub.coordinator.modern.watching import Watching
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.group import StreamsGroup
@@ -21,21 +22,18 @@ from kafkastub.coordinator.streams_records import (
     StreamsGroupTargetAssignmentMetadata,
 )
 from kafkastub.coordinator.turn import Turn
-from kafkastub.deadlines import Deadline
-from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
 
-class Fencing:
+class Fencing(Watching[StreamsGroup, MemberTimers]):
     """Takes members out of groups, and watches over their deadlines."""
 
     __slots__ = ("context",)
 
     def __init__(self, context: StreamsContext) -> None:
+        super().__init__(context.find, context.groups.deadlines, MemberTimers)
         self.context = context
-
-    # -- leaving -------------------------------------------------------------------------------------------------
 
     def leave(self, request: StreamsGroupHeartbeatRequest, turn: Turn) -> StreamsGroupHeartbeatResponse:
         """A heartbeat with epoch -1, or -2: a static member that comes back. Raises errors.
@@ -48,7 +46,7 @@ class Fencing:
         if request.instance_id is None:
             self.fence(group, group.member(request.member_id), turn)
         else:
-            member = static_member(group, request.instance_id, request.member_id)
+            member = group.known_static_member(request.instance_id, request.member_id)
             if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
                 self._leave_for_a_while(group, member, turn)
             else:
@@ -74,43 +72,8 @@ class Fencing:
             records.append(StreamsGroupTargetAssignmentMetadata(group.group_id, raised.epoch, 0))
         self.context.write(group, records, turn)
 
-    # -- deadlines -----------------------------------------------------------------------------------------------
-
-    def _timers(self, group: StreamsGroup, member_id: str) -> MemberTimers:
-        timers = group.timers.get(member_id)
-        if timers is None:
-            session = Deadline[Turn](
-                ("session", group.group_id, member_id), lambda later: self.expel(group, member_id, later)
-            )
-            timers = group.timers[member_id] = MemberTimers(session)
-        return timers
-
-    def arm_session(self, group: StreamsGroup, member_id: str, turn: Turn) -> None:
-        """The member is alive: its session counts anew."""
-        timers = self._timers(group, member_id)
-        timers.session_timeout_ms = self.context.of(group.group_id).session_timeout_ms
-        self.context.groups.deadlines.arm(timers.session, turn.timer_ms + timers.session_timeout_ms)
-
-    def arm_rebalance(self, group: StreamsGroup, member: StreamsMember, turn: Turn) -> None:
-        """The member has to have let go of tasks in its rebalance timeout: its epoch says whether it has."""
-        timers, epoch, member_id = self._timers(group, member.member_id), member.member_epoch, member.member_id
-        if timers.rebalance is None:
-            timers.rebalance = Deadline(("rebalance", group.group_id, member_id), lambda later: None)
-        timers.rebalance.fire = lambda later: self.expel(group, member_id, later, epoch)
-        self.context.groups.deadlines.arm(timers.rebalance, turn.timer_ms + member.rebalance_timeout_ms)
-
-    def cancel_rebalance(self, group: StreamsGroup, member_id: str) -> None:
-        """The member is not late."""
-        timers = group.timers.get(member_id)
-        if timers is not None and timers.rebalance is not None:
-            timers.rebalance.cancel()
-
-    def expel(self, group: StreamsGroup, member_id: str, turn: Turn, epoch: int | None = None) -> None:
-        """A deadline is over: the member is out, if it is still there, and in that epoch."""
-        member = group.members.get(member_id)
-        there = self.context.groups.groups.get(group.group_id) is group
-        if there and member is not None and epoch in (None, member.member_epoch):
-            self.fence(group, member, turn)
+    def _take_out(self, group: StreamsGroup, member: StreamsMember, turn: Turn) -> None:
+        self.fence(group, member, turn)
 
 
 def removal(group_id: str, member_id: str) -> list[Record]:
@@ -120,14 +83,3 @@ def removal(group_id: str, member_id: str) -> list[Record]:
         StreamsGroupTargetAssignmentMemberTombstone(group_id, member_id),
         StreamsGroupMemberMetadataTombstone(group_id, member_id),
     ]
-
-
-def static_member(group: StreamsGroup, instance_id: str, member_id: str) -> StreamsMember:
-    """The member of that instance. Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID where it is another one by now."""
-    member = group.static_member(instance_id)
-    if member is None:
-        raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
-    if member.member_id != member_id:
-        what = f"Static member {member_id} with instance id {instance_id} was fenced by member {member.member_id}."
-        raise KafkaError(ErrorCode.FENCED_INSTANCE_ID, what)
-    return member

@@ -11,17 +11,16 @@ from typing import Any, Final
 from kafkastub.coordinator.group import (
     Consideration,
     GroupDescription,
-    MemberDescription,
     PartitionCheck,
 )
-from kafkastub.coordinator.modern.counts import decrease, increase
-from kafkastub.coordinator.modern.group import FIRST_EPOCH, ModernGroup
+from kafkastub.coordinator.modern.group import FIRST_EPOCH
+from kafkastub.coordinator.modern.reconciling import ReconcilingGroup
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams import member as members_of
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
-from kafkastub.coordinator.streams.member import MemberState, StreamsMember
+from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.offsets import check_commit, check_fetch
 from kafkastub.coordinator.streams.runners import Runners
 from kafkastub.coordinator.streams.soft_state import SoftState
@@ -47,34 +46,29 @@ from kafkastub.deadlines import Deadline
 from kafkawire.errors import ErrorCode, KafkaError
 
 
-class StreamsGroup(ModernGroup[StreamsMember]):
+class StreamsGroup(ReconcilingGroup[StreamsMember, MemberTimers]):
     """One group.
 
     Attributes:
         metadata: its epoch, and what else is in the record of it.
         topology: what it runs; None before its record.
-        static_members: member id by group instance id.
         target: by member id.
         target_version: raised with each change of the target.
         runners: which process has which task.
 
     Soft, and lost on a reload:
         soft: what members said and were told.
-        timers: by member id.
         initial_delay: until when the first members are waited for; None before there was such a wait.
     """
 
     __slots__ = (
-        "_reconciled",
         "_topics",
         "initial_delay",
         "metadata",
         "runners",
         "soft",
-        "static_members",
         "target",
         "target_version",
-        "timers",
         "topology",
     )
 
@@ -87,14 +81,11 @@ class StreamsGroup(ModernGroup[StreamsMember]):
         self._topics = topics
         self.metadata = StreamsGroupMetadata(group_id, FIRST_EPOCH)
         self.topology: Topology | None = None
-        self.static_members: dict[str, str] = {}
         self.target: dict[str, TasksTuple] = {}
         self.target_version = 0
         self.runners = Runners()
         self.soft = SoftState()
-        self.timers: dict[str, MemberTimers] = {}
         self.initial_delay: Deadline[Turn] | None = None
-        self._reconciled: dict[int, int] = {}
 
     # -- what it looks like --------------------------------------------------------------------------------------
 
@@ -117,12 +108,7 @@ class StreamsGroup(ModernGroup[StreamsMember]):
             return "NotReady"
         if self.metadata.epoch > self.target_epoch:
             return "Assigning"
-        return "Stable" if self._reconciled.get(self.target_epoch, 0) == len(self.members) else "Reconciling"
-
-    def static_member(self, instance_id: str) -> StreamsMember | None:
-        """The member that has the instance id."""
-        member_id = self.static_members.get(instance_id)
-        return None if member_id is None else self.members[member_id]
+        return "Stable" if self._all_reconciled() else "Reconciling"
 
     def target_of(self, member_id: str) -> TasksTuple:
         """What the member is to have."""
@@ -136,19 +122,7 @@ class StreamsGroup(ModernGroup[StreamsMember]):
     def described(self) -> GroupDescription:
         """What it looks like now, for those who look from inside."""
         sources = [] if self.topology is None else sorted(self.topology.sources())
-        members = [
-            MemberDescription(
-                m.member_id,
-                m.instance_id,
-                m.client_id,
-                m.client_host,
-                self.timers[m.member_id].session_timeout_ms if m.member_id in self.timers else -1,
-                m.rebalance_timeout_ms,
-                sources,
-            )
-            for m in self.in_order()
-        ]
-        return GroupDescription(self.epoch, None, None, members)
+        return GroupDescription(self.epoch, None, None, self._descriptions(lambda member: sources))
 
     # -- offsets -------------------------------------------------------------------------------------------------
 
@@ -203,9 +177,7 @@ class StreamsGroup(ModernGroup[StreamsMember]):
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""
-        for timers in self.timers.values():
-            timers.cancel()
-        self.timers.clear()
+        super().end(broker_ms)
         if self.initial_delay is not None:
             self.initial_delay.cancel()
         self._read(None)
@@ -222,20 +194,13 @@ class StreamsGroup(ModernGroup[StreamsMember]):
 
     def _replace(self, old: StreamsMember | None, new: StreamsMember | None) -> None:
         runners = self.runners
+        self._recount(old, new)
         if old is not None:
             runners.remove(old.assigned, old.process_id)
             runners.remove(old.pending_revocation, old.process_id)
-            if old.instance_id is not None:
-                self.static_members.pop(old.instance_id, None)
-            if old.state is MemberState.STABLE:
-                decrease(self._reconciled, old.member_epoch)
         if new is not None:
             runners.add(new.assigned, new.process_id)
             runners.add(new.pending_revocation, new.process_id)
-            if new.instance_id is not None:
-                self.static_members[new.instance_id] = new.member_id
-            if new.state is MemberState.STABLE:
-                increase(self._reconciled, new.member_epoch)
 
     def _update(self, member: StreamsMember) -> None:
         member_id = member.member_id
@@ -275,9 +240,7 @@ class StreamsGroup(ModernGroup[StreamsMember]):
         if old is not None:
             self._replace(old, None)
             self.soft.forget(member_id)
-            timers = self.timers.pop(member_id, None)
-            if timers is not None:
-                timers.cancel()
+            self._forget_timers(member_id)
 
     def _apply_current(self, record: StreamsGroupCurrentMemberAssignment) -> None:
         self._update(members_of.with_assignment(self._known(record.member_id), record))

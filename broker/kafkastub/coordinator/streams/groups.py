@@ -163,8 +163,9 @@ class StreamsGroups:
     def revived(self, group: Group, turn: Turn) -> None:
         """The members' sessions begin, and the rebalance timeouts of those that have to let go of tasks."""
         assert isinstance(group, StreamsGroup)
+        session_timeout_ms = self.context.of(group.group_id).session_timeout_ms
         for member in list(group.members.values()):
-            self.fencing.arm_session(group, member.member_id, turn)
+            self.fencing.arm_session(group, member.member_id, session_timeout_ms, turn)
             if member.state is MemberState.UNREVOKED_TASKS:
                 self.fencing.arm_rebalance(group, member, turn)
 

@@ -355,4 +355,5 @@ class Heartbeats:
             self.fencing.arm_rebalance(group, after, turn)
         elif after != before:
             self.fencing.cancel_rebalance(group, after.member_id)
-        self.fencing.arm_session(group, after.member_id, turn)
+        session_timeout_ms = self.context.of(group.group_id).session_timeout_ms
+        self.fencing.arm_session(group, after.member_id, session_timeout_ms, turn)

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams.fencing import removal
-from kafkastub.coordinator.streams.fencing import static_member as known_static_member
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import (
     LEAVE_GROUP_STATIC_MEMBER_EPOCH,
@@ -24,9 +23,7 @@ from kafkawire.java_order import string_map_order
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest, TaskIds
 
 
-def check_room(
-    group: StreamsGroup, request: StreamsGroupHeartbeatRequest, most: int, known_have_room: bool = True
-) -> None:
+def check_room(group: StreamsGroup, request: StreamsGroupHeartbeatRequest, most: int, known_have_room: bool) -> None:
     """Raises GROUP_MAX_SIZE_REACHED; a known instance or member has its place, where `StreamsRules` say so."""
     if request.instance_id is not None and request.instance_id in group.static_members:
         return
@@ -52,7 +49,7 @@ def static_member(group: StreamsGroup, request: StreamsGroupHeartbeatRequest, re
     instance_id, member_id = request.instance_id, request.member_id
     assert instance_id is not None
     if request.member_epoch != 0:
-        member = known_static_member(group, instance_id, member_id)
+        member = group.known_static_member(instance_id, member_id)
         _check_epoch(member, request)
         return member
     there = group.static_member(instance_id)
@@ -75,7 +72,7 @@ def updated(
     request: StreamsGroupHeartbeatRequest,
     client_id: str,
     client_host: str,
-    endpoints_change: bool = True,
+    endpoints_change: bool,
 ) -> StreamsMember:
     """The member, with what the request says of it; null says nothing, but that one who joins has no endpoint.
 

@@ -44,7 +44,7 @@ def check_names(topology: Topology, internal: Collection[str], why_not: Callable
         raise KafkaError(ErrorCode.STREAMS_INVALID_TOPOLOGY, what)
 
 
-def check(request: StreamsGroupHeartbeatRequest, has_statics: bool = True) -> None:
+def check(request: StreamsGroupHeartbeatRequest, has_statics: bool) -> None:
     """Raises INVALID_REQUEST, STREAMS_INVALID_TOPOLOGY, with Kafka's texts.
 
     Args:

@@ -20,37 +20,51 @@ _MOST_ROWS: Final = 500
 """Of every other table here."""
 
 
+class _Seen(NamedTuple):
+    """A group as it is asked, once for all tables.
+
+    Attributes:
+        view: of one that is no streams group.
+        share, streams: what there is to one of that type.
+    """
+
+    group: Group
+    view: GroupView | None = None
+    share: ShareGroupView | None = None
+    streams: StreamsGroupView | None = None
+
+
 def group_tables(broker: Broker) -> list[Table]:
     """Those that are not empty."""
-    groups, more = some(broker.state.coordinator.groups.values(), _MOST_GROUPS)
-    seen = [_seen(broker, one) for one in groups]
+    first, more = some(broker.state.coordinator.groups.values(), _MOST_GROUPS)
+    groups = [_look(broker, one) for one in first]
     columns = "group", "type", "state", "epoch", "target epoch", "assignor", "members", "since", "remarks"
     return [
-        Table("groups", columns, tuple(map(_group, seen)), more),
+        Table("groups", columns, tuple(map(_group, groups)), more),
         _table(
             "members",
             "group, member, instance, client, host, state, epoch, subscribed, assigned, lets go of, target, held",
-            lambda: _members(seen),
+            lambda: _members(groups),
         ),
         _table(
             "offsets",
             "group, partition, offset, log end, lag, metadata, committed, expires",
-            lambda: _offsets(broker, groups),
+            lambda: _offsets(broker, first),
         ),
         _table(
             "records of share groups",
             "group, partition, start, end, lag, what becomes of them",
-            lambda: _shared(broker, seen),
+            lambda: _shared(broker, groups),
         ),
         _table(
             "members of streams groups",
             "group, member, process, state, epoch, active, standby, warm-up, lets go of, target",
-            lambda: _streams_members(seen),
+            lambda: _streams_members(groups),
         ),
         _table(
             "tasks of streams groups",
             "group, task, reads, active, standby, warm-up, lets go of it",
-            lambda: _tasks(broker, seen),
+            lambda: _tasks(broker, groups),
         ),
     ]
 
@@ -60,35 +74,26 @@ def _table(name: str, columns: str, rows: Callable[[], Iterator[Row]]) -> Table:
     return Table(name, tuple(columns.split(", ")), tuple(found[:_MOST_ROWS]), -1 if len(found) > _MOST_ROWS else 0)
 
 
-class _Seen(NamedTuple):
-    """A group with what is to be seen of it; of a streams group that alone which only such groups have."""
-
-    group: Group
-    view: GroupView | None
-    share: ShareGroupView | None = None
-    streams: StreamsGroupView | None = None
-
-
-def _seen(broker: Broker, group: Group) -> _Seen:
-    """Looked at once: it may be large."""
+def _look(broker: Broker, group: Group) -> _Seen:
+    state, group_id = broker.state, group.group_id
     if group.group_type == "share":
         from kafkastub.state.share_group_views import view as share_view
 
-        shared = share_view(broker.state, group.group_id)
-        return _Seen(group, None if shared is None else shared.group, share=shared)
+        share = share_view(state, group_id)
+        return _Seen(group, None if share is None else share.group, share)
     if group.group_type == "streams":
         from kafkastub.state.streams_group_views import view as streams_view
 
-        return _Seen(group, None, streams=streams_view(broker.state, group.group_id))
+        return _Seen(group, streams=streams_view(state, group_id))
     from kafkastub.state.group_views import view
 
-    return _Seen(group, view(broker.state, group.group_id))
+    return _Seen(group, view(state, group_id))
 
 
 def _group(seen: _Seen) -> Row:
-    group, found = seen.group, seen.view or seen.streams
-    epoch = "" if found is None else str(found.epoch)
-    target, assignor = (None, None) if found is None else (found.target_epoch, found.assignor)
+    group, told = seen.group, seen.view or seen.streams
+    epoch = "" if told is None else str(told.epoch)
+    target, assignor = (None, None) if told is None else (told.target_epoch, told.assignor)
     return (
         cell(group.group_id), group.group_type, group.state_name, epoch, cell(target), cell(assignor), str(group.size),
         moment(group.state_timestamp), _remarks(seen),
@@ -97,15 +102,15 @@ def _group(seen: _Seen) -> Row:
 
 def _remarks(seen: _Seen) -> str:
     """What it lacks, and what a test holds of it."""
-    if seen.share is not None:
-        return "acknowledgements are held" if seen.share.holds else ""
+    if seen.share is not None and seen.share.holds:
+        return "acknowledgements are held"
     topology = None if seen.streams is None else seen.streams.topology
     return "" if topology is None else ": ".join(map(cell, filter(None, (topology.status, topology.message))))
 
 
 def _members(groups: Iterable[_Seen]) -> Iterator[Row]:
-    for group, seen, *_ in groups:
-        for one in seen.members.values() if seen is not None else ():
+    for group, view, *_ in groups:
+        for one in view.members.values() if view is not None else ():
             subscribed = "unreadable" if one.subscribed is None else ", ".join(map(cell, one.subscribed[:20]))
             yield (
                 cell(group.group_id), cell(one.member_id), cell(one.group_instance_id), cell(one.client_id),
@@ -115,14 +120,17 @@ def _members(groups: Iterable[_Seen]) -> Iterator[Row]:
 
 
 def _offsets(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
-    from kafkastub.state.lag import measured
-
+    state = broker.state
     for group in groups:
-        for topic, columns in broker.state.coordinator.offsets.topics(group.group_id).items():
-            for index, commit, end, lag in measured(broker.state, topic, columns):
+        for topic, columns in state.coordinator.offsets.topics(group.group_id).items():
+            known = state.cluster.topic(topic)
+            for index, commit in columns.items():
+                log = None if known is None else state.logs.log(known.topic_id, index)
+                end = None if log is None else log.log_end_offset
                 yield (
-                    cell(group.group_id), places([(topic, index)]), str(commit.offset), cell(end), cell(lag),
-                    cell(commit.metadata), moment(commit.commit_timestamp), moment(commit.expire_timestamp),
+                    cell(group.group_id), places([(topic, index)]), str(commit.offset), cell(end),
+                    "" if end is None else str(max(end - commit.offset, 0)), cell(commit.metadata),
+                    moment(commit.commit_timestamp), moment(commit.expire_timestamp),
                 )  # fmt: skip
 
 
@@ -130,11 +138,11 @@ def _shared(broker: Broker, groups: Iterable[_Seen]) -> Iterator[Row]:
     from kafkastub.state.share_group_views import client_ids, partition_view
 
     timer_ms = broker.clock.both()[1]
-    for group, _, seen, _ in groups:
-        if seen is None:
+    for group, _, share, _ in groups:
+        if share is None:
             continue
-        clients = client_ids(seen)
-        for topic, index in seen.partitions:
+        clients = client_ids(share)
+        for topic, index in share.partitions:
             one = partition_view(broker.state, group.group_id, topic, index, timer_ms, clients)
             yield _share_partition(group.group_id, one)
 
@@ -153,8 +161,8 @@ def _range(one: RecordsView) -> str:
 
 
 def _streams_members(groups: Iterable[_Seen]) -> Iterator[Row]:
-    for group, _, _, seen in groups:
-        for one in seen.members.values() if seen is not None else ():
+    for group, *_, streams in groups:
+        for one in streams.members.values() if streams is not None else ():
             yield (
                 cell(group.group_id), cell(one.member_id), cell(one.process_id), one.state, str(one.epoch),
                 *map(places, one.tasks), _of_any_role(one.pending_revocation), _of_any_role(one.target),
@@ -168,11 +176,11 @@ def _of_any_role(tasks: TasksView) -> str:
 def _tasks(broker: Broker, groups: Iterable[_Seen]) -> Iterator[Row]:
     from kafkastub.state.streams_group_views import task_view
 
-    for group, _, _, seen in groups:
-        if seen is None:
+    for group, *_, streams in groups:
+        if streams is None:
             continue
-        for task in seen.tasks:
-            one = task_view(broker.state, seen, task)
+        for task in streams.tasks:
+            one = task_view(broker.state, streams, task)
             active = () if one.active is None else (one.active,)
             who = (_names(of) for of in (active, one.standby, one.warmup, one.pending_revocation))
             yield cell(group.group_id), places([task]), places(one.reads), *who

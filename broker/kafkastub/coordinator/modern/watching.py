@@ -1,0 +1,73 @@
+"""The deadlines of members, in groups whose members let go of what others are to have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from kafkastub.coordinator.modern.reconciling import ReconcilingGroup, ReconcilingMember
+from kafkastub.coordinator.modern.timers import MemberTimers, Timer
+from kafkastub.coordinator.turn import Turn
+from kafkastub.deadlines import Deadline, Deadlines
+
+Group = TypeVar("Group", bound=ReconcilingGroup[Any, Any])
+Timers = TypeVar("Timers", bound=MemberTimers)
+
+
+class Watching(Generic[Group, Timers]):
+    """Watches over the members of groups of one type.
+
+    Args:
+        find: the group with an id, where there is one of this type.
+        new_timers: makes a member's deadlines, of its session.
+    """
+
+    __slots__ = ("_deadlines", "_find", "_new_timers")
+
+    def __init__(
+        self,
+        find: Callable[[str], Group | None],
+        deadlines: Deadlines[Turn],
+        new_timers: Callable[[Timer], Timers],
+    ) -> None:
+        self._find = find
+        self._deadlines = deadlines
+        self._new_timers = new_timers
+
+    def timers(self, group: Group, member_id: str) -> Timers:
+        """A member's deadlines, armed or not."""
+        timers: Timers | None = group.timers.get(member_id)
+        if timers is None:
+            session = Timer(("session", group.group_id, member_id), lambda later: self.expel(group, member_id, later))
+            timers = group.timers[member_id] = self._new_timers(session)
+        return timers
+
+    def arm_session(self, group: Group, member_id: str, session_timeout_ms: int, turn: Turn) -> None:
+        """The member is alive: its session counts anew."""
+        timers = group.timers.get(member_id) or self.timers(group, member_id)
+        timers.session_timeout_ms = session_timeout_ms
+        self._deadlines.arm(timers.session, turn.timer_ms + session_timeout_ms)
+
+    def arm_rebalance(self, group: Group, member: ReconcilingMember, turn: Turn) -> None:
+        """The member has its rebalance timeout to let go of what it has lost: its epoch says whether it has."""
+        timers, epoch, member_id = self.timers(group, member.member_id), member.member_epoch, member.member_id
+        if timers.rebalance is None:
+            timers.rebalance = Deadline(("rebalance", group.group_id, member_id), lambda later: None)
+        timers.rebalance.fire = lambda later: self.expel(group, member_id, later, epoch)
+        self._deadlines.arm(timers.rebalance, turn.timer_ms + member.rebalance_timeout_ms)
+
+    def cancel_rebalance(self, group: Group, member_id: str) -> None:
+        """The member is not late."""
+        timers = group.timers.get(member_id)
+        if timers is not None and timers.rebalance is not None:
+            timers.rebalance.cancel()
+
+    def expel(self, group: Group, member_id: str, turn: Turn, epoch: int | None = None) -> None:
+        """A deadline is over: the member is out, if it is still there, and in that epoch."""
+        member = group.members.get(member_id)
+        there = self._find(group.group_id) is group
+        if there and member is not None and epoch in (None, member.member_epoch):
+            self._take_out(group, member, turn)
+
+    def _take_out(self, group: Group, member: Any, turn: Turn) -> None:
+        raise NotImplementedError
