@@ -29,7 +29,7 @@ async (grid, keys) => {
   }
 }
 """
-"""Presses one key after the other before the next frame is drawn, as a machine that stands still a moment hands them over."""
+"""Presses one key after the other before the next frame is drawn: so a machine that stood still hands them over."""
 CONFIG = ("group.initial.rebalance.delay.ms=0", "log.message.timestamp.after.max.ms=4611686018427387904")
 
 
