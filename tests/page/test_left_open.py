@@ -1,0 +1,64 @@
+"""A page that somebody leaves open for a day: what it keeps does not grow, and what it asks it asks once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from tests.page.screen import Screen
+from tests.process.serving import Controlled
+
+FILTERED: Final = """
+async ([begin, rounds, more, waiting]) => {
+  const {Filtered} = await import('/page/views/journal/rows.js');
+  const journal = [];
+  const grow = (count) => {
+    for (let each = 0; each < count; each += 1) {
+      journal.push({sequence: journal.length, outcome: journal.length === waiting ? 'pending' : 'reply'});
+    }
+  };
+  const get = async (path, {limit, since = null, before = null, outcome}) => {
+    const between = journal.slice(since ?? 0, before ?? journal.length);
+    const seen = between.filter((each) => !outcome || each.outcome === outcome);
+    return {total: journal.length, entries: since === null ? seen.slice(-limit) : seen.slice(0, limit)};
+  };
+  grow(begin);
+  const rows = new Filtered(get, {api: 'Heartbeat'});
+  await rows.load(0, 100);
+  if (waiting !== null) journal[waiting] = {sequence: waiting, outcome: 'reply'};
+  let most = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    grow(more);
+    await rows.renew();
+    most = Math.max(most, rows.rows.length);
+  }
+  const all = [];
+  for (let offset = 0; offset < journal.length; offset += 100) all.push(...(await rows.load(offset, 100)).rows);
+  return {most, all: all.map((row) => row.sequence)};
+}
+"""
+"""A filtered list of a journal that begins with so many entries, renewed after `more` each time, then read to its end.
+
+The entry `waiting` is answered once the list's first rows are there.
+"""
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[Controlled]:
+    with Controlled("--topic", "orders:1") as process:
+        yield process
+
+
+def test_a_filtered_journal_keeps_what_is_seen_and_finds_the_rest_again(process: Controlled, screen: Screen) -> None:
+    screen.open(process.url)
+    said = screen.page.evaluate(FILTERED, [50, 100, 50, None])
+    assert said["most"] < 2_000
+    assert said["all"] == list(reversed(range(5_050)))
+
+
+def test_an_answer_below_what_was_loaded_so_far_stands_there_once(process: Controlled, screen: Screen) -> None:
+    screen.open(process.url)
+    said = screen.page.evaluate(FILTERED, [500, 1, 10, 100])
+    assert said["all"] == list(reversed(range(510)))
