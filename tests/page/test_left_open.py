@@ -62,3 +62,23 @@ def test_an_answer_below_what_was_loaded_so_far_stands_there_once(process: Contr
     screen.open(process.url)
     said = screen.page.evaluate(FILTERED, [500, 1, 10, 100])
     assert said["all"] == list(reversed(range(510)))
+
+
+TYPED: Final = """
+async (field) => {
+  field.value = 'ord';
+  field.dispatchEvent(new Event('input', {bubbles: true}));
+  location.hash = '#/groups';
+  await new Promise((done) => setTimeout(done, 500));
+  return location.hash;
+}
+"""
+"""Types into a field and goes away before the page has looked for it; then where it is, later than it would look."""
+
+
+@pytest.mark.parametrize("view", ["topics", "journal"])
+def test_what_was_typed_into_a_view_that_is_gone_is_not_looked_for_in_the_next(
+    process: Controlled, screen: Screen, view: str
+) -> None:
+    screen.open(process.url, view)
+    assert screen.page.locator("[data-search]").evaluate(TYPED) == "#/groups"

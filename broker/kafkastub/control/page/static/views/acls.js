@@ -2,7 +2,7 @@
 import { del, get, post } from '../api.js';
 import { html, useState } from '../lib.js';
 import { useData, useVersion } from '../parts/data.js';
-import { Form, Input, Select, Toolbar, useForm } from '../parts/forms.js';
+import { Form, Input, Late, Select, Toolbar, useForm } from '../parts/forms.js';
 import { Table, VirtualTable } from '../parts/table.js';
 import { Badge, Button, Empty, ErrorNote, Loaded, Name, Page, Section, confirm, toast } from '../parts/ui.js';
 import { setQuery } from '../router.js';
@@ -44,7 +44,7 @@ function Entries({ query, total, reload }) {
   };
   return html`<${Section} title="Entries" actions=${html`<${Toolbar}>
       <${Select} label="Resource" hideLabel value=${query.resource_type ?? ''} onValue=${(value) => setQuery({ resource_type: value })} options=${[['', 'All resources'], ...RESOURCES]} />
-      <${Input} label="Principal" hideLabel placeholder="Principal, User:alice" value=${query.principal ?? ''} onValue=${(value) => setQuery({ principal: value })} /><//>`}>
+      <${Late} label="Principal" hideLabel placeholder="Principal, User:alice" value=${query.principal} onValue=${(value) => setQuery({ principal: value })} /><//>`}>
     <div class="sized" style=${{ height: `${Math.max(130, Math.min(480, ROW * (total + 1) + 4))}px` }}><${VirtualTable} label="Entries" load=${load} version=${version + removed} source=${JSON.stringify(asked)} rowHeight=${ROW}
       empty=${html`<${Empty} title="No entries">Add one below, or with <code>kafka-acls</code>.<//>`}
       columns=${[
