@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -82,3 +83,10 @@ def test_what_was_typed_into_a_view_that_is_gone_is_not_looked_for_in_the_next(
 ) -> None:
     screen.open(process.url, view)
     assert screen.page.locator("[data-search]").evaluate(TYPED) == "#/groups"
+
+
+@pytest.mark.parametrize("view", ["overview", "clock", "nodes", "groups", "transactions"])
+def test_a_view_asks_for_the_same_once(process: Controlled, screen: Screen, view: str) -> None:
+    screen.open(process.url, view)
+    asked = Counter(url for url in screen.asked if "/v1/" in url)
+    assert {url for url, times in asked.items() if times > 1} == set()

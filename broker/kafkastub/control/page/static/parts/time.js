@@ -1,7 +1,7 @@
 // Time as people read it: broker time in UTC, lengths of time, and the broker's clock as it goes on.
 import { useData } from './data.js';
 import { useStreamState } from '../events.js';
-import { html, useEffect, useState } from '../lib.js';
+import { createContext, html, useContext, useEffect, useState } from '../lib.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -46,8 +46,15 @@ export function fromNow(ms, now) {
   return away > 0 ? `in ${spanText(away)}` : `${spanText(away)} ago`;
 }
 
-/** The broker's clock: {now() in ms, frozen, known, lost, reload}; it stands where nobody answers any more. */
-export function useClock() {
+const Shown = createContext(null);
+
+/** The broker's clock: {now() in ms, frozen, known, lost, error, reload}; it stands where nobody answers any more. */
+export const useClock = () => useContext(Shown);
+
+/** It is asked for once, for all that is in here. */
+export const WithClock = ({ children }) => html`<${Shown.Provider} value=${useAsked()}>${children}<//>`;
+
+function useAsked() {
   const { data, error, reload } = useData('/v1/clock', {}, { subjects: ['clock'], quiet: true });
   const [at, setAt] = useState(null);
   useEffect(() => { if (data) setAt({ data, seen: performance.now() }); }, [data]);
