@@ -6,8 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
+import httpx
 import pytest
+from playwright.sync_api import Browser
 
+from kafkastub.client import Client
+from kafkastub.client.groups import commit
 from tests.page.screen import Screen
 from tests.process.serving import Controlled
 
@@ -90,3 +94,18 @@ def test_a_view_asks_for_the_same_once(process: Controlled, screen: Screen, view
     screen.open(process.url, view)
     asked = Counter(url for url in screen.asked if "/v1/" in url)
     assert {url for url, times in asked.items() if times > 1} == set()
+
+
+def test_what_is_to_look_at_stays_as_it_was_without_a_broker(browser: Browser) -> None:
+    """Of one that was behind for a moment only, the overview asks again a little later."""
+    with Screen(browser) as screen:
+        with Controlled("--topic", "orders:1") as process:
+            with Client(process.servers) as client:
+                commit(client, "late", {("orders", 0): 0})
+            httpx.post(f"{process.url}/v1/topics/orders/records", json={"records": [{"value": "1"}]}).raise_for_status()
+            screen.open(process.url)
+            screen.sees("Nobody reads for 1 group")
+        screen.sees("Disconnected")
+        screen.page.evaluate("new Promise((done) => setTimeout(done, 5000))")
+        screen.sees("Nobody reads for 1 group")
+        assert [each for each in screen.complaints if "ERR_" not in each] == []

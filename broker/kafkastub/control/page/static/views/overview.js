@@ -98,7 +98,7 @@ function useFindings() {
       if (ended) return;
       const told = there.map((group, index) => ({ group, stop: answers[index].findings.find((each) => each.level === 'stop') }));
       const stays = settled(lateSince, groups);
-      if (lateSince.size > stays.size) timer = setTimeout(look, SETTLED_MS);
+      if (lateSince.size > stays.size) timer = setTimeout(tried, SETTLED_MS);
       const item = (group, tone, text) => ({ tone, group: group.group, text, href: href('groups', group.group) });
       setFound({
         stopped: told.filter((each) => each.stop).map((each) => item(each.group, 'bad', each.stop.sentence)),
@@ -108,7 +108,8 @@ function useFindings() {
         nodes: { down: nodes.filter((node) => !node.running).map((node) => node.node), leaderless },
       });
     };
-    look().catch(() => { if (!ended) setFound(NOTHING); });
+    const tried = () => look().catch(() => {}); // what is shown stays as it was; the frame says that nobody answers
+    tried();
     return () => {
       ended = true;
       clearTimeout(timer);
