@@ -2,7 +2,7 @@
 import { h, render, Fragment, createContext } from './vendor/preact.js';
 import htm from './vendor/htm.js';
 
-export { h, render, Fragment, createContext };
+export { render, Fragment, createContext };
 export {
   useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback, useContext, useId, useErrorBoundary,
 } from './vendor/hooks.js';

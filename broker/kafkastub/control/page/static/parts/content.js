@@ -9,7 +9,7 @@ const MOST_HEX = 8192; // bytes that are shown as such
 const TOKENS = /("(?:\\.|[^"\\])*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /** The bytes of what the control port tells: a text, {base64} or null. */
-export function bytesOf(told) {
+function bytesOf(told) {
   if (told === null || told === undefined) return new Uint8Array();
   if (typeof told === 'string') return new TextEncoder().encode(told);
   return Uint8Array.from(atob(told.base64), (sign) => sign.charCodeAt(0));
@@ -37,7 +37,7 @@ export function preview(told, size = null, sought = '') {
 const hex = (byte) => byte.toString(16).padStart(2, '0');
 
 /** Offsets, bytes, and what of them is ASCII; 16 bytes a line, or 8. */
-export function hexDump(bytes, wide = 16) {
+function hexDump(bytes, wide = 16) {
   const lines = [];
   for (let at = 0; at < Math.min(bytes.length, MOST_HEX); at += wide) {
     const part = [...bytes.subarray(at, Math.min(at + wide, MOST_HEX))];

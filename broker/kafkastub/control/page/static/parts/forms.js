@@ -10,7 +10,7 @@ export function useForm(first) {
 }
 
 /** A label above what is filled in, and a word of help below. `children` is a function of the field's id. */
-export function Field({ label, help, grow = false, hideLabel = false, children }) {
+function Field({ label, help, grow = false, hideLabel = false, children }) {
   const id = useId();
   return html`<div class=${cx('field', grow && 'grow')}>
     <label for=${id} class=${hideLabel ? 'unseen' : ''}>${label}</label>

@@ -130,13 +130,11 @@ function Next() {
       : html`<div class="card soft">Nothing. ${minutes < 0 ? 'Offsets are kept for ever here' : `Offsets of a group go ${spanText(minutes * 60_000)} after its last member has left`} (offsets.retention.minutes is ${number(minutes)}).</div>`)}<//><//>`;
 }
 
-const TYPES = { classic: 'classic', consumer: 'consumer', share: 'share', streams: 'streams' };
-
 function Groups({ data }) {
   if (!data.group_states.length) return null;
   return html`<${Section} title="Groups" actions=${html`<a href=${href('groups')}>All groups</a>`}><${Table} label="Groups by type and state" rows=${data.group_states}
     href=${(row) => href('groups', { type: row.type, state: row.state })}
-    columns=${[{ key: 'type', title: 'Type', render: (row) => TYPES[row.type] ?? row.type }, { key: 'state', title: 'State' },
+    columns=${[{ key: 'type', title: 'Type' }, { key: 'state', title: 'State' },
       { key: 'count', title: 'Groups', align: 'end', render: (row) => number(row.count) }]} /><//>`;
 }
 

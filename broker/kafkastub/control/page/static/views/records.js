@@ -66,7 +66,6 @@ function OfPartition({ topic, partition, query, jump }) {
   const start = Math.max(0, known?.log_start_offset ?? live.current.start);
   useEffect(() => { setHeld(newest && !top ? (held ?? end) : null); }, [top, newest]);
   const shownEnd = held ?? end;
-  const offsetAt = (index) => (newest ? shownEnd - 1 - index : start + index);
   const load = async (index, limit) => {
     const count = Math.min(limit, shownEnd - start - index);
     if (count <= 0) return { rows: [], total: shownEnd - start };
@@ -86,8 +85,8 @@ function OfPartition({ topic, partition, query, jump }) {
   return html`${held !== null && end > held ? html`<div class="newer"><${Button} tone="small" onClick=${() => setHeld(null)}>Show ${number(end - held)} newer<//></div>` : null}
     <${VirtualTable} label=${`Records of partition ${partition}`} load=${load} version=${`${start} ${shownEnd} ${known?.last_stable_offset}`}
       source=${`${topic.topic_id} ${partition} ${query.order ?? ''} ${jump}`} start=${jump ? wanted : first} onTop=${setTop}
-      rowKey=${(row) => row.offset} rowTone=${tone} selected=${(row) => String(row.offset) === query.offset}
-      onOpen=${(row, index) => setQuery({ offset: row?.offset ?? offsetAt(index), partition })}
+      rowTone=${tone} selected=${(row) => String(row.offset) === query.offset}
+      onOpen=${(row) => setQuery({ offset: row.offset, partition })}
       empty=${html`<${Empty} title="There are no records in this partition">${end > 0 ? `It begins and ends at offset ${number(end)}: what was in it has been deleted.` : 'Nothing was ever written to it.'}<//>`}
       columns=${COLUMNS(false)} />`;
 }
@@ -107,16 +106,15 @@ function Together({ topic, listed, query }) {
   };
   const all = useAll(load, `${topic.topic_id} ${shown.map((each) => [each.log_start_offset, each.log_end_offset, each.last_stable_offset])}`);
   const more = listed.some((each) => each.log_end_offset - each.log_start_offset > NEWEST) || listed.length > shown.length;
-  return html`<${ErrorNote} error=${all.error} />
-    <${VirtualTable} label="Newest records of all partitions" source=${topic.topic_id} version=${all.version} load=${all.load}
-    rowKey=${(row) => `${row.partition}-${row.offset}`} rowTone=${tone} selected=${(row) => `${row.partition}-${row.offset}` === query.at}
-    onOpen=${(row) => row && setQuery({ at: `${row.partition}-${row.offset}` })}
+  return html`<${VirtualTable} label="Newest records of all partitions" source=${topic.topic_id} version=${all.version} load=${all.load}
+    rowTone=${tone} selected=${(row) => `${row.partition}-${row.offset}` === query.at}
+    onOpen=${(row) => setQuery({ at: `${row.partition}-${row.offset}` })}
     empty=${html`<${Empty} title="There are no records">Write one here, or let a producer write to ${topic.name}.<//>`}
     columns=${COLUMNS(true)} />
     ${more ? html`<p class="faint foot">The newest ${NEWEST} of each partition${listed.length > shown.length ? `, of the first ${MOST_PARTITIONS} with records` : ''}. Choose a partition to see all of its records.</p>` : null}`;
 }
 
-/** Rows that are fetched at once for a VirtualTable: {load, version, error}. The table waits for the first ones. */
+/** Rows that are fetched at once for a VirtualTable: {load, version}. The table waits for the first ones. */
 function useAll(fetch, key) {
   const kept = useRef({ rows: null, key: null }).current;
   const load = async (offset, limit) => {
@@ -127,7 +125,7 @@ function useAll(fetch, key) {
     }
     return { rows: kept.rows.slice(offset, offset + limit), total: kept.rows.length };
   };
-  return { load, version: key, error: null };
+  return { load, version: key };
 }
 
 /** Go to an offset, or to where the records from a time on begin. */
@@ -187,8 +185,8 @@ function Found({ topic, partition, text, query }) {
     <${ErrorNote} error=${state.error} />
     <${VirtualTable} label="Records found" source=${text} version=${`${state.round} ${state.done}`}
       load=${async (offset, limit) => ({ rows: rows.slice(offset, offset + limit), total: rows.length })}
-      rowKey=${(row) => `${row.partition}-${row.offset}`} rowTone=${tone} selected=${(row) => `${row.partition}-${row.offset}` === query.at}
-      onOpen=${(row) => row && setQuery({ at: `${row.partition}-${row.offset}` })}
+      rowTone=${tone} selected=${(row) => `${row.partition}-${row.offset}` === query.at}
+      onOpen=${(row) => setQuery({ at: `${row.partition}-${row.offset}` })}
       empty=${state.done ? html`<${Empty} title="Nothing has this in it">Keys, values and headers were looked through, as bytes; compressed content within them is not seen.<//>` : ''}
       columns=${COLUMNS(partition === 'all', text)} />`;
 }

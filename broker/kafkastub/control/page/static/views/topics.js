@@ -35,7 +35,7 @@ function List({ query }) {
       <${Check} label="Internal topics" value=${internal} onValue=${(value) => setQuery({ internal: value ? 1 : null })} />
     <//>
     <div class="section fill"><${VirtualTable} label="Topics" load=${load} version=${version} source=${`${search} ${sort} ${internal}`}
-      rowKey=${(row) => row.name} href=${(row) => href('topics', row.name)}
+      href=${(row) => href('topics', row.name)}
       empty=${search ? html`<${Empty} title="No topic has this in its name">Names are compared without regard to capital letters.<//>`
         : html`<${Empty} title="There are no topics">Create one here, or let a client do it.<//>`}
       columns=${[
@@ -131,7 +131,7 @@ function Partitions({ name }) {
     return html`${row.isr.join(', ')}${missing.length ? html` <${Badge} tone="warn">${missing.join(', ')} out<//>` : null}`;
   };
   return html`<div class="section fill"><${VirtualTable} label="Partitions" load=${load} version=${version} source=${name}
-    rowKey=${(row) => row.partition} href=${(row) => href('topics', name, { partition: row.partition })}
+    href=${(row) => href('topics', name, { partition: row.partition })}
     columns=${[
       { key: 'partition', title: 'Partition', width: '80px' },
       { key: 'leader', title: 'Leader', width: '80px', render: leader },
