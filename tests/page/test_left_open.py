@@ -109,3 +109,22 @@ def test_what_is_to_look_at_stays_as_it_was_without_a_broker(browser: Browser) -
         screen.page.evaluate("new Promise((done) => setTimeout(done, 5000))")
         screen.sees("Nobody reads for 1 group")
         assert [each for each in screen.complaints if "ERR_" not in each] == []
+
+
+def test_records_of_all_partitions_are_asked_for_once_wherever_somebody_reads(
+    process: Controlled, screen: Screen
+) -> None:
+    with httpx.Client(base_url=process.url) as client:
+        client.post("/v1/topics", json={"name": "pairs", "partitions": 2}).raise_for_status()
+        records = [{"value": str(number), "partition": number % 2} for number in range(200)]
+        client.post("/v1/topics/pairs/records", json={"records": records}).raise_for_status()
+        screen.open(process.url, "topics/pairs")
+        screen.page.get_by_role("grid").evaluate("grid => { grid.scrollTop = 90 * 30 }")
+        screen.ready()
+        before = len(screen.asked)
+        with screen.page.expect_response(lambda answer: "partition=0&offset=1&" in answer.url):
+            one = {"value": "new", "partition": 0}
+            client.post("/v1/topics/pairs/records", json={"records": [one]}).raise_for_status()
+        screen.ready()
+    asked = Counter(url for url in screen.asked[before:] if "/records?" in url)
+    assert set(asked.values()) == {1}

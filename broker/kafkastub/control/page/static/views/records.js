@@ -96,17 +96,17 @@ const recordsPath = (name) => `/v1/topics/${encodeURIComponent(name)}/records`;
 /** The newest of all partitions, by their timestamps. */
 function Together({ topic, listed, query }) {
   const shown = listed.slice(0, MOST_PARTITIONS);
-  const load = async () => {
+  const fetch = async () => {
     const pages = await Promise.all(shown.map((each) => get(recordsPath(topic.name), {
       partition: each.partition, offset: Math.max(each.log_start_offset, each.log_end_offset - NEWEST), limit: NEWEST, cut: CUT,
     })));
-    const rows = pages.flatMap((page) => page.records);
-    rows.sort((one, other) => other.timestamp_ms - one.timestamp_ms || one.partition - other.partition || other.offset - one.offset);
-    return { rows, total: rows.length };
+    return pages.flatMap((page) => page.records)
+      .sort((one, other) => other.timestamp_ms - one.timestamp_ms || one.partition - other.partition || other.offset - one.offset);
   };
-  const all = useAll(load, `${topic.topic_id} ${shown.map((each) => [each.log_start_offset, each.log_end_offset, each.last_stable_offset])}`);
+  const version = `${topic.topic_id} ${shown.map((each) => [each.log_start_offset, each.log_end_offset, each.last_stable_offset])}`;
+  const load = useTogether(fetch, version);
   const more = listed.some((each) => each.log_end_offset - each.log_start_offset > NEWEST) || listed.length > shown.length;
-  return html`<${VirtualTable} label="Newest records of all partitions" source=${topic.topic_id} version=${all.version} load=${all.load}
+  return html`<${VirtualTable} label="Newest records of all partitions" source=${topic.topic_id} version=${version} load=${load}
     rowTone=${tone} selected=${(row) => `${row.partition}-${row.offset}` === query.at}
     onOpen=${(row) => setQuery({ at: `${row.partition}-${row.offset}` })}
     empty=${html`<${Empty} title="There are no records">Write one here, or let a producer write to ${topic.name}.<//>`}
@@ -114,18 +114,20 @@ function Together({ topic, listed, query }) {
     ${more ? html`<p class="faint foot">The newest ${NEWEST} of each partition${listed.length > shown.length ? `, of the first ${MOST_PARTITIONS} with records` : ''}. Choose a partition to see all of its records.</p>` : null}`;
 }
 
-/** Rows that are fetched at once for a VirtualTable: {load, version}. The table waits for the first ones. */
-function useAll(fetch, key) {
+/** Rows that are fetched together, once for each `key`, however many parts of a VirtualTable want them: its `load`. */
+function useTogether(fetch, key) {
   const kept = useRef({ rows: null, key: null }).current;
-  const load = async (offset, limit) => {
+  return async (offset, limit) => {
     if (kept.key !== key) {
-      const page = await fetch();
-      kept.rows = page.rows;
       kept.key = key;
+      kept.rows = fetch().catch((error) => {
+        kept.key = null;
+        throw error;
+      });
     }
-    return { rows: kept.rows.slice(offset, offset + limit), total: kept.rows.length };
+    const rows = await kept.rows;
+    return { rows: rows.slice(offset, offset + limit), total: rows.length };
   };
-  return { load, version: key };
 }
 
 /** Go to an offset, or to where the records from a time on begin. */
