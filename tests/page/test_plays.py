@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from kafkastub.client import Client
 from kafkastub.client.groups import commit, offsets
 from tests.page.scenes import PAYMENT, QUIETLY, Asking, Reader, payment
-from tests.page.screen import Screen
+from tests.page.screen import Screen, Theme
 from tests.process.serving import Controlled
 from tests.waiting import SECONDS, until
 
@@ -271,3 +271,19 @@ def test_a_broker_that_is_gone_is_told_of_and_cannot_be_steered(screen: Screen) 
     screen.sees("The broker does not answer")
     expect(screen.button("Freeze")).to_be_disabled(timeout=MS)
     screen.complaints = [each for each in screen.complaints if "ERR_" not in each]
+
+
+@pytest.mark.parametrize(("system", "at_first"), [("light", "rgb(247, 247, 245)"), ("dark", "rgb(18, 20, 22)")])
+def test_the_theme_is_the_systems_until_somebody_chooses_one(
+    process: Controlled, browser: Browser, system: Theme, at_first: str
+) -> None:
+    with Screen(browser, theme=system) as screen:
+        screen.open(process.url, "docs")
+        ground = screen.page.locator("body")
+        expect(ground).to_have_css("background-color", at_first)
+        for pressed, colour in (("Light", "rgb(247, 247, 245)"), ("Dark", "rgb(18, 20, 22)"), ("Auto", at_first)):
+            screen.button(re.compile(f"Change to {pressed}$")).click()
+            expect(ground).to_have_css("background-color", colour)
+            screen.page.reload()
+            expect(ground).to_have_css("background-color", colour)
+        screen.check()
