@@ -242,3 +242,24 @@ def test_a_click_on_a_byte_shows_its_field(process: Controlled, ask: Asking, scr
     request.get_by_role("tree").focus()
     screen.page.keyboard.press("Home")
     expect(request.get_by_role("treeitem", selected=True)).to_contain_text("size")
+
+
+def test_a_topic_is_made_and_a_record_written_to_it(process: Controlled, ask: Asking, screen: Screen) -> None:
+    screen.open(process.url, "topics")
+    screen.button("Create a topic").click()
+    form = screen.page.get_by_role("dialog")
+    form.get_by_label("Name").fill("payments")
+    form.get_by_label("Partitions").fill("2")
+    form.get_by_label("Configuration").fill("retention.ms = 3600000\n\ncleanup.policy=delete")
+    form.get_by_role("button", name="Create", exact=True).click()
+    screen.button("Write a record").click()
+    form.get_by_label("Partition").select_option("1")
+    form.get_by_label("Value").fill("paid")
+    form.get_by_label("Headers").fill("trace: 4bf9:2f35\nempty")
+    form.get_by_role("button", name="Write", exact=True).click()
+    screen.sees("Written to partition 1 at offset 0")
+    (record,) = ask("GET", "/v1/topics/payments/records", partition=1)["records"]
+    assert (record["key"], record["value"]) == (None, "paid")
+    assert record["headers"] == [["trace", "4bf9:2f35"], ["empty", ""]]
+    listed = {topic["name"]: topic for topic in ask("GET", "/v1/topics")["topics"]}
+    assert listed["payments"]["configs"] == {"retention.ms": "3600000", "cleanup.policy": "delete"}

@@ -2,7 +2,7 @@
 import { get } from '../api.js';
 import { Fragment, html, useEffect, useRef, useState } from '../lib.js';
 import { useData, useVersion } from '../parts/data.js';
-import { isGone, many, outcomeText } from '../parts/names.js';
+import { at, isGone, many, outcomeText } from '../parts/names.js';
 import { useSummary } from '../parts/shell.js';
 import { Table } from '../parts/table.js';
 import { fromNow, spanText, timeText } from '../parts/time.js';
@@ -94,7 +94,7 @@ function useFindings() {
       const late = groups.filter((group) => group.lag > 0 || group.worst === 'stop' || !['Stable', 'Empty'].includes(group.state))
         .sort((one, other) => (other.worst === 'stop') - (one.worst === 'stop') || (other.lag ?? 0) - (one.lag ?? 0));
       const there = late.filter((group) => group.members > 0).slice(0, MOST_ASKED);
-      const answers = await Promise.all(there.map((group) => get(`/v1/groups/${encodeURIComponent(group.group)}/findings`).catch(() => ({ findings: [] }))));
+      const answers = await Promise.all(there.map((group) => get(`/v1/groups/${at(group.group)}/findings`).catch(() => ({ findings: [] }))));
       if (ended) return;
       const told = there.map((group, index) => ({ group, stop: answers[index].findings.find((each) => each.level === 'stop') }));
       const stays = settled(lateSince, groups);

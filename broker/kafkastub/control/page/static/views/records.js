@@ -4,7 +4,7 @@ import { html, useEffect, useRef, useState } from '../lib.js';
 import { Content, Json, preview } from '../parts/content.js';
 import { useData } from '../parts/data.js';
 import { Choice, Form, Input, Search, Select, TextArea, Toolbar, useForm } from '../parts/forms.js';
-import { many } from '../parts/names.js';
+import { at, many, pairs } from '../parts/names.js';
 import { VirtualTable } from '../parts/table.js';
 import { Moment, momentText } from '../parts/time.js';
 import {
@@ -91,7 +91,7 @@ function OfPartition({ topic, partition, query, jump }) {
       columns=${COLUMNS(false)} />`;
 }
 
-const recordsPath = (name) => `/v1/topics/${encodeURIComponent(name)}/records`;
+const recordsPath = (name) => `/v1/topics/${at(name)}/records`;
 
 /** The newest of all partitions, by their timestamps. */
 function Together({ topic, listed, query }) {
@@ -139,7 +139,7 @@ function GoTo({ topic, partition, onJump }) {
     if (offset === null) {
       const time = /[zZ]$|[+-]\d\d:?\d\d$/.test(said) ? said : `${said.replace(' ', 'T')}${/\d\d:\d\d/.test(said) ? '' : 'T00:00'}Z`;
       try {
-        ({ offset } = await get(`/v1/topics/${encodeURIComponent(topic.name)}/offset`, { partition, time }));
+        ({ offset } = await get(`/v1/topics/${at(topic.name)}/offset`, { partition, time }));
       } catch (error) {
         toast(error.message, 'bad');
         return;
@@ -165,7 +165,7 @@ function Found({ topic, partition, text, query }) {
       const partitions = partition === 'all' ? Array.from({ length: topic.partitions }, (_, index) => index) : [Number(partition)];
       for (const index of partitions) {
         for (let offset = 0, end = 1; offset < end && found.rows.length < MOST_FOUND;) {
-          const page = await get(`/v1/topics/${encodeURIComponent(topic.name)}/search`, { text, partition: index, offset, limit: 100 }, { signal: aborting.signal });
+          const page = await get(`/v1/topics/${at(topic.name)}/search`, { text, partition: index, offset, limit: 100 }, { signal: aborting.signal });
           found.rows.push(...page.records);
           found.looked += page.looked;
           found.round += 1;
@@ -214,7 +214,7 @@ function Detail({ topic, partition, offset, query }) {
 const TRANSACTION = { committed: 'good', aborted: 'bad', open: 'warn' };
 
 function Whole({ topic, record, sought }) {
-  const raw = (part) => `/v1/topics/${encodeURIComponent(topic.name)}/partitions/${record.partition}/records/${record.offset}/${part}`;
+  const raw = (part) => `/v1/topics/${at(topic.name)}/partitions/${record.partition}/records/${record.offset}/${part}`;
   const file = (part) => (record[part] === null ? null : html`<${Button} tone="small" label=${`Download the ${part}`}
     onClick=${() => download(raw(part), `${topic.name}-${record.partition}-${record.offset}.${part}`)}>Download<//>`);
   return html`
@@ -241,7 +241,7 @@ function Avro({ topic, record, part }) {
   const [editing, setEditing] = useState(schema === '');
   const look = async () => {
     try {
-      const { records: [one] } = await post(`/v1/topics/${encodeURIComponent(topic.name)}/avro`,
+      const { records: [one] } = await post(`/v1/topics/${at(topic.name)}/avro`,
         { avro_schema: schema, partition: record.partition, offset: record.offset, limit: 1, part });
       setRead(one);
       setEditing(Boolean(one.error));
@@ -276,14 +276,11 @@ function remember(place, text) {
 // -- a new record ------------------------------------------------------------------------------------------------------
 
 export function Produce({ topic, onClose }) {
-  const form = useForm({ partition: '', key: '', value: '', headers: '', noKey: false });
+  const form = useForm({ partition: '', key: '', value: '', headers: '' });
   const [error, setError] = useState(null);
   const write = async () => {
     const { partition, key, value, headers } = form.values;
-    const record = { value, headers: Object.fromEntries(headers.split('\n').filter((line) => line.trim()).map((line) => {
-      const [name, ...rest] = line.split(':');
-      return [name.trim(), rest.join(':').trim()];
-    })) };
+    const record = { value, headers: pairs(headers, ':') };
     if (key !== '') record.key = key;
     if (partition !== '') record.partition = Number(partition);
     try {

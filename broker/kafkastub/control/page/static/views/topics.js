@@ -4,7 +4,7 @@ import { html, useState } from '../lib.js';
 import { ConfigTable } from '../parts/configs.js';
 import { useData, useVersion } from '../parts/data.js';
 import { Check, Form, Input, Search, Select, TextArea, Toolbar, useForm } from '../parts/forms.js';
-import { many } from '../parts/names.js';
+import { at, many, pairs } from '../parts/names.js';
 import { VirtualTable } from '../parts/table.js';
 import {
   Badge, Button, Dialog, Empty, ErrorNote, KeyValues, Loaded, Name, Page, Tabs, bytesText, confirm, number, toast,
@@ -82,22 +82,13 @@ function Create({ onClose }) {
   <//><//>`;
 }
 
-/** Lines of names and values as an object. */
-function pairs(text, sign) {
-  const lines = text.split('\n').map((line) => line.trim()).filter(Boolean);
-  return Object.fromEntries(lines.map((line) => {
-    const at = line.indexOf(sign);
-    return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + sign.length).trim()];
-  }));
-}
-
 function Topic({ name, part, query }) {
-  const topic = useData(`/v1/topics/${encodeURIComponent(name)}`, { limit: 1000 }, { subjects: ['topics', 'nodes'] });
+  const topic = useData(`/v1/topics/${at(name)}`, { limit: 1000 }, { subjects: ['topics', 'nodes'] });
   const [producing, setProducing] = useState(false);
   const remove = async () => {
     const sure = await confirm({ title: `Delete ${name}?`, text: 'Its records go, and what groups have committed on it.', yes: 'Delete', tone: 'danger' });
     if (!sure) return;
-    await del(`/v1/topics/${encodeURIComponent(name)}`);
+    await del(`/v1/topics/${at(name)}`);
     toast(`Topic ${name} is deleted`);
     go(href('topics'));
   };
@@ -122,7 +113,7 @@ function Topic({ name, part, query }) {
 function Partitions({ name }) {
   const version = useVersion(['topics', 'nodes']);
   const load = async (offset, limit) => {
-    const page = await get(`/v1/topics/${encodeURIComponent(name)}`, { offset, limit });
+    const page = await get(`/v1/topics/${at(name)}`, { offset, limit });
     return { rows: page.partition_list, total: page.partitions };
   };
   const leader = (row) => (row.leader < 0 ? html`<${Badge} tone="bad">none<//>` : html`<a href=${href('nodes')}>${row.leader}</a>`);
