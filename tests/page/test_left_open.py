@@ -8,7 +8,7 @@ from typing import Final
 
 import httpx
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from kafkastub.client import Client
 from kafkastub.client.groups import commit
@@ -128,3 +128,17 @@ def test_records_of_all_partitions_are_asked_for_once_wherever_somebody_reads(
         screen.ready()
     asked = Counter(url for url in screen.asked[before:] if "/records?" in url)
     assert set(asked.values()) == {1}
+
+
+def test_every_field_has_an_id_of_its_own_however_often_the_frame_was_drawn(
+    process: Controlled, screen: Screen
+) -> None:
+    """By it the field's label is told: Preact's own ids begin anew where the frame was drawn again around a view."""
+    screen.open(process.url, "topics/orders")
+    with screen.page.expect_response("**/v1/summary"):
+        httpx.post(f"{process.url}/v1/topics", json={"name": "one-more", "partitions": 1}).raise_for_status()
+    screen.ready()
+    screen.button("Write a record").click()
+    expect(screen.page.get_by_role("dialog").get_by_label("Headers")).to_be_visible()
+    ids = screen.page.evaluate("Array.from(document.querySelectorAll('[id]'), (each) => each.id)")
+    assert [each for each, times in Counter(ids).items() if times > 1] == []
