@@ -19,6 +19,12 @@ export function momentText(ms, { millis = false } = {}) {
   return new Date(ms).toISOString().replace('T', ' ').slice(0, millis ? 23 : 19);
 }
 
+/** What somebody writes, as ISO 8601 with a zone: UTC where none is said, the day's beginning where no time is. */
+export function zoned(text) {
+  if (/(Z|[+-]\d\d:?\d\d)$/i.test(text)) return text;
+  return `${text.replace(' ', 'T')}${/\d\d:\d\d/.test(text) ? '' : 'T00:00'}Z`;
+}
+
 /** `12:00:00.000`. */
 export const timeText = (ms) => (isMoment(ms) ? new Date(ms).toISOString().slice(11, 23) : String(ms));
 

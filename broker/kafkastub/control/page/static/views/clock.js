@@ -5,7 +5,7 @@ import { useData } from '../parts/data.js';
 import { Check, Form, Input, Select, Toolbar, useForm } from '../parts/forms.js';
 import { many } from '../parts/names.js';
 import { Table } from '../parts/table.js';
-import { Moment, fromNow, iso, momentText, spanText, useClock, useTick } from '../parts/time.js';
+import { Moment, fromNow, iso, momentText, spanText, useClock, useTick, zoned } from '../parts/time.js';
 import { Badge, Button, Empty, ErrorNote, Figures, Loaded, Name, Page, Section, number, toast } from '../parts/ui.js';
 import { href, setQuery } from '../router.js';
 
@@ -86,8 +86,6 @@ function Move({ clock, query }) {
     <p class="faint">It goes back only while there are no groups and records.</p>
   </div><//>`;
 }
-
-const zoned = (text) => (/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text.replace(' ', 'T')}Z`);
 
 /** What a step would take away, before it is made: {shown, asked, refused}. */
 function usePreview(by) {

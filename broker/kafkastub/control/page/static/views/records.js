@@ -6,7 +6,7 @@ import { useData } from '../parts/data.js';
 import { Choice, Form, Input, Search, Select, TextArea, Toolbar, useForm } from '../parts/forms.js';
 import { at, many, pairs } from '../parts/names.js';
 import { VirtualTable } from '../parts/table.js';
-import { Moment, momentText } from '../parts/time.js';
+import { Moment, momentText, zoned } from '../parts/time.js';
 import {
   Badge, Button, Dialog, Empty, ErrorNote, KeyValues, Loaded, Name, bytesText, number, toast,
 } from '../parts/ui.js';
@@ -137,9 +137,8 @@ function GoTo({ topic, partition, onJump }) {
     const said = text.trim();
     let offset = /^\d{1,15}$/.test(said) ? Number(said) : null;
     if (offset === null) {
-      const time = /[zZ]$|[+-]\d\d:?\d\d$/.test(said) ? said : `${said.replace(' ', 'T')}${/\d\d:\d\d/.test(said) ? '' : 'T00:00'}Z`;
       try {
-        ({ offset } = await get(`/v1/topics/${at(topic.name)}/offset`, { partition, time }));
+        ({ offset } = await get(`/v1/topics/${at(topic.name)}/offset`, { partition, time: zoned(said) }));
       } catch (error) {
         toast(error.message, 'bad');
         return;
