@@ -62,8 +62,9 @@ def _nodes(hosted: Hosted, broker: Broker) -> Any:
 
 
 def _journal(hosted: Hosted, broker: Broker) -> Any:
+    """An entry without an answer changes when it gets one, or when its client goes."""
     ring, metrics = broker.observer.ring, broker.observer.metrics
-    return ring and (ring.total, ring.first), metrics and metrics.bytes_out
+    return ring and (ring.total, ring.first), metrics and metrics.bytes_out, broker.connections
 
 
 def _faults(hosted: Hosted, broker: Broker) -> Any:

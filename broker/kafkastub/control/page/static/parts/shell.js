@@ -11,7 +11,7 @@ import { Above, Button, Copy, Dialog, Name, confirm, number, toast } from './ui.
 
 const Summary = createContext(null);
 const SUMMARY = {
-  subjects: ['topics', 'groups', 'share-groups', 'streams-groups', 'transactions', 'nodes', 'faults', 'snapshots', 'clock', 'chaos'],
+  subjects: ['topics', 'groups', 'share-groups', 'streams-groups', 'transactions', 'nodes', 'faults', 'snapshots', 'clock', 'chaos', 'metrics'],
   quiet: true,
   least: 1000,
 };
