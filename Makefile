@@ -48,21 +48,12 @@ $(RUN): requirements/run.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(DEV): requirements/dev.lock $(RUN)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+$(DEV) $(PIPELINE) $(DIST) $(SITE): .venv/.%-installed: requirements/%.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-$(PIPELINE): requirements/pipeline.lock $(DEV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/pipeline.lock
-	@touch $@
-
-$(DIST): requirements/dist.lock $(DEV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dist.lock
-	@touch $@
-
-$(SITE): requirements/site.lock $(DEV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/site.lock
-	@touch $@
+$(DEV): $(RUN)
+$(PIPELINE) $(DIST) $(SITE): $(DEV)
 
 run: $(RUN)
 	@exec $(BIN)/kafkastub serve $(ARGS)
@@ -168,7 +159,6 @@ lock:
 		--extra build --extra pipeline --extra test --extra dev -c requirements/dev.lock pyproject.toml -o requirements/pipeline.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/s3.in -o requirements/s3.lock
-
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--extra build --extra dist -c requirements/dev.lock pyproject.toml -o requirements/dist.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \

@@ -11,13 +11,16 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from kafkastub.client import Client
 from kafkastub.client.groups import commit, offsets
+from kafkawire.codec import encode
+from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from tests.page.scenes import PAYMENT, QUIETLY, Asking, Reader, payment
-from tests.page.screen import Screen
+from tests.page.screen import PHONE, Screen, Theme
 from tests.process.serving import Controlled
+from tests.rawclient import RawClient
 from tests.waiting import SECONDS, until
 
 MS = SECONDS * 1000
@@ -29,7 +32,7 @@ async (grid, keys) => {
   }
 }
 """
-"""Presses one key after the other before the next frame is drawn: so a machine hands them over that stood still."""
+"""Presses one key after the other before the next frame is drawn: so a machine that stood still hands them over."""
 CONFIG = ("group.initial.rebalance.delay.ms=0", "log.message.timestamp.after.max.ms=4611686018427387904")
 
 
@@ -271,3 +274,67 @@ def test_a_broker_that_is_gone_is_told_of_and_cannot_be_steered(screen: Screen) 
     screen.sees("The broker does not answer")
     expect(screen.button("Freeze")).to_be_disabled(timeout=MS)
     screen.complaints = [each for each in screen.complaints if "ERR_" not in each]
+
+
+@pytest.mark.parametrize(("system", "at_first"), [("light", "rgb(247, 247, 245)"), ("dark", "rgb(18, 20, 22)")])
+def test_the_theme_is_the_systems_until_somebody_chooses_one(
+    process: Controlled, browser: Browser, system: Theme, at_first: str
+) -> None:
+    with Screen(browser, theme=system) as screen:
+        screen.open(process.url, "docs")
+        ground = screen.page.locator("body")
+        expect(ground).to_have_css("background-color", at_first)
+        for pressed, colour in (("Light", "rgb(247, 247, 245)"), ("Dark", "rgb(18, 20, 22)"), ("Auto", at_first)):
+            screen.button(re.compile(f"Change to {pressed}$")).click()
+            expect(ground).to_have_css("background-color", colour)
+            screen.page.reload()
+            expect(ground).to_have_css("background-color", colour)
+        screen.check()
+
+
+def test_a_client_that_is_gone_leaves_its_requests(process: Controlled, ask: Asking, screen: Screen) -> None:
+    """What it asked stays in the journal, the one that it did not wait for too; its connection does not."""
+    wanted = [FetchTopic("orders", partitions=[FetchPartition(0, fetch_offset=0, partition_max_bytes=1000)])]
+    fetch = FetchRequest(max_wait_ms=300_000, min_bytes=1, session_epoch=-1, topics=wanted)
+    screen.open(process.url)
+    with RawClient(process.servers) as client:
+        client.send(fetch.API_KEY, 11, encode(fetch, 11), client_id="hasty")
+        expect(screen.row("Fetch", "hasty")).to_contain_text("pending", timeout=MS)
+        expect(figure(screen, "Connections")).to_contain_text("Connections1", timeout=MS)
+        screen.open(process.url, "journal?client_id=hasty")
+        row = screen.row("Fetch", "hasty")
+        expect(row).to_contain_text("pending", timeout=MS)
+    expect(row).to_contain_text("client gone", timeout=MS)
+    expect(row).to_have_class(re.compile(r"\bfaded\b"))
+    expect(row).not_to_have_class(re.compile(r"\bbad\b"))
+    row.click()
+    screen.sees("There is no answer: client gone")
+    screen.open(process.url)
+    expect(screen.row("Fetch", "hasty")).to_contain_text("client gone", timeout=MS)
+    expect(figure(screen, "Connections")).to_contain_text("Connections0", timeout=MS)
+
+
+def test_rows_are_cards_on_a_phone(process: Controlled, ask: Asking, browser: Browser) -> None:
+    """Each column is a line with its title before it, and what a row is for is in sight."""
+    ask("POST", "/v1/faults", {"name": "slow", "api": "Metadata", "delay_ms": 5, "client_id": "payments-*"})
+    with Screen(browser) as screen:
+        screen.open(process.url, "faults")
+        expect(screen.row("slow")).to_have_css("display", "table-row")
+    with Screen(browser, PHONE) as screen:
+        screen.open(process.url, "faults")
+        card = screen.row("slow")
+        expect(card).to_have_css("display", "block")
+        cells = card.get_by_role("cell")
+        titles = cells.evaluate_all("all => all.map((each) => getComputedStyle(each, '::before').content)")
+        assert titles == ['"Name"', '"Rule"', '"Met by"', '"Holds"', "none"]
+        boxes = [cell.bounding_box() for cell in cells.all()]
+        assert all(box and box["x"] >= 0 and box["x"] + box["width"] <= PHONE[0] for box in boxes)
+        tops = [box["y"] for box in boxes if box]
+        assert tops == sorted(set(tops)), "one below the other"
+        remove = screen.button("Remove slow")
+        remove.scroll_into_view_if_needed()
+        expect(remove).to_be_in_viewport(ratio=1)
+        remove.click()
+        screen.sees("No faults")
+        screen.check()
+    assert ask("GET", "/v1/faults")["faults"] == []

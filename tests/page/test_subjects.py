@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from tests.process.serving import Controlled
 from tests.waiting import SECONDS, until
 
 MS = SECONDS * 1000
+DAYS = ("2026-02-28", "2026-03-01", "2026-03-02")
 CONFIG = (
     "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users=User:ANONYMOUS",
@@ -242,3 +244,40 @@ def test_a_click_on_a_byte_shows_its_field(process: Controlled, ask: Asking, scr
     request.get_by_role("tree").focus()
     screen.page.keyboard.press("Home")
     expect(request.get_by_role("treeitem", selected=True)).to_contain_text("size")
+
+
+def test_a_topic_is_made_and_a_record_written_to_it(process: Controlled, ask: Asking, screen: Screen) -> None:
+    screen.open(process.url, "topics")
+    screen.button("Create a topic").click()
+    form = screen.page.get_by_role("dialog")
+    form.get_by_label("Name").fill("payments")
+    form.get_by_label("Partitions").fill("2")
+    form.get_by_label("Configuration").fill("retention.ms = 3600000\n\ncleanup.policy=delete")
+    form.get_by_role("button", name="Create", exact=True).click()
+    screen.button("Write a record").click()
+    form.get_by_label("Partition").select_option("1")
+    form.get_by_label("Value").fill("paid")
+    form.get_by_label("Headers").fill("trace: 4bf9:2f35\nempty")
+    form.get_by_role("button", name="Write", exact=True).click()
+    screen.sees("Written to partition 1 at offset 0")
+    (record,) = ask("GET", "/v1/topics/payments/records", partition=1)["records"]
+    assert (record["key"], record["value"]) == (None, "paid")
+    assert record["headers"] == [["trace", "4bf9:2f35"], ["empty", ""]]
+    listed = {topic["name"]: topic for topic in ask("GET", "/v1/topics")["topics"]}
+    assert listed["payments"]["configs"] == {"retention.ms": "3600000", "cleanup.policy": "delete"}
+
+
+def test_the_clock_and_records_take_a_day_as_its_beginning(process: Controlled, ask: Asking, screen: Screen) -> None:
+    ask("POST", "/v1/clock/freeze")
+    screen.open(process.url, "clock")
+    screen.field("Set to").fill("2040-02-29")
+    screen.button("Set", screen.page.get_by_role("form", name="Set")).click()
+    screen.sees("It is 2040-02-29 00:00:00")
+    assert ask("GET", "/v1/clock")["now"].startswith("2040-02-29T00:00:00")
+    times = [int(datetime.fromisoformat(f"{day}T06:00Z").timestamp() * 1000) for day in DAYS]
+    records = [{"value": day, "partition": 0, "timestamp": ms} for day, ms in zip(DAYS, times, strict=True)]
+    ask("POST", "/v1/topics/orders/records", {"records": records})
+    screen.open(process.url, "topics/orders/records?partition=0")
+    screen.field("Go to an offset or a time").fill(DAYS[1])
+    screen.button("Go to").click()
+    expect(screen.page.get_by_role("complementary", name="Record")).to_contain_text(DAYS[1], timeout=MS)

@@ -40,10 +40,6 @@ class Keys:
         self.page = secrets.token_urlsafe(24)
         """What our page sends along; another one in every process."""
 
-    @property
-    def wants_token(self) -> bool:
-        return self._token is not None
-
     def check(self, method: str, path: str, headers: Mapping[bytes, bytes]) -> None:
         """Raises Problem for a request that lacks what it needs."""
         reads = method in READS

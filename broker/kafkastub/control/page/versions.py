@@ -62,8 +62,9 @@ def _nodes(hosted: Hosted, broker: Broker) -> Any:
 
 
 def _journal(hosted: Hosted, broker: Broker) -> Any:
+    """An entry without an answer changes when it gets one, or when its client goes."""
     ring, metrics = broker.observer.ring, broker.observer.metrics
-    return ring and (ring.total, ring.first), metrics and metrics.bytes_out
+    return ring and (ring.total, ring.first), metrics and metrics.bytes_out, broker.connections
 
 
 def _faults(hosted: Hosted, broker: Broker) -> Any:
@@ -130,9 +131,7 @@ class Versions:
     def begin(self, subjects: Iterable[str]) -> None:
         """Somebody wants to know of these from now on, until `end`."""
         self._wanted.update(subjects)
-        for subject in subjects:
-            if subject not in self._seen:
-                self._seen[subject] = self._look_at(SUBJECTS[subject])
+        self._seen |= self._as_it_is(subject for subject in subjects if subject not in self._seen)
         if self._timer is None:
             self._wait(EVERY_SECONDS)
 
@@ -159,18 +158,20 @@ class Versions:
 
     def _look(self) -> None:
         began = perf_counter()
-        changed = False
-        looks = {look: self._look_at(look) for look in {SUBJECTS[subject] for subject in self._seen}}
-        for subject, before in self._seen.items():
-            now = looks[SUBJECTS[subject]]
-            if now != before:
-                self._seen[subject] = now
-                self._numbers[subject] += 1
-                changed = True
+        now = self._as_it_is(self._seen)
+        changed = [subject for subject, before in self._seen.items() if now[subject] != before]
+        self._seen = now
+        self._numbers.update(changed)
         if changed:
             moved, self._moved = self._moved, asyncio.Event()
             moved.set()
         self._wait(max(EVERY_SECONDS, _SHARE * (perf_counter() - began)))
+
+    def _as_it_is(self, subjects: Iterable[str]) -> dict[str, Any]:
+        """What several subjects have in common is looked at once."""
+        of = {subject: SUBJECTS[subject] for subject in subjects}
+        looks = {look: self._look_at(look) for look in set(of.values())}
+        return {subject: looks[look] for subject, look in of.items()}
 
     def _look_at(self, look: Look) -> Any:
         broker = self._hosted.broker

@@ -16,7 +16,7 @@ class Page:
     """What a browser is shown."""
 
     def __init__(self, keys: Keys) -> None:
-        self._assets = Assets(lambda: {"page": keys.page, "token": "wanted" if keys.wants_token else "none"})
+        self._assets = Assets(lambda: {"page": keys.page})
 
     def index(self, request: Request) -> Response:
         """The page itself."""

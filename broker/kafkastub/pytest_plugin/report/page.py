@@ -101,11 +101,8 @@ def failed_page(node_id: str, failures: Sequence[Failure]) -> str:
     pieces.append(room.take(summary(errors, stubs)))
     first = 0
     for number, failure in enumerate(failures):
-        share = Room(room.left // (len(failures) - number))
-        before = share.left
-        pieces.append(_failure(failure, share, first))
+        pieces.append(_failure(failure, room.part(len(failures) - number), first))
         first += len(failure.stubs)
-        room.left -= before - share.left
     return "".join(pieces) + f"<script>{_SCRIPT}</script>\n</body></html>\n"
 
 
@@ -123,13 +120,11 @@ def _failure(failure: Failure, room: Room, first: int) -> str:
         room.take(f"<pre>{cut(failure.text or failure.error, min(_OF_THE_ERROR, room.left // 4))}</pre>\n"),
     ]
     for number, one in enumerate(failure.stubs):
-        share = Room(room.left // (len(failure.stubs) - number))
-        before = share.left
+        share = room.part(len(failure.stubs) - number)
         why = f'<p class="note">{told(one.why)}</p>\n' if one.why else ""
         pieces.append(share.take(f"<h2>{told(one.name[:500])}</h2>\n{why}"))
         if one.found is not None:
             pieces.append(inventory(one.found, share, first + number))
-        room.left -= before - share.left
     if failure.more:
         pieces.append(room.take(f'<p class="note">left out: {failure.more} stubs that were started earlier</p>\n'))
     return "".join(pieces)

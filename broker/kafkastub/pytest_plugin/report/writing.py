@@ -27,15 +27,25 @@ def size(text: str) -> int:
 
 
 class Room:
-    """How many bytes may still be written."""
+    """How many bytes may still be written, in `whole` or a part of it."""
 
-    def __init__(self, left: int) -> None:
+    def __init__(self, left: int, whole: Room | None = None) -> None:
         self.left = left
+        self._whole = whole
+
+    def part(self, parts: int) -> Room:
+        """One of so many parts of what is left. What is taken there is taken here."""
+        return Room(self.left // parts, self)
 
     def take(self, piece: str) -> str:
         """The same piece, which has to be written."""
-        self.left -= size(piece)
+        self._use(size(piece))
         return piece
+
+    def _use(self, count: int) -> None:
+        self.left -= count
+        if self._whole is not None:
+            self._whole._use(count)
 
 
 def cut(text: str, most: int) -> str:

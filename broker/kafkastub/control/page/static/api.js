@@ -1,6 +1,6 @@
 // The control port, asked. What it refuses is thrown as ApiError with its own sentence.
 
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(status, sentence, code = null) {
     super(sentence);
     this.status = status; // that of HTTP; 0 where nobody answered
@@ -10,13 +10,12 @@ export class ApiError extends Error {
 
 const TOKEN = 'kafkastub-token';
 const base = new URL('./', location.href.split('#')[0]);
-const said = (name) => document.querySelector(`meta[name="kafkastub-${name}"]`)?.content ?? '';
-let page = said('page');
+const WORD = 'meta[name="kafkastub-page"]';
+let page = document.querySelector(WORD)?.content ?? '';
 let askForToken = async () => null; // the shell's dialog
 
-/** Whether changes need a token, and whether there is one. */
-export const tokenWanted = () => said('token') === 'wanted';
 let held = null; // where the browser keeps nothing
+/** The token that changes are sent with, null for none. */
 export function token() {
   try {
     return sessionStorage.getItem(TOKEN) ?? held;
@@ -24,7 +23,7 @@ export function token() {
     return held;
   }
 }
-export function setToken(value) {
+function setToken(value) {
   held = value;
   try {
     sessionStorage.setItem(TOKEN, value);
@@ -100,16 +99,14 @@ async function refusal(response) {
 async function renew() {
   const response = await fetch(base, { headers: { Accept: 'text/html' }, cache: 'no-store' });
   const read = new DOMParser().parseFromString(await response.text(), 'text/html');
-  const word = read.querySelector('meta[name="kafkastub-page"]')?.content;
+  const word = read.querySelector(WORD)?.content;
   const changed = Boolean(word) && word !== page;
   if (word) page = word;
   return changed;
 }
 
 export const get = async (path, params, { signal } = {}) => (await ask('GET', path, { params, signal })).json();
-export const getText = async (path, params, { signal } = {}) => (await ask('GET', path, { params, signal })).text();
-export const getBytes = async (path, params, { signal } = {}) =>
-  new Uint8Array(await (await ask('GET', path, { params, signal })).arrayBuffer());
+export const getText = async (path, params) => (await ask('GET', path, { params })).text();
 export const post = async (path, body, params) => (await ask('POST', path, { body, params })).json();
 export const put = async (path, body, params) => (await ask('PUT', path, { body, params })).json();
 export const del = async (path, params) => (await ask('DELETE', path, { params })).json();

@@ -11,7 +11,7 @@ export function href(...parts) {
 }
 
 /** {path: names, decoded, query: parameters} of an address. */
-export function parse(hash) {
+function parse(hash) {
   const [path, query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s);
   return {
     path: path.split('/').filter((part) => part !== '').map(decoded),

@@ -6,7 +6,7 @@ import { Choice, Search, Toolbar } from './forms.js';
 import { VirtualTable } from './table.js';
 import { Badge, Button, Empty, KeyValues, Loaded, Section } from './ui.js';
 
-export const SOURCES = {
+const SOURCES = {
   topic: ['the topic', 'info'],
   dynamic_broker: ['set by a client', 'warn'],
   dynamic_default_broker: ['set by a client, for all', 'warn'],
@@ -15,7 +15,7 @@ export const SOURCES = {
   kafkastub: ['kafkastub', 'quiet'],
 };
 
-export const Source = ({ source }) => {
+const Source = ({ source }) => {
   const [text, tone] = SOURCES[source] ?? [source, 'quiet'];
   return html`<${Badge} tone=${tone}>${text}<//>`;
 };
@@ -41,7 +41,7 @@ export function ConfigTable({ params, query }) {
       return html`<div class=${`split ${one ? 'open' : ''}`}>
         <div><${VirtualTable} label="Configurations" source=${`${search} ${which}`} version=${configs.data}
           load=${async (offset, limit) => ({ rows: rows.slice(offset, offset + limit), total: rows.length })}
-          rowKey=${(row) => row.name} selected=${(row) => row.name === open}
+          selected=${(row) => row.name === open}
           href=${(row) => href(...path, { ...query, open: row.name })}
           empty=${which === 'all' ? html`<${Empty} title="Nothing has this in its name or value" />`
             : html`<${Empty} title="Everything is as it is by default">Give --config at the start, or let a client alter it.<//>`}

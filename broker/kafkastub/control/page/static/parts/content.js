@@ -1,5 +1,6 @@
 // What is in a record, a message, a header: text, JSON or bytes, as text and never as markup.
-import { html, useEffect, useMemo, useRef, useState } from '../lib.js';
+import { html, useMemo, useState } from '../lib.js';
+import { ascii, bytesOf, hexText, useWide } from './bytes.js';
 import { Choice } from './forms.js';
 import { Copy, bytesText, visible } from './ui.js';
 
@@ -7,13 +8,6 @@ const MOST_PAINTED = 60_000; // characters of JSON that are coloured
 const DEEPEST = 60; // levels of JSON that are indented
 const MOST_HEX = 8192; // bytes that are shown as such
 const TOKENS = /("(?:\\.|[^"\\])*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-
-/** The bytes of what the control port tells: a text, {base64} or null. */
-export function bytesOf(told) {
-  if (told === null || told === undefined) return new Uint8Array();
-  if (typeof told === 'string') return new TextEncoder().encode(told);
-  return Uint8Array.from(atob(told.base64), (sign) => sign.charCodeAt(0));
-}
 
 /** A text in which what was looked for is marked. */
 function marked(text, sought) {
@@ -28,22 +22,20 @@ export function preview(told, size = null, sought = '') {
   if (told === null) return html`<span class="faint">null</span>`;
   if (typeof told !== 'string') {
     const bytes = bytesOf(told).subarray(0, 24);
-    return html`<span class="badge quiet">bytes</span> <span class="mono">${[...bytes].map(hex).join(' ')}${bytes.length < (size ?? 0) ? ' …' : ''}</span>`;
+    return html`<span class="badge quiet">bytes</span> <span class="mono">${hexText(bytes, ' ')}${bytes.length < (size ?? 0) ? ' …' : ''}</span>`;
   }
   if (told === '') return html`<span class="faint">empty</span>`;
   return html`<span class="mono">${marked(told.slice(0, 400).replace(/\s+/g, ' '), sought)}</span>`;
 }
 
-const hex = (byte) => byte.toString(16).padStart(2, '0');
-
 /** Offsets, bytes, and what of them is ASCII; 16 bytes a line, or 8. */
-export function hexDump(bytes, wide = 16) {
+function hexDump(bytes, wide = 16) {
   const lines = [];
   for (let at = 0; at < Math.min(bytes.length, MOST_HEX); at += wide) {
-    const part = [...bytes.subarray(at, Math.min(at + wide, MOST_HEX))];
-    const left = part.slice(0, 8).map(hex).join(' ').padEnd(23);
-    const right = wide === 8 ? '' : `  ${part.slice(8).map(hex).join(' ').padEnd(23)}`;
-    const text = part.map((byte) => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : '·')).join('');
+    const part = bytes.subarray(at, Math.min(at + wide, MOST_HEX));
+    const left = hexText(part.subarray(0, 8), ' ').padEnd(23);
+    const right = wide === 8 ? '' : `  ${hexText(part.subarray(8), ' ').padEnd(23)}`;
+    const text = Array.from(part, ascii).join('');
     lines.push(`${at.toString(16).padStart(6, '0')}  ${left}${right}  ${text}`);
   }
   if (bytes.length > MOST_HEX) lines.push(`… ${bytes.length - MOST_HEX} more bytes`);
@@ -54,13 +46,7 @@ const WIDE = 580; // pixels that 16 bytes a line take
 
 /** Lines as long as there is room for. */
 function Dump({ bytes }) {
-  const box = useRef(null);
-  const [wide, setWide] = useState(8);
-  useEffect(() => {
-    const observer = new ResizeObserver(() => setWide(box.current.clientWidth >= WIDE ? 16 : 8));
-    observer.observe(box.current);
-    return () => observer.disconnect();
-  }, []);
+  const [box, wide] = useWide(WIDE);
   return html`<pre class="code hex" tabindex="0" ref=${box}>${bytes.length ? hexDump(bytes, wide) : 'no bytes'}</pre>`;
 }
 
@@ -139,7 +125,7 @@ export function Content({ title, told, size = null, more = [], actions = null, s
     <div class="section-head"><h3>${title}</h3>
       <span class="faint">${told === null ? 'null' : bytesText(size ?? bytes.length)}${cut ? `, the first ${bytesText(bytes.length)} are shown` : ''}</span>
       <div class="actions">${told === null ? null : html`<${Choice} label=${`How ${title.toLowerCase()} is shown`} value=${way} options=${ways} onValue=${setChosen} />`}
-        ${bytes.length && !cut && (way === 'hex' || text !== null) ? html`<${Copy} text=${way === 'hex' ? Array.from(bytes, hex).join('') : text} name=${`Copy the ${title.toLowerCase()}`} />` : null}${actions}</div></div>
+        ${bytes.length && !cut && (way === 'hex' || text !== null) ? html`<${Copy} text=${way === 'hex' ? hexText(bytes) : text} name=${`Copy the ${title.toLowerCase()}`} />` : null}${actions}</div></div>
     ${told === null ? html`<p class="faint">There is none: it is null.</p>`
       : way === 'json' ? html`<${Json} text=${json} sought=${sought} />`
         : way === 'text' ? html`<pre class="code" tabindex="0">${text === '' ? html`<span class="faint">It has no bytes.</span>` : marked(text, sought)}</pre>`

@@ -10,7 +10,7 @@ const LEAST_MS = 400; // between two questions for the same, so that a busy brok
  * `work` soon, but not more often than every `least` milliseconds, and never twice at the same time: how a page that is
  * behind stays behind by one question and no more. Where answers take long, they are asked for less often.
  */
-export function paced(work, least = LEAST_MS) {
+function paced(work, least = LEAST_MS) {
   let running = false;
   let wanted = false;
   let ended = false;
@@ -58,7 +58,7 @@ export function useVersion(subjects, least = LEAST_MS) {
 }
 
 /**
- * What GET `path` says: {data, error, loading, reload}. It is asked again when one of `subjects` has changed. The last
+ * What GET `path` says: {data, error, reload}. It is asked again when one of `subjects` has changed. The last
  * answer stays until the next one is there; with another path there is none at first. A path of null asks nothing. With
  * `quiet`, the view is ready without it. It is not asked again sooner than `least` milliseconds later.
  */
@@ -94,7 +94,6 @@ export function useData(path, params = {}, { subjects = [], quiet = false, least
   return {
     data: mine ? answer.data : null,
     error: mine ? answer.error : null,
-    loading: key !== null && !mine,
     reload,
   };
 }

@@ -1,5 +1,5 @@
 // Fields. A form is one object of values: `const form = useForm({name: ''})`, `<Input ...${form.field('name')} label="Name" />`.
-import { html, cx, useId, useState } from '../lib.js';
+import { html, cx, useEffect, useId, useRef, useState } from '../lib.js';
 
 /** {values, set, field(name)} of a form. */
 export function useForm(first) {
@@ -10,7 +10,7 @@ export function useForm(first) {
 }
 
 /** A label above what is filled in, and a word of help below. `children` is a function of the field's id. */
-export function Field({ label, help, grow = false, hideLabel = false, children }) {
+function Field({ label, help, grow = false, hideLabel = false, children }) {
   const id = useId();
   return html`<div class=${cx('field', grow && 'grow')}>
     <label for=${id} class=${hideLabel ? 'unseen' : ''}>${label}</label>
@@ -57,18 +57,22 @@ export const Form = ({ onSubmit, children, row = false, label }) => html`<form c
 /** Filters above a list. */
 export const Toolbar = ({ children, label = 'Filters' }) => html`<div class="toolbar" role="group" aria-label=${label}>${children}</div>`;
 
-/** What is looked for; `/` on the keyboard goes there. It tells of it after a moment without typing. */
-export function Search({ label = 'Search', value, onValue, placeholder, wait = 150, help }) {
+/** A field that tells what is in it once nobody has typed for `wait` milliseconds, and nothing once it is gone. */
+export function Late({ value, onValue, wait = 350, ...rest }) {
   const [typed, setTyped] = useState(null);
-  const [timer, setTimer] = useState(null);
+  const timer = useRef(null);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const type = (text) => {
     setTyped(text);
-    clearTimeout(timer);
-    setTimer(setTimeout(() => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
       setTyped(null);
       onValue(text);
-    }, wait));
+    }, wait);
   };
-  return html`<${Input} label=${label} hideLabel=${true} type="search" data-search=${true} value=${typed ?? value ?? ''}
-    onValue=${type} placeholder=${placeholder ?? label} help=${help} grow=${true} />`;
+  return html`<${Input} value=${typed ?? value ?? ''} onValue=${type} ...${rest} />`;
 }
+
+/** What is looked for; `/` on the keyboard goes there. */
+export const Search = ({ label, placeholder = label, wait = 150, ...rest }) => html`<${Late} label=${label} hideLabel type="search"
+  data-search=${true} placeholder=${placeholder} wait=${wait} grow ...${rest} />`;

@@ -1,20 +1,25 @@
-// Names in addresses of routes, and many partitions in few words.
+// Names in addresses of routes, many partitions in few words, and what is written in lines.
 
 /** `a/b` as a part of a path: `a%2Fb`. */
 export const at = (...names) => names.map(encodeURIComponent).join('/');
 
 /** [{topic, partition}] as `orders 0–2, 5; payments 1`; '' for none. */
-export function partitionsText(places) {
-  const topics = new Map();
-  for (const { topic, partition } of places) {
-    if (!topics.has(topic)) topics.set(topic, []);
-    topics.get(topic).push(partition);
+export const partitionsText = (places) => numbered(places.map((one) => [one.topic, one.partition]), ' ');
+
+/** [{subtopology, partition}] as `0_0–2, 5; 1_1`; '' for none. */
+export const tasksText = (tasks) => numbered(tasks.map((one) => [one.subtopology, one.partition]), '_');
+
+function numbered(places, between) {
+  const found = new Map();
+  for (const [name, number] of places) {
+    if (!found.has(name)) found.set(name, []);
+    found.get(name).push(number);
   }
-  return [...topics].map(([topic, indexes]) => `${topic} ${rangesText(indexes)}`).join('; ');
+  return [...found].map(([name, numbers]) => `${name}${between}${rangesText(numbers)}`).join('; ');
 }
 
 /** [0, 1, 2, 5] as `0–2, 5`. */
-export function rangesText(numbers) {
+function rangesText(numbers) {
   const sorted = [...numbers].sort((one, other) => one - other);
   const ranges = [];
   for (const number of sorted) {
@@ -25,6 +30,9 @@ export function rangesText(numbers) {
   return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`)).join(', ');
 }
 
+/** `PENDING_REVOCATION` as `pending revocation`. */
+export const words = (constant) => constant.toLowerCase().replaceAll('_', ' ');
+
 /** `1 group`, `3 groups`. */
 export const many = (count, one, others = `${one}s`) => `${count.toLocaleString('en-US')} ${count === 1 ? one : others}`;
 
@@ -33,3 +41,12 @@ export const isGone = (entry) => entry.outcome === 'dropped' && !entry.fault;
 
 /** What became of a request, in words. */
 export const outcomeText = (entry) => (isGone(entry) ? 'client gone' : entry.outcome.replace('_', ' '));
+
+/** Lines of names and values, a sign between them, as an object. */
+export function pairs(text, sign) {
+  const lines = text.split('\n').map((line) => line.trim()).filter(Boolean);
+  return Object.fromEntries(lines.map((line) => {
+    const place = line.indexOf(sign);
+    return place < 0 ? [line, ''] : [line.slice(0, place).trim(), line.slice(place + sign.length).trim()];
+  }));
+}

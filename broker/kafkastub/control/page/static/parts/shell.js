@@ -1,28 +1,31 @@
 // The frame around every view: the bar with the clock, the navigation, the keyboard.
 import { get, onTokenWanted, post, token } from '../api.js';
 import { useStreamState } from '../events.js';
-import { html, cx, useEffect, useState } from '../lib.js';
+import { createContext, html, cx, useContext, useEffect, useState } from '../lib.js';
 import { go, href } from '../router.js';
 import { sections, views } from '../views/index.js';
 import { useData } from './data.js';
 import { Form, Input } from './forms.js';
-import { fromNow, iso, momentText, useClock, useTick } from './time.js';
+import { WithClock, fromNow, iso, momentText, useClock, useTick } from './time.js';
 import { Above, Button, Copy, Dialog, Name, confirm, number, toast } from './ui.js';
 
-/** What there is, in figures: for the navigation and the overview. */
-export const useSummary = () => useData('/v1/summary', {}, {
-  subjects: ['topics', 'groups', 'share-groups', 'streams-groups', 'transactions', 'nodes', 'faults', 'snapshots', 'clock', 'chaos'],
+const Summary = createContext(null);
+const SUMMARY = {
+  subjects: ['topics', 'groups', 'share-groups', 'streams-groups', 'transactions', 'nodes', 'faults', 'snapshots', 'clock', 'chaos', 'metrics'],
   quiet: true,
   least: 1000,
-});
+};
+
+/** What there is, in figures, as useData has it: asked for once, for the navigation and the views. */
+export const useSummary = () => useContext(Summary);
 
 export function Shell({ current, children }) {
-  const summary = useSummary();
+  const summary = useData('/v1/summary', {}, SUMMARY);
   const [menu, setMenu] = useState(false);
   useEffect(() => setMenu(false), [current, location.hash]);
   const [keys, setKeys] = useState(false);
   useKeys(() => setKeys(true));
-  return html`
+  return html`<${Summary.Provider} value=${summary}><${WithClock}>
     <a class="skip" href="#content" onClick=${(event) => { event.preventDefault(); document.querySelector('#content').focus(); }}>To the content</a>
     <header class="top">
       <button type="button" class="button plain menu-button" aria-expanded=${String(menu)} aria-controls="navigation" onClick=${() => setMenu(!menu)}>Menu</button>
@@ -47,7 +50,8 @@ export function Shell({ current, children }) {
       <main id="content" tabindex="-1" data-view=${current} data-ready="false"><${Gone} />${children}</main>
     </div>
     ${keys ? html`<${Keys} onClose=${() => setKeys(false)} />` : null}
-    <${Above} /><${TokenDialog} />`;
+    <${Above} /><${TokenDialog} />
+  <//><//>`;
 }
 
 function badge(view, summary) {

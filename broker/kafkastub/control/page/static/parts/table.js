@@ -14,7 +14,7 @@ const NARROW = 620; // pixels: a list that is narrower leaves out what can be le
 const narrow = matchMedia('(max-width: 640px)');
 
 /** Whether the window is a phone's. */
-export function useNarrow() {
+function useNarrow() {
   const [is, setIs] = useState(narrow.matches);
   useEffect(() => {
     const look = () => setIs(narrow.matches);
@@ -85,7 +85,7 @@ class Chunks {
  * the first row is seen.
  */
 export function VirtualTable({
-  label, columns, load, version = 0, source = '', rowKey, href, onOpen, selected, empty = null, rowHeight = 30, start = 0,
+  label, columns, load, version = 0, source = '', href, onOpen, selected, empty = null, rowHeight = 30, start = 0,
   rowTone, onTop,
 }) {
   const scroller = useRef(null);
@@ -237,19 +237,17 @@ function topOf(index, total, rowHeight, height) {
  * Rows that are there already, a few hundred at most. Columns as those of VirtualTable; `width` does not count. `tight`: a row
  * is a line; the column with `grow` is cut where there is no room. `cards`: on a phone each row is a card with a line a column.
  */
-export function Table({ label, columns, rows, rowKey, href, empty = null, rowTone, selected, onOpen, tight = false, cards = false }) {
+export function Table({ label, columns, rows, rowKey, href, empty = null, tight = false, cards = false }) {
   const isNarrow = useNarrow();
   const shown = isNarrow ? columns.filter((column) => column.narrow !== false) : columns;
   if (!rows.length) return empty;
   const open = (event, row) => {
     if (event.target.closest('a, button, input, select') || String(getSelection())) return;
-    if (href?.(row)) go(href(row));
-    else onOpen?.(row);
+    if (href(row)) go(href(row));
   };
   return html`<div class=${cx('table-frame', tight && 'tight', cards && 'cards')} tabindex="0" role="group" aria-label=${label}><table aria-label=${label}>
     <thead><tr>${shown.map((column) => html`<th scope="col" class=${cellClass(column)} title=${column.help}>${column.title}</th>`)}</tr></thead>
-    <tbody>${rows.map((row, index) => html`<tr key=${rowKey ? rowKey(row) : index} class=${cx((href || onOpen) && 'opens', rowTone?.(row))}
-      aria-selected=${selected?.(row) ? 'true' : undefined} onClick=${href || onOpen ? (event) => open(event, row) : undefined}>
+    <tbody>${rows.map((row, index) => html`<tr key=${rowKey ? rowKey(row) : index} class=${href ? 'opens' : ''} onClick=${href ? (event) => open(event, row) : undefined}>
       ${shown.map((column, number) => html`<td class=${cellClass(column)} data-title=${cards && typeof column.title === 'string' ? column.title : undefined}>${number === 0 && href?.(row)
         ? html`<a href=${href(row)}>${cell(column, row, index)}</a>` : cell(column, row, index)}</td>`)}
     </tr>`)}</tbody>

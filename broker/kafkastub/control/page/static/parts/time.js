@@ -1,7 +1,7 @@
 // Time as people read it: broker time in UTC, lengths of time, and the broker's clock as it goes on.
 import { useData } from './data.js';
 import { useStreamState } from '../events.js';
-import { html, useEffect, useState } from '../lib.js';
+import { createContext, html, useContext, useEffect, useState } from '../lib.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -17,6 +17,12 @@ export const iso = (ms) => (isMoment(ms) ? new Date(ms).toISOString() : '');
 export function momentText(ms, { millis = false } = {}) {
   if (!isMoment(ms)) return String(ms);
   return new Date(ms).toISOString().replace('T', ' ').slice(0, millis ? 23 : 19);
+}
+
+/** What somebody writes, as ISO 8601 with a zone: UTC where none is said, the day's beginning where no time is. */
+export function zoned(text) {
+  if (/(Z|[+-]\d\d:?\d\d)$/i.test(text)) return text;
+  return `${text.replace(' ', 'T')}${/\d\d:\d\d/.test(text) ? '' : 'T00:00'}Z`;
 }
 
 /** `12:00:00.000`. */
@@ -46,8 +52,15 @@ export function fromNow(ms, now) {
   return away > 0 ? `in ${spanText(away)}` : `${spanText(away)} ago`;
 }
 
-/** The broker's clock: {now() in ms, frozen, known, lost, reload}; it stands where nobody answers any more. */
-export function useClock() {
+const Shown = createContext(null);
+
+/** The broker's clock: {now() in ms, frozen, known, lost, error, reload}; it stands where nobody answers any more. */
+export const useClock = () => useContext(Shown);
+
+/** It is asked for once, for all that is in here. */
+export const WithClock = ({ children }) => html`<${Shown.Provider} value=${useAsked()}>${children}<//>`;
+
+function useAsked() {
   const { data, error, reload } = useData('/v1/clock', {}, { subjects: ['clock'], quiet: true });
   const [at, setAt] = useState(null);
   useEffect(() => { if (data) setAt({ data, seen: performance.now() }); }, [data]);

@@ -108,7 +108,6 @@ export const Figures = ({ items }) => html`<ul class="figures">${items.filter(Bo
 
 /** `12,345`. */
 export const number = (value) => (typeof value === 'number' ? value.toLocaleString('en-US') : String(value ?? '–'));
-export const Num = ({ value }) => html`<span class="num">${number(value)}</span>`;
 
 /** `1.2 MB`: powers of 1000, as disks are sold. */
 export function bytesText(size) {
@@ -120,7 +119,6 @@ export function bytesText(size) {
   }
   return `${Math.round(size)} PB`;
 }
-export const Bytes = ({ size }) => html`<span class="num" title=${`${number(size)} bytes`}>${bytesText(size)}</span>`;
 
 /** Browsers keep the clipboard from pages of other machines that come without TLS; the old way still works there. */
 async function toClipboard(text) {

@@ -2,7 +2,8 @@
 import { del, get, post } from '../api.js';
 import { html, useState } from '../lib.js';
 import { useData, useVersion } from '../parts/data.js';
-import { Form, Input, Select, Toolbar, useForm } from '../parts/forms.js';
+import { Form, Input, Late, Select, Toolbar, useForm } from '../parts/forms.js';
+import { words } from '../parts/names.js';
 import { Table, VirtualTable } from '../parts/table.js';
 import { Badge, Button, Empty, ErrorNote, Loaded, Name, Page, Section, confirm, toast } from '../parts/ui.js';
 import { setQuery } from '../router.js';
@@ -34,7 +35,7 @@ function Entries({ query, total, reload }) {
   const remove = (row) => async () => {
     const sure = await confirm({
       title: 'Remove this entry?', yes: 'Remove', tone: 'danger',
-      text: html`<${Name}>${`${row.permission} ${row.operation} on ${row.resource_type.toLowerCase().replaceAll('_', ' ')} ${row.resource_name} for ${row.principal} from ${row.host}: clients meet it with their next request.`}<//>`,
+      text: html`<${Name}>${`${row.permission} ${row.operation} on ${words(row.resource_type)} ${row.resource_name} for ${row.principal} from ${row.host}: clients meet it with their next request.`}<//>`,
     });
     if (!sure) return;
     await del('/v1/acls', row);
@@ -44,7 +45,7 @@ function Entries({ query, total, reload }) {
   };
   return html`<${Section} title="Entries" actions=${html`<${Toolbar}>
       <${Select} label="Resource" hideLabel value=${query.resource_type ?? ''} onValue=${(value) => setQuery({ resource_type: value })} options=${[['', 'All resources'], ...RESOURCES]} />
-      <${Input} label="Principal" hideLabel placeholder="Principal, User:alice" value=${query.principal ?? ''} onValue=${(value) => setQuery({ principal: value })} /><//>`}>
+      <${Late} label="Principal" hideLabel placeholder="Principal, User:alice" value=${query.principal} onValue=${(value) => setQuery({ principal: value })} /><//>`}>
     <div class="sized" style=${{ height: `${Math.max(130, Math.min(480, ROW * (total + 1) + 4))}px` }}><${VirtualTable} label="Entries" load=${load} version=${version + removed} source=${JSON.stringify(asked)} rowHeight=${ROW}
       empty=${html`<${Empty} title="No entries">Add one below, or with <code>kafka-acls</code>.<//>`}
       columns=${[
@@ -52,7 +53,7 @@ function Entries({ query, total, reload }) {
         { key: 'principal', title: 'Principal', width: 'minmax(90px, 2fr)', render: (row) => html`<${Name}>${row.principal}<//>` },
         { key: 'host', title: 'From', width: '110px', narrow: false, render: (row) => html`<${Name}>${row.host}<//>` },
         { key: 'operation', title: 'Operation', width: 'minmax(80px, 1fr)' },
-        { key: 'resource_name', title: 'Resource', width: 'minmax(100px, 3fr)', render: (row) => html`<span class="soft">${row.resource_type.toLowerCase().replaceAll('_', ' ')}</span> <${Name}>${row.resource_name}<//>${
+        { key: 'resource_name', title: 'Resource', width: 'minmax(100px, 3fr)', render: (row) => html`<span class="soft">${words(row.resource_type)}</span> <${Name}>${row.resource_name}<//>${
           row.pattern_type === 'PREFIXED' ? html` <${Badge}>prefix<//>` : null}` },
         { key: 'actions', title: html`<span class="unseen">Actions</span>`, width: '84px', align: 'end', render: (row) => html`<${Button} tone="small" onClick=${remove(row)}
           label=${`Remove: ${row.permission} ${row.operation} on ${row.resource_name} for ${row.principal}`}>Remove<//>` },

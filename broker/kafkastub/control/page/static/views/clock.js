@@ -1,11 +1,11 @@
 // The broker's clock: what it is, how it is moved, and what would be gone if it were.
 import { get, post } from '../api.js';
-import { html, cx, useEffect, useState } from '../lib.js';
+import { html, useEffect, useState } from '../lib.js';
 import { useData } from '../parts/data.js';
 import { Check, Form, Input, Select, Toolbar, useForm } from '../parts/forms.js';
 import { many } from '../parts/names.js';
 import { Table } from '../parts/table.js';
-import { Moment, fromNow, iso, momentText, spanText, useClock, useTick } from '../parts/time.js';
+import { Moment, fromNow, iso, momentText, spanText, useClock, useTick, zoned } from '../parts/time.js';
 import { Badge, Button, Empty, ErrorNote, Figures, Loaded, Name, Page, Section, number, toast } from '../parts/ui.js';
 import { href, setQuery } from '../router.js';
 
@@ -87,8 +87,6 @@ function Move({ clock, query }) {
   </div><//>`;
 }
 
-const zoned = (text) => (/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text.replace(' ', 'T')}Z`);
-
 /** What a step would take away, before it is made: {shown, asked, refused}. */
 function usePreview(by) {
   const [asked, setAsked] = useState('');
@@ -153,7 +151,7 @@ const TITLES = { '1h': 'hour', '1d': 'day', '7d': '7 days', '30d': '30 days', '3
 
 function What({ row }) {
   const text = html`<${Name}>${row.what}<//>`;
-  if (row.group !== null) return html`<a href=${href('groups', row.group, 'partitions')} class=${cx('name')}>${text}</a>`;
+  if (row.group !== null) return html`<a href=${href('groups', row.group, 'partitions')} class="name">${text}</a>`;
   if (row.transactional_id !== null) return html`<a href=${href('transactions', row.transactional_id)}>${text}</a>`;
   if (row.topic !== null) return html`<a href=${href('topics', row.topic)}>${text}</a>`;
   return text;

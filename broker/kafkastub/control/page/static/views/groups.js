@@ -15,7 +15,7 @@ const STATES = ['Empty', 'PreparingRebalance', 'CompletingRebalance', 'NotReady'
 const MARKS = { stop: 'Something stops it', look: 'Something to look at' };
 
 export default function Groups({ path, query }) {
-  if (path.length) return html`<${Group} key=${path[0]} group=${path[0]} tab=${path[1]} query=${query} />`;
+  if (path.length) return html`<${Group} key=${path[0]} group=${path[0]} tab=${path[1]} />`;
   return html`<${List} query=${query} />`;
 }
 

@@ -1,9 +1,9 @@
 // The journal: every request and its answer, live; one of them field by field beside its bytes.
 import { del, get } from '../api.js';
 import { listen } from '../events.js';
-import { html, cx, useEffect, useMemo, useRef, useState } from '../lib.js';
+import { html, cx, useEffect, useMemo, useState } from '../lib.js';
 import { useData } from '../parts/data.js';
-import { Check, Input, Select, Toolbar } from '../parts/forms.js';
+import { Check, Late, Select, Toolbar } from '../parts/forms.js';
 import { VirtualTable } from '../parts/table.js';
 import { isGone, outcomeText } from '../parts/names.js';
 import { timeText } from '../parts/time.js';
@@ -79,7 +79,7 @@ function Filters({ query }) {
   const [more, setMore] = useState(FILTERS.slice(4).some((name) => query[name]));
   const apis = protocol.data?.apis.map((api) => api.name).sort() ?? (query.api ? [query.api] : []);
   const errors = protocol.data?.errors.map((error) => error.name) ?? (query.error ? [query.error] : []);
-  const text = (name, label) => html`<${Late} label=${label} data-search=${name === 'client_id' ? true : undefined} value=${query[name] ?? ''} onValue=${(value) => setQuery({ [name]: value })} />`;
+  const text = (name, label) => html`<${Late} label=${label} size="14" data-search=${name === 'client_id' ? true : undefined} value=${query[name]} onValue=${(value) => setQuery({ [name]: value })} />`;
   return html`<${Toolbar}>
     <${Select} label="API" value=${query.api ?? ''} onValue=${(api) => setQuery({ api })} options=${[['', 'All'], ...apis]} />
     ${text('client_id', 'Client id')}${text('group', 'Group')}${text('topic', 'Topic')}
@@ -90,22 +90,6 @@ function Filters({ query }) {
     <${Check} label="Hide heartbeats" value=${query.heartbeats === 'no'} onValue=${(hide) => setQuery({ heartbeats: hide ? 'no' : null })} />
     ${FILTERS.some((name) => query[name]) ? html`<${Button} tone="plain" onClick=${() => setQuery(Object.fromEntries(FILTERS.map((name) => [name, null])))}>Clear filters<//>` : null}
   <//>`;
-}
-
-/** A field that tells what is in it once nobody types any more. */
-function Late({ label, value, onValue, ...rest }) {
-  const [typed, setTyped] = useState(null);
-  const timer = useRef(null);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const type = (text) => {
-    setTyped(text);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => {
-      setTyped(null);
-      onValue(text);
-    }, 350);
-  };
-  return html`<${Input} label=${label} value=${typed ?? value} onValue=${type} size="14" ...${rest} />`;
 }
 
 function Actions({ query, wanted, rows }) {

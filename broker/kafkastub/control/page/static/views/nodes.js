@@ -42,7 +42,7 @@ function List({ nodes, reload }) {
     toast(node.running ? `Node ${node.node} is stopped` : `Node ${node.node} is back on its ports`);
     await reload();
   };
-  return html`<${Table} label="Nodes" rows=${nodes} rowKey=${(row) => row.node} rowTone=${(row) => (row.running ? '' : 'faded')} columns=${[
+  return html`<${Table} label="Nodes" rows=${nodes} rowKey=${(row) => row.node} columns=${[
     { key: 'node', title: 'Node', render: (row) => html`<b>${row.node}</b>` },
     { key: 'running', title: 'State', render: (row) => (row.running ? html`<${Badge} tone="good">running<//>` : html`<${Badge} tone="bad">stopped<//>`) },
     { key: 'leads', title: 'Leads', align: 'end', render: (row) => number(row.leads) },

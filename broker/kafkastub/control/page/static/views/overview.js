@@ -2,7 +2,7 @@
 import { get } from '../api.js';
 import { Fragment, html, useEffect, useRef, useState } from '../lib.js';
 import { useData, useVersion } from '../parts/data.js';
-import { isGone, many, outcomeText } from '../parts/names.js';
+import { at, isGone, many, outcomeText } from '../parts/names.js';
 import { useSummary } from '../parts/shell.js';
 import { Table } from '../parts/table.js';
 import { fromNow, spanText, timeText } from '../parts/time.js';
@@ -94,11 +94,11 @@ function useFindings() {
       const late = groups.filter((group) => group.lag > 0 || group.worst === 'stop' || !['Stable', 'Empty'].includes(group.state))
         .sort((one, other) => (other.worst === 'stop') - (one.worst === 'stop') || (other.lag ?? 0) - (one.lag ?? 0));
       const there = late.filter((group) => group.members > 0).slice(0, MOST_ASKED);
-      const answers = await Promise.all(there.map((group) => get(`/v1/groups/${encodeURIComponent(group.group)}/findings`).catch(() => ({ findings: [] }))));
+      const answers = await Promise.all(there.map((group) => get(`/v1/groups/${at(group.group)}/findings`).catch(() => ({ findings: [] }))));
       if (ended) return;
       const told = there.map((group, index) => ({ group, stop: answers[index].findings.find((each) => each.level === 'stop') }));
       const stays = settled(lateSince, groups);
-      if (lateSince.size > stays.size) timer = setTimeout(look, SETTLED_MS);
+      if (lateSince.size > stays.size) timer = setTimeout(tried, SETTLED_MS);
       const item = (group, tone, text) => ({ tone, group: group.group, text, href: href('groups', group.group) });
       setFound({
         stopped: told.filter((each) => each.stop).map((each) => item(each.group, 'bad', each.stop.sentence)),
@@ -108,7 +108,8 @@ function useFindings() {
         nodes: { down: nodes.filter((node) => !node.running).map((node) => node.node), leaderless },
       });
     };
-    look().catch(() => { if (!ended) setFound(NOTHING); });
+    const tried = () => look().catch(() => {}); // what is shown stays as it was; the frame says that nobody answers
+    tried();
     return () => {
       ended = true;
       clearTimeout(timer);
@@ -129,13 +130,11 @@ function Next() {
       : html`<div class="card soft">Nothing. ${minutes < 0 ? 'Offsets are kept for ever here' : `Offsets of a group go ${spanText(minutes * 60_000)} after its last member has left`} (offsets.retention.minutes is ${number(minutes)}).</div>`)}<//><//>`;
 }
 
-const TYPES = { classic: 'classic', consumer: 'consumer', share: 'share', streams: 'streams' };
-
 function Groups({ data }) {
   if (!data.group_states.length) return null;
   return html`<${Section} title="Groups" actions=${html`<a href=${href('groups')}>All groups</a>`}><${Table} label="Groups by type and state" rows=${data.group_states}
     href=${(row) => href('groups', { type: row.type, state: row.state })}
-    columns=${[{ key: 'type', title: 'Type', render: (row) => TYPES[row.type] ?? row.type }, { key: 'state', title: 'State' },
+    columns=${[{ key: 'type', title: 'Type' }, { key: 'state', title: 'State' },
       { key: 'count', title: 'Groups', align: 'end', render: (row) => number(row.count) }]} /><//>`;
 }
 

@@ -4,9 +4,9 @@ import { html, useEffect, useRef, useState } from '../lib.js';
 import { Content, Json, preview } from '../parts/content.js';
 import { useData } from '../parts/data.js';
 import { Choice, Form, Input, Search, Select, TextArea, Toolbar, useForm } from '../parts/forms.js';
-import { many } from '../parts/names.js';
+import { at, many, pairs } from '../parts/names.js';
 import { VirtualTable } from '../parts/table.js';
-import { Moment, momentText } from '../parts/time.js';
+import { Moment, momentText, zoned } from '../parts/time.js';
 import {
   Badge, Button, Dialog, Empty, ErrorNote, KeyValues, Loaded, Name, bytesText, number, toast,
 } from '../parts/ui.js';
@@ -66,7 +66,6 @@ function OfPartition({ topic, partition, query, jump }) {
   const start = Math.max(0, known?.log_start_offset ?? live.current.start);
   useEffect(() => { setHeld(newest && !top ? (held ?? end) : null); }, [top, newest]);
   const shownEnd = held ?? end;
-  const offsetAt = (index) => (newest ? shownEnd - 1 - index : start + index);
   const load = async (index, limit) => {
     const count = Math.min(limit, shownEnd - start - index);
     if (count <= 0) return { rows: [], total: shownEnd - start };
@@ -86,48 +85,49 @@ function OfPartition({ topic, partition, query, jump }) {
   return html`${held !== null && end > held ? html`<div class="newer"><${Button} tone="small" onClick=${() => setHeld(null)}>Show ${number(end - held)} newer<//></div>` : null}
     <${VirtualTable} label=${`Records of partition ${partition}`} load=${load} version=${`${start} ${shownEnd} ${known?.last_stable_offset}`}
       source=${`${topic.topic_id} ${partition} ${query.order ?? ''} ${jump}`} start=${jump ? wanted : first} onTop=${setTop}
-      rowKey=${(row) => row.offset} rowTone=${tone} selected=${(row) => String(row.offset) === query.offset}
-      onOpen=${(row, index) => setQuery({ offset: row?.offset ?? offsetAt(index), partition })}
+      rowTone=${tone} selected=${(row) => String(row.offset) === query.offset}
+      onOpen=${(row) => setQuery({ offset: row.offset, partition })}
       empty=${html`<${Empty} title="There are no records in this partition">${end > 0 ? `It begins and ends at offset ${number(end)}: what was in it has been deleted.` : 'Nothing was ever written to it.'}<//>`}
       columns=${COLUMNS(false)} />`;
 }
 
-const recordsPath = (name) => `/v1/topics/${encodeURIComponent(name)}/records`;
+const recordsPath = (name) => `/v1/topics/${at(name)}/records`;
 
 /** The newest of all partitions, by their timestamps. */
 function Together({ topic, listed, query }) {
   const shown = listed.slice(0, MOST_PARTITIONS);
-  const load = async () => {
+  const fetch = async () => {
     const pages = await Promise.all(shown.map((each) => get(recordsPath(topic.name), {
       partition: each.partition, offset: Math.max(each.log_start_offset, each.log_end_offset - NEWEST), limit: NEWEST, cut: CUT,
     })));
-    const rows = pages.flatMap((page) => page.records);
-    rows.sort((one, other) => other.timestamp_ms - one.timestamp_ms || one.partition - other.partition || other.offset - one.offset);
-    return { rows, total: rows.length };
+    return pages.flatMap((page) => page.records)
+      .sort((one, other) => other.timestamp_ms - one.timestamp_ms || one.partition - other.partition || other.offset - one.offset);
   };
-  const all = useAll(load, `${topic.topic_id} ${shown.map((each) => [each.log_start_offset, each.log_end_offset, each.last_stable_offset])}`);
+  const version = `${topic.topic_id} ${shown.map((each) => [each.log_start_offset, each.log_end_offset, each.last_stable_offset])}`;
+  const load = useTogether(fetch, version);
   const more = listed.some((each) => each.log_end_offset - each.log_start_offset > NEWEST) || listed.length > shown.length;
-  return html`<${ErrorNote} error=${all.error} />
-    <${VirtualTable} label="Newest records of all partitions" source=${topic.topic_id} version=${all.version} load=${all.load}
-    rowKey=${(row) => `${row.partition}-${row.offset}`} rowTone=${tone} selected=${(row) => `${row.partition}-${row.offset}` === query.at}
-    onOpen=${(row) => row && setQuery({ at: `${row.partition}-${row.offset}` })}
+  return html`<${VirtualTable} label="Newest records of all partitions" source=${topic.topic_id} version=${version} load=${load}
+    rowTone=${tone} selected=${(row) => `${row.partition}-${row.offset}` === query.at}
+    onOpen=${(row) => setQuery({ at: `${row.partition}-${row.offset}` })}
     empty=${html`<${Empty} title="There are no records">Write one here, or let a producer write to ${topic.name}.<//>`}
     columns=${COLUMNS(true)} />
     ${more ? html`<p class="faint foot">The newest ${NEWEST} of each partition${listed.length > shown.length ? `, of the first ${MOST_PARTITIONS} with records` : ''}. Choose a partition to see all of its records.</p>` : null}`;
 }
 
-/** Rows that are fetched at once for a VirtualTable: {load, version, error}. The table waits for the first ones. */
-function useAll(fetch, key) {
+/** Rows that are fetched together, once for each `key`, however many parts of a VirtualTable want them: its `load`. */
+function useTogether(fetch, key) {
   const kept = useRef({ rows: null, key: null }).current;
-  const load = async (offset, limit) => {
+  return async (offset, limit) => {
     if (kept.key !== key) {
-      const page = await fetch();
-      kept.rows = page.rows;
       kept.key = key;
+      kept.rows = fetch().catch((error) => {
+        kept.key = null;
+        throw error;
+      });
     }
-    return { rows: kept.rows.slice(offset, offset + limit), total: kept.rows.length };
+    const rows = await kept.rows;
+    return { rows: rows.slice(offset, offset + limit), total: rows.length };
   };
-  return { load, version: key, error: null };
 }
 
 /** Go to an offset, or to where the records from a time on begin. */
@@ -137,9 +137,8 @@ function GoTo({ topic, partition, onJump }) {
     const said = text.trim();
     let offset = /^\d{1,15}$/.test(said) ? Number(said) : null;
     if (offset === null) {
-      const time = /[zZ]$|[+-]\d\d:?\d\d$/.test(said) ? said : `${said.replace(' ', 'T')}${/\d\d:\d\d/.test(said) ? '' : 'T00:00'}Z`;
       try {
-        ({ offset } = await get(`/v1/topics/${encodeURIComponent(topic.name)}/offset`, { partition, time }));
+        ({ offset } = await get(`/v1/topics/${at(topic.name)}/offset`, { partition, time: zoned(said) }));
       } catch (error) {
         toast(error.message, 'bad');
         return;
@@ -165,7 +164,7 @@ function Found({ topic, partition, text, query }) {
       const partitions = partition === 'all' ? Array.from({ length: topic.partitions }, (_, index) => index) : [Number(partition)];
       for (const index of partitions) {
         for (let offset = 0, end = 1; offset < end && found.rows.length < MOST_FOUND;) {
-          const page = await get(`/v1/topics/${encodeURIComponent(topic.name)}/search`, { text, partition: index, offset, limit: 100 }, { signal: aborting.signal });
+          const page = await get(`/v1/topics/${at(topic.name)}/search`, { text, partition: index, offset, limit: 100 }, { signal: aborting.signal });
           found.rows.push(...page.records);
           found.looked += page.looked;
           found.round += 1;
@@ -187,8 +186,8 @@ function Found({ topic, partition, text, query }) {
     <${ErrorNote} error=${state.error} />
     <${VirtualTable} label="Records found" source=${text} version=${`${state.round} ${state.done}`}
       load=${async (offset, limit) => ({ rows: rows.slice(offset, offset + limit), total: rows.length })}
-      rowKey=${(row) => `${row.partition}-${row.offset}`} rowTone=${tone} selected=${(row) => `${row.partition}-${row.offset}` === query.at}
-      onOpen=${(row) => row && setQuery({ at: `${row.partition}-${row.offset}` })}
+      rowTone=${tone} selected=${(row) => `${row.partition}-${row.offset}` === query.at}
+      onOpen=${(row) => setQuery({ at: `${row.partition}-${row.offset}` })}
       empty=${state.done ? html`<${Empty} title="Nothing has this in it">Keys, values and headers were looked through, as bytes; compressed content within them is not seen.<//>` : ''}
       columns=${COLUMNS(partition === 'all', text)} />`;
 }
@@ -214,7 +213,7 @@ function Detail({ topic, partition, offset, query }) {
 const TRANSACTION = { committed: 'good', aborted: 'bad', open: 'warn' };
 
 function Whole({ topic, record, sought }) {
-  const raw = (part) => `/v1/topics/${encodeURIComponent(topic.name)}/partitions/${record.partition}/records/${record.offset}/${part}`;
+  const raw = (part) => `/v1/topics/${at(topic.name)}/partitions/${record.partition}/records/${record.offset}/${part}`;
   const file = (part) => (record[part] === null ? null : html`<${Button} tone="small" label=${`Download the ${part}`}
     onClick=${() => download(raw(part), `${topic.name}-${record.partition}-${record.offset}.${part}`)}>Download<//>`);
   return html`
@@ -241,7 +240,7 @@ function Avro({ topic, record, part }) {
   const [editing, setEditing] = useState(schema === '');
   const look = async () => {
     try {
-      const { records: [one] } = await post(`/v1/topics/${encodeURIComponent(topic.name)}/avro`,
+      const { records: [one] } = await post(`/v1/topics/${at(topic.name)}/avro`,
         { avro_schema: schema, partition: record.partition, offset: record.offset, limit: 1, part });
       setRead(one);
       setEditing(Boolean(one.error));
@@ -276,14 +275,11 @@ function remember(place, text) {
 // -- a new record ------------------------------------------------------------------------------------------------------
 
 export function Produce({ topic, onClose }) {
-  const form = useForm({ partition: '', key: '', value: '', headers: '', noKey: false });
+  const form = useForm({ partition: '', key: '', value: '', headers: '' });
   const [error, setError] = useState(null);
   const write = async () => {
     const { partition, key, value, headers } = form.values;
-    const record = { value, headers: Object.fromEntries(headers.split('\n').filter((line) => line.trim()).map((line) => {
-      const [name, ...rest] = line.split(':');
-      return [name.trim(), rest.join(':').trim()];
-    })) };
+    const record = { value, headers: pairs(headers, ':') };
     if (key !== '') record.key = key;
     if (partition !== '') record.partition = Number(partition);
     try {

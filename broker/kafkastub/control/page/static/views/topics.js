@@ -4,7 +4,7 @@ import { html, useState } from '../lib.js';
 import { ConfigTable } from '../parts/configs.js';
 import { useData, useVersion } from '../parts/data.js';
 import { Check, Form, Input, Search, Select, TextArea, Toolbar, useForm } from '../parts/forms.js';
-import { many } from '../parts/names.js';
+import { at, many, pairs } from '../parts/names.js';
 import { VirtualTable } from '../parts/table.js';
 import {
   Badge, Button, Dialog, Empty, ErrorNote, KeyValues, Loaded, Name, Page, Tabs, bytesText, confirm, number, toast,
@@ -35,7 +35,7 @@ function List({ query }) {
       <${Check} label="Internal topics" value=${internal} onValue=${(value) => setQuery({ internal: value ? 1 : null })} />
     <//>
     <div class="section fill"><${VirtualTable} label="Topics" load=${load} version=${version} source=${`${search} ${sort} ${internal}`}
-      rowKey=${(row) => row.name} href=${(row) => href('topics', row.name)}
+      href=${(row) => href('topics', row.name)}
       empty=${search ? html`<${Empty} title="No topic has this in its name">Names are compared without regard to capital letters.<//>`
         : html`<${Empty} title="There are no topics">Create one here, or let a client do it.<//>`}
       columns=${[
@@ -82,22 +82,13 @@ function Create({ onClose }) {
   <//><//>`;
 }
 
-/** Lines of names and values as an object. */
-function pairs(text, sign) {
-  const lines = text.split('\n').map((line) => line.trim()).filter(Boolean);
-  return Object.fromEntries(lines.map((line) => {
-    const at = line.indexOf(sign);
-    return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + sign.length).trim()];
-  }));
-}
-
 function Topic({ name, part, query }) {
-  const topic = useData(`/v1/topics/${encodeURIComponent(name)}`, { limit: 1000 }, { subjects: ['topics', 'nodes'] });
+  const topic = useData(`/v1/topics/${at(name)}`, { limit: 1000 }, { subjects: ['topics', 'nodes'] });
   const [producing, setProducing] = useState(false);
   const remove = async () => {
     const sure = await confirm({ title: `Delete ${name}?`, text: 'Its records go, and what groups have committed on it.', yes: 'Delete', tone: 'danger' });
     if (!sure) return;
-    await del(`/v1/topics/${encodeURIComponent(name)}`);
+    await del(`/v1/topics/${at(name)}`);
     toast(`Topic ${name} is deleted`);
     go(href('topics'));
   };
@@ -122,7 +113,7 @@ function Topic({ name, part, query }) {
 function Partitions({ name }) {
   const version = useVersion(['topics', 'nodes']);
   const load = async (offset, limit) => {
-    const page = await get(`/v1/topics/${encodeURIComponent(name)}`, { offset, limit });
+    const page = await get(`/v1/topics/${at(name)}`, { offset, limit });
     return { rows: page.partition_list, total: page.partitions };
   };
   const leader = (row) => (row.leader < 0 ? html`<${Badge} tone="bad">none<//>` : html`<a href=${href('nodes')}>${row.leader}</a>`);
@@ -131,7 +122,7 @@ function Partitions({ name }) {
     return html`${row.isr.join(', ')}${missing.length ? html` <${Badge} tone="warn">${missing.join(', ')} out<//>` : null}`;
   };
   return html`<div class="section fill"><${VirtualTable} label="Partitions" load=${load} version=${version} source=${name}
-    rowKey=${(row) => row.partition} href=${(row) => href('topics', name, { partition: row.partition })}
+    href=${(row) => href('topics', name, { partition: row.partition })}
     columns=${[
       { key: 'partition', title: 'Partition', width: '80px' },
       { key: 'leader', title: 'Leader', width: '80px', render: leader },

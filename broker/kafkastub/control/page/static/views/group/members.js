@@ -3,7 +3,7 @@ import { post } from '../../api.js';
 import { html } from '../../lib.js';
 import { Table } from '../../parts/table.js';
 import { Badge, Button, Empty, Name, Section, confirm, toast } from '../../parts/ui.js';
-import { partitionsText } from '../../parts/names.js';
+import { partitionsText, words } from '../../parts/names.js';
 import { Places } from './parts.js';
 
 /** Of a streams group the members have views of their own: tasks. */
@@ -24,8 +24,6 @@ export function Members({ group, path }) {
     <${Table} label="Members" rows=${group.member_list} rowKey=${(row) => row.member_id} columns=${columns}
       empty=${html`<div class="card"><${Empty} title="No members">Nobody is in the group now. What it has committed is under “Partitions and offsets”.<//></div>`} /><//>`;
 }
-
-const words = (state) => state.toLowerCase().replaceAll('_', ' ');
 
 function subscribed(row) {
   if (row.expression) return html`<code>${row.expression}</code> ${row.subscribed?.length ? html`<span class="soft">${row.subscribed.join(', ')}</span>` : null}`;

@@ -60,15 +60,15 @@ function Part({ tab, found, path, clock }) {
   if (tab === 'records') return html`<${ShareRecords} group=${found.group} />`;
   if (tab === 'tasks') return html`<${Tasks} group=${found.group} />`;
   if (tab === 'topology') return html`<${Topology} group=${found.group} />`;
-  return html`<${Why} path=${path} group=${found} /><${First} found=${found} path=${path} clock=${clock} /><${Members} group=${found} path=${path} />`;
+  return html`<${Why} path=${path} /><${First} found=${found} path=${path} clock=${clock} /><${Members} group=${found} path=${path} />`;
 }
 
-function Why({ path, group }) {
+function Why({ path }) {
   const found = useData(`${path}/findings`, {}, {
     subjects: [...SUBJECTS, 'topics', 'faults', 'nodes', 'transactions', 'clock', 'chaos'],
   });
   return html`<${Section} title="Do its members get records?" note="What the broker sees of it">
-    <${Loaded} of=${found}>${(data) => html`<${Findings} findings=${data.findings} group=${group.group} />`}<//><//>`;
+    <${Loaded} of=${found}>${(data) => html`<${Findings} findings=${data.findings} />`}<//><//>`;
 }
 
 function Actions({ group, path }) {

@@ -33,11 +33,11 @@ export function Places({ places, empty = 'none' }) {
 const LEVELS = { stop: ['bad', 'Stops it'], look: ['warn', 'Check'], fine: ['good', 'In order'] };
 
 /** What was found out about why records do not come. */
-export function Findings({ findings, group }) {
+export function Findings({ findings }) {
   if (!findings.length) return html`<${Empty} title="Nothing was found" />`;
   return html`<ul class="findings card" aria-label="Why members get records or not">${findings.map((one) => {
     const [tone, word] = LEVELS[one.level];
-    const to = link(one, group);
+    const to = link(one);
     return html`<li><${Badge} tone=${tone}>${word}<//><span>${one.sentence}${
       to ? html` <a href=${to[0]}>${to[1]}</a>` : null}</span></li>`;
   })}</ul>`;

@@ -2,7 +2,7 @@
 import { post } from '../../api.js';
 import { html } from '../../lib.js';
 import { useData } from '../../parts/data.js';
-import { at, rangesText } from '../../parts/names.js';
+import { at, tasksText, words } from '../../parts/names.js';
 import { Table } from '../../parts/table.js';
 import { Badge, Button, Empty, KeyValues, Loaded, Name, Section, confirm, number, toast } from '../../parts/ui.js';
 import { href } from '../../router.js';
@@ -26,19 +26,13 @@ export function Tasks({ group }) {
         columns=${[
           { key: 'client_id', title: 'Client id', render: (row) => html`<${Name}>${row.client_id}<//><br /><span class="faint mono">${row.member_id}</span>` },
           { key: 'process_id', title: 'Process', narrow: false, render: (row) => html`<span class="mono">${row.process_id}</span>${row.user_endpoint ? html`<br /><span class="soft">${row.user_endpoint}</span>` : null}` },
-          { key: 'state', title: 'State', render: (row) => html`<${Badge} tone=${row.state === 'STABLE' ? 'good' : 'warn'}>${row.state.toLowerCase().replaceAll('_', ' ')}<//> <span class="soft num">epoch ${row.epoch}</span>` },
+          { key: 'state', title: 'State', render: (row) => html`<${Badge} tone=${row.state === 'STABLE' ? 'good' : 'warn'}>${words(row.state)}<//> <span class="soft num">epoch ${row.epoch}</span>` },
           { key: 'active', title: 'Active', render: (row) => html`<${TaskNames} tasks=${row.tasks.active} target=${row.target.active} leaving=${row.pending_revocation.active} />` },
           { key: 'standby', title: 'Standby', narrow: false, render: (row) => html`<${TaskNames} tasks=${row.tasks.standby} target=${row.target.standby} leaving=${row.pending_revocation.standby} />` },
           { key: 'warmup', title: 'Warm-up', narrow: false, render: (row) => html`<${TaskNames} tasks=${row.tasks.warmup} target=${row.target.warmup} leaving=${row.pending_revocation.warmup} />` },
           { key: 'actions', title: html`<span class="unseen">Actions</span>`, render: (row) => html`<${Button} tone="small" onClick=${shutDown(row)} label=${`Shut down, wanted by ${row.client_id}`}>Shut down<//>` },
         ]} /><//>`}<//>`;
 }
-
-const tasksText = (tasks) => {
-  const parts = new Map();
-  for (const { subtopology, partition } of tasks) parts.set(subtopology, [...(parts.get(subtopology) ?? []), partition]);
-  return [...parts].map(([name, indexes]) => `${name}_${rangesText(indexes)}`).join('; ');
-};
 
 function TaskNames({ tasks, target, leaving }) {
   const has = tasksText(tasks);

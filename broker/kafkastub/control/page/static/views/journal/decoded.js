@@ -1,5 +1,6 @@
 // One entry: its fields beside its bytes. A click on a field shows its bytes, a click on a byte its field.
 import { html, useEffect, useState } from '../../lib.js';
+import { bytesOf, hexText } from '../../parts/bytes.js';
 import { useData } from '../../parts/data.js';
 import { isGone, outcomeText } from '../../parts/names.js';
 import { Badge, Button, Copy, KeyValues, LinkButton, Loaded, bytesText, number } from '../../parts/ui.js';
@@ -57,7 +58,7 @@ function Beside({ entry }) {
 
 function Frame({ title, frame, all, setAll }) {
   const [chosen, setChosen] = useState(null);
-  const bytes = decode(frame.bytes);
+  const bytes = bytesOf({ base64: frame.bytes });
   const cut = bytes.length < frame.size;
   return html`<div class="stack">
     <div class="row"><h3>${title}</h3><span class="soft">${bytesText(frame.size)}</span>
@@ -75,9 +76,6 @@ function Frame({ title, frame, all, setAll }) {
 /** Which bytes are marked: from the first to the last, counted from 0. */
 const Chosen = ({ field }) => html`${field.end > field.start
   ? html`<b class="num">${field.end - field.start === 1 ? `Byte ${field.start}` : `Bytes ${field.start}–${field.end - 1}`}</b>` : html`<b>No bytes</b>`}: ${field.name}, ${field.type}`;
-
-const decode = (base64) => Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
-const hexText = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** Of a frame that may hold secrets there are only the fields, without them. */
 const Without = ({ entry }) => html`<div class="stack"><h3>Fields without secrets</h3>

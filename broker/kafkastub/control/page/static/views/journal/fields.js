@@ -1,5 +1,6 @@
 // The fields of a frame as a tree: arrow keys move in it, as in any tree.
 import { html, cx, useEffect, useId, useRef, useState } from '../../lib.js';
+import { bytesOf, hexText } from '../../parts/bytes.js';
 import { number, visible } from '../../parts/ui.js';
 
 const OPEN_UP_TO = 60; // lines that are unfolded at first
@@ -94,13 +95,12 @@ function valueText(field) {
 }
 
 function Bytes({ field }) {
-  const raw = Uint8Array.from(atob(field.value.base64), (sign) => sign.charCodeAt(0));
+  const raw = bytesOf(field.value);
   const size = field.size ?? raw.length;
   let text = null;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(raw.slice(0, 200));
   } catch { // no text
   }
-  const hex = Array.from(raw.slice(0, 24), (byte) => byte.toString(16).padStart(2, '0')).join(' ');
-  return html`<span class="field-text">${text === null ? hex : `“${visible(text)}”`}</span> <span class="faint">${number(size)} bytes</span>`;
+  return html`<span class="field-text">${text === null ? hexText(raw.subarray(0, 24), ' ') : `“${visible(text)}”`}</span> <span class="faint">${number(size)} bytes</span>`;
 }

@@ -1,20 +1,16 @@
 // Bytes, sixteen a line or eight; only the lines that are seen are drawn.
-import { html, useEffect, useRef, useState } from '../../lib.js';
+import { html, useEffect, useState } from '../../lib.js';
+import { ascii, hex, useWide } from '../../parts/bytes.js';
 import { number } from '../../parts/ui.js';
 
 const LINE = 18; // pixels
+const WIDE = 530; // pixels that 16 bytes a line take
 const SHOWN = 20; // lines
 
 export function Hex({ label, bytes, size, fields, chosen, choose }) {
-  const box = useRef(null);
+  const [box, wide] = useWide(WIDE);
   const [top, setTop] = useState(0);
-  const [wide, setWide] = useState(8);
   const lines = Math.ceil(bytes.length / wide);
-  useEffect(() => {
-    const observer = new ResizeObserver(() => setWide(box.current.clientWidth >= 530 ? 16 : 8));
-    observer.observe(box.current);
-    return () => observer.disconnect();
-  }, []);
   useEffect(() => { // what is chosen is brought into sight
     if (!chosen || chosen.from === 'bytes') return;
     const line = Math.floor(chosen.start / wide);
@@ -31,15 +27,12 @@ export function Hex({ label, bytes, size, fields, chosen, choose }) {
   return html`<div class="hex" role="group" aria-label=${label} tabindex="0" ref=${box} onScroll=${() => setTop(box.current.scrollTop)} onClick=${pick}>
     <div class="hex-body" style=${{ height: `${lines * LINE + (bytes.length < size ? LINE : 0)}px` }}>
       ${seen.map((line) => html`<div key=${line} class="hex-line" style=${{ transform: `translateY(${line * LINE}px)` }}>
-        <span class="hex-at">${(line * wide).toString(16).padStart(5, '0')}</span><span class="hex-bytes">${cells(bytes, line, wide, chosen, hex)}</span><span class="hex-text" aria-hidden="true">${cells(bytes, line, wide, chosen, sign)}</span>
+        <span class="hex-at">${(line * wide).toString(16).padStart(5, '0')}</span><span class="hex-bytes">${cells(bytes, line, wide, chosen, hex)}</span><span class="hex-text" aria-hidden="true">${cells(bytes, line, wide, chosen, ascii)}</span>
       </div>`)}
       ${bytes.length < size ? html`<div class="hex-line faint" style=${{ transform: `translateY(${lines * LINE}px)` }}>and ${number(size - bytes.length)} bytes more</div>` : null}
     </div>
   </div>`;
 }
-
-const hex = (byte) => byte.toString(16).padStart(2, '0');
-const sign = (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·');
 
 function cells(bytes, line, wide, chosen, shown) {
   const found = [];

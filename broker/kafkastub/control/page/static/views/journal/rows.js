@@ -2,6 +2,7 @@
 
 const AT_ONCE = 200;
 const MOST_KEPT = 20_000; // rows that fit, of a journal that is looked through
+const MOST_RENEWED = 1000; // rows of these, once something new stands in front: those below are asked for anew
 const MOST_NEW = 2000; // entries that are looked through for what is new, and for what waits
 const MOST_OPEN = 40; // entries without an answer that are asked for again
 const OF_ANSWERS = ['outcome', 'error', 'fault']; // an entry without an answer may come to fit these
@@ -90,7 +91,12 @@ export class Filtered {
     const pages = await Promise.all(answered.map((sequence) => this.get('/v1/journal', { ...this.wanted, limit: 1, since: sequence, before: sequence + 1 })));
     const fresh = [...page.entries, ...pages.flatMap((each) => each.entries)];
     const gone = new Set([...answered, ...fresh.map((each) => each.sequence)]);
-    const there = new Map(fresh.map((each) => [each.sequence, each]));
+    const there = new Map(fresh.filter((each) => this.ended || each.sequence >= this.before).map((each) => [each.sequence, each]));
     this.rows = [...this.rows.filter((row) => !gone.has(row.sequence)), ...there.values()].sort((one, other) => other.sequence - one.sequence);
+    if (this.rows.length > MOST_RENEWED && !this.going) {
+      this.rows.length = MOST_RENEWED;
+      this.before = this.rows.at(-1).sequence;
+      this.ended = false;
+    }
   }
 }
