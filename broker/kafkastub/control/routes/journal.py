@@ -293,7 +293,7 @@ async def _wait(book: Book, wanted: dict[str, Any], seconds: float) -> tuple[Ent
     ring.watchers.append(behind.add)
     try:
         found = await in_the_journal() or await among_the_new()
-        return found or await book.hosted.wait(asyncio.ensure_future(come()), seconds)
+        return await book.hosted.wait(asyncio.ensure_future(come()), seconds) if found is None else found
     except TimeoutError:
         said = ", ".join(f"{name}={value}" for name, value in wanted.items())
         raise Problem(408, f"no request with {said or 'anything'} was answered within {seconds:g} s") from None
