@@ -12,7 +12,17 @@ from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.foreseen import why
 from kafkastub.control.routes.of_groups import done, loaded
-from kafkastub.control.routes.shapes import LAST_MS, MOST_LISTED, Body, Limit, Text, body_example, example, iso
+from kafkastub.control.routes.shapes import (
+    LAST_MS,
+    Body,
+    Limit,
+    Names,
+    Text,
+    UntilRefused,
+    body_example,
+    example,
+    iso,
+)
 from kafkastub.state.groups import coordinator_of
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -117,9 +127,7 @@ class NewTarget(Body):
 
     model_config = body_example(target={"one": [{"topic": "orders", "partition": 0}]})
 
-    target: dict[Text, list[PlaceGiven]] = Field(
-        max_length=MOST_LISTED, description="who is not in it is to have nothing"
-    )
+    target: Names[UntilRefused[PlaceGiven]] = Field(description="who is not in it is to have nothing")
 
 
 class MemberGiven(Body):

@@ -20,7 +20,7 @@ from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes import decoded
-from kafkastub.control.routes.shapes import Body, Limit, example
+from kafkastub.control.routes.shapes import Body, Limit, example, whole_number
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.journal import DEFAULT_BYTES, Entry, Outcome, Raw, Ring
 from kafkastub.journal.export import row
@@ -66,8 +66,8 @@ class Filters(Body):
         """The keywords of `Journal.requests`. Raises Problem."""
         said: dict[str, Any] = {name: getattr(self, name) for name in Filters.model_fields}
         said = {name: value for name, value in said.items() if value is not None}
-        if (error := said.get("error", "")).lstrip("-").isdecimal():
-            said["error"] = int(error)
+        if (code := whole_number(said.get("error", ""))) is not None:
+            said["error"] = code
         if "since" in said:
             said["since"] = _since(said["since"])
         return said
@@ -368,8 +368,9 @@ def _size(raw: Raw) -> int:
 
 def _since(text: str) -> int | datetime:
     """Raises Problem."""
-    if text.isascii() and text.isdigit():
-        return int(text)
+    number = whole_number(text)
+    if number is not None and number >= 0:
+        return number
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -13,7 +13,7 @@ from kafkastub.control.avro import MOST_SCHEMA, AvroError, Reader
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.records import ShownRecord, shown_record
-from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso
+from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso, whole_number
 from kafkastub.control.threads import OneAtATime
 from kafkastub.control.unpacked import MOST_UNPACKED, has, size_of
 from kafkastub.state.partitions import log_of
@@ -200,8 +200,8 @@ def _by_schema(found: Stretch, body: AvroQuery) -> AvroRecords:
 
 def _moment(text: str) -> int:
     """Unix milliseconds. Raises Problem."""
-    if text.lstrip("-").isascii() and text.lstrip("-").isdigit() and len(text) < 18:
-        return int(text)
+    if (number := whole_number(text, 17)) is not None:
+        return number
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

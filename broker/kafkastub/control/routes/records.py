@@ -15,7 +15,15 @@ from pydantic import BaseModel, Field, PlainValidator, StrictInt, WithJsonSchema
 from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
-from kafkastub.control.routes.shapes import LAST_MS, Body, Text, body_example, example, iso
+from kafkastub.control.routes.shapes import (
+    LAST_MS,
+    Body,
+    Names,
+    UntilRefused,
+    body_example,
+    example,
+    iso,
+)
 from kafkastub.control.threads import OneAtATime
 from kafkastub.control.unpacked import MOST_UNPACKED, in_pieces, size_of
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
@@ -76,7 +84,7 @@ class GivenRecord(Body):
 
     value: Content = None
     key: Content = None
-    headers: dict[Text, Content] = Field(default_factory=dict)
+    headers: Names[Content] = Field(default_factory=dict)
     partition: StrictInt | None = Field(None, ge=0, description="by default the key decides, as in Kafka's producers")
     timestamp: StrictInt | None = Field(
         None,
@@ -91,7 +99,7 @@ class GivenRecords(Body):
 
     model_config = body_example(records=[{"key": "4711", "value": {"json": {"state": "sent"}}}])
 
-    records: list[GivenRecord] = Field(min_length=1, max_length=_MOST_RECORDS)
+    records: UntilRefused[GivenRecord] = Field(min_length=1, max_length=_MOST_RECORDS)
 
 
 class Place(BaseModel):
