@@ -16,6 +16,7 @@ from kafkastub.control.routes.foreseen import why
 from kafkastub.control.routes.groups import moment
 from kafkastub.control.routes.of_groups import loaded
 from kafkastub.control.routes.shapes import Body, Limit, Offset, example, iso
+from kafkastub.control.walks import Walks
 from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class PartitionsQuery(Body):
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoint."""
     router = APIRouter(prefix="/groups", tags=["groups"])
+    walks = Walks()
 
     @router.get("/{group:path}/partitions", summary="Each partition that the group reads, or has an offset of")
     async def list_partitions(group: str, query: Annotated[PartitionsQuery, Query()]) -> GroupPartitions:
@@ -81,10 +83,8 @@ def routes(hosted: Hosted) -> APIRouter:
             raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
         owners = owners_of(state, group)
         shown, total = _places(state, group, owners, query)
-        return GroupPartitions(
-            partitions=[_partition(state, known, topic, index, owners.get((topic, index))) for topic, index in shown],
-            total=total,
-        )
+        steps = (_partition(state, known, topic, index, owners.get((topic, index))) for topic, index in shown)
+        return GroupPartitions(partitions=[one async for one in walks.through(steps)], total=total)
 
     return router
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Final
 
 from fastapi import APIRouter, Query
@@ -23,6 +23,7 @@ from kafkastub.control.routes.shapes import (
     example,
     iso,
 )
+from kafkastub.control.walks import Walks
 from kafkastub.state.groups import coordinator_of
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -167,6 +168,7 @@ class Expired(BaseModel):
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoints."""
     router = APIRouter(prefix="/groups", tags=["groups"])
+    walks = Walks()
 
     @router.post("/expire", summary="Sweep for expired offsets now")
     async def expire() -> Expired:
@@ -183,7 +185,8 @@ def routes(hosted: Hosted) -> APIRouter:
         known = found.coordinator.groups.get(group)
         if known is None:
             raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
-        return _detail(found, known, query.limit)
+        offsets = [one async for one in walks.through(_offsets(found, known, query.limit))]
+        return _detail(found, known, offsets)
 
     @router.delete("/{group:path}", summary="Delete a group without members, and its offsets")
     async def delete(group: str) -> GroupInfo:
@@ -212,7 +215,8 @@ def _add_targets(router: APIRouter, hosted: Hosted) -> None:
         broker, found = hosted.running(), loaded(hosted)
         target = {name: [(one.topic, one.partition) for one in places] for name, places in body.target.items()}
         done(hosted, group, lambda: set_target(found, group, target, *broker.clock.both()))
-        return _detail(found, found.coordinator.groups[group], _SHOWN)
+        known = found.coordinator.groups[group]
+        return _detail(found, known, list(_offsets(found, known, _SHOWN)))
 
     @router.post("/{group:path}/hold-revocation", summary="What a member lets go of does not count from now on")
     async def hold(group: str, body: MemberGiven) -> Held:
@@ -246,7 +250,7 @@ def _add_targets(router: APIRouter, hosted: Hosted) -> None:
         return Held(member_id=done(hosted, group, work), held=False)
 
 
-def _detail(state: BrokerState, group: Group, limit: int) -> GroupDetail:
+def _detail(state: BrokerState, group: Group, offsets: list[OffsetInfo]) -> GroupDetail:
     from kafkastub.state.group_views import view
 
     since, described = group.state_timestamp, group.described()
@@ -259,7 +263,7 @@ def _detail(state: BrokerState, group: Group, limit: int) -> GroupDetail:
         leader=described.leader,
         state_since=None if since is None else iso(since),
         member_list=_members(described, {} if found is None else found.members),
-        offset_list=_offsets(state, group, limit),
+        offset_list=offsets,
     )
 
 
@@ -304,39 +308,40 @@ def _places(partitions: Iterable[tuple[str, int]]) -> list[Place]:
     return [Place(topic=topic, partition=index) for topic, index in partitions]
 
 
-def _offsets(state: BrokerState, group: Group, limit: int) -> list[OffsetInfo]:
+def _offsets(state: BrokerState, group: Group, limit: int) -> Iterator[OffsetInfo]:
+    """So many of them, one by one: meanwhile others may come and go."""
     from kafkastub.coordinator.expiry import NEVER
     from kafkastub.coordinator.foresight import OfTopic
 
-    listed: list[OffsetInfo] = []
-    offsets = state.coordinator.offsets
-    for topic, columns in offsets.topics(group.group_id).items():
+    left, offsets = limit, state.coordinator.offsets
+    for topic, columns in list(offsets.topics(group.group_id).items()):
         known = state.cluster.topic(topic)
         foresight = OfTopic(state.coordinator.expiry, group, offsets, topic, columns)
-        for index, commit in columns.items():
-            if len(listed) == limit:
-                return listed
+        for index in list(columns.partitions()):
+            commit = columns.get(index)
+            if commit is None:
+                continue
+            if not left:
+                return
+            left -= 1
             log = None if known is None else state.logs.log(known.topic_id, index)
             end = None if log is None else log.log_end_offset
             expiry = commit.expire_timestamp
             at, rule = foresight.at(index, columns.slot(index))
-            listed.append(
-                OffsetInfo(
-                    topic=topic,
-                    partition=index,
-                    offset=commit.offset,
-                    leader_epoch=commit.leader_epoch,
-                    metadata=commit.metadata,
-                    committed=iso(commit.commit_timestamp),
-                    expires=None if expiry < 0 else moment(expiry),
-                    expires_at=None if at == NEVER else moment(at),
-                    rule=rule,
-                    why=why(rule),
-                    log_end_offset=end,
-                    lag=None if end is None else max(end - commit.offset, 0),
-                )
+            yield OffsetInfo(
+                topic=topic,
+                partition=index,
+                offset=commit.offset,
+                leader_epoch=commit.leader_epoch,
+                metadata=commit.metadata,
+                committed=iso(commit.commit_timestamp),
+                expires=None if expiry < 0 else moment(expiry),
+                expires_at=None if at == NEVER else moment(at),
+                rule=rule,
+                why=why(rule),
+                log_end_offset=end,
+                lag=None if end is None else max(end - commit.offset, 0),
             )
-    return listed
 
 
 def moment(ms: int) -> str:

@@ -17,7 +17,7 @@ from kafkastub.state.topics import create_topic, delete_topics
 from kafkawire.errors import KafkaError
 
 if TYPE_CHECKING:
-    from kafkastub.metadata import Topic
+    from kafkastub.metadata import PartitionState, Topic
     from kafkastub.state.broker_state import BrokerState
 
 
@@ -131,23 +131,10 @@ def routes(hosted: Hosted) -> APIRouter:
     async def describe(name: str, query: Annotated[TopicQuery, Query()]) -> TopicDetail:
         topic = find(name)
         state = hosted.running().state
-        partitions = []
-        for partition in topic.partitions[query.offset : query.offset + query.limit]:
-            log = state.logs.log(topic.topic_id, partition.index)
-            partitions.append(
-                PartitionInfo(
-                    partition=partition.index,
-                    leader=partition.leader,
-                    leader_epoch=partition.leader_epoch,
-                    replicas=partition.replicas,
-                    isr=partition.isr,
-                    log_start_offset=-1 if log is None else log.log_start_offset,
-                    log_end_offset=-1 if log is None else log.log_end_offset,
-                    last_stable_offset=-1 if log is None else log.last_stable_offset,
-                    size_bytes=0 if log is None else log.size,
-                )
-            )
-        return TopicDetail(**_info(state, topic).model_dump(), partition_list=partitions)
+        wanted = topic.partitions[query.offset : query.offset + query.limit]
+        info = _info(state, topic).model_dump()
+        partitions = [one async for one in walks.through(_partition(state, topic, each) for each in wanted)]
+        return TopicDetail(**info, partition_list=partitions)
 
     @router.delete("/{name}", summary="Delete a topic, with what groups have committed on it")
     async def delete(name: str) -> TopicInfo:
@@ -183,6 +170,21 @@ def _records(state: BrokerState, topic: Topic) -> int:
 
 def _size(state: BrokerState, topic: Topic) -> int:
     return sum(log.size for log in state.logs.of_topic(topic.topic_id))
+
+
+def _partition(state: BrokerState, topic: Topic, partition: PartitionState) -> PartitionInfo:
+    log = state.logs.log(topic.topic_id, partition.index)
+    return PartitionInfo(
+        partition=partition.index,
+        leader=partition.leader,
+        leader_epoch=partition.leader_epoch,
+        replicas=partition.replicas,
+        isr=partition.isr,
+        log_start_offset=-1 if log is None else log.log_start_offset,
+        log_end_offset=-1 if log is None else log.log_end_offset,
+        last_stable_offset=-1 if log is None else log.last_stable_offset,
+        size_bytes=0 if log is None else log.size,
+    )
 
 
 def _info(state: BrokerState, topic: Topic) -> TopicInfo:
