@@ -23,6 +23,9 @@ MOST_CONNECTIONS: Final = 512
 PATIENCE_SECONDS: Final = 10.0
 """How long a client may take for a request from its first byte to its last one, and how long it may read nothing."""
 
+MOST_UNREAD: Final = 256 << 20
+"""Bytes of answers that clients have asked for and do not read, of all of them together; one alone may have more."""
+
 STUCK_SECONDS: Final = 1.0
 """From here on a client that reads nothing gives its place to another one."""
 
@@ -131,6 +134,7 @@ class ControlProtocol(H11Protocol):
         super().pause_writing()
         self._paused = True
         self._see_it_out()
+        self._relieve()
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -195,6 +199,17 @@ class ControlProtocol(H11Protocol):
         idle = [each for each in there if each is not self and each._is_idle]
         if len(idle) >= MOST_IDLE or len(there) > MOST_CONNECTIONS:
             min(idle, key=lambda each: (each._asked, each._since), default=self).end()
+
+    def _relieve(self) -> None:
+        """Where too much is not read, end those who have kept it for longest."""
+        others = [each for each in self.connections if isinstance(each, ControlProtocol) and each._paused]
+        others = [each for each in others if each is not self and not each._ended]
+        unread = sum(each.transport.get_write_buffer_size() for each in (self, *others))
+        for each in sorted(others, key=lambda one: one._since):
+            if unread <= MOST_UNREAD:
+                break
+            unread -= each.transport.get_write_buffer_size()
+            each.end()
 
     @property
     def _is_idle(self) -> bool:

@@ -39,6 +39,8 @@ _MOST_BYTES: Final = 1 << 20
 _MOST_CONTENT: Final = 4 << 20
 """Of keys, values and headers in one answer, a single record excepted: a batch may be a thousand times as many bytes
 once it is unpacked."""
+_LONG: Final = 1 << 20
+"""Characters from which an answer is made a piece at a time: six times as many bytes, where none of them is printed."""
 _MOST_RECORDS: Final = 1000
 _NEVER: Final = 1 << 62
 """A timer time that does not come."""
@@ -135,11 +137,11 @@ class ShownRecord(BaseModel):
     transaction: str | None = Field(description='"committed", "aborted", "open"; null where it was in none')
 
     @property
-    def is_long(self) -> bool:
-        """Whether its JSON takes so long to be made that clients would wait for it."""
+    def size(self) -> int:
+        """Characters of what it has."""
         parts = (self.key, self.value, *(value for _, value in self.headers))
         texts = (one["base64"] if isinstance(one, dict) else one or "" for one in parts)
-        return sum(map(len, texts)) > _MOST_CONTENT
+        return sum(map(len, texts))
 
 
 class Records(BaseModel):
@@ -184,7 +186,7 @@ def routes(hosted: Hosted) -> APIRouter:
                 )
             found = stretch(state, name, query.partition, query.offset, committed=committed, most_bytes=_MOST_BYTES)
             shown = await thread.run(lambda: _shown(found, query.limit, committed, query.cut))
-            if len(shown.records) == 1 and shown.records[0].is_long:
+            if sum(one.size for one in shown.records) > _LONG:
                 return StreamingResponse(in_pieces(shown.model_dump()), media_type="application/json")
             return shown
         except KafkaError as error:
