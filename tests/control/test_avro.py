@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import io
 import json
@@ -123,3 +124,55 @@ def test_any_bytes_end(content: bytes):
     reader = Reader(json.dumps(NODE))
     with contextlib.suppress(AvroError):
         reader.read(content)
+
+
+def long(number: int) -> bytes:
+    return written("long", number)
+
+
+def test_a_decimal_is_exact():
+    digits = "-123456789012345678901234567890123456789.01"
+    raw = int(digits.replace(".", "")).to_bytes(20, "big", signed=True)
+    schema = {"type": "bytes", "logicalType": "decimal", "precision": 60, "scale": 2}
+    assert read(schema, written("bytes", raw)) == digits
+
+
+def test_a_decimal_of_many_bytes_is_told_as_bytes():
+    """900 KB of them kept every thread of the process for minutes: Python lets no other run while it makes digits."""
+    schema = {"type": "bytes", "logicalType": "decimal", "precision": 6, "scale": 2}
+    shown = read(schema, written("bytes", b"\x7f" * 10_000))
+    assert base64.b64decode(shown["base64"]) == b"\x7f" * 10_000
+
+
+NAME = "n" * 60_000
+AGAIN_AND_AGAIN = [
+    {"type": "array", "items": {"type": "record", "name": "R", "fields": [{"name": NAME, "type": "boolean"}]}},
+    {"type": "array", "items": {"type": "enum", "name": "E", "symbols": [NAME]}},
+]
+
+
+@pytest.mark.parametrize("schema", AGAIN_AND_AGAIN)
+def test_names_that_are_told_again_and_again(schema: Any):
+    """49,000 symbols of 60 KB each were three gigabytes of an answer."""
+    assert len(json.dumps(read(schema, long(10) + bytes(11)))) > 10 * len(NAME)
+    with pytest.raises(AvroError, match="4194304 bytes"):
+        read(schema, long(20_000) + bytes(20_001))
+
+
+def test_texts_that_are_long_all_together():
+    with pytest.raises(AvroError, match="4194304 bytes"):
+        read({"type": "array", "items": "string"}, long(5) + 5 * written("string", "x" * (1 << 20)) + b"\0")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "fixed", "name": "F", "size": "5"},
+        {"type": "fixed", "name": "F", "size": 1.5},
+        {"type": "enum", "name": "E", "symbols": {"A": 1}},
+        {"type": "record", "name": "R", "fields": [{"name": [], "type": "null"}]},
+    ],
+)
+def test_what_fastavro_takes_for_a_schema(schema: Any):
+    with pytest.raises(AvroError):
+        read(schema, b"\0")

@@ -12,6 +12,9 @@ import pytest
 from kafkastub import KafkaStub
 from kafkastub.control import connections
 from kafkastub.control.routes.journal import MOST_EXPORTS, MOST_FOLLOWING
+from kafkawire.codec import encode
+from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafkawire.records import NewRecord, build_batch
 from tests.control.conftest import Http
 from tests.rawclient import RawClient
 from tests.waiting import SECONDS, until
@@ -182,3 +185,27 @@ def test_who_waits_and_goes_leaves_the_place_at_once(stub: KafkaStub, http: Http
         assert http.get("/v1/journal/wait", timeout=0)[0] == 429
     until(lambda: not ring.watchers, "the broker to notice")
     assert http.get("/v1/journal/wait", timeout=0)[0] == 408
+
+
+def test_answers_that_nobody_reads_have_an_end(stub: KafkaStub, monkeypatch: pytest.MonkeyPatch):
+    """A few KB of zstd, asked for by each of hundreds who then read a byte now and then, filled the memory."""
+    monkeypatch.setattr(connections, "MOST_UNREAD", 20 << 20)
+    monkeypatch.setattr(connections, "PATIENCE_SECONDS", 3600)  # who reads a byte now and then is not ended by it
+    batch = build_batch([NewRecord(None, bytes(15 << 20), 0)], compression=4)
+    data = [PartitionProduceData(0, batch)]
+    with RawClient(stub.bootstrap_servers) as client:
+        client.exchange(
+            0, 9, encode(ProduceRequest(None, -1, 1000, [TopicProduceData("orders", partition_data=data)]), 9)
+        )
+    path = "/v1/topics/orders/partitions/0/records/0/value"
+    with asking(stub, path, 1) as (first,):
+        assert first.recv(1)
+        with asking(stub, path, 1) as (second,):
+            assert second.recv(1)
+            until(lambda: open_there(stub) == 1, "the end of the first one")
+            size = 1
+            while piece := second.recv(1 << 20):
+                size += len(piece)
+                if size > 15 << 20:
+                    break
+            assert size > 15 << 20

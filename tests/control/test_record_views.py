@@ -9,9 +9,17 @@ from typing import Any
 
 import fastavro
 import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kafkastub import KafkaStub
+from kafkastub.control import unpacked
+from kafkawire.codec import encode
+from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafkawire.records import NewRecord, build_batch
 from tests.control.conftest import Http, commit_for
+from tests.rawclient import RawClient
 
 FIELDS = '[{"name": "id", "type": "long"}, {"name": "note", "type": ["null", "string"]}]'
 SCHEMA = f'{{"type": "record", "name": "Order", "fields": {FIELDS}}}'
@@ -162,3 +170,44 @@ def test_a_summary(http: Http, stub: KafkaStub):
     assert (said["topics"], said["records"], said["nodes_running"], said["frozen"]) == (1, 2, 1, False)
     assert said["bootstrap_servers"] == stub.bootstrap_servers
     assert said["group_states"] == [{"type": "classic", "state": "Empty", "count": 1}]
+
+
+@pytest.mark.parametrize(("size", "looked"), [(33 << 20, None), (31 << 20, 2)])
+def test_what_a_batch_is_when_it_is_unpacked(stub: KafkaStub, http: Http, size: int, looked: int | None):
+    """Two kilobytes of zstd stand for it, and 6 KB for 200 MB: a search in a few of them took minutes."""
+    batch = build_batch([NewRecord(None, bytes(size), 0)], compression=4)
+    data = [PartitionProduceData(0, batch)]
+    with RawClient(stub.bootstrap_servers) as client:
+        for _ in range(4):
+            request = ProduceRequest(None, -1, 1000, [TopicProduceData("orders", partition_data=data)])
+            client.exchange(0, 9, encode(request, 9))
+    if looked is None:
+        for path in ("search?text=a", "records", "records?cut=1", "partitions/0/records/0/value"):
+            answer = http.client.get(f"/v1/topics/orders/{path}")
+            assert answer.status_code == 400
+            assert "33554432 bytes" in answer.json()["error"]
+        return
+    found = http.good("GET", "/v1/topics/orders/search", text="a")
+    assert (found["looked"], found["next"], found["end"]) == (looked, looked, 4)
+    page = http.good("GET", "/v1/topics/orders/records", cut=1)
+    assert (len(page["records"]), page["next"]) == (looked, looked)
+    assert http.client.get("/v1/topics/orders/records").json()["records"][0]["value"] == "\0" * size
+
+
+@given(st.binary(min_size=1, max_size=4), st.integers(0, 30), st.booleans())
+def test_what_is_searched_in_pieces_is_found_wherever_it_stands(wanted: bytes, at: int, any_case: bool):
+    content = bytearray(b"\xff" * (2 * unpacked._PIECE))
+    place = unpacked._PIECE - 15 + at
+    content[place : place + len(wanted)] = wanted
+    low = bytes(content).lower() if any_case else bytes(content)
+    for sought in (wanted, wanted + b"\x01"):
+        sought = sought.lower() if any_case else sought
+        assert unpacked.has(bytes(content), sought, any_case) == (sought in low)
+
+
+async def test_json_in_pieces_is_json():
+    long = 'é"\n\x00' * 500_000
+    value = {"a": [], "b": {}, "c": [1, None, {"d": long}, (True, "x")], "e": long}
+    pieces = [piece async for piece in unpacked.in_pieces(value)]
+    assert len(pieces) > 10
+    assert json.loads(b"".join(pieces)) == json.loads(json.dumps(value))

@@ -12,18 +12,26 @@ import math
 import struct
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
-from typing import Any, Final
+from decimal import Context, Decimal
+from typing import Any, Final, TypeVar
 
 MOST_SCHEMA: Final = 64 << 10
 """Bytes of a schema."""
 _MOST_VALUES: Final = 50_000
 """That one reader reads, of all that it is given."""
+_MOST_TOLD: Final = 4 << 20
+"""Bytes of texts that one reader tells, of all that it reads: a field's name, say, is told with each value."""
 _DEEPEST: Final = 64
+_WIDEST: Final = 64
+"""Bytes of a decimal that is told as a number. Python makes the digits of one in time that grows with the square of
+its length, and nothing else runs meanwhile."""
+_EXACT: Final = Context(prec=200)
+"""Rounds no such number."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _CONFLUENT: Final = struct.Struct(">xI")
 """What Confluent's serializers put before it: a zero and the schema's id."""
 
+T = TypeVar("T")
 Schema = str | list[Any] | dict[str, Any]
 
 
@@ -43,6 +51,7 @@ class Reader:
             raise AvroError(f"the schema has more than {MOST_SCHEMA} bytes")
         self._named: dict[str, Any] = {}
         self._left = _MOST_VALUES
+        self._room = _MOST_TOLD
         try:
             self._schema: Any = fastavro.parse_schema(json.loads(schema), named_schemas=self._named)
         except json.JSONDecodeError as error:
@@ -66,7 +75,10 @@ class Reader:
 
     def _whole(self, content: bytes, start: int) -> Any:
         data = _Data(content, start)
-        value = self._value(self._schema, data, 0)
+        try:
+            value = self._value(self._schema, data, 0)
+        except (TypeError, KeyError) as error:  # fastavro does not look at all that a schema says
+            raise AvroError(f"the schema is none of Avro: {error}") from None
         if data.position != len(content):
             raise AvroError(f"{len(content) - data.position} bytes are left over: it is not of this schema")
         return value
@@ -84,22 +96,34 @@ class Reader:
             return self._value(schema[branch], data, depth + 1)
         if isinstance(schema, str):
             simple = _SIMPLE.get(schema)
-            return _as_json(simple(data)) if simple is not None else self._value(self._named[schema], data, depth + 1)
+            if simple is not None:
+                return _as_json(self._told(simple(data)))
+            return self._value(self._named[schema], data, depth + 1)
         kind = schema["type"]
         if not isinstance(kind, str):
             return self._value(kind, data, depth + 1)
         if kind in ("record", "error"):
-            return {field["name"]: self._value(field["type"], data, depth + 1) for field in schema["fields"]}
+            return {
+                self._told(field["name"]): self._value(field["type"], data, depth + 1) for field in schema["fields"]
+            }
         if kind == "array":
             return [self._value(schema["items"], data, depth + 1) for _ in data.blocks()]
         if kind == "map":
-            return {data.text(): self._value(schema["values"], data, depth + 1) for _ in data.blocks()}
+            return {self._told(data.text()): self._value(schema["values"], data, depth + 1) for _ in data.blocks()}
         if kind == "enum":
-            return _symbol(schema["symbols"], data)
+            return self._told(_symbol(schema["symbols"], data))
         if kind in _SIMPLE or kind == "fixed":
             value = data.take(schema["size"]) if kind == "fixed" else _SIMPLE[kind](data)
-            return _as_json(_logical(schema, value))
+            return _as_json(_logical(schema, self._told(value)))
         return self._value(self._named[kind], data, depth + 1)
+
+    def _told(self, value: T) -> T:
+        """A value, or a name, that is paid for where it is long."""
+        if isinstance(value, str | bytes):
+            self._room -= len(value)
+            if self._room < 0:
+                raise AvroError(f"more than {_MOST_TOLD} bytes of texts were to be told")
+        return value
 
 
 class _Data:
@@ -174,8 +198,9 @@ def _logical(schema: dict[str, Any], value: Any) -> Any:
     """As people read it, where the schema says what it means; else as it is."""
     meant = schema.get("logicalType")
     try:
-        if meant == "decimal" and isinstance(value, bytes):
-            return str(Decimal(int.from_bytes(value, "big", signed=True)).scaleb(-int(schema.get("scale", 0))))
+        if meant == "decimal" and isinstance(value, bytes) and len(value) <= _WIDEST:
+            unscaled = Decimal(int.from_bytes(value, "big", signed=True))
+            return str(unscaled.scaleb(-int(schema.get("scale", 0)), _EXACT))
         if meant == "date" and isinstance(value, int):
             return (_EPOCH + timedelta(days=value)).date().isoformat()
         if meant in ("timestamp-millis", "timestamp-micros") and isinstance(value, int):

@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from functools import partial
+from time import perf_counter
 from typing import Any, Final, NamedTuple, TypeVar
 
 from kafkastub.control.hosted import Hosted
@@ -21,8 +22,8 @@ from kafkastub.journal.ring import reply_size
 
 T = TypeVar("T")
 
-SLICE: Final = 20
-"""Entries that are decoded and told in one go: a millisecond or two."""
+_BIT_SECONDS: Final = 0.002
+"""So long entries are decoded and told in one go: 20 of them, or one of many fields."""
 _CHEAP: Final = frozenset({"api", "outcome", "fault", "since", "where"})
 """Filters that decode nothing; `where` is of ours alone here."""
 _LARGE: Final = 16 << 10
@@ -42,6 +43,8 @@ class Book:
     def __init__(self, hosted: Hosted) -> None:
         self.hosted = hosted
         self._turn = asyncio.Lock()
+        self._until = 0.0
+        """When the one who reads is to let others have their turn."""
         self._thread = OneAtATime()
 
     @property
@@ -72,18 +75,23 @@ class Book:
         since = wanted.get("since")
         walked = self.ring.walk(since if isinstance(since, int) else 0, before)
         await self.next_turn()
-        for number, (sequence, raw) in enumerate(walked, 1):
+        for sequence, raw in walked:
             entry = self.entry(sequence, raw)
             look = partial(matches, entry)
             if await self.of_entry(raw, look) if decodes else look():
                 yield entry, raw
-            if not number % SLICE:
-                await self.next_turn()
+            await self.pause()
+
+    async def pause(self) -> None:
+        """Let the broker serve where it has waited for a while."""
+        if perf_counter() >= self._until:
+            await self.next_turn()
 
     async def next_turn(self) -> None:
         """Let the broker serve, and the others who read the journal: one of them works at a time."""
         async with self._turn:
             await asyncio.sleep(0)
+        self._until = perf_counter() + _BIT_SECONDS
 
     async def of_entry(self, raw: Raw, work: Callable[[], T]) -> T:
         """What is found out about an entry by decoding it: here, or in a thread where there is much of it."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
+from time import perf_counter
 from typing import Any, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -21,17 +23,32 @@ MOST_CONNECTIONS: Final = 512
 PATIENCE_SECONDS: Final = 10.0
 """How long a client may take for a request from its first byte to its last one, and how long it may read nothing."""
 
+MOST_UNREAD: Final = 256 << 20
+"""Bytes of answers that clients have asked for and do not read, of all of them together; one alone may have more."""
+
 STUCK_SECONDS: Final = 1.0
 """From here on a client that reads nothing gives its place to another one."""
+
+_PIECE: Final = 4096
+"""Bytes that are read in one go: in a body they may be hundreds of chunks of a byte each."""
+_TURN_SECONDS: Final = 0.002
+"""What all connections together read for until the broker has its turn."""
 
 
 class ControlProtocol(H11Protocol):
     """uvicorn's, with an end to waiting for the client. Logs where the broker does, and no request that went well."""
 
-    def __init__(self, *args: Any, logger: logging.Logger, last_gone: asyncio.Event, **named: Any) -> None:
-        """`last_gone` is set when it has ended and there is no other."""
+    def __init__(
+        self, *args: Any, logger: logging.Logger, last_gone: asyncio.Event, readers: Readers, **named: Any
+    ) -> None:
+        """`last_gone` is set when it has ended and there is no other; `readers` are of all of them."""
         super().__init__(*args, **named)
         self.logger = logger
+        self._readers = readers
+        self._unheard = bytearray()
+        """What has come, and was not looked at yet."""
+        self._held = False
+        """Whether nothing more is to come before that was looked at."""
         self.access_log = False
         self._last_gone = last_gone
         self.app_state = {**self.app_state, "connection": self}  # where the routes find it
@@ -61,6 +78,34 @@ class ControlProtocol(H11Protocol):
             self._last_gone.set()
 
     def data_received(self, data: bytes) -> None:
+        waits = bool(self._unheard)
+        self._unheard += data
+        if not waits:
+            self._readers.come(self)
+        if self._unheard and not self._ended:
+            self._held = True
+            self.transport.pause_reading()
+
+    def hear(self) -> bool:
+        """Read a piece of what has come; whether there is more."""
+        if self._ended or self.transport.is_closing():
+            self._unheard.clear()
+            return False
+        piece = bytes(self._unheard[:_PIECE])
+        del self._unheard[:_PIECE]
+        try:
+            self._hear(piece)
+        except Exception as error:
+            self.logger.error("what a client of the control port sent", exc_info=error)
+            self.end()
+        if self._unheard:
+            return True
+        if self._held and not self.flow.read_paused and not self._ended:
+            self._held = False
+            self.transport.resume_reading()
+        return False
+
+    def _hear(self, data: bytes) -> None:
         began = self._is_between
         super().data_received(data)
         if self.transport.is_closing():
@@ -89,6 +134,7 @@ class ControlProtocol(H11Protocol):
         super().pause_writing()
         self._paused = True
         self._see_it_out()
+        self._relieve()
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -154,10 +200,52 @@ class ControlProtocol(H11Protocol):
         if len(idle) >= MOST_IDLE or len(there) > MOST_CONNECTIONS:
             min(idle, key=lambda each: (each._asked, each._since), default=self).end()
 
+    def _relieve(self) -> None:
+        """Where too much is not read, end those who have kept it for longest."""
+        others = [each for each in self.connections if isinstance(each, ControlProtocol) and each._paused]
+        others = [each for each in others if each is not self and not each._ended]
+        unread = sum(each.transport.get_write_buffer_size() for each in (self, *others))
+        for each in sorted(others, key=lambda one: one._since):
+            if unread <= MOST_UNREAD:
+                break
+            unread -= each.transport.get_write_buffer_size()
+            each.end()
+
     @property
     def _is_idle(self) -> bool:
         """Whether it is its client's turn."""
         return self._paused or not self._is_working or self.transport.is_closing()
+
+
+class Readers:
+    """The connections of which something has come, each with a piece in its turn: however many chunks, requests and
+    connections there are, the broker serves between them."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[ControlProtocol] = deque()
+        self._used = 0.0
+        """Seconds of this turn of the loop."""
+        self._scheduled = False
+
+    def come(self, connection: ControlProtocol) -> None:
+        """Something has come for it: read it now, or when it is its turn."""
+        self._waiting.append(connection)
+        self._read()
+
+    def _read(self) -> None:
+        while self._waiting and self._used < _TURN_SECONDS:
+            connection, begin = self._waiting.popleft(), perf_counter()
+            if connection.hear():
+                self._waiting.append(connection)
+            self._used += perf_counter() - begin
+        if not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._next)
+
+    def _next(self) -> None:
+        self._scheduled, self._used = False, 0.0
+        if self._waiting:
+            self._read()
 
 
 class Places:

@@ -118,11 +118,11 @@ class ControlPort:
         await server.startup(sockets=[self._socket])
 
     def _protocol(self) -> Any:
-        from kafkastub.control.connections import ControlProtocol
+        from kafkastub.control.connections import ControlProtocol, Readers
 
         own = logging.Logger("kafkastub.control", logging.WARNING)
         own.addHandler(_ToTheBrokersLog(self._log))
-        return partial(ControlProtocol, logger=own, last_gone=self._last_gone)
+        return partial(ControlProtocol, logger=own, last_gone=self._last_gone, readers=Readers())
 
     async def close(self) -> None:
         """Answer no more; nothing of it is left on the loop."""

@@ -98,15 +98,20 @@ def stretch(
     return Stretch(name, index, start, end, batches, going_on, log.aborted_transactions(start, end))
 
 
-def decoded(found: Stretch, *, committed: bool) -> Iterator[LogRecord]:
-    """The records, markers left out; with `committed`, those of aborted transactions as well. KafkaError."""
+def decoded(found: Stretch, *, committed: bool, most: int | None = None) -> Iterator[LogRecord]:
+    """The records, markers left out; with `committed`, those of aborted transactions as well. KafkaError.
+
+    `most`: bytes that a batch may have once it is unpacked, for those who ask on somebody else's behalf.
+    """
     for batch in found.batches:
         header = batch.header()
         if header.control:
             continue
         kind = "LogAppendTime" if header.attributes & _LOG_APPEND_TIME else "CreateTime"
-        for record in batch.records():
-            if not found.start <= record.offset < found.end:
+        for record in batch.records(most):
+            if record.offset < found.start <= batch.base_offset or record.offset >= found.end:
+                break  # nothing of ours follows; offsets before the batch's own are a producer's invention
+            if record.offset < found.start:
                 continue
             transaction = _transaction(found, header.producer_id, record.offset) if header.transactional else None
             if committed and transaction == ABORTED:

@@ -70,10 +70,10 @@ class StoredBatch:
         """As it stands in `head`."""
         return parse_header(self.head)
 
-    def records(self) -> Iterator[Record]:
-        """The records inside, decompressed. Codec errors as `kafkawire.records` has them."""
+    def records(self, most: int | None = None) -> Iterator[Record]:
+        """The records inside, decompressed to `most` bytes at most. Codec errors as `kafkawire.records` has them."""
         payload = memoryview(self.head)[HEADER_SIZE:] if self.payload is None else self.payload
-        return iterate_records(payload, parse_header(self.head))
+        return iterate_records(payload, parse_header(self.head), most)
 
 
 class StoredMarker(StoredBatch):

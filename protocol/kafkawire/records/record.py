@@ -236,13 +236,14 @@ def _header_count(data: Buffer, at: int) -> tuple[int, int]:
     return count, at
 
 
-def iterate_records(payload: Buffer, header: BatchHeader) -> Iterator[Record]:
-    """The records of a batch; `payload` is what follows its header, compressed or not.
+def iterate_records(payload: Buffer, header: BatchHeader, most: int | None = None) -> Iterator[Record]:
+    """The records of a batch; `payload` is what follows its header, compressed or not, and unpacked has `most` bytes
+    (`MOST_UNPACKED` unless given).
 
     InvalidRecordError where they can't be read; codec errors as `decompress` says. An absolute offset is base
     offset plus delta; with LogAppendTime every timestamp is the batch's max timestamp.
     """
-    data = decompress(header.compression, payload) if header.compression else payload
+    data = decompress(header.compression, payload, most) if header.compression else payload
     at = 0
     try:
         for _ in range(header.record_count):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
+from starlette.convertors import IntegerConvertor, register_url_convertor
 
 from kafkastub.control.book import Book, Shape, as_json, shown_values
 from kafkastub.control.problems import Problem
@@ -71,10 +72,18 @@ class DecodedQuery(Body):
     bytes: int = Field(16384, ge=0, le=_MOST_BYTES, description="of each frame so many at most")
 
 
+class _Sequence(IntegerConvertor):
+    """A number that Python reads: of thousands of digits it does not."""
+
+    regex = "[0-9]{1,18}"
+
+
 def add_to(router: APIRouter, book: Book) -> None:
     """The endpoint, behind those of the journal that have names."""
 
-    @router.get("/{sequence:int}", summary="One entry, field by field beside its bytes", response_model=Decoded)
+    register_url_convertor("sequence", _Sequence())
+
+    @router.get("/{sequence:sequence}", summary="One entry, field by field beside its bytes", response_model=Decoded)
     async def decode(sequence: int, query: Annotated[DecodedQuery, Query()]) -> Response:
         ring = book.ring
         if not ring.first <= sequence < ring.total:

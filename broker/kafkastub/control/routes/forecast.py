@@ -117,7 +117,7 @@ def routes(hosted: Hosted) -> APIRouter:
                 Horizon(within=text, until=iso(until), until_ms=until, counts=counts)
                 for (text, until), counts in zip(horizons, collected.counts, strict=True)
             ],
-            due=[_info(one, now, minutes) for one in first],
+            due=[one async for one in walks.through(_info(each, now, minutes) for each in first)],
             total=collected.total,
             sweep_in_ms=sweep,
             clean_in_ms=clean,

@@ -15,6 +15,7 @@ from kafkastub.control.routes.foreseen import why
 from kafkastub.control.routes.groups import moment
 from kafkastub.control.routes.of_groups import known
 from kafkastub.control.routes.shapes import Body, Limit, Offset, example, iso
+from kafkastub.control.walks import Walks
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
@@ -70,16 +71,15 @@ class PartitionsQuery(Body):
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoint."""
     router = APIRouter(prefix="/groups", tags=["groups"])
+    walks = Walks()
 
     @router.get("/{group:path}/partitions", summary="Each partition that the group reads, or has an offset of")
     async def list_partitions(group: str, query: Annotated[PartitionsQuery, Query()]) -> GroupPartitions:
         state, found = known(hosted, group)
         owners = owners_of(state, group)
         shown, total = _places(state, group, owners, query)
-        return GroupPartitions(
-            partitions=[_partition(state, found, topic, index, owners.get((topic, index))) for topic, index in shown],
-            total=total,
-        )
+        steps = (_partition(state, found, topic, index, owners.get((topic, index))) for topic, index in shown)
+        return GroupPartitions(partitions=[one async for one in walks.through(steps)], total=total)
 
     return router
 

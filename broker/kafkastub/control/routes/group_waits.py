@@ -12,7 +12,7 @@ from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.groups import PlaceGiven
 from kafkastub.control.routes.of_groups import Timeout, Waits
-from kafkastub.control.routes.shapes import MOST_LISTED, Body, Text, body_example, example
+from kafkastub.control.routes.shapes import MOST_LISTED, Body, Names, UntilRefused, body_example, example
 from kafkastub.state.lag import behind
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class WantedAssignment(Body):
         assignment={"one": [{"topic": "orders", "partition": 0}, {"topic": "orders", "partition": 1}]}
     )
 
-    assignment: dict[Text, Annotated[list[PlaceGiven], Field(max_length=MOST_LISTED)]] = Field(
+    assignment: Names[Annotated[UntilRefused[PlaceGiven], Field(max_length=MOST_LISTED)]] = Field(
         min_length=1,
         max_length=MOST_LISTED,
         description="by member id, group instance id or client id: exactly these partitions; others may have any",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Final
 
 from fastapi import APIRouter, Query
@@ -11,7 +11,18 @@ from pydantic import BaseModel, Field, StrictInt
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.foreseen import why
 from kafkastub.control.routes.of_groups import done, known, loaded
-from kafkastub.control.routes.shapes import LAST_MS, MOST_LISTED, Body, Limit, Text, body_example, example, iso
+from kafkastub.control.routes.shapes import (
+    LAST_MS,
+    Body,
+    Limit,
+    Names,
+    Text,
+    UntilRefused,
+    body_example,
+    example,
+    iso,
+)
+from kafkastub.control.walks import Walks
 from kafkastub.state.groups import coordinator_of
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -116,9 +127,7 @@ class NewTarget(Body):
 
     model_config = body_example(target={"one": [{"topic": "orders", "partition": 0}]})
 
-    target: dict[Text, list[PlaceGiven]] = Field(
-        max_length=MOST_LISTED, description="who is not in it is to have nothing"
-    )
+    target: Names[UntilRefused[PlaceGiven]] = Field(description="who is not in it is to have nothing")
 
 
 class MemberGiven(Body):
@@ -158,6 +167,7 @@ class Expired(BaseModel):
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoints."""
     router = APIRouter(prefix="/groups", tags=["groups"])
+    walks = Walks()
 
     @router.post("/expire", summary="Sweep for expired offsets now")
     async def expire() -> Expired:
@@ -170,7 +180,9 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("/{group:path}", summary="One group with its members and offsets")
     async def describe(group: str, query: Annotated[GroupsQuery, Query()]) -> GroupDetail:
-        return _detail(*known(hosted, group), query.limit)
+        state, found = known(hosted, group)
+        offsets = [one async for one in walks.through(_offsets(state, found, query.limit))]
+        return _detail(state, found, offsets)
 
     @router.delete("/{group:path}", summary="Delete a group without members, and its offsets")
     async def delete(group: str) -> GroupInfo:
@@ -199,7 +211,8 @@ def _add_targets(router: APIRouter, hosted: Hosted) -> None:
         broker, found = hosted.running(), loaded(hosted)
         target = {name: [(one.topic, one.partition) for one in places] for name, places in body.target.items()}
         done(hosted, group, lambda: set_target(found, group, target, *broker.clock.both()))
-        return _detail(found, found.coordinator.groups[group], _SHOWN)
+        known = found.coordinator.groups[group]
+        return _detail(found, known, list(_offsets(found, known, _SHOWN)))
 
     @router.post("/{group:path}/hold-revocation", summary="What a member lets go of does not count from now on")
     async def hold(group: str, body: MemberGiven) -> Held:
@@ -233,7 +246,7 @@ def _add_targets(router: APIRouter, hosted: Hosted) -> None:
         return Held(member_id=done(hosted, group, work), held=False)
 
 
-def _detail(state: BrokerState, group: Group, limit: int) -> GroupDetail:
+def _detail(state: BrokerState, group: Group, offsets: list[OffsetInfo]) -> GroupDetail:
     from kafkastub.state.group_views import view
 
     since, described = group.state_timestamp, group.described()
@@ -246,7 +259,7 @@ def _detail(state: BrokerState, group: Group, limit: int) -> GroupDetail:
         leader=described.leader,
         state_since=None if since is None else iso(since),
         member_list=_members(described, {} if found is None else found.members),
-        offset_list=_offsets(state, group, limit),
+        offset_list=offsets,
     )
 
 
@@ -291,37 +304,35 @@ def _places(partitions: Iterable[tuple[str, int]]) -> list[Place]:
     return [Place(topic=topic, partition=index) for topic, index in partitions]
 
 
-def _offsets(state: BrokerState, group: Group, limit: int) -> list[OffsetInfo]:
+def _offsets(state: BrokerState, group: Group, limit: int) -> Iterator[OffsetInfo]:
+    """So many of them, one by one: meanwhile others may come and go."""
     from kafkastub.coordinator.expiry import NEVER
     from kafkastub.coordinator.foresight import OfTopic
     from kafkastub.state.lag import measured
 
-    listed: list[OffsetInfo] = []
-    offsets = state.coordinator.offsets
-    for topic, columns in offsets.topics(group.group_id).items():
+    left, offsets = limit, state.coordinator.offsets
+    for topic, columns in list(offsets.topics(group.group_id).items()):
         foresight = OfTopic(state.coordinator.expiry, group, offsets, topic, columns)
         for index, commit, end, lag in measured(state, topic, columns):
-            if len(listed) == limit:
-                return listed
+            if not left:
+                return
+            left -= 1
             expiry = commit.expire_timestamp
             at, rule = foresight.at(index, columns.slot(index))
-            listed.append(
-                OffsetInfo(
-                    topic=topic,
-                    partition=index,
-                    offset=commit.offset,
-                    leader_epoch=commit.leader_epoch,
-                    metadata=commit.metadata,
-                    committed=iso(commit.commit_timestamp),
-                    expires=None if expiry < 0 else moment(expiry),
-                    expires_at=None if at == NEVER else moment(at),
-                    rule=rule,
-                    why=why(rule),
-                    log_end_offset=end,
-                    lag=lag,
-                )
+            yield OffsetInfo(
+                topic=topic,
+                partition=index,
+                offset=commit.offset,
+                leader_epoch=commit.leader_epoch,
+                metadata=commit.metadata,
+                committed=iso(commit.commit_timestamp),
+                expires=None if expiry < 0 else moment(expiry),
+                expires_at=None if at == NEVER else moment(at),
+                rule=rule,
+                why=why(rule),
+                log_end_offset=end,
+                lag=lag,
             )
-    return listed
 
 
 def moment(ms: int) -> str:

@@ -15,12 +15,12 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from kafkastub.control.book import SLICE, Book, Shape, as_json, shown
+from kafkastub.control.book import Book, Shape, as_json, shown
 from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes import decoded
-from kafkastub.control.routes.shapes import Body, Limit, example, zoned
+from kafkastub.control.routes.shapes import Body, Limit, example, whole_number, zoned
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.journal import DEFAULT_BYTES, Entry, Outcome, Raw, Ring
 from kafkastub.journal.export import row
@@ -66,8 +66,8 @@ class Filters(Body):
         """The keywords of `Journal.requests`. Raises Problem."""
         said: dict[str, Any] = {name: getattr(self, name) for name in Filters.model_fields}
         said = {name: value for name, value in said.items() if value is not None}
-        if (error := said.get("error", "")).lstrip("-").isdecimal():
-            said["error"] = int(error)
+        if (code := whole_number(said.get("error", ""))) is not None:
+            said["error"] = code
         if "since" in said:
             said["since"] = _since(said["since"])
         return said
@@ -226,8 +226,7 @@ async def _page(book: Book, found: list[tuple[int, Raw]], shape: Shape, rest: di
     for number, (sequence, raw) in enumerate(found):
         text = await book.of_entry(raw, partial(shown, book.entry(sequence, raw), shape))
         yield b"," + text if number else text
-        if not number % SLICE:
-            await book.next_turn()
+        await book.pause()
     yield b"]," + as_json(rest)[1:]
 
 
@@ -262,27 +261,44 @@ async def _wait(book: Book, wanted: dict[str, Any], seconds: float) -> tuple[Ent
     """Raises Problem."""
     matches, ring = book.matcher(wanted), book.ring
     pending_wanted = wanted.get("outcome") == "pending"
-    found: asyncio.Future[tuple[Entry, Raw]] = asyncio.get_running_loop().create_future()
+    behind = _Behind(pending_wanted)
 
-    def look(sequence: int, raw: Raw) -> None:
-        if not found.done() and (raw.outcome is not Outcome.PENDING or pending_wanted):
-            entry = book.entry(sequence, raw)
-            if matches(entry):
-                found.set_result((entry, raw))
-
-    ring.watchers.append(look)
-    try:
+    async def in_the_journal() -> tuple[Entry, Raw] | None:
         async for entry, raw in book.matching(wanted):
             if entry.outcome != "pending" or pending_wanted:
                 return entry, raw
-            if found.done():
-                break
-        return await book.hosted.wait(found, seconds)
+        return None
+
+    async def among_the_new() -> tuple[Entry, Raw] | None:
+        left = len(behind.entries)
+        while left > 0 and (some := behind.next()):
+            left -= len(some)
+            for sequence, raw in some:
+                entry = book.entry(sequence, raw)
+                if await book.of_entry(raw, partial(matches, entry)):
+                    return entry, raw
+                await book.pause()
+        if not behind.left_out:
+            return None
+        behind.left_out = 0
+        return await in_the_journal()
+
+    async def come() -> tuple[Entry, Raw]:
+        while (found := await among_the_new()) is None:
+            if not behind.entries:
+                behind.came.clear()
+                await behind.came.wait()
+        return found
+
+    ring.watchers.append(behind.add)
+    try:
+        found = await in_the_journal() or await among_the_new()
+        return await book.hosted.wait(asyncio.ensure_future(come()), seconds) if found is None else found
     except TimeoutError:
         said = ", ".join(f"{name}={value}" for name, value in wanted.items())
         raise Problem(408, f"no request with {said or 'anything'} was answered within {seconds:g} s") from None
     finally:
-        ring.watchers.remove(look)
+        ring.watchers.remove(behind.add)
 
 
 async def _follow(book: Book, ring: Ring, wanted: dict[str, Any], shape: Shape) -> AsyncIterator[bytes]:
@@ -305,6 +321,7 @@ async def _follow(book: Book, ring: Ring, wanted: dict[str, Any], shape: Shape) 
                 entry = book.entry(sequence, raw)
                 if await book.of_entry(raw, partial(matches, entry)):
                     yield await book.of_entry(raw, partial(shown, entry, shape)) + b"\n"
+                await book.pause()
             if behind.left_out:
                 yield as_json({"kind": "left_out", "count": behind.left_out}) + b"\n"
                 behind.left_out = 0
@@ -313,10 +330,15 @@ async def _follow(book: Book, ring: Ring, wanted: dict[str, Any], shape: Shape) 
         ring.watchers.remove(behind.add)
 
 
-class _Behind:
-    """What a reader who follows has not been told yet."""
+_SOME: Final = 20
+"""Entries that are taken off in one go."""
 
-    def __init__(self) -> None:
+
+class _Behind:
+    """What a reader who follows, or waits, was not told of yet: that a request is answered, nobody waits for."""
+
+    def __init__(self, pending_too: bool = False) -> None:
+        self._pending_too = pending_too
         self.entries: deque[tuple[int, Raw]] = deque()
         self.left_out = 0
         self.came = asyncio.Event()
@@ -324,7 +346,7 @@ class _Behind:
 
     def add(self, sequence: int, raw: Raw) -> None:
         """The ring's: a request was answered, or has come."""
-        if raw.outcome is Outcome.PENDING:
+        if raw.outcome is Outcome.PENDING and not self._pending_too:
             return
         if len(self.entries) < _MOST_BEHIND and self._bytes < DEFAULT_BYTES:
             self.entries.append((sequence, raw))
@@ -335,7 +357,7 @@ class _Behind:
 
     def next(self) -> list[tuple[int, Raw]]:
         """Some of it, which is told now."""
-        part = [self.entries.popleft() for _ in range(min(SLICE, len(self.entries)))]
+        part = [self.entries.popleft() for _ in range(min(_SOME, len(self.entries)))]
         self._bytes -= sum(_size(raw) for _, raw in part)
         return part
 
@@ -346,8 +368,9 @@ def _size(raw: Raw) -> int:
 
 def _since(text: str) -> int | datetime:
     """Raises Problem."""
-    if text.isascii() and text.isdigit():
-        return int(text)
+    number = whole_number(text)
+    if number is not None and number >= 0:
+        return number
     moment = zoned(text)
     if moment is None:
         raise Problem(400, f"since={text!r} is refused: a sequence number is wanted, or a time with its zone")

@@ -12,7 +12,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt
 from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
-from kafkastub.control.routes.shapes import Text
+from kafkastub.control.routes.shapes import NOT_TOO_MANY, Text
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.state.groups import check_loaded
 from kafkawire.errors import ErrorCode, KafkaError
@@ -27,6 +27,7 @@ Timeout = Annotated[float, Field(ge=0, le=LONGEST_WAIT, allow_inf_nan=False, des
 Configs = Annotated[
     dict[Text, Text | StrictBool | StrictInt | StrictFloat | None],
     Field(max_length=100, description="null takes one away"),
+    NOT_TOO_MANY,
 ]
 
 

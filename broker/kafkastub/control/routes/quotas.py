@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
-from kafkastub.control.routes.shapes import Body, Limit, Text, body_example, example
+from kafkastub.control.routes.shapes import Body, Limit, Names, Text, body_example, example
 from kafkastub.security.quotas import CLIENT_ID, IP, USER, Entity, entity, no_such_quota
 from kafkawire.errors import KafkaError
 
@@ -29,7 +29,7 @@ class QuotaChange(Body):
     user: Text | None = Field(None, description=_WHOSE)
     client_id: Text | None = Field(None, description=_WHOSE)
     ip: Text | None = Field(None, description=_WHOSE)
-    quotas: dict[Text, Number | None] = Field(description="by Kafka's names; null removes one")
+    quotas: Names[Number | None] = Field(description="by Kafka's names; null removes one")
 
 
 class QuotaInfo(BaseModel):

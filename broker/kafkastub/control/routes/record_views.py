@@ -12,8 +12,9 @@ from kafkastub.control.avro import MOST_SCHEMA, AvroError, Reader
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.records import ShownRecord, shown_record
-from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso, zoned
+from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso, whole_number, zoned
 from kafkastub.control.threads import OneAtATime
+from kafkastub.control.unpacked import MOST_UNPACKED, has, size_of
 from kafkastub.state.partitions import log_of
 from kafkastub.state.records import LogRecord, Stretch, decoded, partition_named, stretch
 from kafkawire.errors import KafkaError
@@ -130,7 +131,7 @@ def routes(hosted: Hosted) -> APIRouter:
     )
     async def raw(name: str, partition: int, offset: int, part: Part) -> Response:
         found = of(name, max(0, partition), max(0, offset))
-        record = await thread.run(lambda: next(decoded(found, committed=False), None))
+        record = await thread.run(lambda: next(decoded(found, committed=False, most=MOST_UNPACKED), None))
         content = None if record is None else getattr(record, part)
         if record is None or record.offset != offset or record.partition != partition:
             raise Problem(404, f"{name}-{partition} has no record at offset {offset}")
@@ -156,13 +157,14 @@ def _searched(found: Stretch, text: str, limit: int) -> Found:
     wanted = text.encode().lower()
     records: list[ShownRecord] = []
     following = found.end if not found.batches else min(found.batches[-1].last_offset + 1, found.end)
-    looked = 0
-    for record in decoded(found, committed=False):
-        if len(records) == limit or looked == _MOST_RECORDS:
+    looked = size = 0
+    for record in decoded(found, committed=False, most=MOST_UNPACKED):
+        if len(records) == limit or looked == _MOST_RECORDS or size > MOST_UNPACKED:
             following = record.offset
             break
         looked += 1
-        if any(wanted in part.lower() for part in _parts(record)):
+        size += size_of(record)
+        if any(has(part, wanted, any_case=True) for part in _parts(record)):
             records.append(shown_record(record, _CUT))
     return Found(records=records, looked=looked, next=following, end=found.end)
 
@@ -178,9 +180,11 @@ def _parts(record: LogRecord) -> Iterator[bytes]:
 def _by_schema(found: Stretch, body: AvroQuery) -> AvroRecords:
     reader = Reader(body.avro_schema)
     records: list[AvroRecord] = []
-    for record in decoded(found, committed=False):
-        if len(records) == body.limit:
+    size = 0
+    for record in decoded(found, committed=False, most=MOST_UNPACKED):
+        if len(records) == body.limit or size > MOST_UNPACKED:
             break
+        size += size_of(record)
         content = getattr(record, body.part)
         read: Any = None
         schema_id = error = None
@@ -195,8 +199,8 @@ def _by_schema(found: Stretch, body: AvroQuery) -> AvroRecords:
 
 def _moment(text: str) -> int:
     """Unix milliseconds. Raises Problem."""
-    if text.lstrip("-").isascii() and text.lstrip("-").isdigit() and len(text) < 18:
-        return int(text)
+    if (number := whole_number(text, 17)) is not None:
+        return number
     moment = zoned(text)
     if moment is None:
         raise Problem(400, f"time={text!r} is refused: ISO 8601 with a time zone is wanted, or Unix milliseconds")

@@ -10,13 +10,23 @@ import json
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query, Request
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, PlainValidator, StrictInt, WithJsonSchema
 
 from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
-from kafkastub.control.routes.shapes import LAST_MS, Body, Text, body_example, example, iso
+from kafkastub.control.routes.shapes import (
+    LAST_MS,
+    Body,
+    Names,
+    UntilRefused,
+    body_example,
+    example,
+    iso,
+)
 from kafkastub.control.threads import OneAtATime
+from kafkastub.control.unpacked import MOST_UNPACKED, in_pieces, size_of
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.state.deferred import Deferred, as_it_is
 from kafkastub.state.partitions import log_of
@@ -29,6 +39,8 @@ _MOST_BYTES: Final = 1 << 20
 _MOST_CONTENT: Final = 4 << 20
 """Of keys, values and headers in one answer, a single record excepted: a batch may be a thousand times as many bytes
 once it is unpacked."""
+_LONG: Final = 1 << 20
+"""Characters from which an answer is made a piece at a time: six times as many bytes, where none of them is printed."""
 _MOST_RECORDS: Final = 1000
 _NEVER: Final = 1 << 62
 """A timer time that does not come."""
@@ -74,7 +86,7 @@ class GivenRecord(Body):
 
     value: Content = None
     key: Content = None
-    headers: dict[Text, Content] = Field(default_factory=dict)
+    headers: Names[Content] = Field(default_factory=dict)
     partition: StrictInt | None = Field(None, ge=0, description="by default the key decides, as in Kafka's producers")
     timestamp: StrictInt | None = Field(
         None,
@@ -89,7 +101,7 @@ class GivenRecords(Body):
 
     model_config = body_example(records=[{"key": "4711", "value": {"json": {"state": "sent"}}}])
 
-    records: list[GivenRecord] = Field(min_length=1, max_length=_MOST_RECORDS)
+    records: UntilRefused[GivenRecord] = Field(min_length=1, max_length=_MOST_RECORDS)
 
 
 class Place(BaseModel):
@@ -124,6 +136,13 @@ class ShownRecord(BaseModel):
     producer_epoch: int
     transaction: str | None = Field(description='"committed", "aborted", "open"; null where it was in none')
 
+    @property
+    def size(self) -> int:
+        """Characters of what it has."""
+        parts = (self.key, self.value, *(value for _, value in self.headers))
+        texts = (one["base64"] if isinstance(one, dict) else one or "" for one in parts)
+        return sum(map(len, texts))
+
 
 class Records(BaseModel):
     """Some of a partition's records."""
@@ -151,8 +170,12 @@ def routes(hosted: Hosted) -> APIRouter:
     thread = OneAtATime()
     waiting = Places(MOST_WAITING, "requests are waiting")
 
-    @router.get("/{name}/records", summary="Records of a partition from an offset on, without a client")
-    async def read(name: str, query: Annotated[RecordsQuery, Query()], request: Request) -> Records:
+    @router.get(
+        "/{name}/records",
+        summary="Records of a partition from an offset on, without a client",
+        response_model=Records,
+    )
+    async def read(name: str, query: Annotated[RecordsQuery, Query()], request: Request) -> Records | StreamingResponse:
         state = hosted.running().state
         committed = query.isolation == "read_committed"
         try:
@@ -162,7 +185,10 @@ def routes(hosted: Hosted) -> APIRouter:
                     request, _come(hosted, name, query.partition, query.until_end, committed, query.timeout)
                 )
             found = stretch(state, name, query.partition, query.offset, committed=committed, most_bytes=_MOST_BYTES)
-            return await thread.run(lambda: _shown(found, query.limit, committed, query.cut))
+            shown = await thread.run(lambda: _shown(found, query.limit, committed, query.cut))
+            if sum(one.size for one in shown.records) > _LONG:
+                return StreamingResponse(in_pieces(shown.model_dump()), media_type="application/json")
+            return shown
         except KafkaError as error:
             raise of_kafka(error, f"topic {name!r}") from None
 
@@ -229,12 +255,13 @@ async def _come(hosted: Hosted, name: str, index: int, end: int, committed: bool
 def _shown(found: Stretch, limit: int, committed: bool, cut: int | None) -> Records:
     records: list[ShownRecord] = []
     following = found.start if not found.batches else min(found.batches[-1].last_offset + 1, found.end)
-    size = 0
-    for record in decoded(found, committed=committed):
+    size = unpacked = 0
+    for record in decoded(found, committed=committed, most=MOST_UNPACKED):
         size += _size(record, cut)
-        if records and (len(records) == limit or size > _MOST_CONTENT):
+        if records and (len(records) == limit or size > _MOST_CONTENT or unpacked > MOST_UNPACKED):
             following = record.offset
             break
+        unpacked += size_of(record)
         records.append(shown_record(record, cut))
     return Records(records=records, next=following, end=found.end)
 

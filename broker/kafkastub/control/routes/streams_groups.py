@@ -13,7 +13,7 @@ from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.groups import MemberGiven, SessionEnded
 from kafkastub.control.routes.of_groups import Configs, Timeout, Waits, configured, done, loaded
-from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Text, body_example, example
+from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Names, Text, UntilRefused, body_example, example
 from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class TaskGiven(Body):
     partition: StrictInt
 
 
-Given = dict[Text, Annotated[list[TaskGiven], Field(max_length=MOST_LISTED)]]
+Given = Names[Annotated[UntilRefused[TaskGiven], Field(max_length=MOST_LISTED)]]
 
 
 Status = Literal["MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS", "MISSING_INTERNAL_TOPICS"]
@@ -159,9 +159,9 @@ class StreamsWanted(Body):
 
     model_config = body_example(active={"one": [{"subtopology": "0", "partition": 0}]})
 
-    active: Given | None = Field(None, max_length=MOST_LISTED, description="exactly these tasks, by name of a member")
-    standby: Given | None = Field(None, max_length=MOST_LISTED, description="likewise")
-    warmup: Given | None = Field(None, max_length=MOST_LISTED, description="likewise")
+    active: Given | None = Field(None, description="exactly these tasks, by name of a member")
+    standby: Given | None = Field(None, description="likewise")
+    warmup: Given | None = Field(None, description="likewise")
     status: Status | None = Field(None, description="its members are told that it lacks this")
     members: StrictInt | None = Field(None, ge=0, description="how many there are")
     timeout: Timeout = 5

@@ -13,6 +13,7 @@ from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, example
 from kafkastub.control.threads import OneAtATime
+from kafkastub.control.unpacked import MOST_UNPACKED, has
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.state.deferred import Deferred, as_it_is
 from kafkastub.state.records import Stretch, decoded, stretch
@@ -173,6 +174,6 @@ class _Seen:
     def _matching(self, found: Stretch, committed: bool) -> int:
         return sum(
             (self._key is None or record.key == self._key)
-            and (self._contains is None or self._contains in (record.value or b""))
-            for record in decoded(found, committed=committed)
+            and (self._contains is None or has(record.value or b"", self._contains))
+            for record in decoded(found, committed=committed, most=MOST_UNPACKED)
         )

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
-from kafkastub.control.routes.shapes import Body, Limit, Offset, Text, body_example, example
+from kafkastub.control.routes.shapes import Body, Limit, Names, Offset, Text, body_example, example
 from kafkastub.control.walks import Walks
 from kafkastub.metadata.ids import uuid_text
 from kafkastub.state.topics import create_topic, delete_topics
@@ -29,7 +29,7 @@ class NewTopic(Body):
     name: Text
     partitions: StrictInt = Field(-1, description="how many, -1: num.partitions of the broker")
     replication_factor: StrictInt = Field(-1, description="-1: default.replication.factor of the broker")
-    configs: dict[Text, Text] = Field(default_factory=dict, description="overrides, as Kafka names them")
+    configs: Names[Text] = Field(default_factory=dict, description="overrides, as Kafka names them")
 
 
 class PartitionInfo(BaseModel):
