@@ -39,6 +39,8 @@ LOG_DIRS: Final = "org.apache.kafka.tools.LogDirsCommand"
 REASSIGN: Final = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 OF_THE_MACHINE: Final = ("total_bytes", "usable_bytes", "topic_id", "throttle_time_ms")
 LONG: Final = "q" * 213
+ALL: Final = {"one", "two", "three"}
+"""Directories."""
 TOGETHER: Final = ("m1", "m5", "m9")
 """Partitions of these do not meet in a bucket of a hash map: Kafka's order in one follows from random topic ids."""
 
@@ -116,11 +118,20 @@ class Story:
         if answer["error_code"] == 0:
             wanted = self._cordoned(paths, text, operation)
             until(lambda: wanted is None or self.told_cordoned() == wanted, "cordoned directories")
+            # the broker knows before the controller, which its next heartbeat tells
+            room = wanted is None or wanted != ALL
+            until(lambda: self.has_room() == room, "the controller to know of cordoned directories")
 
     def _cordoned(self, paths: Sequence[str], text: str, operation: int) -> set[str] | None:
         if operation in (2, 3):
             return None
-        return {"one", "two", "three"} if text == "*" else set(paths)
+        return ALL if text == "*" else set(paths)
+
+    def has_room(self) -> bool:
+        """Whether the controller would place a new topic."""
+        asked = CreateTopicsRequest([CreatableTopic("room", 1, 1)], timeout_ms=30_000, validate_only=True)
+        with Client(self.servers, timeout=60) as client:
+            return client.ask(asked).topics[0].error_code == 0
 
     def told_cordoned(self) -> set[str]:
         with Client(self.servers, timeout=60) as client:
