@@ -233,7 +233,8 @@ def out(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Iterat
     from kafkastub_pipeline.run import Settings, run
 
     folder = tmp_path_factory.mktemp("shares")
-    with KafkaStub(topics={"orders": 1}) as stub:
+    held = {f"group.share.{name}record.lock.duration.ms": 3_600_000 for name in ("max.", "")}
+    with KafkaStub(topics={"orders": 1}, config=held) as stub:  # Spark may take its time
         for number in range(12):
             stub.produce("orders", b"%d" % number)
         host, port = stub.bootstrap_servers.split(":")
