@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -164,6 +166,25 @@ def test_a_client_id_that_members_of_two_groups_have(stub: KafkaStub, http: Http
     assert clear.startswith("rdkafka asks for audit-0 right now")
 
 
+def elsewhere(host: str, port: int, timeout: float) -> socket.socket:
+    """A connection that comes from another host."""
+    return socket.create_connection((host, port), timeout, source_address=("127.0.0.2", 0))
+
+
+def test_members_of_one_client_id_on_two_hosts_are_told_apart(stub: KafkaStub, http: Http) -> None:
+    stub.produce("orders", value="x")
+    mine, other = Player(stub, "one"), Player(stub, "one", group="other")
+    other.close()
+    other._client = Client(stub.bootstrap_servers, client_id="client-one", connector=elsewhere)
+    rounds(mine, other)
+    topics = [FetchTopic(topic="orders", partitions=[FetchPartition(partition=0, fetch_offset=0)])]
+    other._client.ask(FetchRequest(topics=topics, session_epoch=-1), version=12)
+    assert any("client-one asks for orders-0 right now" in each["sentence"] for each in told(http, "other"))
+    assert any("client-one has not asked for orders-0" in each["sentence"] for each in told(http, "g"))
+    mine.close()
+    other.close()
+
+
 def test_an_offset_beyond_the_end_is_not_all_that_there_is(stub: KafkaStub, http: Http) -> None:
     stub.produce("orders", value="x")
     with Client(stub.bootstrap_servers) as client:
@@ -191,6 +212,26 @@ def test_who_began_at_the_end(stub: KafkaStub, http: Http, start: Start) -> None
     earliest = given(start("other", "audit"))
     found = one_with(http, "from the end (1) on", "other", (earliest,))
     assert found["sentence"].endswith(": it was given all that there is, and has committed nothing.")
+
+
+def test_an_offset_that_has_expired(stub: KafkaStub, http: Http) -> None:
+    stub.produce("orders", value="x")
+    stub.clock.freeze()
+    at = f"{stub.clock.now() + timedelta(days=7):%Y-%m-%d %H:%M:%S}"
+    with Client(stub.bootstrap_servers) as client:
+        commit(client, "g", {("orders", 0): 1, ("audit", 0): 0})
+        stub.clock.advance(days=5)
+        commit(client, "g", {("audit", 0): 0})
+        stub.clock.advance(days=3)
+    player = Player(stub, "one")
+    rounds(player)
+    found = one_with(http, "expired at")
+    player.close()
+    assert (found["level"], found["subject"], found["name"]) == ("look", "partition", "orders-0")
+    assert found["sentence"] == (
+        f"The offset committed of orders-0 expired at {at}, and none was committed since. "
+        "Who began meanwhile did so where auto.offset.reset says."
+    )
 
 
 @contextmanager

@@ -44,6 +44,7 @@ class Asked(NamedTuple):
 
     Attributes:
         peer: of the connection, `HOST:PORT`.
+        host: of the connection, as Kafka prints it: `/127.0.0.1`.
         principal: as Kafka prints it.
         seconds: since it was answered, or since it came where it has not been.
         waited: seconds since it came.
@@ -58,6 +59,7 @@ class Asked(NamedTuple):
     """
 
     peer: str
+    host: str
     principal: str
     seconds: float
     waited: float
@@ -193,6 +195,7 @@ class _Connection:
         request = entry.request
         return Asked(
             raw.connection.peer,
+            raw.connection.client_host,
             raw.connection.principal,
             (self._now - (raw.started if raw.ended is None else raw.ended)) / 1e9,
             (self._now - raw.started) / 1e9,

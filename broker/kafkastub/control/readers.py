@@ -96,7 +96,8 @@ class _Sharing:
     """Members of other groups with the same client ids: their requests look the same."""
 
     def __init__(self) -> None:
-        self._whose: dict[tuple[str, Place], list[str]] = {}
+        self._whose: dict[tuple[str, Place], dict[str, str]] = {}
+        """Groups with the host of their member."""
 
     def look(self, state: BrokerState, own: str, looked: Looked) -> Iterator[None]:
         """By what the journal has of them, as groups may be very many."""
@@ -107,12 +108,20 @@ class _Sharing:
                 seen = view(state, other)
                 for one in () if seen is None else seen.members.values():
                     for place in one.assigned if one.client_id == client else ():
-                        self._whose.setdefault((client, place), []).append(other)
+                        self._whose.setdefault((client, place), {})[other] = one.client_host
                 yield None
 
-    def of(self, client: str, place: Place) -> list[str]:
-        """The other groups where a member of that client id has the partition."""
-        return self._whose.get((client, place), [])
+    def told_apart(self, client: str, place: Place, host: str, every: list[Asked]) -> tuple[list[Asked], list[str]]:
+        """Who may be the member on that host, and the other groups of which each may be a member as well.
+
+        A member's own connection to the coordinator and the one that it fetches on have different ports, and the same
+        host.
+        """
+        others = self._whose.get((client, place), {})
+        hosts = set(others.values())
+        if host in hosts:
+            return every, list(others)
+        return [one for one in every if one.host not in hosts], []
 
 
 class _Verdicts:
@@ -144,7 +153,7 @@ class _Verdicts:
                 if place not in places.get(one.client_id, ()):
                     continue
                 yield None
-                verdict = self._of(one.client_id, place, silence)
+                verdict = self._of(one, place, silence)
                 if isinstance(verdict, Finding):
                     yield verdict
                 elif verdict is not None:
@@ -165,9 +174,11 @@ class _Verdicts:
             f"it may be gone. Its session {ends}."
         )
 
-    def _of(self, client: str, place: Place, silence: str) -> _Verdict | Finding | None:
+    def _of(self, member: MemberView, place: Place, silence: str) -> _Verdict | Finding | None:
         """None where something else is told already."""
+        client = member.client_id
         every = self._looked.asked.get((client, place), [])
+        every, others = self._sharing.told_apart(client, place, member.client_host, every)
         if not every:
             why = silence or "it has not begun, or paused."
             return _Verdict("stop", f"{client} has not asked for ", f", as far as the journal goes back: {why}")
@@ -181,7 +192,6 @@ class _Verdicts:
             return opened._replace(level="stop", sentence=f"{opened.sentence} {client} reads only those.")
         if last.throttle_ms and last.seconds < last.throttle_ms / 1000 + _OVERDUE:
             return self._throttled(client, last)
-        others = self._sharing.of(client, place)
         asking = [one for one in every if one.now]
         if asking and (others or sum(not one.gone for one in asking) > 1):
             return _unclear(client, every, others)
@@ -246,7 +256,7 @@ def _unclear(client: str, every: list[Asked], others: list[str]) -> _Verdict:
         else f"{one.peer} has not for {one.seconds:.0f} s"
         for one in every[:3]
     ]
-    groups = ", ".join(dict.fromkeys(others))
+    groups = ", ".join(others)
     whose = f"a member of {groups} has that client id, too" if others else "several connections have that client id"
     return _Verdict(
         "look",

@@ -20,6 +20,7 @@ from kafkastub.metadata import CONSUMER_OFFSETS
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
+    from kafkastub.coordinator.records import CommittedOffset
     from kafkastub.metadata import PartitionState
     from kafkastub.state.broker_state import BrokerState
     from kafkastub.state.group_views import GroupView, MemberView
@@ -130,7 +131,7 @@ def _of_state(group: Group, members: dict[str, MemberView], timer_ms: int) -> It
     from kafkastub.state.group_timers import revocation_left_ms
 
     since = group.state_timestamp
-    when = "" if since is None else f" since {iso(since)[:19].replace('T', ' ')}"
+    when = "" if since is None else f" since {_moment(since)}"
     name = group.group_id
     if not members and group.size == 0:
         yield Finding("stop", f"The group has no members{when}: nobody asks for records.", "group", name)
@@ -192,6 +193,10 @@ _WAITS_FOR: Final = {
 }
 
 
+def _moment(broker_ms: int) -> str:
+    return iso(broker_ms)[:19].replace("T", " ")
+
+
 # -- topics and partitions ---------------------------------------------------------------------------------------
 
 
@@ -229,6 +234,9 @@ def _of_partitions(
                 yield where.finding("look", f"{name}-{partition.index} is assigned to nobody.")
             if partition.leader < 0:
                 yield _leaderless(state, where, partition)
+            expired = state.coordinator.expired.at(group.group_id, *place)
+            if expired is not None and members:
+                yield where.finding("look", _expired(place, expired, commit))
             if commit is not None and not log.log_start_offset <= commit.offset <= log.log_end_offset:
                 yield _out_of_range(where, commit.offset, log.log_start_offset, log.log_end_offset)
             if commit is not None and commit.offset > log.log_end_offset:
@@ -259,6 +267,14 @@ class _Where(NamedTuple):
 
     def finding(self, level: Level, sentence: str) -> Finding:
         return Finding(level, sentence, "partition", f"{self.topic}-{self.partition}", *self)
+
+
+def _expired(place: tuple[str, int], broker_ms: int, commit: CommittedOffset | None) -> str:
+    since = "none was committed since" if commit is None else f"{commit.offset} was committed since"
+    return (
+        f"The offset committed of {place[0]}-{place[1]} expired at {_moment(broker_ms)}, and {since}. "
+        "Who began meanwhile did so where auto.offset.reset says."
+    )
 
 
 def _out_of_range(where: _Where, offset: int, start: int, end: int) -> Finding:
