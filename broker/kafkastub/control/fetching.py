@@ -25,6 +25,8 @@ _OF_MEMBERS: Final = frozenset(
     }
 )  # fmt: skip
 _OF_READERS: Final = _OF_MEMBERS | {ApiKey.FETCH, ApiKey.LIST_OFFSETS}
+_CORRELATED: Final = 8
+"""Bytes: API key, version and correlation id of a request."""
 _SAMPLED: Final = 3
 """Requests of a connection that are looked into for the groups that it speaks of: those to a coordinator have one."""
 _CONNECTIONS: Final = 5
@@ -150,12 +152,17 @@ class _Connection:
         self._sessions = wanted.sessions
         self._seen: set[int] = set()
         self._now = now
+        self._said = b""
+        """The last Fetch that was looked at, from behind its correlation id on."""
         self.spoke = 0
         """Entries that were looked into for the groups that they name."""
 
     def fetched(self, entry: Entry, raw: Raw, names: dict[bytes, str], looked: Looked) -> Iterator[None]:
         """Note what this Fetch was about, of what newer ones were not."""
-        request = entry.request if self._left else None
+        said = raw.data[raw.start + _CORRELATED : raw.end]
+        if not self._left or said == self._said:  # idle clients ask for the same again and again
+            return
+        self._said, request = said, entry.request
         if request is None:
             return
         about: dict[Place, int | None] = {}

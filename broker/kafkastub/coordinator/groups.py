@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -40,14 +41,14 @@ class Expired:
     __slots__ = ("_at",)
 
     def __init__(self) -> None:
-        self._at: dict[tuple[str, str, int], int] = {}
+        self._at: OrderedDict[tuple[str, str, int], int] = OrderedDict()
 
     def note(self, group_id: str, topic: str, partition: int, broker_ms: int) -> None:
         key = group_id, topic, partition
-        self._at.pop(key, None)
-        if len(self._at) >= _MOST_EXPIRED:
-            del self._at[next(iter(self._at))]
         self._at[key] = broker_ms
+        self._at.move_to_end(key)
+        if len(self._at) > _MOST_EXPIRED:
+            self._at.popitem(last=False)
 
     def at(self, group_id: str, topic: str, partition: int) -> int | None:
         """Broker milliseconds; None where no offset has expired, or that is forgotten."""
