@@ -13,7 +13,7 @@ from kafkastub.client import Client
 from kafkastub.client.errors import BrokerError
 from kafkastub.client.groups import commit, offsets
 from kafkastub.control import fetching
-from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
 from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafkawire.messages.offset_commit_request import (
     OffsetCommitRequest,
@@ -212,12 +212,26 @@ def test_who_asks_and_what_comes_of_it(stub: KafkaStub, http: Http, player: Call
     assert ("stop", "client-one asks for orders-0 and is answered NOT_LEADER_OR_FOLLOWER.") in findings(http)
 
 
-def test_within_a_fetch_session_all_is_asked_for(stub: KafkaStub, http: Http, player: Callable[[str], Player]) -> None:
+def test_within_a_fetch_session_only_changes_are_named(
+    stub: KafkaStub, http: Http, player: Callable[[str], Player]
+) -> None:
     rounds(player("one"))
-    stub.produce("orders", value="x", partition=1)
-    fetched(stub, 0, session_epoch=0)
+    for partition in range(2):
+        stub.produce("orders", value="x", partition=partition)
+    with Client(stub.bootstrap_servers, client_id="client-one") as client:
+        asked = [FetchPartition(partition=partition, fetch_offset=0) for partition in range(2)]
+        session = client.ask(
+            FetchRequest(topics=[FetchTopic(topic="orders", partitions=asked)], session_epoch=0), version=12
+        )
+        more = FetchRequest(session_id=session.session_id, session_epoch=1)
+        client.ask(more, version=12)
+        told = [sentence for _, sentence in findings(http)]
+        assert any(sentence.startswith("client-one asks for orders-0, orders-1 right now") for sentence in told)
+        more.session_epoch, more.forgotten_topics_data = 2, [ForgottenTopic(topic="orders", partitions=[1])]
+        client.ask(more, version=12)
     told = [sentence for _, sentence in findings(http)]
-    assert any(sentence.startswith("client-one asks for orders-1 right now") for sentence in told)
+    assert any(sentence.startswith("client-one asks for orders-0 right now") for sentence in told)
+    assert any(sentence.startswith("client-one has not asked for orders-1 for 0 s") for sentence in told)
 
 
 def test_who_has_not_asked_for_long(

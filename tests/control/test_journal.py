@@ -36,7 +36,7 @@ def test_entries_are_those_of_the_stub(stub: KafkaStub, http: Http):
     assert entry["partitions"] == [{"topic": "orders", "partition": 0}]
     assert entry["errors"] == [{"code": 0, "name": "NONE", "count": 1}]
     assert page["total"] == stub.journal.total
-    assert set(entry) == {name for name, _, _ in COLUMNS} - OF_CHOICE | {"text"}
+    assert set(entry) == {name for name, _, _ in COLUMNS} - OF_CHOICE | {"throttle_time_ms", "text"}
 
 
 def test_messages_and_frames_are_told_where_they_are_asked_for(stub: KafkaStub, http: Http):

@@ -19,6 +19,8 @@ from kafkastub.cli.control import Control, action
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
 
+_ADDED = ("throttle_time_ms", "text")
+"""What the control port tells beside the columns of an export."""
 _FILTERS = (
     ("api", "NAME", "an API's name, OffsetCommit"),
     ("group", "GROUP", "named by the request"),
@@ -90,7 +92,7 @@ def _lines(control: Control, wanted: dict[str, Any]) -> Generator[dict[str, Any]
 
 def _print(arguments: argparse.Namespace, entry: dict[str, Any]) -> None:
     if arguments.output == "json":
-        print(json.dumps({name: value for name, value in entry.items() if name != "text"}, ensure_ascii=False))
+        print(json.dumps({name: value for name, value in entry.items() if name not in _ADDED}, ensure_ascii=False))
     elif entry["kind"] == "left_out":
         output.warn(f"{entry['count']} requests came too fast and are left out")
     else:

@@ -104,7 +104,9 @@ class Book:
 
 
 def shown(entry: Entry, shape: Shape) -> bytes:
-    """An entry as JSON: the columns of an export without those not asked for, and `text`, a line for people."""
+    """An entry as JSON: the columns of an export without those not asked for, how long its client is to wait, and
+    `text`, a line for people.
+    """
     return as_json(shown_values(entry, shape))
 
 
@@ -113,7 +115,7 @@ def shown_values(entry: Entry, shape: Shape) -> dict[str, Any]:
     values = row(entry, shape.frames, shape.messages)
     for name in (*(() if shape.frames else ("request", "response")), *(() if shape.messages else MESSAGES)):
         del values[name]
-    return values | {"text": str(entry)}
+    return values | {"throttle_time_ms": entry.throttle_ms, "text": str(entry)}
 
 
 MESSAGES: Final = ("request_message", "response_message")

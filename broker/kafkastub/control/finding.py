@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from kafkastub.metadata import Cluster, PartitionState
 
 Level = Literal["stop", "look", "fine"]
-Subject = Literal["group", "member", "topic", "partition", "node", "transaction", "fault", "chaos", "journal", "acl"]
+Subject = Literal[
+    "group", "member", "topic", "partition", "node", "transaction", "fault", "chaos", "journal", "acl", "quota"
+]
+
+_NAMED: Final = 3
+"""Partitions, or members, that a sentence names."""
 
 
 class Finding(NamedTuple):
@@ -26,6 +32,12 @@ class Finding(NamedTuple):
 def many(count: int, what: str) -> str:
     """`3 requests`."""
     return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def named(places: Sequence[tuple[str, int]]) -> str:
+    """`orders-0, orders-1 and 7 more`."""
+    more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+    return ", ".join(f"{topic}-{index}" for topic, index in places[:_NAMED]) + more
 
 
 def awaited(cluster: Cluster, partition: PartitionState) -> list[int]:

@@ -84,6 +84,7 @@ def sweep(groups: Groups, turn: Turn) -> Turn:
         found = examine(groups.expiry, group, groups.offsets, turn.broker_ms)
         for topic, partition in found.expired:
             groups.log(turn, OffsetTombstone(group.group_id, topic, partition))
+            groups.expired.note(group.group_id, topic, partition, turn.broker_ms)
         groups.meters.offset_expirations += len(found.expired)
         if found.all_gone and group.is_empty and not group.lasting:
             groups.remove(group, turn)

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkastub.config import Profile
 from kafkastub.coordinator.expiry import ExpiryIndex, ExpiryPolicy
@@ -34,6 +35,29 @@ class Meters:
         self.offset_deletions = 0
 
 
+class Expired:
+    """The last offsets that sweeps took, and when: for those who wonder where an offset has gone. Soft."""
+
+    __slots__ = ("_at",)
+
+    def __init__(self) -> None:
+        self._at: OrderedDict[tuple[str, str, int], int] = OrderedDict()
+
+    def note(self, group_id: str, topic: str, partition: int, broker_ms: int) -> None:
+        key = group_id, topic, partition
+        self._at[key] = broker_ms
+        self._at.move_to_end(key)
+        if len(self._at) > _MOST_EXPIRED:
+            self._at.popitem(last=False)
+
+    def at(self, group_id: str, topic: str, partition: int) -> int | None:
+        """Broker milliseconds; None where no offset has expired, or that is forgotten."""
+        return self._at.get((group_id, topic, partition))
+
+
+_MOST_EXPIRED: Final = 10_000
+
+
 class Groups:
     """All groups.
 
@@ -47,11 +71,13 @@ class Groups:
         share_configs, streams_configs: the same of share and of streams groups.
         spare_ms: how long a sweep leaves a group without offsets that has lost its last member; see `spare`.
         spared: such groups.
+        expired: offsets that sweeps took.
         simple: the one of them that makes groups which only store offsets.
     """
 
     __slots__ = (
         "deadlines",
+        "expired",
         "expiry",
         "group_configs",
         "groups",
@@ -84,6 +110,7 @@ class Groups:
         self.index = ExpiryIndex()
         self.expiry = ExpiryPolicy(settings.retention_ms, profile.explicit_retention_ignores_state)
         self.meters = Meters()
+        self.expired = Expired()
         self.types: Mapping[str, GroupType] = {}
         self.simple: GroupType
         self.image: ClusterImage | None = None

@@ -20,7 +20,7 @@ class ConnectionInfo:
     """One client connection, as far as handlers care."""
 
     __slots__ = (
-        "client_host", "client_id", "client_id_bytes", "id", "last_requests", "listener", "node_id", "on_gone",
+        "client_host", "client_id", "client_id_bytes", "gone", "id", "last_requests", "listener", "node_id", "on_gone",
         "peer", "principal", "protocol", "sasl", "software_name", "software_version", "usage",
     )  # fmt: skip
 
@@ -60,6 +60,8 @@ class ConnectionInfo:
         """Where there are quotas."""
         self.on_gone: Callable[[], None] | None = None
         """Of who has to know when the connection has gone."""
+        self.gone = False
+        """Whether it has: the journal keeps this for longer."""
 
     def remember_client_id(self, raw: bytes) -> None:
         """The client id of the request at hand, as its bytes."""
@@ -68,6 +70,7 @@ class ConnectionInfo:
 
     def forget(self) -> None:
         """The connection has gone. The journal keeps this for as long as one of its requests: what is long goes."""
+        self.gone = True
         gone, self.on_gone = self.on_gone, None
         if gone is not None:
             gone()

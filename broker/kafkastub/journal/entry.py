@@ -264,6 +264,11 @@ class Entry:
         """The names of the errors in the answer, without NONE."""
         return tuple(error_name(code) for code in self.errors if code)
 
+    @property
+    def throttle_ms(self) -> int:
+        """For how long the client was told to wait; 0 where it was not, or there is no answer."""
+        return getattr(self.response, "throttle_time_ms", 0)
+
     def __str__(self) -> str:
         """One line: when, who, what, about what, and what came of it."""
         at = f"{self.broker_time:%H:%M:%S}.{self.broker_ms % 1000:03}"
@@ -280,6 +285,8 @@ class Entry:
         named = [f"{topic}-{index}" for topic, index in self.partitions] or list(self.topics)
         about += [shown(one, _LONGEST) for one in named[:4]] + ([f"… {len(named) - 4} more"] if len(named) > 4 else [])
         end = ", ".join(self.error_names) or ("ok" if self.outcome == "reply" else self.outcome.replace("_", " "))
+        if self.throttle_ms > 0:
+            end += f", throttled for {self.throttle_ms} ms"
         took = "" if self.duration_us is None else f" {self.duration_us / 1000:.1f} ms"
         fault = f" [fault {self.fault}]" if self.fault else ""
         who = shown(self.client_id or self.sender.peer, _LONGEST)

@@ -40,6 +40,12 @@ def counted_as(limits: Mapping[Who, float], user: str, client_id: str) -> tuple[
 
 def limit_of(limits: Mapping[Who, float], user: str, client_id: str) -> float:
     """The quota of what is counted so. A client without an id has no part in any quota of client ids."""
+    who = quota_of(limits, user, client_id)
+    return UNLIMITED if who is None else limits[who]
+
+
+def quota_of(limits: Mapping[Who, float], user: str, client_id: str) -> Who | None:
+    """Whose quota that is; None where there is none."""
     quotas: tuple[Who, ...] = ()
     if user and client_id:
         quotas = (user, client_id), (user, None), (None, client_id), (None, None)
@@ -47,7 +53,7 @@ def limit_of(limits: Mapping[Who, float], user: str, client_id: str) -> float:
         quotas = (user, ""), (None, "")
     elif client_id:
         quotas = ("", client_id), ("", None)
-    return next((limits[quota] for quota in quotas if quota in limits), UNLIMITED)
+    return next((quota for quota in quotas if quota in limits), None)
 
 
 M = TypeVar("M", Rate, TokenBucket)

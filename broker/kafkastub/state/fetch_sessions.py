@@ -169,6 +169,16 @@ class FetchSessions:
         session = self._sessions.get(session_id)
         return () if session is None else tuple(session.partitions.values())
 
+    def knows(self, session_id: int) -> bool:
+        """Whether the session is still there."""
+        return session_id in self._sessions
+
+    def asked(self, session_id: int, name: str, topic_id: bytes, partition: int) -> int | None:
+        """From which offset on a session fetches a partition now; None where it does not."""
+        session = self._sessions.get(session_id)
+        wanted = None if session is None else session.partitions.get((topic_id if session.by_id else name, partition))
+        return None if wanted is None else wanted.offset
+
     def plan(self, request: FetchRequest, version: int, now_ms: int) -> FetchPlan:
         """What `request` wants, its session considered (FetchManager.newContext)."""
         by_id = version >= TOPIC_IDS_FROM

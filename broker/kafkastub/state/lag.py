@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kafkastub.coordinator.records import CommittedOffset
 from kafkastub.coordinator.topic_offsets import TopicOffsets
 from kafkastub.state.broker_state import BrokerState
 
 TopicPartition = tuple[str, int]
+
+_SOME: Final = 128
+"""Partitions that are looked at in one go."""
 
 
 class Measured(NamedTuple):
@@ -34,6 +37,20 @@ def measured(state: BrokerState, name: str, columns: TopicOffsets) -> Iterator[M
         else:
             end = log.log_end_offset
             yield Measured(index, commit, end, max(end - commit.offset, 0))
+
+
+def without_offset(state: BrokerState, name: str, columns: TopicOffsets) -> Iterator[int]:
+    """How many partitions of a topic have records and no committed offset of a group, some at a time."""
+    topic = state.cluster.topic(name)
+    if topic is None:
+        return
+    for first in range(0, len(topic.partitions), _SOME):
+        found = 0
+        for partition in topic.partitions[first : first + _SOME]:
+            if columns.get(partition.index) is None:
+                log = state.logs.log(topic.topic_id, partition.index)
+                found += log is not None and log.high_watermark > log.log_start_offset
+        yield found
 
 
 def lag_of(state: BrokerState, group: str) -> dict[TopicPartition, int] | None:

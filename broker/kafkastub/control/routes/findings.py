@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from kafkastub.control.book import Book
-from kafkastub.control.fetching import Asked, Found, last_fetches
 from kafkastub.control.finding import Finding, Level, Subject, awaited, many
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.obstacles import of_faults, of_those_who_left
+from kafkastub.control.readers import Behind, of_readers
 from kafkastub.control.routes.of_groups import known, loaded
 from kafkastub.control.routes.shapes import example, iso
 from kafkastub.control.walks import Walks
@@ -21,6 +20,7 @@ from kafkastub.metadata import CONSUMER_OFFSETS
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
+    from kafkastub.coordinator.records import CommittedOffset
     from kafkastub.metadata import PartitionState
     from kafkastub.state.broker_state import BrokerState
     from kafkastub.state.group_views import GroupView, MemberView
@@ -30,8 +30,8 @@ _MOST: Final = 50
 """Findings."""
 _SOME: Final = 128
 """Transactional ids that are looked at in one go."""
-_JUST_NOW: Final = 3.0
-"""Seconds: clients ask again after half of one, by default."""
+_MISSING: Final = 5
+"""Members that keep a rebalance waiting."""
 _SETTLED: Final = ("Stable", "Empty")
 
 
@@ -101,12 +101,12 @@ def _all(hosted: Hosted, state: BrokerState, group: Group, seen: GroupView | Non
     yield from of_faults(hosted, group.group_id, {member.client_id for member in members.values()}, topics)
     if not members and group.size == 0:
         yield from of_those_who_left(hosted, group.group_id)
-    yield from _of_state(group, members)
+    yield from _of_state(group, members, hosted.running().clock.timer_ms())
     yield from _of_topics(state, topics, members)
-    behind = _Behind()
+    behind = Behind()
     yield from _of_partitions(state, group, topics, members, behind)
     yield from _find_whose(state, behind)
-    yield from _of_readers(hosted, group, members, behind)
+    yield from of_readers(hosted, state, group, members, behind)
     yield from behind.open.values()
 
 
@@ -127,9 +127,11 @@ def _of_broker(hosted: Hosted, state: BrokerState, group: str) -> Iterator[Findi
 # -- the group ---------------------------------------------------------------------------------------------------
 
 
-def _of_state(group: Group, members: dict[str, MemberView]) -> Iterator[Finding]:
+def _of_state(group: Group, members: dict[str, MemberView], timer_ms: int) -> Iterator[Finding]:
+    from kafkastub.state.group_timers import revocation_left_ms
+
     since = group.state_timestamp
-    when = "" if since is None else f" since {iso(since)[:19].replace('T', ' ')}"
+    when = "" if since is None else f" since {_moment(since)}"
     name = group.group_id
     if not members and group.size == 0:
         yield Finding("stop", f"The group has no members{when}: nobody asks for records.", "group", name)
@@ -137,6 +139,7 @@ def _of_state(group: Group, members: dict[str, MemberView]) -> Iterator[Finding]
     if group.state_name not in _SETTLED:
         sentence = f"The group is {group.state_name}{when}: {_WAITS_FOR.get(group.state_name, 'it is not settled')}."
         yield Finding("stop", sentence, "group", name)
+        yield from _of_rebalance(group, members, timer_ms)
     else:
         yield Finding("fine", f"The group is {group.state_name}, with {many(group.size, 'member')}.", "group", name)
     for member in members.values():
@@ -146,11 +149,38 @@ def _of_state(group: Group, members: dict[str, MemberView]) -> Iterator[Finding]
             yield Finding("look", sentence, "member", member.member_id)
         if member.pending_revocation:
             places = ", ".join(f"{topic}-{index}" for topic, index in member.pending_revocation[:5])
-            sentence = f"{who} has not let go of {places} yet: others wait for that."
+            left = revocation_left_ms(group, member.member_id, timer_ms)
+            until = "" if left is None else f", for {max(left, 0) / 1000:.0f} s more (its rebalance timeout)"
+            sentence = f"{who} has not let go of {places} yet: others wait for that{until}."
             yield Finding("look", sentence, "member", member.member_id)
         if not member.assigned and group.state_name == "Stable":
             sentence = f"{who} has no partitions: there are fewer than members, or its topics have none."
             yield Finding("look", sentence, "member", member.member_id)
+
+
+def _of_rebalance(group: Group, members: dict[str, MemberView], timer_ms: int) -> Iterator[Finding]:
+    """Who keeps a rebalance of the classic protocol waiting, and how long."""
+    from kafkastub.state.group_timers import rebalance_wait
+
+    wait = rebalance_wait(group, timer_ms)
+    if wait is None:
+        return
+    whose = "group.initial.rebalance.delay.ms" if wait.more else "the longest rebalance timeout of its members"
+    until = "" if wait.left_ms is None else f" for {max(wait.left_ms, 0) / 1000:.0f} s more at most ({whose})"
+    for member_id in wait.missing[:_MISSING]:
+        client = members[member_id].client_id if member_id in members else ""
+        what = "is the leader, and has not said who has what" if wait.joined else "has not joined anew"
+        yield Finding("stop", f"Member {client} ({member_id}) {what}: others wait for it{until}.", "member", member_id)
+    if wait.missing_count > _MISSING:
+        sentence = f"{many(wait.missing_count - _MISSING, 'more member')} have not joined anew."
+        yield Finding("stop", sentence, "group", group.group_id)
+    if wait.coming:
+        sentence = f"{many(wait.coming, 'client')} was given a member id and has not joined with it: it is waited for."
+        yield Finding("look", sentence, "group", group.group_id)
+    if wait.more and not wait.missing_count:
+        yield Finding(
+            "look", f"It is the group's first rebalance: it waits for more members{until}.", "group", group.group_id
+        )
 
 
 _WAITS_FOR: Final = {
@@ -161,6 +191,10 @@ _WAITS_FOR: Final = {
     "NotReady": "topics of the application are missing, or do not fit",
     "Dead": "it is gone",
 }
+
+
+def _moment(broker_ms: int) -> str:
+    return iso(broker_ms)[:19].replace("T", " ")
 
 
 # -- topics and partitions ---------------------------------------------------------------------------------------
@@ -176,7 +210,7 @@ def _of_topics(state: BrokerState, topics: set[str], members: dict[str, MemberVi
 
 
 def _of_partitions(
-    state: BrokerState, group: Group, topics: set[str], members: dict[str, MemberView], behind: _Behind
+    state: BrokerState, group: Group, topics: set[str], members: dict[str, MemberView], behind: Behind
 ) -> Iterator[Finding | None]:
     owned = {place for member in members.values() for place in member.assigned}
     offsets = state.coordinator.offsets
@@ -185,6 +219,7 @@ def _of_partitions(
         topic, columns = state.cluster.topic(name), offsets.topic(group.group_id, name)
         if topic is None:
             continue
+        behind.ids[name] = topic.topic_id
         for partition in topic.partitions:
             place = name, partition.index
             log = state.logs.log(topic.topic_id, partition.index)
@@ -199,19 +234,20 @@ def _of_partitions(
                 yield where.finding("look", f"{name}-{partition.index} is assigned to nobody.")
             if partition.leader < 0:
                 yield _leaderless(state, where, partition)
+            expired = state.coordinator.expired.at(group.group_id, *place)
+            if expired is not None and members:
+                yield where.finding("look", _expired(place, expired, commit))
             if commit is not None and not log.log_start_offset <= commit.offset <= log.log_end_offset:
-                yield where.finding(
-                    "look",
-                    f"The offset committed of {name}-{partition.index}, {commit.offset}, is not in the log: that has "
-                    f"{log.log_start_offset} to {log.log_end_offset}. auto.offset.reset says where reading begins.",
-                )
+                yield _out_of_range(where, commit.offset, log.log_start_offset, log.log_end_offset)
+            if commit is not None and commit.offset > log.log_end_offset:
+                behind.beyond.append(place)
             stable = log.last_stable_offset
             if stable < log.high_watermark and (commit is None or commit.offset >= stable):
                 behind.undecided[place] = stable
             yield None
 
 
-def _find_whose(state: BrokerState, behind: _Behind) -> Iterator[None]:
+def _find_whose(state: BrokerState, behind: Behind) -> Iterator[None]:
     """Fill in `open` for all that is undecided, by one look through the transactional ids."""
     whose: dict[tuple[str, int], str] = {}
     known = state.transactions.coordinator.transactions if behind.undecided and state.has_transactions else {}
@@ -233,6 +269,23 @@ class _Where(NamedTuple):
         return Finding(level, sentence, "partition", f"{self.topic}-{self.partition}", *self)
 
 
+def _expired(place: tuple[str, int], broker_ms: int, commit: CommittedOffset | None) -> str:
+    since = "none was committed since" if commit is None else f"{commit.offset} was committed since"
+    return (
+        f"The offset committed of {place[0]}-{place[1]} expired at {_moment(broker_ms)}, and {since}. "
+        "Who began meanwhile did so where auto.offset.reset says."
+    )
+
+
+def _out_of_range(where: _Where, offset: int, start: int, end: int) -> Finding:
+    beyond = f"it is beyond the end, {end}" if offset > end else f"that begins at {start} only"
+    sentence = (
+        f"The offset committed of {where.topic}-{where.partition}, {offset}, is not in the log: {beyond}. "
+        "auto.offset.reset says where reading begins."
+    )
+    return where.finding("look", sentence)
+
+
 def _leaderless(state: BrokerState, where: _Where, partition: PartitionState) -> Finding:
     down = [str(node) for node in awaited(state.cluster, partition)]
     which = f"node {' or '.join(down)}" if down else "a node"
@@ -246,79 +299,3 @@ def _open_transaction(topic: str, partition: int, stable: int, whose: str | None
         f"{'nobody knows whose: it hangs' if whose is None else f'of transactional id {whose!r}'}."
     )
     return Finding("look", sentence, "transaction", whose or "", topic, partition, stable)
-
-
-# -- who asks ----------------------------------------------------------------------------------------------------
-
-
-class _Behind:
-    """Partitions with records that the group has not committed: behind an offset, or without any.
-
-    `undecided`: those where readers of committed records have come to an open transaction, and where it begins; `open`
-    tells of it.
-    """
-
-    def __init__(self) -> None:
-        self.places: list[tuple[str, int]] = []
-        self.never: list[tuple[str, int]] = []
-        self.undecided: dict[tuple[str, int], int] = {}
-        self.open: dict[tuple[str, int], Finding] = {}
-
-
-def _of_readers(
-    hosted: Hosted, group: Group, members: dict[str, MemberView], behind: _Behind
-) -> Iterator[Finding | None]:
-    """Whether members ask for what they have not committed, by the journal's newest Fetches."""
-    if not members:
-        return
-    if group.group_type == "share":
-        sentence = "Whose records are, and for how long, is among its records in flight."
-        yield Finding("fine", sentence, "group", group.group_id)
-        return
-    left = set(behind.places + behind.never)
-    if not left:
-        yield Finding("fine", "It has committed all that there is: nothing is left to read.", "group", group.group_id)
-        return
-    ring = hosted.running().observer.ring
-    wanted = {(one.client_id, place) for one in members.values() for place in one.assigned if place in left}
-    if ring is None or not wanted:
-        return
-    found: Found = {}
-    for step in last_fetches(ring.walk(before=ring.total), Book(hosted).entry, wanted):
-        if step is None:
-            yield None
-        else:
-            found = step
-    told: dict[tuple[str, str, Level], list[tuple[str, int]]] = {}
-    for client, place in sorted(wanted):
-        asked = found.get((client, place))
-        if asked is not None and not asked.errors:
-            if asked.pending and asked.fault is not None:
-                continue  # the fault is told
-            if asked.committed and place in behind.open:
-                opened = behind.open.pop(place)
-                yield opened._replace(level="stop", sentence=f"{opened.sentence} {client} reads only those.")
-                continue
-        told.setdefault((client, *_verdict(asked)), []).append(place)
-    for (client, words, level), places in told.items():
-        named = ", ".join(f"{topic}-{index}" for topic, index in places[:3])
-        more = f" and {len(places) - 3} more" if len(places) > 3 else ""
-        yield Finding(level, words.format(client=client, places=named + more), "journal", client)
-
-
-def _verdict(asked: Asked | None) -> tuple[str, Level]:
-    """A sentence with holes, and how bad it is."""
-    if asked is None:
-        return (
-            "{client} has not asked for {places}, as far as the journal goes back: it has not begun, or paused.",
-            "stop",
-        )
-    if asked.errors:
-        return f"{{client}} asks for {{places}} and is answered {', '.join(asked.errors)}.", "stop"
-    if asked.pending or asked.seconds < _JUST_NOW:
-        return (
-            "{client} asks for {places} right now: it gets what is there, and has not committed all of it yet.",
-            "look",
-        )
-    ago = f"{asked.seconds:.0f} s"
-    return f"{{client}} has not asked for {{places}} for {ago}: it has paused, or is busy with what it has.", "stop"

@@ -32,6 +32,11 @@ class ListedGroup(GroupInfo):
     """A group, with what has to be looked for where `details` is said."""
 
     lag: int | None = Field(None, description="of all its committed offsets; of a share group null")
+    partitions_without_offset: int | None = Field(
+        None,
+        description="how many partitions have records and no committed offset, of the topics that it has committed "
+        "any of: they are not in the lag; of a share group null",
+    )
     next_expiry: str | None = Field(None, description="broker time when the first of its offsets goes; null for never")
     next_expiry_ms: int | None = None
     worst: Level | None = Field(
@@ -118,18 +123,23 @@ def _details(state: BrokerState, group_id: str) -> Iterator[tuple[str, object] |
     """The fields of a `ListedGroup` that are to be looked for."""
     from kafkastub.coordinator.expiry import NEVER
     from kafkastub.state.forecast import next_expiry
-    from kafkastub.state.lag import measured
+    from kafkastub.state.lag import measured, without_offset
 
     group = state.coordinator.groups.get(group_id)
     if group is None:
         return
-    lag = 0
+    lag = without = 0
     for topic, columns in list(state.coordinator.offsets.topics(group_id).items()):
         for number, one in enumerate(measured(state, topic, columns), 1):
             lag += one.lag or 0
             if not number % _SOME:
                 yield None
-    yield "lag", None if group.group_type == "share" else lag
+        for some in without_offset(state, topic, columns):
+            without += some
+            yield None
+    share = group.group_type == "share"
+    yield "lag", None if share else lag
+    yield "partitions_without_offset", None if share else without
     for first in next_expiry(state, group):
         if first is None:
             yield None

@@ -43,7 +43,8 @@ _EXAMPLE = {
     "api": "OffsetCommit", "api_version": 9, "correlation_id": 12, "groups": ["shipping"], "members": [],
     "transactions": [], "topics": ["orders"],
     "partitions": [{"topic": "orders", "partition": 0}], "errors": [{"code": 0, "name": "NONE", "count": 1}],
-    "outcome": "reply", "fault": None, "text": "    17 12:00:00.123 shipping-1 OffsetCommit v9 group shipping …",
+    "outcome": "reply", "fault": None, "throttle_time_ms": 0,
+    "text": "    17 12:00:00.123 shipping-1 OffsetCommit v9 group shipping …",
 }  # fmt: skip
 
 

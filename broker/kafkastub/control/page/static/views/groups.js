@@ -47,7 +47,8 @@ function List({ query }) {
         { key: 'state', title: 'State', width: 'minmax(80px, 150px)', render: (row) => html`<${StateBadge} state=${row.state} />` },
         { key: 'members', title: 'Members', width: '70px', align: 'end', narrow: false, render: (row) => number(row.members) },
         { key: 'lag', title: 'Lag', width: 'minmax(48px, 80px)', align: 'end', help: 'Records behind the committed offsets',
-          render: (row) => (row.lag === null || row.lag === undefined || !row.offsets ? '–' : row.lag > 0 ? html`<b>${number(row.lag)}</b>` : '0') },
+          render: (row) => (row.lag === null || row.lag === undefined || !row.offsets ? '–' : html`${row.lag > 0 ? html`<b>${number(row.lag)}</b>` : '0'}${row.partitions_without_offset > 0
+            ? html`<span class="warn" title=${`${number(row.partitions_without_offset)} of its partitions with records have no committed offset: they are not in the lag`}> +?</span>` : null}`) },
         { key: 'offsets', title: 'Offsets', width: '70px', align: 'end', narrow: false, help: 'Partitions with a committed offset', render: (row) => number(row.offsets) },
         { key: 'expires', title: 'Next offset expires', width: '150px', narrow: false, render: (row) => expires(row, clock) },
       ]} /></div>

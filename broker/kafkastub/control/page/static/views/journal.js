@@ -71,6 +71,7 @@ function Answer({ row }) {
   const said = errors.length ? errors.join(', ') : row.outcome === 'reply' ? 'ok' : outcomeText(row);
   const title = isGone(row) ? 'The client went away before the answer came: no fault took it' : row.outcome === 'dropped' ? `Fault ${row.fault} took the answer, or held it when the client went away` : said;
   return html`${row.fault ? html`<span class="warn" title=${`Fault ${row.fault}: ${said}`}>⚑ </span>` : null}<span class=${failed(row) ? 'bad' : row.outcome === 'pending' ? 'info' : isGone(row) ? 'soft' : ''} title=${title}>${said}</span>${
+    row.throttle_time_ms > 0 ? html` <span class="warn" title="The answer's throttle_time_ms: a quota, or a fault">wait ${number(row.throttle_time_ms)} ms</span>` : null}${
     row.fault ? html` <span class="warn">${row.fault}</span>` : null}`;
 }
 

@@ -37,7 +37,8 @@ function figures(found, details, clock) {
     { title: 'Members', value: number(found.members), note: found.protocol ? `assigned by ${found.protocol}` : null },
     { title: found.type === 'classic' ? 'Generation' : 'Epoch', value: number(found.generation),
       note: found.target_epoch === null || found.target_epoch === found.generation ? null : `target epoch ${found.target_epoch}` },
-    share ? null : { title: 'Lag', value: !found.offsets ? '–' : details ? number(details.lag) : '…', tone: details?.lag > 0 ? 'warn' : undefined, note: found.offsets ? 'records behind the offsets' : 'nothing is committed' },
+    share ? null : { title: 'Lag', value: !found.offsets ? '–' : details ? number(details.lag) : '…', tone: details?.lag > 0 ? 'warn' : undefined, note: !found.offsets ? 'nothing is committed' : details?.partitions_without_offset > 0
+        ? `records behind the offsets; ${number(details.partitions_without_offset)} of its partitions with records have none` : 'records behind the offsets' },
     share ? null : { title: 'Committed offsets', value: number(found.offsets), href: href('groups', found.group, 'partitions') },
     share || !found.offsets ? null : { title: 'Next offset expires', href: href('groups', found.group, 'partitions'),
       value: next === null ? 'stays' : clock.known ? fromNow(next, clock.now()) : '…', note: next === null ? 'as the group is now' : momentText(next) },

@@ -52,6 +52,7 @@ function link(one) {
     case 'partition': return [href('topics', one.topic, 'records', { partition: one.partition, offset: one.offset }), 'See its records'];
     case 'transaction':
       return one.name ? [href('transactions', one.name), 'See the transaction'] : [href('transactions', 'hanging'), 'See hanging transactions'];
+    case 'quota': return [href('quotas'), 'Go to the quotas'];
     case 'acl': return [href('acls'), 'Go to the ACLs'];
     case 'journal': return [href('journal', { client_id: one.name }), 'See its requests'];
     default: return null;
