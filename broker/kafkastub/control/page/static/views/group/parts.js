@@ -53,7 +53,7 @@ function link(one) {
     case 'transaction':
       return one.name ? [href('transactions', one.name), 'See the transaction'] : [href('transactions', 'hanging'), 'See hanging transactions'];
     case 'acl': return [href('acls'), 'Go to the ACLs'];
-    case 'journal': return [href('journal', { client_id: one.name }), 'See its requests'];
+    case 'journal': return [href('journal', { client_id: one.name }), `Requests of client ${one.name}`];
     default: return null;
   }
 }
