@@ -53,7 +53,7 @@ function columns(isOpen) {
       render: (row) => html`<${Name}>${row.client_id ?? row.peer}<//>` }]),
     { key: 'api', title: 'Request', width: 'minmax(min(46vw, 190px), 1.8fr)', render: (row) => (row.kind === 'clock' ? 'Clock moved' : html`${row.api} <span class="faint">v${row.api_version}</span>`) },
     { key: 'about', title: 'About', width: 'minmax(90px, 1.4fr)', narrow: false, render: (row) => html`<${Name}>${about(row)}<//>` },
-    { key: 'result', title: 'Answer', width: 'minmax(80px, 2fr)', help: 'A bar at the left: amber, a fault was met; red, an error or no answer. ⚑ names the fault', render: (row) => html`<${Answer} row=${row} />` },
+    { key: 'result', title: 'Answer', width: 'minmax(80px, 2fr)', line: true, help: 'A bar at the left: amber, a fault was met; red, an error or no answer. ⚑ names the fault', render: (row) => html`<${Answer} row=${row} />` },
     { key: 'took', title: 'Took', width: '72px', align: 'end', narrow: false, render: (row) => (row.duration_us === null ? '' : `${(row.duration_us / 1000).toFixed(1)} ms`) },
   ];
 }
