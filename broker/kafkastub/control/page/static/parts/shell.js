@@ -175,6 +175,7 @@ function useKeys(help) {
         const view = views.find((each) => each.key === event.key);
         if (view) {
           event.preventDefault();
+          document.querySelector('main h1')?.focus({ preventScroll: true }); // it goes, and the next one's has the focus
           go(href(view.id));
         }
       } else if (event.key === 'g') {

@@ -25,6 +25,39 @@ function useNarrow() {
   return is;
 }
 
+/**
+ * The keyboard goes on where it was: once the row that has the focus is gone, its neighbour has it, at the same place in it;
+ * where no row is left, the heading above. Gives the handlers of the frame.
+ */
+function useFocusKept(frame, isEmpty) {
+  const had = useRef(null); // {element, row, place, heading}
+  useLayoutEffect(() => {
+    const { element, row, place, heading } = had.current ?? {};
+    if (!element || element.isConnected || document.activeElement !== document.body) return;
+    had.current = null;
+    if (isEmpty) {
+      heading?.focus();
+      return;
+    }
+    const next = [...frame.current.querySelectorAll('tbody tr')].slice(0, row + 1).at(-1);
+    ([...next.querySelectorAll(FOCUSABLE)].at(place) ?? frame.current).focus();
+  });
+  return {
+    onFocusIn: ({ target }) => {
+      const row = target.closest('tbody tr');
+      const inRow = [...(row?.querySelectorAll(FOCUSABLE) ?? [])];
+      had.current = row && { element: target, row: row.sectionRowIndex, place: inRow.indexOf(target) - inRow.length,
+        heading: target.closest('section')?.querySelector('h2') };
+    },
+    onFocusOut: ({ target, relatedTarget }) => { // a row that goes takes the focus along; whoever leaves it, is let go
+      if (relatedTarget) had.current = null;
+      else queueMicrotask(() => { if (target.isConnected && document.activeElement !== target) had.current = null; });
+    },
+  };
+}
+
+const FOCUSABLE = 'a[href], button:not(:disabled)';
+
 const cell = (column, row, index) => (column.render ? column.render(row, index) : row[column.key]);
 const cellClass = (column) => cx('cell', column.align === 'end' && 'end', column.mono && 'mono', column.grow && 'grow', column.line && 'line');
 
@@ -245,12 +278,14 @@ function topOf(index, total, rowHeight, height) {
 export function Table({ label, columns, rows, rowKey, href, empty = null, tight = false, cards = false }) {
   const isNarrow = useNarrow();
   const shown = isNarrow ? columns.filter((column) => column.narrow !== false) : columns;
+  const frame = useRef(null);
+  const focus = useFocusKept(frame, !rows.length);
   if (!rows.length) return empty;
   const open = (event, row) => {
     if (event.target.closest('a, button, input, select') || String(getSelection())) return;
     if (href(row)) go(href(row));
   };
-  return html`<div class=${cx('table-frame', tight && 'tight', cards && 'cards')} tabindex="0" role="group" aria-label=${label}><table aria-label=${label}>
+  return html`<div class=${cx('table-frame', tight && 'tight', cards && 'cards')} tabindex="0" role="group" aria-label=${label} ref=${frame} ...${focus}><table aria-label=${label}>
     <thead><tr>${shown.map((column) => html`<th scope="col" class=${cellClass(column)} title=${column.help}>${column.title}</th>`)}</tr></thead>
     <tbody>${rows.map((row, index) => html`<tr key=${rowKey ? rowKey(row) : index} class=${href ? 'opens' : ''} onClick=${href ? (event) => open(event, row) : undefined}>
       ${shown.map((column, number) => html`<td class=${cellClass(column)} data-title=${cards && typeof column.title === 'string' ? column.title : undefined}>${number === 0 && href?.(row)

@@ -1,11 +1,12 @@
 // The journal: every request and its answer, live; one of them field by field beside its bytes.
 import { del, get } from '../api.js';
 import { listen } from '../events.js';
-import { html, cx, useEffect, useMemo, useState } from '../lib.js';
+import { html, cx, useEffect, useMemo, useRef, useState } from '../lib.js';
 import { useData } from '../parts/data.js';
 import { Check, Late, Select, Toolbar } from '../parts/forms.js';
 import { VirtualTable } from '../parts/table.js';
 import { isGone, outcomeText } from '../parts/names.js';
+import { WHEN_LEFT, useResting } from '../parts/resting.js';
 import { timeText } from '../parts/time.js';
 import { Button, Empty, Name, Page, confirm, number, toast } from '../parts/ui.js';
 import { href, setQuery } from '../router.js';
@@ -24,15 +25,18 @@ export default function Journal({ path, query }) {
   const filtered = source !== '{}';
   const rows = useMemo(() => (filtered ? new Filtered(get, wanted) : new Whole(get)), [source]);
   const live = query.live !== 'no';
-  const version = useNews(rows, live);
+  const [chosen, handlers] = useResting();
+  const [atTop, setAtTop] = useState(true);
+  const [version, newer] = useNews(rows, live, chosen || !atTop);
   const here = (sequence) => href(...['journal', sequence === null ? null : String(sequence)].filter((one) => one !== null), query);
   return html`<${Page} title="Journal" note="Every request of Kafka's clients with its answer, the newest first. A bar at its left: amber, it met a fault (⚑); red, an error, or no answer"
     actions=${html`<${Actions} query=${query} wanted=${wanted} rows=${rows} />`}>
     <${Filters} query=${query} />
     <div class=${cx('split', open !== null && 'open entry')}>
-      <div><${VirtualTable} label="Journal" load=${(offset, limit) => rows.load(offset, limit)} version=${version} source=${source} rowHeight=${28}
-        href=${(row) => here(row.sequence)} selected=${(row) => row.sequence === open} rowTone=${tone}
-        empty=${html`<${Nothing} filtered=${filtered} />`} columns=${columns(open !== null)} /></div>
+      <div ...${handlers}><${VirtualTable} label="Journal" load=${(offset, limit) => rows.load(offset, limit)} version=${version} source=${source} rowHeight=${28}
+        href=${(row) => here(row.sequence)} selected=${(row) => row.sequence === open} rowTone=${tone} onTop=${setAtTop}
+        empty=${html`<${Nothing} filtered=${filtered} />`} columns=${columns(open !== null)} />
+        <p class="foot soft">${live ? restingText(newer, rows.most, chosen, atTop) : 'It is not live: what is new is not shown'}</p></div>
       ${open === null ? null : html`<${Decoded} key=${open} sequence=${open} close=${here(null)} />`}
     </div>
   <//>`;
@@ -107,39 +111,51 @@ function Actions({ query, wanted, rows }) {
     <${Button} changes onClick=${clear}>Clear<//>`;
 }
 
-const isScrolled = () => document.querySelector('[role="grid"][aria-label="Journal"]')?.scrollTop > 60;
+function restingText(newer, most, chosen, atTop) {
+  if (atTop && !chosen) return 'Live: the newest is at the top';
+  const count = newer ? `${number(newer)}${newer >= most ? ' or more' : ''} newer` : 'It rests: what is newer is';
+  return `${count}${newer ? ',' : ''} ${atTop ? WHEN_LEFT : 'shown at the top of the list'}`;
+}
 
 /**
- * Another number when there is something new. What looking for it costs the broker is bounded: after a look that took so
+ * [another number when there is something to show, how many are newer than what is shown]. While it `rests`, rows stay where
+ * they are and what is newer is counted, not kept. What looking for it costs the broker is bounded: after a look that took so
  * long, nobody looks for nine times as long.
  */
-function useNews(rows, live) {
+function useNews(rows, live, rests) {
   const [version, setVersion] = useState(0);
+  const [newer, setNewer] = useState(0);
+  const now = useRef({ rests, left: false, soon: () => {} }).current; // left: something has come that is not shown
+  now.rests = rests;
   useEffect(() => {
+    setNewer(0);
     if (!live) return undefined;
     let timer = null;
     let ended = false;
     let wait = 300;
     const look = async () => {
-      if (isScrolled()) { // what somebody reads stays where it is
-        timer = setTimeout(look, 1000);
-        return;
-      }
       timer = null;
       const begun = performance.now();
+      let count = 0;
       try {
-        await rows.renew();
+        now.left = now.rests;
+        if (now.rests) count = await rows.newer();
+        else await rows.renew();
       } catch { // the list says it when it asks itself
       }
       wait = Math.max(300, 9 * (performance.now() - begun));
-      if (!ended) setVersion((one) => one + 1);
+      if (ended) return;
+      setNewer(count);
+      setVersion((one) => one + 1);
     };
-    const stop = listen(['journal'], () => { timer ??= setTimeout(look, wait); });
+    now.soon = () => { timer ??= setTimeout(look, wait); };
+    const stop = listen(['journal'], now.soon);
     return () => {
       ended = true;
       clearTimeout(timer);
       stop();
     };
   }, [rows, live]);
-  return version;
+  useEffect(() => { if (!rests && now.left) now.soon(); }, [rests]);
+  return [version, newer];
 }

@@ -12,6 +12,7 @@ export class Whole {
   constructor(get) {
     this.get = get;
     this.total = null;
+    this.most = Infinity;
   }
 
   async load(offset, limit) {
@@ -27,6 +28,12 @@ export class Whole {
     this.total = (await this.get('/v1/journal', { limit: 1 })).total;
   }
 
+  /** How many have come since. */
+  async newer() {
+    const { total } = await this.get('/v1/journal', { limit: 1 });
+    return this.total === null ? 0 : Math.max(0, total - this.total);
+  }
+
   forget() { this.total = null; }
 }
 
@@ -35,6 +42,7 @@ export class Filtered {
   constructor(get, wanted) {
     this.get = get;
     this.wanted = wanted;
+    this.most = AT_ONCE;
     this.forget();
   }
 
@@ -45,6 +53,7 @@ export class Filtered {
     this.open = new Set(); // those that had no answer then
     this.ended = false;
     this.going = null;
+    this.counted = null;
   }
 
   async load(offset, limit) {
@@ -73,6 +82,19 @@ export class Filtered {
     const { entries } = await this.get('/v1/journal', { ...waiting, since: Math.max(0, total - MOST_NEW), before: total });
     this.open = new Set(entries.map((each) => each.sequence));
     this.total = total; // what comes from here on is asked for next time
+  }
+
+  /** How many that fit have come since, `most` at most; what was counted is not looked at again. */
+  async newer() {
+    if (this.before === null) return 0;
+    if (this.counted?.since !== this.total) this.counted = { since: this.total, next: this.total, count: 0 };
+    const counted = this.counted;
+    if (counted.count < this.most) {
+      const { entries, next } = await this.get('/v1/journal', { ...this.wanted, limit: AT_ONCE, since: counted.next });
+      counted.next = next;
+      counted.count = Math.min(this.most, counted.count + entries.length);
+    }
+    return counted.count;
   }
 
   /** Put in front what has come since, and in its place what has been answered since. */
