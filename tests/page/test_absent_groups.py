@@ -8,14 +8,15 @@ from contextlib import contextmanager
 
 import pytest
 from confluent_kafka import Consumer
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from kafkastub.client import Client
 from kafkastub.client.groups import commit, offsets
 from kafkawire.codec import encode
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from tests.page.scenes import QUIETLY, Asking, Reader
-from tests.page.screen import Screen
+from tests.page.screen import PHONE, Screen
+from tests.page.test_looks import faults
 from tests.process.serving import Controlled
 from tests.rawclient import RawClient
 from tests.waiting import SECONDS, until
@@ -125,6 +126,15 @@ def test_a_group_that_nobody_has_asked_for_says_so(process: Controlled, ask: Ask
     screen.sees("Nobody has asked")
     expect(screen.page.get_by_text("Ask again")).to_have_count(0)
     without_404(screen)
+
+
+def test_it_fits_a_phone_and_axe_finds_nothing(process: Controlled, ask: Asking, browser: Browser) -> None:
+    with consuming(process, "early", "later"), Screen(browser, PHONE) as screen:
+        until(lambda: ask("GET", "/v1/journal", error="UNKNOWN_TOPIC_OR_PARTITION")["entries"], "a refusal")
+        screen.open(process.url, "groups/early")
+        screen.sees("What else early-1 was refused")
+        assert screen.page.evaluate("document.scrollingElement.scrollWidth") <= PHONE[0]
+        assert not faults(screen)
 
 
 def test_a_group_that_is_there_is_not_named_for_what_was_refused(

@@ -143,19 +143,19 @@ function useNews(rows, live, rests) {
         else await rows.renew();
       } catch { // the list says it when it asks itself
       }
-      wait = Math.max(300, 9 * (performance.now() - begun));
+      wait = Math.max(now.rests ? 1000 : 300, 9 * (performance.now() - begun));
       if (ended) return;
       setNewer(count);
-      setVersion((one) => one + 1);
+      if (!now.rests || rows.waits) setVersion((one) => one + 1);
     };
-    now.soon = () => { timer ??= setTimeout(look, wait); };
-    const stop = listen(['journal'], now.soon);
+    now.soon = (ms = wait) => { timer ??= setTimeout(look, ms); };
+    const stop = listen(['journal'], () => now.soon());
     return () => {
       ended = true;
       clearTimeout(timer);
       stop();
     };
   }, [rows, live]);
-  useEffect(() => { if (!rests && now.left) now.soon(); }, [rests]);
+  useEffect(() => { if (!rests && now.left) now.soon(300); }, [rests]);
   return [version, newer];
 }

@@ -13,6 +13,7 @@ export class Whole {
     this.get = get;
     this.total = null;
     this.most = Infinity;
+    this.waits = false; // whether an answer may come to rows that are shown
   }
 
   async load(offset, limit) {
@@ -20,6 +21,7 @@ export class Whole {
     const asked = this.total === null ? { limit } : { limit, before: Math.max(0, this.total - offset) };
     const page = await this.get('/v1/journal', asked);
     this.total ??= page.total;
+    this.waits = page.entries.some((each) => each.outcome === 'pending');
     return { rows: page.entries.reverse(), total: Math.max(0, this.total - page.first) };
   }
 
@@ -43,6 +45,7 @@ export class Filtered {
     this.get = get;
     this.wanted = wanted;
     this.most = AT_ONCE;
+    this.waits = false; // they are renewed all together
     this.forget();
   }
 
