@@ -159,3 +159,15 @@ def test_an_answer_comes_to_a_row_under_the_pointer(process: Controlled, ask: As
         row.hover()
         ask("DELETE", "/v1/faults/gate")
         expect(row).not_to_contain_text("pending", timeout=MS)
+
+
+def test_what_is_forgotten_goes_from_under_the_pointer(process: Controlled, ask: Asking, screen: Screen) -> None:
+    commits(process, 5)
+    screen.open(process.url, "journal")
+    screen.row("group billing").hover()
+    screen.sees("It rests")
+    screen.button("Clear", screen.page.locator(".page-head")).focus()
+    screen.page.keyboard.press("Enter")
+    screen.button("Forget", screen.page.get_by_role("dialog")).focus()
+    screen.page.keyboard.press("Enter")
+    screen.sees("No requests yet")

@@ -27,10 +27,10 @@ export default function Journal({ path, query }) {
   const live = query.live !== 'no';
   const [chosen, handlers] = useResting();
   const [atTop, setAtTop] = useState(true);
-  const [version, newer] = useNews(rows, live, chosen || !atTop);
+  const [version, newer, renew] = useNews(rows, live, chosen || !atTop);
   const here = (sequence) => href(...['journal', sequence === null ? null : String(sequence)].filter((one) => one !== null), query);
   return html`<${Page} title="Journal" note="Every request of Kafka's clients with its answer, the newest first. A bar at its left: amber, it met a fault (⚑); red, an error, or no answer"
-    actions=${html`<${Actions} query=${query} wanted=${wanted} rows=${rows} />`}>
+    actions=${html`<${Actions} query=${query} wanted=${wanted} forget=${() => { rows.forget(); renew(); }} />`}>
     <${Filters} query=${query} />
     <div class=${cx('split', open !== null && 'open entry')}>
       <div ...${handlers}><${VirtualTable} label="Journal" load=${(offset, limit) => rows.load(offset, limit)} version=${version} source=${source} rowHeight=${28}
@@ -96,12 +96,12 @@ function Filters({ query }) {
   <//>`;
 }
 
-function Actions({ query, wanted, rows }) {
+function Actions({ query, wanted, forget }) {
   const clear = async () => {
     const sure = await confirm({ title: 'Forget all entries?', text: 'Sequence numbers go on. What clients do is not changed by it.', yes: 'Forget' });
     if (!sure) return;
     const { removed } = await del('/v1/journal');
-    rows.forget();
+    forget();
     toast(`${number(removed)} entries are forgotten`);
   };
   const { not_api: _, ...exported } = wanted;
@@ -118,9 +118,9 @@ function restingText(newer, most, chosen, atTop) {
 }
 
 /**
- * [another number when there is something to show, how many are newer than what is shown]. While it `rests`, rows stay where
- * they are and what is newer is counted, not kept. What looking for it costs the broker is bounded: after a look that took so
- * long, nobody looks for nine times as long.
+ * [another number when there is something to show, how many are newer than what is shown, what begins anew]. While it `rests`,
+ * rows stay where they are and what is newer is counted, not kept. What looking for it costs the broker is bounded: after a
+ * look that took so long, nobody looks for nine times as long.
  */
 function useNews(rows, live, rests) {
   const [version, setVersion] = useState(0);
@@ -157,5 +157,9 @@ function useNews(rows, live, rests) {
     };
   }, [rows, live]);
   useEffect(() => { if (!rests && now.left) now.soon(300); }, [rests]);
-  return [version, newer];
+  const renew = () => {
+    setNewer(0);
+    setVersion((one) => one + 1);
+  };
+  return [version, newer, renew];
 }
