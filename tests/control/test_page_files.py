@@ -69,12 +69,16 @@ def test_a_file_that_is_known_is_not_sent_again(http: Http):
         "%2e%2e/assets.py",
         "..%2fassets.py",
         "/etc/passwd",
-        "vendor/../app.js",
+        "vendor/%2e%2e/app.js",
     ],
 )
 def test_there_are_no_other_files(http: Http, path: str):
-    answer = http.client.get(f"/page/{path}")
-    assert answer.status_code == 404 or answer.content == (STATIC / "app.js").read_bytes()  # a client may tidy a path
+    assert http.client.get(f"/page/{path}").status_code == 404
+
+
+def test_a_path_with_dots_leads_nowhere_but_where_a_client_tidies_it(http: Http):
+    answer = http.client.get("/page/vendor/../app.js")
+    assert answer.status_code == 404 or answer.content == (STATIC / "app.js").read_bytes()
 
 
 def test_a_page_is_not_written_to(http: Http):
@@ -101,13 +105,39 @@ def test_what_is_loaded_first_is_there():
     assert set(named) <= set(FILES)
 
 
+IMPORT = re.compile(
+    r"""(?:^import\b[^;'"`]*|^export\s*(?:\*|\{[^}]*\})\s*from\s*|\bimport\(\s*)(['"`])(.+?)\1""", re.MULTILINE
+)
+"""What a module loads: `import … from '…'`, `import '…'`, `export … from '…'` and `import(`…`)`."""
+VIEWS = re.compile(r"\bid: '(\w+)'")
+
+
+def imported(name: str) -> list[str]:
+    return [path for _, path in IMPORT.findall((STATIC / name).read_text())]
+
+
 @pytest.mark.parametrize("name", [name for name in SOURCES if name.endswith(".js")])
 def test_imports_name_files(name: str):
-    folder = (STATIC / name).parent
-    for other in re.findall(r"from '([^']+)'|import '([^']+)'", (STATIC / name).read_text()):
-        path = "".join(other)
+    text, folder = (STATIC / name).read_text(), (STATIC / name).parent
+    paths = imported(name)
+    assert len(paths) == len(re.findall(r"^import\b|\bimport\(|^export .*\} from ", text, re.M)), "each is seen"
+    views = VIEWS.findall((STATIC / "views/index.js").read_text())
+    for path in paths:
         assert path.startswith("."), path
-        assert (folder / path).resolve().is_file(), path
+        for view in views if "${id}" in path else [""]:
+            assert (folder / path.replace("${id}", view)).resolve().is_file(), (path, view)
+
+
+def test_every_script_is_loaded_by_another_or_by_the_page():
+    first = re.findall(r'(?:href|src)="page/([^"]+)"', (STATIC / "index.html").read_text())
+    views = VIEWS.findall((STATIC / "views/index.js").read_text())
+    assert len(views) > 10
+    named = {*first, *(f"views/{view}.js" for view in views)}
+    for name in FILES:
+        if name.endswith(".js"):
+            folder = (STATIC / name).parent
+            named |= {(folder / path).resolve().relative_to(STATIC).as_posix() for path in imported(name)}
+    assert {name for name in FILES if name.endswith(".js")} <= named
 
 
 def test_what_others_wrote_is_what_the_list_says():

@@ -21,6 +21,7 @@ def blocks(guide: str, language: str) -> list[str]:
 def test_the_commands_print_what_the_guide_shows():
     said = "".join(blocks("cli.md", "console"))
     commands = [part.split("\n", 1) for part in re.split(r"^\$ ", said, flags=re.MULTILINE) if part]
+    assert commands
     with KafkaStub() as stub:
         for command, expected in commands:
             words = shlex.split(command)[1:]

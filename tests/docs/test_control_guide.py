@@ -40,6 +40,7 @@ def timeless(printed: str) -> list[str]:
 
 def test_the_commands_print_what_the_guide_shows():
     commands = [part.split("\n", 1) for part in re.split(r"^\$ ", "".join(blocks("console")), flags=re.M) if part]
+    assert commands
     with KafkaStub(topics={"orders": 3}, control_port=0) as stub:
         environment: dict[str, Any] = {
             **os.environ,

@@ -61,6 +61,7 @@ def test_the_tables_name_all_that_is_told() -> None:
 def test_the_commands_and_the_port_say_what_the_guide_shows() -> None:
     (block,) = re.findall(r"```console\n(.*?)```", GUIDE, re.DOTALL)
     commands = [part.split("\n", 1) for part in re.split(r"^\$ ", block, flags=re.MULTILINE) if part]
+    assert commands
     topology = Topology(0, [Subtopology("0", source_topics=["lines"])])
     with (
         KafkaStub(topics=["lines"], config=QUICK, control_port=0) as stub,

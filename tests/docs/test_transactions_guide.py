@@ -51,6 +51,7 @@ def test_every_rule_is_one_that_can_match() -> None:
 def test_the_commands_print_what_the_guide_shows() -> None:
     (block,) = re.findall(r"```console\n(.*?)```", GUIDE, re.DOTALL)
     commands = [part.split("\n", 1) for part in re.split(r"^\$ ", block, flags=re.MULTILINE) if part]
+    assert commands
     with KafkaStub(topics={"orders": 1}) as stub:
         stub.clock.freeze()
         stub.clock.set(MARCH)

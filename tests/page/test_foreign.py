@@ -131,7 +131,8 @@ def test_the_page_asks_for_the_token_once_and_keeps_it_for_the_tab(browser: Brow
         assert screen.page.get_by_role("dialog").count() == 0
         assert TOKEN not in screen.page.url
         assert screen.page.evaluate("JSON.stringify(localStorage)").find(TOKEN) == -1
-        assert all("401" in each for each in screen.complaints)
+        assert screen.complaints, "the console tells of each refusal"
+        assert all("401" in each for each in screen.complaints), screen.complaints
 
 
 def test_the_address_can_bring_the_token_and_does_not_keep_it(guarded: Controlled, screen: Screen) -> None:

@@ -109,10 +109,10 @@ class Serving:
 
 
 class Controlled(Serving):
-    """With a control port at `url`."""
+    """With a control port at `url`, one that is free unless it is given."""
 
-    def __init__(self, *args: str) -> None:
-        super().__init__("--control-port", "0", *args)
+    def __init__(self, *args: str, control_port: int = 0) -> None:
+        super().__init__("--control-port", str(control_port), *args)
 
     def __enter__(self) -> Self:
         super().__enter__()

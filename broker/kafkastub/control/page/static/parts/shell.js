@@ -1,7 +1,7 @@
 // The frame around every view: the bar with the clock, the navigation, the keyboard.
 import { get, onTokenWanted, post, token } from '../api.js';
 import { useStreamState } from '../events.js';
-import { createContext, html, cx, useContext, useEffect, useState } from '../lib.js';
+import { createContext, html, cx, useContext, useEffect, useLayoutEffect, useState } from '../lib.js';
 import { go, href } from '../router.js';
 import { sections, views } from '../views/index.js';
 import { useData } from './data.js';
@@ -23,6 +23,7 @@ export function Shell({ current, children }) {
   const summary = useData('/v1/summary', {}, SUMMARY);
   const [menu, setMenu] = useState(false);
   useEffect(() => setMenu(false), [current, location.hash]);
+  useLayoutEffect(() => (menu ? closedByEscape(() => setMenu(false)) : undefined), [menu]);
   const [keys, setKeys] = useState(false);
   useKeys(() => setKeys(true));
   return html`<${Summary.Provider} value=${summary}><${WithClock}>
@@ -52,6 +53,18 @@ export function Shell({ current, children }) {
     ${keys ? html`<${Keys} onClose=${() => setKeys(false)} />` : null}
     <${Above} /><${TokenDialog} />
   <//><//>`;
+}
+
+/** Escape ends it, and leads the focus back to what it was opened with. */
+function closedByEscape(close) {
+  const press = (event) => {
+    if (event.key !== 'Escape' || document.querySelector('dialog[open]')) return;
+    event.stopPropagation(); // what is open below stays
+    close();
+    document.querySelector('.menu-button').focus();
+  };
+  addEventListener('keydown', press, true);
+  return () => removeEventListener('keydown', press, true);
 }
 
 function badge(view, summary) {
@@ -162,6 +175,7 @@ function useKeys(help) {
         const view = views.find((each) => each.key === event.key);
         if (view) {
           event.preventDefault();
+          document.querySelector('main h1')?.focus({ preventScroll: true }); // it goes, and the next one's has the focus
           go(href(view.id));
         }
       } else if (event.key === 'g') {

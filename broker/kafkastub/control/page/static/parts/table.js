@@ -9,6 +9,7 @@ const OVERSCAN = 6; // rows above and below what is seen
 const TALLEST = 8_000_000; // pixels: browsers end somewhere above; longer lists scroll in larger steps
 const SETTLE_MS = 50; // a list that flies by asks for what it flies to
 const KEPT_CHUNKS = 30;
+const LINE = 18; // pixels of a line below another
 const NARROW = 620; // pixels: a list that is narrower leaves out what can be left out
 
 const narrow = matchMedia('(max-width: 640px)');
@@ -24,8 +25,41 @@ function useNarrow() {
   return is;
 }
 
+/**
+ * The keyboard goes on where it was: once the row that has the focus is gone, its neighbour has it, at the same place in it;
+ * where no row is left, the heading above. Gives the handlers of the frame.
+ */
+function useFocusKept(frame, isEmpty) {
+  const had = useRef(null); // {element, row, place, heading}
+  useLayoutEffect(() => {
+    const { element, row, place, heading } = had.current ?? {};
+    if (!element || element.isConnected || document.activeElement !== document.body) return;
+    had.current = null;
+    if (isEmpty) {
+      heading?.focus();
+      return;
+    }
+    const next = [...frame.current.querySelectorAll('tbody tr')].slice(0, row + 1).at(-1);
+    ([...next.querySelectorAll(FOCUSABLE)].at(place) ?? frame.current).focus();
+  });
+  return {
+    onFocusIn: ({ target }) => {
+      const row = target.closest('tbody tr');
+      const inRow = [...(row?.querySelectorAll(FOCUSABLE) ?? [])];
+      had.current = row && { element: target, row: row.sectionRowIndex, place: inRow.indexOf(target) - inRow.length,
+        heading: target.closest('section')?.querySelector('h2') };
+    },
+    onFocusOut: ({ target, relatedTarget }) => { // a row that goes takes the focus along; whoever leaves it, is let go
+      if (relatedTarget) had.current = null;
+      else queueMicrotask(() => { if (target.isConnected && document.activeElement !== target) had.current = null; });
+    },
+  };
+}
+
+const FOCUSABLE = 'a[href], button:not(:disabled)';
+
 const cell = (column, row, index) => (column.render ? column.render(row, index) : row[column.key]);
-const cellClass = (column) => cx('cell', column.align === 'end' && 'end', column.mono && 'mono', column.grow && 'grow');
+const cellClass = (column) => cx('cell', column.align === 'end' && 'end', column.mono && 'mono', column.grow && 'grow', column.line && 'line');
 
 /** The rows of a list by chunks: which are there, which have to be asked for. */
 class Chunks {
@@ -79,19 +113,22 @@ class Chunks {
  * A list of any length.
  *
  * label: its name for those who hear it. columns: [{key, title, width, align, mono, narrow, render(row, index)}], `width` as
- * in a CSS grid, `narrow: false` hides it where there is little room. load(offset, limit) -> {rows, total}. version: another one asks again
+ * in a CSS grid, `narrow: false` hides it where there is little room, `line` gives it a line of its own on a phone. load(offset, limit) -> {rows, total}. version: another one asks again
  * for what is seen. source: what list it is; another one begins at the top. href(row) or onOpen(row, index): what a row
  * leads to. selected(row): whether it is the one that is open. empty: shown where there is nothing. start: the first row. onTop(is): whether
  * the first row is seen.
  */
 export function VirtualTable({
-  label, columns, load, version = 0, source = '', href, onOpen, selected, empty = null, rowHeight = 30, start = 0,
+  label, columns, load, version = 0, source = '', href, onOpen, selected, empty = null, rowHeight: lineHeight = 30, start = 0,
   rowTone, onTop,
 }) {
   const scroller = useRef(null);
   const id = useId();
   const [, redraw] = useState(0);
-  const [view, setView] = useState({ top: 0, height: 600, width: 1000 });
+  const [seen, setSeen] = useState({ top: 0, height: 600, width: 1000 });
+  const lined = useNarrow() && columns.some((column) => column.line);
+  const rowHeight = lineHeight + (lined ? LINE : 0);
+  const view = { ...seen, height: seen.height - rowHeight };
   const shown = view.width < NARROW ? columns.filter((column) => column.narrow !== false) : columns;
   const [active, setActive] = useState(-1);
   const state = useRef({ chunks: null, source: null, timer: null, lastTop: 0, frame: 0 }).current;
@@ -110,7 +147,7 @@ export function VirtualTable({
 
   const look = () => {
     const box = scroller.current;
-    if (box) setView({ top: box.scrollTop, height: box.clientHeight - rowHeight, width: box.clientWidth });
+    if (box) setSeen({ top: box.scrollTop, height: box.clientHeight, width: box.clientWidth });
   };
   useLayoutEffect(() => {
     const box = scroller.current;
@@ -182,12 +219,12 @@ export function VirtualTable({
 
   const indexes = [];
   for (let index = place.first; index < Math.min(total, place.first + place.count); index += 1) indexes.push(index);
-  const template = { gridTemplateColumns: shown.map((column) => column.width ?? '1fr').join(' ') };
+  const template = { gridTemplateColumns: shown.filter((column) => !(lined && column.line)).map((column) => column.width ?? '1fr').join(' ') };
   const opens = Boolean(href || onOpen);
   const activeShown = active >= place.first && active < place.first + place.count;
   return html`<div class="grid-frame">
     <${ErrorNote} error=${chunks.error} />
-    <div class="grid" role="grid" aria-label=${label} aria-rowcount=${chunks.total === null ? -1 : total + 1}
+    <div class=${cx('grid', lined && 'lined')} role="grid" aria-label=${label} aria-rowcount=${chunks.total === null ? -1 : total + 1}
       style=${{ maxHeight: chunks.total === null ? null : `${chunks.total ? (total + 1) * rowHeight + 3 : 180}px` }}
       aria-colcount=${shown.length} aria-busy=${chunks.total === null ? 'true' : undefined} tabindex="0" ref=${scroller}
       onScroll=${onScroll} onKeyDown=${onKeyDown} aria-activedescendant=${activeShown ? `${id}-${active}` : undefined}>
@@ -235,17 +272,20 @@ function topOf(index, total, rowHeight, height) {
 
 /**
  * Rows that are there already, a few hundred at most. Columns as those of VirtualTable; `width` does not count. `tight`: a row
- * is a line; the column with `grow` is cut where there is no room. `cards`: on a phone each row is a card with a line a column.
+ * is a line; the column with `grow` is cut where there is no room, and what is bad in that with `line` has a line of its own
+ * on a phone. `cards`: on a phone each row is a card with a line a column.
  */
 export function Table({ label, columns, rows, rowKey, href, empty = null, tight = false, cards = false }) {
   const isNarrow = useNarrow();
   const shown = isNarrow ? columns.filter((column) => column.narrow !== false) : columns;
+  const frame = useRef(null);
+  const focus = useFocusKept(frame, !rows.length);
   if (!rows.length) return empty;
   const open = (event, row) => {
     if (event.target.closest('a, button, input, select') || String(getSelection())) return;
     if (href(row)) go(href(row));
   };
-  return html`<div class=${cx('table-frame', tight && 'tight', cards && 'cards')} tabindex="0" role="group" aria-label=${label}><table aria-label=${label}>
+  return html`<div class=${cx('table-frame', tight && 'tight', cards && 'cards')} tabindex="0" role="group" aria-label=${label} ref=${frame} ...${focus}><table aria-label=${label}>
     <thead><tr>${shown.map((column) => html`<th scope="col" class=${cellClass(column)} title=${column.help}>${column.title}</th>`)}</tr></thead>
     <tbody>${rows.map((row, index) => html`<tr key=${rowKey ? rowKey(row) : index} class=${href ? 'opens' : ''} onClick=${href ? (event) => open(event, row) : undefined}>
       ${shown.map((column, number) => html`<td class=${cellClass(column)} data-title=${cards && typeof column.title === 'string' ? column.title : undefined}>${number === 0 && href?.(row)

@@ -31,7 +31,7 @@ export function Section({ title, actions = null, note = null, children, fill = f
   const id = useId();
   return html`<section class=${cx('section', fill && 'fill')} aria-labelledby=${id}>
     <div class="section-head">
-      <h2 id=${id}>${title}</h2>
+      <h2 id=${id} tabindex="-1">${title}</h2>
       ${note ? html`<span class="soft">${note}</span>` : null}
       ${actions ? html`<div class="actions">${actions}</div>` : null}
     </div>
@@ -65,7 +65,10 @@ export function Loaded({ of, children }) {
   return html`<${Loading} />`;
 }
 
-/** A button; while what it does is under way, or `changes` a broker that is gone, it cannot be pressed. What goes wrong is told as a toast. */
+/**
+ * A button; while what it does is under way, or `changes` a broker that is gone, it cannot be pressed. What goes wrong is told
+ * as a toast. One that is busy is not `disabled`: that would take the focus from it.
+ */
 export function Button({ onClick, tone = '', disabled = false, label, title, pressed, type = 'button', changes = type === 'submit' || /primary|danger/.test(tone), children }) {
   const [busy, setBusy] = useState(false);
   const isLost = useStreamState() === 'lost';
@@ -82,8 +85,8 @@ export function Button({ onClick, tone = '', disabled = false, label, title, pre
       if (there.current) setBusy(false);
     }
   };
-  return html`<button type=${type} class=${cx('button', tone)} disabled=${disabled || busy || (changes && isLost)} aria-label=${label}
-    aria-busy=${busy ? 'true' : undefined} aria-pressed=${pressed} title=${title}
+  return html`<button type=${type} class=${cx('button', tone)} disabled=${disabled || (changes && isLost)} aria-label=${label}
+    aria-disabled=${busy ? 'true' : undefined} aria-busy=${busy ? 'true' : undefined} aria-pressed=${pressed} title=${title}
     onClick=${onClick ? press : undefined}>${children}</button>`;
 }
 

@@ -1,11 +1,12 @@
 // The journal: every request and its answer, live; one of them field by field beside its bytes.
 import { del, get } from '../api.js';
 import { listen } from '../events.js';
-import { html, cx, useEffect, useMemo, useState } from '../lib.js';
+import { html, cx, useEffect, useMemo, useRef, useState } from '../lib.js';
 import { useData } from '../parts/data.js';
 import { Check, Late, Select, Toolbar } from '../parts/forms.js';
 import { VirtualTable } from '../parts/table.js';
 import { isGone, outcomeText } from '../parts/names.js';
+import { WHEN_LEFT, useResting } from '../parts/resting.js';
 import { timeText } from '../parts/time.js';
 import { Button, Empty, Name, Page, confirm, number, toast } from '../parts/ui.js';
 import { href, setQuery } from '../router.js';
@@ -24,15 +25,18 @@ export default function Journal({ path, query }) {
   const filtered = source !== '{}';
   const rows = useMemo(() => (filtered ? new Filtered(get, wanted) : new Whole(get)), [source]);
   const live = query.live !== 'no';
-  const version = useNews(rows, live);
+  const [chosen, handlers] = useResting();
+  const [atTop, setAtTop] = useState(true);
+  const [version, newer, renew] = useNews(rows, live, chosen || !atTop);
   const here = (sequence) => href(...['journal', sequence === null ? null : String(sequence)].filter((one) => one !== null), query);
   return html`<${Page} title="Journal" note="Every request of Kafka's clients with its answer, the newest first. A bar at its left: amber, it met a fault (⚑); red, an error, or no answer"
-    actions=${html`<${Actions} query=${query} wanted=${wanted} rows=${rows} />`}>
+    actions=${html`<${Actions} query=${query} wanted=${wanted} forget=${() => { rows.forget(); renew(); }} />`}>
     <${Filters} query=${query} />
     <div class=${cx('split', open !== null && 'open entry')}>
-      <div><${VirtualTable} label="Journal" load=${(offset, limit) => rows.load(offset, limit)} version=${version} source=${source} rowHeight=${28}
-        href=${(row) => here(row.sequence)} selected=${(row) => row.sequence === open} rowTone=${tone}
-        empty=${html`<${Nothing} filtered=${filtered} />`} columns=${columns(open !== null)} /></div>
+      <div ...${handlers}><${VirtualTable} label="Journal" load=${(offset, limit) => rows.load(offset, limit)} version=${version} source=${source} rowHeight=${28}
+        href=${(row) => here(row.sequence)} selected=${(row) => row.sequence === open} rowTone=${tone} onTop=${setAtTop}
+        empty=${html`<${Nothing} filtered=${filtered} />`} columns=${columns(open !== null)} />
+        <p class="foot soft">${live ? restingText(newer, rows.most, chosen, atTop) : 'It is not live: what is new is not shown'}</p></div>
       ${open === null ? null : html`<${Decoded} key=${open} sequence=${open} close=${here(null)} />`}
     </div>
   <//>`;
@@ -53,7 +57,7 @@ function columns(isOpen) {
       render: (row) => html`<${Name}>${row.client_id ?? row.peer}<//>` }]),
     { key: 'api', title: 'Request', width: 'minmax(min(46vw, 190px), 1.8fr)', render: (row) => (row.kind === 'clock' ? 'Clock moved' : html`${row.api} <span class="faint">v${row.api_version}</span>`) },
     { key: 'about', title: 'About', width: 'minmax(90px, 1.4fr)', narrow: false, render: (row) => html`<${Name}>${about(row)}<//>` },
-    { key: 'result', title: 'Answer', width: 'minmax(80px, 2fr)', help: 'A bar at the left: amber, a fault was met; red, an error or no answer. ⚑ names the fault', render: (row) => html`<${Answer} row=${row} />` },
+    { key: 'result', title: 'Answer', width: 'minmax(80px, 2fr)', line: true, help: 'A bar at the left: amber, a fault was met; red, an error or no answer. ⚑ names the fault', render: (row) => html`<${Answer} row=${row} />` },
     { key: 'took', title: 'Took', width: '72px', align: 'end', narrow: false, render: (row) => (row.duration_us === null ? '' : `${(row.duration_us / 1000).toFixed(1)} ms`) },
   ];
 }
@@ -93,12 +97,12 @@ function Filters({ query }) {
   <//>`;
 }
 
-function Actions({ query, wanted, rows }) {
+function Actions({ query, wanted, forget }) {
   const clear = async () => {
     const sure = await confirm({ title: 'Forget all entries?', text: 'Sequence numbers go on. What clients do is not changed by it.', yes: 'Forget' });
     if (!sure) return;
     const { removed } = await del('/v1/journal');
-    rows.forget();
+    forget();
     toast(`${number(removed)} entries are forgotten`);
   };
   const { not_api: _, ...exported } = wanted;
@@ -108,39 +112,55 @@ function Actions({ query, wanted, rows }) {
     <${Button} changes onClick=${clear}>Clear<//>`;
 }
 
-const isScrolled = () => document.querySelector('[role="grid"][aria-label="Journal"]')?.scrollTop > 60;
+function restingText(newer, most, chosen, atTop) {
+  if (atTop && !chosen) return 'Live: the newest is at the top';
+  const count = newer ? `${number(newer)}${newer >= most ? ' or more' : ''} newer` : 'It rests: what is newer is';
+  return `${count}${newer ? ',' : ''} ${atTop ? WHEN_LEFT : 'shown at the top of the list'}`;
+}
 
 /**
- * Another number when there is something new. What looking for it costs the broker is bounded: after a look that took so
- * long, nobody looks for nine times as long.
+ * [another number when there is something to show, how many are newer than what is shown, what begins anew]. While it `rests`,
+ * rows stay where they are and what is newer is counted, not kept. What looking for it costs the broker is bounded: after a
+ * look that took so long, nobody looks for nine times as long.
  */
-function useNews(rows, live) {
+function useNews(rows, live, rests) {
   const [version, setVersion] = useState(0);
+  const [newer, setNewer] = useState(0);
+  const now = useRef({ rests, left: false, soon: () => {} }).current; // left: something has come that is not shown
+  now.rests = rests;
   useEffect(() => {
+    setNewer(0);
     if (!live) return undefined;
     let timer = null;
     let ended = false;
     let wait = 300;
     const look = async () => {
-      if (isScrolled()) { // what somebody reads stays where it is
-        timer = setTimeout(look, 1000);
-        return;
-      }
       timer = null;
       const begun = performance.now();
+      let count = 0;
       try {
-        await rows.renew();
+        now.left = now.rests;
+        if (now.rests) count = await rows.newer();
+        else await rows.renew();
       } catch { // the list says it when it asks itself
       }
-      wait = Math.max(300, 9 * (performance.now() - begun));
-      if (!ended) setVersion((one) => one + 1);
+      wait = Math.max(now.rests ? 1000 : 300, 9 * (performance.now() - begun));
+      if (ended) return;
+      setNewer(count);
+      if (!now.rests || rows.waits) setVersion((one) => one + 1);
     };
-    const stop = listen(['journal'], () => { timer ??= setTimeout(look, wait); });
+    now.soon = (ms = wait) => { timer ??= setTimeout(look, ms); };
+    const stop = listen(['journal'], () => now.soon());
     return () => {
       ended = true;
       clearTimeout(timer);
       stop();
     };
   }, [rows, live]);
-  return version;
+  useEffect(() => { if (!rests && now.left) now.soon(300); }, [rests]);
+  const renew = () => {
+    setNewer(0);
+    setVersion((one) => one + 1);
+  };
+  return [version, newer, renew];
 }

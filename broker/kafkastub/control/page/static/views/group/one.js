@@ -9,6 +9,7 @@ import { Button, Empty, Figures, LinkButton, Loaded, Name, Page, Section, Tabs, 
 import { go, href } from '../../router.js';
 import { Findings, RULES, SUBJECTS, StateBadge } from './parts.js';
 import { Members } from './members.js';
+import { Missing } from './missing.js';
 import { ShareRecords } from './share.js';
 import { Tasks, Topology } from './streams.js';
 
@@ -20,10 +21,10 @@ export function Group({ group, tab = 'now' }) {
   useTick(clock.known && !clock.frozen, 5000);
   const crumbs = [{ title: 'Groups', href: href('groups') }];
   return html`<${Page} title=${group || '(empty name)'} crumbs=${crumbs} actions=${one.data ? html`<${Actions} group=${one.data} path=${path} />` : null}>
-    <${Loaded} of=${one}>${(found) => html`
+    ${one.error?.code === 'GROUP_ID_NOT_FOUND' ? html`<${Missing} group=${group} />` : html`<${Loaded} of=${one}>${(found) => html`
       <${Figures} items=${figures(found, more.data?.groups[0], clock)} />
       <${Tabs} label="Parts of the group" current=${tab} items=${tabs(found)} />
-      <${Part} tab=${tab} found=${found} path=${path} clock=${clock} />`}<//>
+      <${Part} tab=${tab} found=${found} path=${path} clock=${clock} />`}<//>`}
   <//>`;
 }
 
@@ -84,7 +85,7 @@ function Actions({ group, path }) {
     const { expired_offsets: gone } = await post('/v1/groups/expire');
     toast(gone === 1 ? '1 offset has expired' : `${gone} offsets have expired`);
   };
-  return html`<${LinkButton} href=${href('journal', { group: group.group })}>Its requests<//>
+  return html`<${LinkButton} href=${href('journal', { group: group.group })}>Requests that name the group<//>
     <${LinkButton} href=${href('faults', { group: group.group })}>Add a fault<//>
     <${Button} onClick=${sweep} title="Look for expired offsets now, of all groups">Sweep now<//>
     ${group.members === 0 ? html`<${Button} tone="danger" onClick=${remove}>Delete<//>` : null}`;

@@ -54,7 +54,7 @@ function link(one) {
       return one.name ? [href('transactions', one.name), 'See the transaction'] : [href('transactions', 'hanging'), 'See hanging transactions'];
     case 'quota': return [href('quotas'), 'Go to the quotas'];
     case 'acl': return [href('acls'), 'Go to the ACLs'];
-    case 'journal': return [href('journal', { client_id: one.name }), 'See its requests'];
+    case 'journal': return [href('journal', { client_id: one.name }), `Requests of client ${one.name}`];
     default: return null;
   }
 }

@@ -12,6 +12,8 @@ export class Whole {
   constructor(get) {
     this.get = get;
     this.total = null;
+    this.most = Infinity;
+    this.waits = false; // whether an answer may come to rows that are shown
   }
 
   async load(offset, limit) {
@@ -19,12 +21,19 @@ export class Whole {
     const asked = this.total === null ? { limit } : { limit, before: Math.max(0, this.total - offset) };
     const page = await this.get('/v1/journal', asked);
     this.total ??= page.total;
+    this.waits = page.entries.some((each) => each.outcome === 'pending');
     return { rows: page.entries.reverse(), total: Math.max(0, this.total - page.first) };
   }
 
   /** From now on what is newest comes first. */
   async renew() {
     this.total = (await this.get('/v1/journal', { limit: 1 })).total;
+  }
+
+  /** How many have come since. */
+  async newer() {
+    const { total } = await this.get('/v1/journal', { limit: 1 });
+    return this.total === null ? 0 : Math.max(0, total - this.total);
   }
 
   forget() { this.total = null; }
@@ -35,6 +44,8 @@ export class Filtered {
   constructor(get, wanted) {
     this.get = get;
     this.wanted = wanted;
+    this.most = AT_ONCE;
+    this.waits = false; // they are renewed all together
     this.forget();
   }
 
@@ -45,6 +56,7 @@ export class Filtered {
     this.open = new Set(); // those that had no answer then
     this.ended = false;
     this.going = null;
+    this.counted = null;
   }
 
   async load(offset, limit) {
@@ -73,6 +85,19 @@ export class Filtered {
     const { entries } = await this.get('/v1/journal', { ...waiting, since: Math.max(0, total - MOST_NEW), before: total });
     this.open = new Set(entries.map((each) => each.sequence));
     this.total = total; // what comes from here on is asked for next time
+  }
+
+  /** How many that fit have come since, `most` at most; what was counted is not looked at again. */
+  async newer() {
+    if (this.before === null) return 0;
+    if (this.counted?.since !== this.total) this.counted = { since: this.total, next: this.total, count: 0 };
+    const counted = this.counted;
+    if (counted.count < this.most) {
+      const { entries, next } = await this.get('/v1/journal', { ...this.wanted, limit: AT_ONCE, since: counted.next });
+      counted.next = next;
+      counted.count = Math.min(this.most, counted.count + entries.length);
+    }
+    return counted.count;
   }
 
   /** Put in front what has come since, and in its place what has been answered since. */
