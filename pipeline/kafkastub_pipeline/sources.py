@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkastub_pipeline.clients import for_java
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.files import advised
+from kafkastub_pipeline.maven import KAFKA
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -177,8 +178,4 @@ def _internal_topics(spark: SparkSession) -> None:
 
 
 def _no_kafka_source(error: Exception) -> PipelineError:
-    from kafkastub_pipeline.session import PACKAGES
-
-    return PipelineError(
-        f"this Spark session has no Kafka source: {sentence(error)}; start it with --packages {PACKAGES}"
-    )
+    return PipelineError(f"this Spark session has no Kafka source: {sentence(error)}; start it with --packages {KAFKA}")
