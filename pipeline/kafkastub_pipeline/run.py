@@ -41,13 +41,15 @@ def run(spark: SparkSession, settings: Settings, before: Held | None = None) -> 
         before: the cluster as it was asked already; by default it is asked now.
     """
     check_writable(Files(spark), "--out", settings.out)
-    check_days(Store(spark, settings.out, settings.format), TABLES, settings.append_day is not None)
+    store = Store(spark, settings.out, settings.format)
+    check_days(store, TABLES, settings.append_day is not None)
     progress = Progress(spark, settings.terminal)
     with progress.running():
-        return _run(spark, settings, before, progress)
+        return _run(store, settings, before, progress)
 
 
-def _run(spark: SparkSession, settings: Settings, before: Held | None, progress: Progress) -> list[str]:
+def _run(store: Store, settings: Settings, before: Held | None, progress: Progress) -> list[str]:
+    spark = store.spark
     if before is None and settings.bootstrap_servers is not None:
         before = held(settings.bootstrap_servers, settings.options, log=settings.reads_the_log)
     journal = None if settings.journal is None else read_journal(spark, settings.journal)
@@ -64,14 +66,14 @@ def _run(spark: SparkSession, settings: Settings, before: Held | None, progress:
             if settings.keep_records:
                 staging.write(RECORDS, stored)
         try:
-            return _tables_of(spark, settings, stored, journal, before, progress)
+            return _tables_of(store, settings, stored, journal, before, progress)
         finally:
             if settings.records is None and not settings.keep_records:
                 _removed(staging)
 
 
 def _tables_of(
-    spark: SparkSession,
+    store: Store,
     settings: Settings,
     stored: DataFrame,
     journal: DataFrame | None,
@@ -83,7 +85,7 @@ def _tables_of(
 
     # behind the log: what it has was then asked for, and is not ahead of where topics end
     if settings.journal is not None:
-        journal = read_journal(spark, settings.journal, checked=True)
+        journal = read_journal(store.spark, settings.journal, checked=True)
     servers = settings.bootstrap_servers
     cluster = None
     if servers is not None and before is not None:
@@ -92,11 +94,10 @@ def _tables_of(
     with progress.step("finding where the log begins and ends"):
         seen = view(records, candidates, journal, cluster, settings.now)
         complete_ms = complete_since(records)
-    store = Store(spark, settings.out, settings.format)
     if settings.append_day is not None:
         store.day = day_of(seen.now_ms) if isinstance(settings.append_day, str) else settings.append_day
     made = Run(
-        spark,
+        store.spark,
         settings,
         store,
         seen.records,
@@ -107,7 +108,7 @@ def _tables_of(
         seen.journal,
         seen.past,
         None if cluster is None else cluster.retention_minutes,
-        _shares(spark, settings, before),
+        _shares(store.spark, settings, before),
         progress,
     )
     all_tables.write_all(made)

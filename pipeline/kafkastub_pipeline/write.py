@@ -101,9 +101,9 @@ class Store:
         names = [name for name in self._files.entries(self.path(table)) if name.startswith(f"{DAY}=")]
         return [_day_of(name) for name in names] or None
 
-    def has_no_days(self, table: str) -> bool:
-        """Whether it is there, and of one run."""
-        return self.days(table) is None and self._files.has_data(self.path(table)) and self.has(table)
+    def has_rows(self, table: str) -> bool:
+        """Whether it is there, and nothing of another kind that was begun."""
+        return self._files.has_data(self.path(table)) and self.has(table)
 
     def _parquet(self, table: str) -> str:
         """The directory that is replaced."""
@@ -183,7 +183,7 @@ def check_days(store: Store, tables: Iterable[str], by_days: bool) -> None:
     """A directory has tables of one run, or tables by days. Raises PipelineError where the other kind is there."""
     for table in tables:
         days = store.days(table)
-        if by_days and store.has_no_days(table):
+        if by_days and days is None and store.has_rows(table):
             raise PipelineError(
                 f"--out {store.root} has the table {table} of one run, and not by days: name another directory for"
                 " --append-day"
