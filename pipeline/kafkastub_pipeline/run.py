@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.cluster import snapshot
 from kafkastub_pipeline.decode import plain
-from kafkastub_pipeline.decode.latest import CANDIDATE, decoded_here, decoded_with_candidates
+from kafkastub_pipeline.decode.latest import decoded_here, decoded_with_candidates, parted
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.files import Files, check_writable
 from kafkastub_pipeline.here import is_small, plans
@@ -90,7 +90,7 @@ def _tables_of(
     cluster = None
     if servers is not None and before is not None:
         cluster = snapshot(servers, settings.options, begun=before.begun)
-    records, candidates = _parted(stored)
+    records, candidates = parted(stored)
     with progress.step("finding where the log begins and ends"):
         seen = view(records, candidates, journal, cluster, settings.now)
         complete_ms = complete_since(records)
@@ -133,13 +133,6 @@ def _removed(staging: Store) -> None:
         log.info("%s stays: %s", staging.path(RECORDS), sentence(error))
 
 
-def _parted(stored: DataFrame) -> tuple[DataFrame, DataFrame | None]:
-    """The decoded records, and the candidates where there are any: `stream` writes none."""
-    if "place" not in stored.columns:
-        return stored, None
-    return stored.where("place is null").drop("place"), stored.where("place is not null").select(*CANDIDATE.names)
-
-
 def _raw(spark: SparkSession, settings: Settings, before: Held | None) -> DataFrame:
     if settings.raw is not None:
         return read_raw(spark, settings.raw)
@@ -162,14 +155,15 @@ def _shares(spark: SparkSession, settings: Settings, before: Held | None) -> Dat
 
 
 def _saved_records(spark: SparkSession, path: str) -> DataFrame:
-    from kafkastub_pipeline.decode.columns import RECORD
+    from kafkastub_pipeline.decode.columns import NARROW, RECORD
 
     check_complete(Files(spark), path)
     try:
         found = spark.read.parquet(path)
     except Exception as error:
         raise PipelineError(f"{path} cannot be read as decoded records in Parquet: {sentence(error)}") from error
-    missing = [name for name in RECORD.names if name not in found.columns]
+    kept = RECORD.names if "about_group" not in found.columns else NARROW.names
+    missing = [name for name in kept if name not in found.columns]
     if missing:
         raise PipelineError(f"{path} holds no decoded records: it has no column {', '.join(missing)}")
     return found
