@@ -126,13 +126,16 @@ def _dropped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def current(spark: SparkSession, raw: Source) -> None:
     """Every record decoded and kept, and what is left of each offset."""
-    from kafkastub_pipeline.decode.latest import current_of, decoded_with_candidates
+    from kafkastub_pipeline.decode.latest import current_of, decoded_with_candidates, parted
+    from kafkastub_pipeline.run import STAGED
     from kafkastub_pipeline.write import Store
 
     root = CACHE / f"staging-{os.getpid()}"
     try:
-        stored = Store(spark, str(root)).write("records", decoded_with_candidates(raw(spark)))
-        _done(current_of(stored.where("place is not null")))
+        stored = Store(spark, str(root)).write("records", decoded_with_candidates(raw(spark)), options=STAGED)
+        candidates = parted(stored)[1]
+        assert candidates is not None
+        _done(current_of(candidates))
     finally:
         shutil.rmtree(root, ignore_errors=True)
 
@@ -224,7 +227,7 @@ def main() -> int:
     if "skew" in options.parts:
         found["skew"] = _skewed(records, missed)
     if "runs" in options.parts:
-        found["runs"] = _runs(QUICK_MILLIONS if options.quick else options.millions, missed)
+        _runs(QUICK_MILLIONS if options.quick else options.millions, missed, keep=not options.quick)
     for text in missed:
         print(f"missed: {text}")
     if options.quick:
@@ -320,37 +323,40 @@ def _skewed(records: int, missed: list[str]) -> list[dict[str, Any]]:
     return [vars(one) | {"ratio": one.ratio, "records": records} for one in found]
 
 
-def _runs(millions: Sequence[float], missed: list[str]) -> list[dict[str, float]]:
+def _runs(millions: Sequence[float], missed: list[str], keep: bool) -> None:
+    """Each is kept as soon as it is done: the longest takes hours."""
     print(
         f"\n{'whole run':<20}{'workers':>9}{'seconds':>9}{'cpu':>9}{'us/record':>11}{'cpu us/rec':>11}{'peak MiB':>10}"
     )
-    all_ = []
-    for workers in WORKERS:
-        found = []
-        for records in (round(one * 1e6) for one in millions):
-            one = processes.on_cluster(command(log_of(CACHE, records)), CACHE, workers) | {
-                "records": records,
-                "workers": workers,
-            }
-            found.append(one)
+    found: list[dict[str, float]] = []
+    for records in (round(one * 1e6) for one in millions):
+        for workers in WORKERS:
+            one = processes.on_cluster(command(log_of(CACHE, records)), CACHE, workers)
+            found.append(one | {"records": records, "workers": workers})
             wall, cpu, peak = one["wall"] * 1e6 / records, one["cpu"] * 1e6 / records, one["peak"] / 2**20
             print(
                 f"{records:<20,}{workers:9}{one['wall']:9.1f}{one['cpu']:9.1f}{wall:11.2f}{cpu:11.2f}{peak:10.0f}",
                 flush=True,
             )
-        all_ += found
-        if len(found) < 2:
-            continue
-        first, before, last = found[0], found[-2], found[-1]
-        linear = (last["cpu"] / last["records"]) / (first["cpu"] / first["records"])
-        memory = last["peak"] / before["peak"]
-        print(f"cpu a record, longest : shortest  {linear:.2f}x  budget {LINEAR_BUDGET:.2f}x")
-        print(f"memory, longest : the one before  {memory:.2f}x  budget {MEMORY_BUDGET:.2f}x")
-        if linear > LINEAR_BUDGET:
-            missed.append(f"cost a record grows {linear:.2f} times on {workers}, budget {LINEAR_BUDGET:.2f}")
-        if memory > MEMORY_BUDGET:
-            missed.append(f"a worker's memory grows {memory:.2f} times on {workers}, budget {MEMORY_BUDGET:.2f}")
-    return all_
+            if keep:
+                figures.write(CACHE / "figures.json", {"runs": found})
+    for workers in WORKERS:
+        _grown([one for one in found if one["workers"] == workers], missed)
+
+
+def _grown(found: list[dict[str, float]], missed: list[str]) -> None:
+    """Whether time grows with the length of the log, and memory does not."""
+    if len(found) < 2:
+        return
+    first, before, last = found[0], found[-2], found[-1]
+    linear = (last["cpu"] / last["records"]) / (first["cpu"] / first["records"])
+    memory = last["peak"] / before["peak"]
+    print(f"cpu a record, longest : shortest  {linear:.2f}x  budget {LINEAR_BUDGET:.2f}x")
+    print(f"memory, longest : the one before  {memory:.2f}x  budget {MEMORY_BUDGET:.2f}x")
+    if linear > LINEAR_BUDGET:
+        missed.append(f"cost a record grows {linear:.2f} times, budget {LINEAR_BUDGET:.2f}")
+    if memory > MEMORY_BUDGET:
+        missed.append(f"a worker's memory grows {memory:.2f} times, budget {MEMORY_BUDGET:.2f}")
 
 
 def _options() -> argparse.Namespace:

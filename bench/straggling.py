@@ -45,6 +45,7 @@ def stages(spark: SparkSession, behind: int = -1) -> list[Stage]:
         if summary.isEmpty():
             continue
         times = summary.get().executorRunTime()
-        name = str(stage.name())
+        told = stage.description()
+        name = str(told.get() if told.isDefined() else stage.name())
         found.append(Stage(stage.stageId(), name, stage.numCompleteTasks(), times.apply(0) / 1e3, times.apply(1) / 1e3))
     return sorted(found, key=lambda one: -one.ratio)
