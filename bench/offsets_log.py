@@ -29,6 +29,9 @@ LOG_PARTITIONS = 50
 FILE = 1_000_000
 STEP_MS = 20
 START_MS = 1_767_225_600_000
+SKEWED_GROUPS = 10_000
+SKEW = 1 / 3
+"""The part of one group's records in a skewed log."""
 FORMAT = 1
 """Changes with what is generated, so that a cached log of old is not taken for one of these."""
 
@@ -42,14 +45,19 @@ _MARKS = (0x1122334455667788, 0x2233445566778811, 0x3344556677881122)
 Numbers = npt.NDArray[np.int64]
 
 
-def log_of(cache: Path, records: int, bad: float = 0.0) -> Path:
-    """A directory of Parquet with so many records, made where it is not there; `bad` is the part that is damaged."""
-    root = cache / f"v{FORMAT}-{records}-{bad:g}"
+def log_of(cache: Path, records: int, bad: float = 0.0, skewed: bool = False) -> Path:
+    """A directory of Parquet with so many records, made where it is not there.
+
+    Args:
+        bad: the part that is damaged.
+        skewed: of `SKEWED_GROUPS` groups, of which one has `SKEW` of all records.
+    """
+    root = cache / f"v{FORMAT}-{records}-{'skewed' if skewed else f'{bad:g}'}"
     if (root / "_SUCCESS").exists():
         return root
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
-    writer = _Log()
+    writer = _Log(SKEW if skewed else 0.0, SKEWED_GROUPS if skewed else GROUPS)
     for number, first in enumerate(range(0, records, FILE)):
         table = writer.next(min(FILE, records - first), np.random.default_rng(number), bad)
         pq.write_table(table, root / f"part-{number:05}.parquet", row_group_size=250_000)
@@ -58,7 +66,8 @@ def log_of(cache: Path, records: int, bad: float = 0.0) -> Path:
 
 
 class _Log:
-    def __init__(self) -> None:
+    def __init__(self, skew: float, count: int) -> None:
+        self._skew, self._count = skew, count
         groups = [f"group-{number:05}" for number in range(GROUPS)]
         self._keys = pa.array(
             [
@@ -74,7 +83,9 @@ class _Log:
         self._written = 0
 
     def next(self, count: int, random: np.random.Generator, bad: float) -> pa.Table:
-        group = random.integers(0, GROUPS, count)
+        group = random.integers(0, self._count, count)
+        if self._skew:
+            group[random.random(count) < self._skew] = 0
         place = group * PARTITIONS + random.integers(0, PARTITIONS, count)
         times = START_MS + STEP_MS * (self._written + np.arange(count, dtype=np.int64))
         committed = self._written + np.arange(count, dtype=np.int64)

@@ -1,18 +1,20 @@
 """Figures of the PySpark pipeline over a long history: `make bench-pipeline`.
 
-Five million records of 20,000 groups, made once and kept under .cache/ as Parquet of raw records. Four questions:
+Five million records of 20,000 groups, made once and kept under .cache/ as Parquet of raw records. Five questions:
 
 1. kafka: decoding, and the offsets that `offset_current` has, beside merely reading and counting the same records in
-   the same session through Spark's Kafka source, from a topic of the stub; in turns; the median of the ratios. It is
+   the same session through Spark's Kafka source, from a topic of the stub; in turns; the ratio of the best. It is
    done as `run` does it: every column of every record is kept as Parquet on the way.
-2. saved: the same from Parquet. There the ratio says little: Spark reads its own columns in a fifth of a microsecond a
-   record, and merely handing a record to a Python worker takes four times that. It is this, the least that any decoder
-   in Python costs, that decoding is judged by.
+2. saved: the same from Parquet; beside it, merely handing every record to a Python worker, the least that any decoder
+   in Python costs.
 3. bad: the same as the second with 1 % of the records damaged.
-4. runs: whole runs of `kafkastub-pipeline run` over one, two and five million records, each in a process of its own:
-   time, and the largest memory of the driver, its JVM and its Python workers together.
+4. skew: a whole run over a log of 10,000 groups, of which one has a third of all records: how much longer the slowest
+   task of a stage takes than the median of its tasks.
+5. runs: whole runs of `kafkastub-pipeline run` over one and five million records (`--millions 1 5 25 100`), each on a
+   standalone cluster of one worker and of two: time, and the largest memory of a worker with its executor and Python.
 
-CPU seconds are of the whole tree of processes: on a machine that others use too they are what to look at.
+CPU seconds are of the whole tree of processes: on a machine that others use too they are what to look at. What was
+measured last of each question is kept, and written into docs/pipeline.md with a plot, unless `--quick`.
 """
 
 from __future__ import annotations
@@ -22,16 +24,17 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pipeline_figures as figures
+import pipeline_processes as processes
+import straggling
 from contestants import process_that_says_ready, stub_command
 from offsets_log import GROUPS, LOG_PARTITIONS, log_of
 
@@ -41,25 +44,24 @@ if TYPE_CHECKING:
 
 Source = Callable[["SparkSession"], "DataFrame"]
 CACHE = Path(__file__).resolve().parent.parent / ".cache" / "bench-pipeline"
-RECORDS = (1_000_000, 2_000_000, 5_000_000)
-QUICK = (100_000, 200_000, 500_000)
+RECORDS = 5_000_000
+MILLIONS = (1.0, 5.0)
+QUICK, QUICK_MILLIONS = 200_000, (0.05, 0.2)
 BAD = 0.01
-ROUNDS = 5
+ROUNDS = 3
 RATIO_BUDGET = 3.0
-HANDED_BUDGET = 6.0
-"""Beside merely handing records to Python: they come back as 21 columns, and are written."""
 BAD_BUDGET = 1.10
+STRAGGLER_BUDGET = 2.0
 LINEAR_BUDGET = 1.25
 """Cost a record of the longest history beside that of the shortest."""
 MEMORY_BUDGET = 1.10
-"""Peak memory of the longest beside that of the one before it: the shortest fills neither heap nor buffers yet."""
-PARTS = ("kafka", "saved", "bad", "runs")
+"""Largest memory of a worker with the longest history, beside that with the one before it."""
+WORKERS = (1, 2)
+PARTS = ("kafka", "saved", "bad", "skew", "runs")
 COPY = "offsets-copy"
 COUNT, HANDED = "read and count", "hand to Python, and drop"
 OFFSETS, DAMAGED = "decode and offset_current", "decode and offset_current, 1 % damaged"
 SETTINGS = (("spark.ui.enabled", "false"), ("spark.log.level", "ERROR"), ("spark.driver.host", "127.0.0.1"))
-_TICK = os.sysconf("SC_CLK_TCK")
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass
@@ -124,13 +126,16 @@ def _dropped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def current(spark: SparkSession, raw: Source) -> None:
     """Every record decoded and kept, and what is left of each offset."""
-    from kafkastub_pipeline.decode.latest import current_of, decoded_with_candidates
+    from kafkastub_pipeline.decode.latest import current_of, decoded_with_candidates, parted
+    from kafkastub_pipeline.run import STAGED
     from kafkastub_pipeline.write import Store
 
     root = CACHE / f"staging-{os.getpid()}"
     try:
-        stored = Store(spark, str(root)).write("records", decoded_with_candidates(raw(spark)))
-        _done(current_of(stored.where("place is not null")))
+        stored = Store(spark, str(root)).write("records", decoded_with_candidates(raw(spark)), options=STAGED)
+        candidates = parted(stored)[1]
+        assert candidates is not None
+        _done(current_of(candidates))
     finally:
         shutil.rmtree(root, ignore_errors=True)
 
@@ -182,98 +187,59 @@ def compared(spark: SparkSession, things: dict[str, Callable[[], None]], rounds:
 
 @contextmanager
 def _timed(cost: Cost, keep: bool) -> Iterator[None]:
-    wall, cpu = time.monotonic(), _usage()[0]
+    wall, cpu = time.monotonic(), processes.usage()[0]
     yield
     if keep:
         cost.wall.append(time.monotonic() - wall)
-        cost.cpu.append(_usage()[0] - cpu)
+        cost.cpu.append(processes.usage()[0] - cpu)
 
 
-def _usage() -> tuple[float, int]:
-    """CPU seconds and resident bytes of this process and all below it, dead children included."""
-    seconds, resident = 0.0, 0
-    parents: dict[int, list[int]] = {}
-    figures: dict[int, tuple[float, int]] = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            fields = (entry / "stat").read_text().rpartition(") ")[2].split()
-        except OSError:
-            continue
-        parents.setdefault(int(fields[1]), []).append(int(entry.name))
-        figures[int(entry.name)] = sum(map(int, fields[11:15])) / _TICK, int(fields[21]) * _PAGE
-    left = [os.getpid()]
-    while left:
-        pid = left.pop()
-        left += parents.get(pid, [])
-        seconds, resident = seconds + figures.get(pid, (0, 0))[0], resident + figures.get(pid, (0, 0))[1]
-    return seconds, resident
-
-
-def whole_run(path: Path, out: Path) -> dict[str, float]:
-    """`run` over raw records in this process, for which nothing else may have run; its cost."""
+def whole_run(path: Path, out: Path, master: str | None) -> dict[str, float]:
+    """`run` over raw records in this process, for which nothing else may have run; seconds from a session on."""
     from kafkastub_pipeline.run import Settings, run
+    from kafkastub_pipeline.session import spark_session
 
-    peak = 0
-    ended = threading.Event()
-
-    def watch() -> None:
-        nonlocal peak
-        while not ended.wait(0.2):
-            peak = max(peak, _usage()[1])
-
-    spark = session()
+    conf = [*SETTINGS, ("spark.executor.memory", "1g"), ("spark.pyspark.python", sys.executable)]
+    spark = session() if master is None else spark_session(master, conf=conf, kafka=False)
     spark.range(1).count()
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    wall, cpu = time.monotonic(), _usage()[0]
-    try:
-        run(spark, Settings(out=str(out), raw=str(path), retention_minutes=(10080, 1440)))
-    finally:
-        ended.set()
-        watcher.join()
-    return {"wall": time.monotonic() - wall, "cpu": _usage()[0] - cpu, "peak": float(peak)}
+    begun = time.monotonic()
+    run(spark, Settings(out=str(out), raw=str(path), retention_minutes=(10080, 1440)))
+    return {"wall": time.monotonic() - begun}
 
 
-def _apart(path: Path) -> dict[str, float]:
-    """A whole run in a process of its own."""
-    out = CACHE / f"out-{os.getpid()}"
-    command = [sys.executable, str(Path(__file__).resolve()), "--whole-run", str(path), "--out", str(out)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=7200)
-    finally:
-        shutil.rmtree(out, ignore_errors=True)
-    if done.returncode:
-        raise SystemExit(f"the whole run over {path} failed:\n{done.stderr[-2000:]}")
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
+def command(path: Path) -> list[str]:
+    """A whole run in a process of its own, but for the options `--out` and `--master`."""
+    return [sys.executable, str(Path(__file__).resolve()), "--whole-run", str(path)]
 
 
 def main() -> int:
     """Print the tables; 1 where a budget is missed."""
     options = _options()
     if options.whole_run is not None:
-        print(json.dumps(whole_run(Path(options.whole_run), Path(options.out))))
+        print(json.dumps(whole_run(Path(options.whole_run), Path(options.out), options.master)))
         return 0
-    sizes = QUICK if options.quick else RECORDS
-    rounds = 2 if options.quick else options.rounds
+    records = QUICK if options.quick else options.records
     print(f"records are made under {CACHE} where they are not there", file=sys.stderr)
-    logs = {size: log_of(CACHE, size) for size in sizes}
     missed: list[str] = []
-    longest = sizes[-1]
+    found: dict[str, Any] = {}
     if not {"saved", "bad", "kafka"}.isdisjoint(options.parts):
-        _compare(options.parts, logs[longest], longest, rounds, missed)
+        _compare(options.parts, log_of(CACHE, records), records, 1 if options.quick else options.rounds, missed, found)
+    if "skew" in options.parts:
+        found["skew"] = _skewed(records, missed)
     if "runs" in options.parts:
-        _runs(logs, missed)
+        _runs(QUICK_MILLIONS if options.quick else options.millions, missed, keep=not options.quick)
     for text in missed:
         print(f"missed: {text}")
     if options.quick:
         print("quick: so short a history says nothing of the budgets")
+    else:
+        figures.write(CACHE / "figures.json", found)
     return 1 if missed and not options.quick else 0
 
 
-def _compare(parts: Sequence[str], path: Path, records: int, rounds: int, missed: list[str]) -> None:
+def _compare(
+    parts: Sequence[str], path: Path, records: int, rounds: int, missed: list[str], found: dict[str, Any]
+) -> None:
     print(f"\n{records:,} records of {GROUPS:,} groups, {os.cpu_count()} cores, {rounds} rounds in turns")
     print(f"{'seconds':<44}{'median':>9}{'best':>9}{'cpu':>9}{'us/record':>10}")
     spark = session("kafka" in parts)
@@ -286,15 +252,21 @@ def _compare(parts: Sequence[str], path: Path, records: int, rounds: int, missed
                 }
                 costs = compared(spark, things, rounds)
             _shown(costs, records, " (kafka)")
-            _judged("kafka", costs[OFFSETS], costs[COUNT], RATIO_BUDGET, missed)
+            found["kafka"] = _judged("kafka", costs[OFFSETS], costs[COUNT], records, RATIO_BUDGET, missed)
         if not {"saved", "bad"}.isdisjoint(parts):
-            _compare_saved(spark, parts, path, records, rounds, missed)
+            _compare_saved(spark, parts, path, records, rounds, missed, found)
     finally:
         spark.stop()
 
 
 def _compare_saved(
-    spark: SparkSession, parts: Sequence[str], path: Path, records: int, rounds: int, missed: list[str]
+    spark: SparkSession,
+    parts: Sequence[str],
+    path: Path,
+    records: int,
+    rounds: int,
+    missed: list[str],
+    found: dict[str, Any],
 ) -> None:
     things = {
         COUNT: lambda: counted(spark, saved(path)),
@@ -306,10 +278,11 @@ def _compare_saved(
         things[DAMAGED] = lambda: current(spark, saved(damaged))
     costs = compared(spark, things, rounds)
     _shown(costs, records)
-    _judged("saved, beside read and count", costs[OFFSETS], costs[COUNT], None, missed)
-    _judged("saved, beside handing to Python", costs[OFFSETS], costs[HANDED], HANDED_BUDGET, missed)
+    ours, bare = costs[OFFSETS], costs[COUNT]
+    found["saved"] = _judged("saved, beside read and count", ours, bare, records, RATIO_BUDGET, missed)
+    found["handed"] = _judged("saved, beside handing to Python", ours, costs[HANDED], records, None, missed)
     if "bad" in parts:
-        _judged("1 % damaged", costs[DAMAGED], costs[OFFSETS], BAD_BUDGET, missed)
+        found["bad"] = _judged("1 % damaged", costs[DAMAGED], ours, records, BAD_BUDGET, missed)
 
 
 def _shown(costs: dict[str, Cost], records: int, note: str = "") -> None:
@@ -317,42 +290,85 @@ def _shown(costs: dict[str, Cost], records: int, note: str = "") -> None:
         print(cost.line(name + note, records), flush=True)
 
 
-def _judged(what: str, cost: Cost, base: Cost, budget: float | None, missed: list[str]) -> None:
-    """The median of the ratios of each round."""
-    wall = statistics.median(x / y for x, y in zip(cost.wall, base.wall, strict=True))
-    cpu = statistics.median(x / y for x, y in zip(cost.cpu, base.cpu, strict=True))
+def _judged(
+    what: str, cost: Cost, base: Cost, records: int, budget: float | None, missed: list[str]
+) -> dict[str, float | None]:
+    """The best of each, and the ratios of these."""
+    wall, cpu = min(cost.wall) / min(base.wall), min(cost.cpu) / min(base.cpu)
     allowed = "no budget" if budget is None else f"budget {budget:.2f}x"
-    print(f"{what + ', ratio':<44}{wall:8.2f}x  cpu {cpu:.2f}x  {allowed}", flush=True)
+    print(f"{what + ', ratio of the best':<44}{wall:8.2f}x  cpu {cpu:.2f}x  {allowed}", flush=True)
     if budget is not None and wall > budget:
         missed.append(f"{what}: {wall:.2f} times, budget {budget:.2f}")
+    times = {"wall": min(cost.wall), "cpu": min(cost.cpu), "base_wall": min(base.wall), "base_cpu": min(base.cpu)}
+    return times | {"records": records, "ratio": wall, "cpu_ratio": cpu, "budget": budget}
 
 
-def _runs(logs: dict[int, Path], missed: list[str]) -> None:
-    print(f"\n{'whole run':<20}{'seconds':>9}{'cpu':>9}{'us/record':>11}{'cpu us/rec':>11}{'peak MiB':>10}")
-    found = {}
-    for records, path in logs.items():
-        found[records] = one = _apart(path)
-        wall, cpu = one["wall"] * 1e6 / records, one["cpu"] * 1e6 / records
-        peak = one["peak"] / 2**20
-        print(f"{records:<20,}{one['wall']:9.1f}{one['cpu']:9.1f}{wall:11.2f}{cpu:11.2f}{peak:10.0f}")
-    least, most = min(found), max(found)
-    linear = (found[most]["cpu"] / most) / (found[least]["cpu"] / least)
-    memory = found[most]["peak"] / found[sorted(found)[-2]]["peak"]
+def _skewed(records: int, missed: list[str]) -> list[dict[str, Any]]:
+    """Stages of a whole run over a skewed log: the least even first, of those whose slowest task is worth a look."""
+    from kafkastub_pipeline.run import Settings, run
+
+    path, out = log_of(CACHE, records, skewed=True), CACHE / f"out-{os.getpid()}"
+    spark = session()
+    try:
+        run(spark, Settings(out=str(out), raw=str(path), retention_minutes=(10080, 1440)))
+        found = [one for one in straggling.stages(spark) if one.slowest >= straggling.LEAST_SECONDS]
+    finally:
+        spark.stop()
+        shutil.rmtree(out, ignore_errors=True)
+    print(f"\n{'skewed: stage':<44}{'tasks':>9}{'median':>9}{'slowest':>9}{'ratio':>9}")
+    for one in found:
+        print(f"{one.name[:43]:<44}{one.tasks:9}{one.median:9.2f}{one.slowest:9.2f}{one.ratio:9.2f}")
+    if found and found[0].ratio > STRAGGLER_BUDGET:
+        missed.append(f"the slowest task takes {found[0].ratio:.2f} times the median, budget {STRAGGLER_BUDGET:.2f}")
+    return [vars(one) | {"ratio": one.ratio, "records": records} for one in found]
+
+
+def _runs(millions: Sequence[float], missed: list[str], keep: bool) -> None:
+    """Each is kept as soon as it is done: the longest takes hours."""
+    print(
+        f"\n{'whole run':<20}{'workers':>9}{'seconds':>9}{'cpu':>9}{'us/record':>11}{'cpu us/rec':>11}{'peak MiB':>10}"
+    )
+    found: list[dict[str, float]] = []
+    for records in (round(one * 1e6) for one in millions):
+        for workers in WORKERS:
+            one = processes.on_cluster(command(log_of(CACHE, records)), CACHE, workers)
+            found.append(one | {"records": records, "workers": workers})
+            wall, cpu, peak = one["wall"] * 1e6 / records, one["cpu"] * 1e6 / records, one["peak"] / 2**20
+            print(
+                f"{records:<20,}{workers:9}{one['wall']:9.1f}{one['cpu']:9.1f}{wall:11.2f}{cpu:11.2f}{peak:10.0f}",
+                flush=True,
+            )
+            if keep:
+                figures.write(CACHE / "figures.json", {"runs": found})
+    for workers in WORKERS:
+        _grown([one for one in found if one["workers"] == workers], missed)
+
+
+def _grown(found: list[dict[str, float]], missed: list[str]) -> None:
+    """Whether time grows with the length of the log, and memory does not."""
+    if len(found) < 2:
+        return
+    first, before, last = found[0], found[-2], found[-1]
+    linear = (last["cpu"] / last["records"]) / (first["cpu"] / first["records"])
+    memory = last["peak"] / before["peak"]
     print(f"cpu a record, longest : shortest  {linear:.2f}x  budget {LINEAR_BUDGET:.2f}x")
-    print(f"peak memory, longest : second     {memory:.2f}x  budget {MEMORY_BUDGET:.2f}x")
+    print(f"memory, longest : the one before  {memory:.2f}x  budget {MEMORY_BUDGET:.2f}x")
     if linear > LINEAR_BUDGET:
         missed.append(f"cost a record grows {linear:.2f} times, budget {LINEAR_BUDGET:.2f}")
     if memory > MEMORY_BUDGET:
-        missed.append(f"peak memory grows {memory:.2f} times, budget {MEMORY_BUDGET:.2f}")
+        missed.append(f"a worker's memory grows {memory:.2f} times, budget {MEMORY_BUDGET:.2f}")
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Figures of the PySpark pipeline over a long history.")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the records and two rounds: does it run?")
+    parser.add_argument("--quick", action="store_true", help="few records and one round: does it run?")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"of the comparison (default {ROUNDS})")
+    parser.add_argument("--records", type=int, default=RECORDS, help=f"of the comparison (default {RECORDS:,})")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="which questions (default all)")
+    parser.add_argument("--millions", nargs="+", type=float, default=MILLIONS, help="of whole runs (default 1 5)")
     parser.add_argument("--whole-run", metavar="DIR", help=argparse.SUPPRESS)
     parser.add_argument("--out", metavar="DIR", help=argparse.SUPPRESS)
+    parser.add_argument("--master", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kafkastub_pipeline import extra
 from kafkastub_pipeline.errors import PipelineError, sentence
+from kafkastub_pipeline.maven import KAFKA, malformed
 from kafkastub_pipeline.rules import PROFILES
 from kafkastub_pipeline.write import FORMATS
 
@@ -69,7 +70,9 @@ def _add_common(command: argparse.ArgumentParser, kafka: bool = True) -> None:
         )
     command.add_argument("--master", help="Spark master of a new session (default local[*])")
     command.add_argument(
-        "--packages", help="Maven coordinates for a new session: of Delta, Iceberg, another version of the Kafka source"
+        "--packages",
+        type=_packages,
+        help="Maven coordinates for a new session: of Delta, Iceberg, another version of the Kafka source",
     )
     command.add_argument(
         "--wait-for-workers",
@@ -310,6 +313,13 @@ def _day(text: str) -> date:
 
 def _day_or_now(text: str) -> date | str:
     return text if text == "now" else _day(text)
+
+
+def _packages(text: str) -> str:
+    wrong = malformed(text)
+    if wrong is not None:
+        raise argparse.ArgumentTypeError(f"{wrong!r} is not GROUP:ARTIFACT:VERSION, such as {KAFKA}")
+    return text
 
 
 def _positive(text: str) -> int:

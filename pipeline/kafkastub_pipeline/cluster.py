@@ -18,7 +18,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from kafkastub_pipeline.connection import client_config, connected
+from kafkastub_pipeline.connection import connected, reader_config
 from kafkastub_pipeline.errors import PipelineError
 from kafkastub_pipeline.sources import GROUP, SHARES, TOPIC
 
@@ -367,17 +367,8 @@ def next_record_times(
     from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
     found: dict[tuple[str, int, int], int | None] = {}
-    config = (
-        {"group.id": GROUP}
-        | client_config(bootstrap_servers, options)
-        | {
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "isolation.level": "read_uncommitted",  # as far as lag is counted
-            "fetch.message.max.bytes": 65536,
-            "auto.offset.reset": "earliest",
-        }
-    )
+    # uncommitted: as far as lag is counted
+    config = reader_config(bootstrap_servers, options, "read_uncommitted", fetch_message_max_bytes=65536)
     left: dict[Place, list[int]] = {}
     for topic, partition, offset in wanted:
         left.setdefault((topic, partition), []).append(offset)

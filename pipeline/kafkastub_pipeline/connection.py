@@ -26,6 +26,25 @@ def client_config(bootstrap_servers: str, options: Sequence[tuple[str, str]] = (
     return {"bootstrap.servers": bootstrap_servers, **ours, **for_librdkafka(options)}
 
 
+def reader_config(
+    bootstrap_servers: str, options: Sequence[tuple[str, str]], isolation_level: str, **more: Any
+) -> dict[str, Any]:
+    """Of a consumer that is assigned what it reads, from the beginning, and told of each end; it commits nothing.
+
+    Args:
+        isolation_level: `read_committed` or `read_uncommitted`.
+        more: properties with underscores for dots.
+    """
+    ours: dict[str, Any] = {
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+        "isolation.level": isolation_level,
+        "auto.offset.reset": "earliest",
+    }
+    config = {"group.id": GROUP} | client_config(bootstrap_servers, options)
+    return config | ours | {name.replace("_", "."): value for name, value in more.items()}
+
+
 def connected(bootstrap_servers: str, options: Sequence[tuple[str, str]], timeout: float) -> tuple[Any, Any]:
     """An admin client and the cluster's metadata. Raises PipelineError.
 

@@ -20,6 +20,7 @@ Who is killed in between leaves files that do not count: readers here leave them
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from kafkastub_pipeline.errors import PipelineError
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 SUCCESS: Final = "_SUCCESS"
 MANIFEST: Final = "_manifest.json"
+Options = Mapping[str, str]
+"""Of the files: what Parquet's writer understands."""
 _UNMARKED: Final = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
 
 
@@ -46,10 +49,10 @@ class Moved:
         self._spark = spark
         self._files = files
 
-    def write(self, target: str, frame: DataFrame, partition_by: tuple[str, ...]) -> None:
+    def write(self, target: str, frame: DataFrame, partition_by: tuple[str, ...], options: Options) -> None:
         """Raises PipelineError where it cannot be put into its place."""
         half = beside(target, "incomplete")
-        frame.write.mode("overwrite").partitionBy(*partition_by).parquet(half)
+        frame.write.mode("overwrite").options(**options).partitionBy(*partition_by).parquet(half)
         if partition_by and not self._files.has_data(half):  # no row, no partition, no file that tells the columns
             self._spark.createDataFrame([], frame.schema).write.mode("overwrite").parquet(half)
         self._move(half, target)
@@ -88,14 +91,14 @@ class Listed:
         self._spark = spark
         self._files = files
 
-    def write(self, target: str, frame: DataFrame, partition_by: tuple[str, ...]) -> None:
+    def write(self, target: str, frame: DataFrame, partition_by: tuple[str, ...], options: Options) -> None:
         """Beside the files of before, which count until all new ones are there. Raises PipelineError."""
         files = self._files
         before = set(self._mended(target))
         if before:
             self._name(target, sorted(before))
         files.remove(f"{target}/{SUCCESS}")
-        writer = frame.write.mode("append").option(_UNMARKED, "false")
+        writer = frame.write.mode("append").options(**options).option(_UNMARKED, "false")
         writer.partitionBy(*partition_by).parquet(target)
         now = set(_data(files.below(target))) - before
         if not now:  # no row, no partition, no file that tells the columns

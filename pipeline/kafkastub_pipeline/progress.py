@@ -59,13 +59,15 @@ class Progress:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """A step, named for a reader: `reading the log`."""
+        """A step, named for a reader: `reading the log`. Spark's own page has its jobs under that name, too."""
         begun = time.monotonic()
         with self._lock:
             self._steps[name] = begun
+        self._spark.sparkContext.setJobDescription(name)
         try:
             yield
         finally:
+            self._spark.sparkContext.setLocalProperty("spark.job.description", None)  # type: ignore[arg-type]
             with self._lock:
                 del self._steps[name]
                 self._done += 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.cluster import snapshot
 from kafkastub_pipeline.decode import plain
-from kafkastub_pipeline.decode.latest import CANDIDATE, decoded_here, decoded_with_candidates
+from kafkastub_pipeline.decode.latest import decoded_here, decoded_with_candidates, parted
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.files import Files, check_writable
 from kafkastub_pipeline.here import is_small, plans
@@ -32,6 +32,9 @@ log = logging.getLogger("kafkastub_pipeline")
 
 RECORDS = "decoded_records"
 """The decoded records, and the candidates for current offsets behind them, while a run needs them."""
+STAGED = {"parquet.enable.dictionary": "false"}
+"""They are read by this run, mostly by no other: to look for values that repeat costs a sixth of all that
+decoding does, and saves a third of their space for a while."""
 
 
 def run(spark: SparkSession, settings: Settings, before: Held | None = None) -> list[str]:
@@ -41,13 +44,15 @@ def run(spark: SparkSession, settings: Settings, before: Held | None = None) -> 
         before: the cluster as it was asked already; by default it is asked now.
     """
     check_writable(Files(spark), "--out", settings.out)
-    check_days(Store(spark, settings.out, settings.format), TABLES, settings.append_day is not None)
+    store = Store(spark, settings.out, settings.format)
+    check_days(store, TABLES, settings.append_day is not None)
     progress = Progress(spark, settings.terminal)
     with progress.running():
-        return _run(spark, settings, before, progress)
+        return _run(store, settings, before, progress)
 
 
-def _run(spark: SparkSession, settings: Settings, before: Held | None, progress: Progress) -> list[str]:
+def _run(store: Store, settings: Settings, before: Held | None, progress: Progress) -> list[str]:
+    spark = store.spark
     if before is None and settings.bootstrap_servers is not None:
         before = held(settings.bootstrap_servers, settings.options, log=settings.reads_the_log)
     journal = None if settings.journal is None else read_journal(spark, settings.journal)
@@ -58,20 +63,20 @@ def _run(spark: SparkSession, settings: Settings, before: Held | None, progress:
             stored = _saved_records(spark, settings.records)
         elif log_here is None:
             with progress.step("reading and decoding the log"):
-                stored = staging.write(RECORDS, decoded_with_candidates(_raw(spark, settings, before)))
+                stored = staging.write(RECORDS, decoded_with_candidates(_raw(spark, settings, before)), options=STAGED)
         else:
             stored = arrow_table(spark, decoded_here(log_here))
             if settings.keep_records:
                 staging.write(RECORDS, stored)
         try:
-            return _tables_of(spark, settings, stored, journal, before, progress)
+            return _tables_of(store, settings, stored, journal, before, progress)
         finally:
             if settings.records is None and not settings.keep_records:
                 _removed(staging)
 
 
 def _tables_of(
-    spark: SparkSession,
+    store: Store,
     settings: Settings,
     stored: DataFrame,
     journal: DataFrame | None,
@@ -83,20 +88,19 @@ def _tables_of(
 
     # behind the log: what it has was then asked for, and is not ahead of where topics end
     if settings.journal is not None:
-        journal = read_journal(spark, settings.journal, checked=True)
+        journal = read_journal(store.spark, settings.journal, checked=True)
     servers = settings.bootstrap_servers
     cluster = None
     if servers is not None and before is not None:
         cluster = snapshot(servers, settings.options, begun=before.begun)
-    records, candidates = _parted(stored)
+    records, candidates = parted(stored)
     with progress.step("finding where the log begins and ends"):
         seen = view(records, candidates, journal, cluster, settings.now)
         complete_ms = complete_since(records)
-    store = Store(spark, settings.out, settings.format)
     if settings.append_day is not None:
         store.day = day_of(seen.now_ms) if isinstance(settings.append_day, str) else settings.append_day
     made = Run(
-        spark,
+        store.spark,
         settings,
         store,
         seen.records,
@@ -107,7 +111,7 @@ def _tables_of(
         seen.journal,
         seen.past,
         None if cluster is None else cluster.retention_minutes,
-        _shares(spark, settings, before),
+        _shares(store.spark, settings, before),
         progress,
     )
     all_tables.write_all(made)
@@ -132,13 +136,6 @@ def _removed(staging: Store) -> None:
         log.info("%s stays: %s", staging.path(RECORDS), sentence(error))
 
 
-def _parted(stored: DataFrame) -> tuple[DataFrame, DataFrame | None]:
-    """The decoded records, and the candidates where there are any: `stream` writes none."""
-    if "place" not in stored.columns:
-        return stored, None
-    return stored.where("place is null").drop("place"), stored.where("place is not null").select(*CANDIDATE.names)
-
-
 def _raw(spark: SparkSession, settings: Settings, before: Held | None) -> DataFrame:
     if settings.raw is not None:
         return read_raw(spark, settings.raw)
@@ -161,14 +158,15 @@ def _shares(spark: SparkSession, settings: Settings, before: Held | None) -> Dat
 
 
 def _saved_records(spark: SparkSession, path: str) -> DataFrame:
-    from kafkastub_pipeline.decode.columns import RECORD
+    from kafkastub_pipeline.decode.columns import NARROW, RECORD
 
     check_complete(Files(spark), path)
     try:
         found = spark.read.parquet(path)
     except Exception as error:
         raise PipelineError(f"{path} cannot be read as decoded records in Parquet: {sentence(error)}") from error
-    missing = [name for name in RECORD.names if name not in found.columns]
+    kept = RECORD.names if "about_group" not in found.columns else NARROW.names
+    missing = [name for name in kept if name not in found.columns]
     if missing:
         raise PipelineError(f"{path} holds no decoded records: it has no column {', '.join(missing)}")
     return found

@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import zipfile
 from collections import deque
@@ -17,16 +16,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from kafkastub_pipeline import maven
 from kafkastub_pipeline.errors import PipelineError, sentence
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark import SparkConf
     from pyspark.sql import DataFrame, SparkSession
-
-PACKAGES: Final = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
-EXCLUDES: Final = "org.lz4:lz4-java"
-"""pyspark ships this jar itself."""
 
 DEFAULTS: Final = {
     "spark.sql.session.timeZone": "UTC",
@@ -61,8 +57,8 @@ def spark_session(
 
     Args:
         master: of a new session; by default what the environment says, else `local[*]`.
-        packages: Maven coordinates that a new session gets. The Kafka source, `PACKAGES`, comes with them where it is
-            needed and they have no other one; "" for no packages at all.
+        packages: Maven coordinates that a new session gets. The Kafka source comes with them where it is needed and
+            they have no other one; "" for no packages at all.
         conf: more settings, which win.
         kafka: whether the Kafka source is needed.
         small: whether a new session lives for seconds, and is set up for that.
@@ -86,9 +82,9 @@ def spark_session(
             given = SHORT_LIVED | given
         if "spark.pyspark.python" in given:  # spark-submit sees to it; of a session that Python starts, nobody does
             os.environ["PYSPARK_PYTHON"] = given["spark.pyspark.python"]
-        wanted = _packages(packages, kafka)
+        wanted = maven.wanted(packages, kafka)
         if wanted and not submitted:
-            given = {"spark.jars.packages": wanted, "spark.jars.excludes": EXCLUDES, **given}
+            given = {"spark.jars.packages": wanted, "spark.jars.excludes": maven.EXCLUDES, **given}
         if "delta-spark" in wanted:
             given = DELTA | given
     builder = SparkSession.builder.appName("kafkastub-pipeline")
@@ -105,21 +101,17 @@ def spark_session(
         return spark
     except Exception as error:
         raise PipelineError(
-            f"Spark cannot be started: {_heard(said) or sentence(error)}; it needs Java 17 and, for the Kafka source,"
-            f" the package {PACKAGES} (--packages takes another, --conf spark.jars.ivySettings=FILE other repositories)"
+            maven.not_to_be_had(said)
+            or f"Spark cannot be started: {_heard(said) or sentence(error)}; it needs Java 17 and, for the Kafka"
+            f" source, the package {maven.KAFKA} (--packages takes another, --conf spark.jars.ivySettings=FILE other"
+            " repositories)"
         ) from error
 
 
 _MOST_LINES: Final = 500
 """So many lines of Java's are remembered, to say why it could not start."""
-
-
-def _packages(packages: str | None, kafka: bool) -> str:
-    if packages is None:
-        return PACKAGES if kafka else ""
-    if kafka and packages and "spark-sql-kafka" not in packages:
-        return f"{PACKAGES},{packages}"
-    return packages
+_LAST_WORDS_SECONDS: Final = 5.0
+"""In which they are heard, once it has ended."""
 
 
 def _start_quietly(conf: SparkConf, said: deque[str]) -> None:
@@ -135,12 +127,16 @@ def _start_quietly(conf: SparkConf, said: deque[str]) -> None:
         with os.fdopen(ours, encoding="utf-8", errors="replace") as lines:
             said.extend(lines)
 
-    threading.Thread(target=listen, name="what Java says", daemon=True).start()
+    listener = threading.Thread(target=listen, name="what Java says", daemon=True)
+    listener.start()
+    launch: Any = launch_gateway
     try:
-        launch: Any = launch_gateway
         gateway = launch(conf, {"stdout": javas, "stderr": subprocess.STDOUT})
-    finally:
+    except Exception:
         os.close(javas)
+        listener.join(_LAST_WORDS_SECONDS)
+        raise
+    os.close(javas)
     SparkContext._ensure_initialized(gateway=gateway, conf=conf)
 
 
@@ -209,7 +205,9 @@ def _equip_workers(spark: SparkSession, given: dict[str, str]) -> None:
     context = spark.sparkContext
     if (context.master or "").startswith("local") or "spark.submit.pyFiles" in given:
         return
-    target = Path(tempfile.mkdtemp(prefix="kafkastub-pipeline-")) / "kafkastub_pipeline.zip"
+    target = Path(context._temp_dir) / "kafkastub_pipeline.zip"  # workers fetch it as they come; Spark removes it
+    if target.exists():
+        return
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for package in SHIPPED:
             spec = find_spec(package)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub_pipeline import here
 from kafkastub_pipeline.cluster import Beginnings, beginnings
-from kafkastub_pipeline.connection import client_config
-from kafkastub_pipeline.sources import GROUP, SHARES, TOPIC
+from kafkastub_pipeline.connection import reader_config
+from kafkastub_pipeline.sources import SHARES, TOPIC
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,17 +75,8 @@ def _read(
     if not partitions or len(sizes) < partitions or sum(sizes.values()) > here.RECORDS:
         return None
     left = {partition for partition, size in sizes.items() if size}
-    config = (
-        {"group.id": GROUP}
-        | client_config(bootstrap_servers, options)
-        | {
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "isolation.level": "read_committed",
-            "auto.offset.reset": "earliest",
-            "fetch.wait.max.ms": 10,  # an end of a partition is told when the broker has waited for more
-        }
-    )
+    # an end of a partition is told when the broker has waited for more
+    config = reader_config(bootstrap_servers, options, "read_committed", fetch_wait_max_ms=10)
     records: list[Any] = []
     try:
         with closing(Consumer(config)) as consumer:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub_pipeline.clients import for_java
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.files import advised
+from kafkastub_pipeline.maven import KAFKA
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -78,12 +80,27 @@ def read_kafka(
     known = {} if sizes is None else sizes
     read = [partition for partition in range(partitions) if known.get(partition) != 0] or [0]
     reader = spark.read.format("kafka").options(**kafka_options(bootstrap_servers, read, options, topic))
+    known_all = known.keys() >= set(read)
+    if known_all and (tasks := tasks_for([known[partition] for partition in read])) > len(read):
+        reader = reader.option("minPartitions", tasks)
     try:
         found = reader.load().select(*RAW_COLUMNS)
     except Exception as error:
         raise _no_kafka_source(error) from error
-    few = known.keys() >= set(read) and sum(known.values()) <= SMALL_LOG
+    few = known_all and sum(known.values()) <= SMALL_LOG
     return found.coalesce(spark.sparkContext.defaultParallelism) if few else found
+
+
+def tasks_for(sizes: Sequence[int]) -> int:
+    """In how many tasks partitions of these sizes are read, so that none takes much longer than the others.
+
+    A group lives in one partition: where one group makes a third of all commits, so does its partition. Spark cuts such
+    a partition into pieces, so that there are as many tasks as are asked for; each has a client of its own.
+    """
+    piece = max(median(sizes), SMALL_LOG)
+    if max(sizes) <= 2 * piece:
+        return len(sizes)
+    return max(len(sizes), round(sum(max(size, piece) for size in sizes) / piece))
 
 
 def stream_kafka(
@@ -177,8 +194,4 @@ def _internal_topics(spark: SparkSession) -> None:
 
 
 def _no_kafka_source(error: Exception) -> PipelineError:
-    from kafkastub_pipeline.session import PACKAGES
-
-    return PipelineError(
-        f"this Spark session has no Kafka source: {sentence(error)}; start it with --packages {PACKAGES}"
-    )
+    return PipelineError(f"this Spark session has no Kafka source: {sentence(error)}; start it with --packages {KAFKA}")

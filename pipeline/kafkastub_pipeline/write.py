@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.files import Files
-from kafkastub_pipeline.placed import placing
+from kafkastub_pipeline.placed import Options, placing
 from kafkastub_pipeline.rules import LAST_MS
 
 if TYPE_CHECKING:
@@ -47,8 +47,14 @@ class Store:
     def path(self, table: str) -> str:
         return f"{self.root}/{table}"
 
-    def write(self, table: str, frame: DataFrame, partition_by: tuple[str, ...] = ()) -> DataFrame:
-        """Replace a table, or its day; what comes back reads it. Raises PipelineError."""
+    def write(
+        self, table: str, frame: DataFrame, partition_by: tuple[str, ...] = (), options: Options | None = None
+    ) -> DataFrame:
+        """Replace a table, or its day; what comes back reads it. Raises PipelineError.
+
+        Args:
+            options: of files in Parquet.
+        """
         if self.format != "parquet":
             try:
                 return self._committed(table, frame, partition_by)
@@ -62,7 +68,7 @@ class Store:
         target = self._parquet(table)
         if self.day is not None or not self._files.moves(target):  # else what is there goes when the new one comes
             self._make_room(table)
-        placing(self.spark, self._files, target).write(target, frame, partition_by)
+        placing(self.spark, self._files, target).write(target, frame, partition_by, options or {})
         return self.spark.read.schema(frame.schema).parquet(target)
 
     def read(self, table: str) -> DataFrame:
@@ -101,9 +107,9 @@ class Store:
         names = [name for name in self._files.entries(self.path(table)) if name.startswith(f"{DAY}=")]
         return [_day_of(name) for name in names] or None
 
-    def has_no_days(self, table: str) -> bool:
-        """Whether it is there, and of one run."""
-        return self.days(table) is None and self._files.has_data(self.path(table)) and self.has(table)
+    def has_rows(self, table: str) -> bool:
+        """Whether it is there, and nothing of another kind that was begun."""
+        return self._files.has_data(self.path(table)) and self.has(table)
 
     def _parquet(self, table: str) -> str:
         """The directory that is replaced."""
@@ -183,7 +189,7 @@ def check_days(store: Store, tables: Iterable[str], by_days: bool) -> None:
     """A directory has tables of one run, or tables by days. Raises PipelineError where the other kind is there."""
     for table in tables:
         days = store.days(table)
-        if by_days and store.has_no_days(table):
+        if by_days and days is None and store.has_rows(table):
             raise PipelineError(
                 f"--out {store.root} has the table {table} of one run, and not by days: name another directory for"
                 " --append-day"

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
+from kafkastub_pipeline import here
 from tests.pipeline.script import LOG_PARTITIONS, START_MS, played, steps
 from tests.pipeline.test_bad_input import command, sentence
 from tests.pipeline.test_report import text_of
@@ -80,6 +81,25 @@ def test_a_second_run_of_a_day_replaces_that_day(
     assert "'then' is not a day such as 2026-01-31" in capsys.readouterr().err
     assert command("report", "--out", str(out), "--day", str(BEGUN.date())) == 0
     assert str(BEGUN.date()) in " ".join(text_of((out / "report.html").read_text()).split())
+
+
+def test_a_small_log_by_days_with_its_records_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, saved: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Decoded by the driver, or of the records that it has kept, by workers: the same day."""
+    out, whole, kept = tmp_path / "out", tmp_path / "whole", tmp_path / "kept"
+    when = "--now", (BEGUN + timedelta(minutes=40)).isoformat()
+    monkeypatch.setattr(here, "RECORDS", 10_000)
+    assert run(saved, whole, *when) == 0
+    assert run(saved, out, *when, "--append-day", "2026-02-02", "--keep-records") == 0
+    (out / "decoded_records").rename(kept)  # of the newest run, and not by days
+    assert tables(out, "day=2026-02-02") == tables(whole)
+    retention = "--retention-minutes", "600,60"
+    assert (
+        command("run", "--records", str(kept), "--out", str(out), *retention, *when, "--append-day", "2026-02-01") == 0
+    )
+    assert tables(out, "day=2026-02-01") == tables(out, "day=2026-02-02")
+    capsys.readouterr()
 
 
 def test_a_day_without_a_row(spark: SparkSession, tmp_path: Path) -> None:

@@ -115,6 +115,12 @@ def test_nothing_to_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
         ("--probes", "-1", "'-1' is not a number from 0 to"),
         ("--check-interval-ms", "0", "'0' is not a positive number"),
         ("--conf", "spark.ui.enabled", "'spark.ui.enabled' is not KEY=VALUE"),
+        ("--packages", "a:b:1,hadoop-aws", "'hadoop-aws' is not GROUP:ARTIFACT:VERSION, such as org.apache.spark:"),
+        (
+            "--packages",
+            "org.apache.hadoop:hadoop-aws:",
+            "'org.apache.hadoop:hadoop-aws:' is not GROUP:ARTIFACT:VERSION",
+        ),
     ],
 )
 def test_arguments(capsys: pytest.CaptureFixture[str], option: str, value: str, words: str) -> None:

@@ -66,7 +66,7 @@ def left(raw: list[Raw]) -> dict[tuple[str, str, int], tuple[int, int] | None]:
 @pytest.mark.parametrize("fold_at", [1, 100, 10**6])
 @pytest.mark.parametrize("hand_on_at", [1, 50, 10**6])
 def test_the_fold_keeps_each_keys_last_record(monkeypatch: pytest.MonkeyPatch, fold_at: int, hand_on_at: int) -> None:
-    from kafkastub_pipeline.decode import latest
+    from kafkastub_pipeline.decode import Looked, latest
 
     monkeypatch.setattr(latest, "_FOLD_AT", fold_at)
     monkeypatch.setattr(latest, "_HAND_ON_AT", hand_on_at)
@@ -83,7 +83,7 @@ def test_the_fold_keeps_each_keys_last_record(monkeypatch: pytest.MonkeyPatch, f
         }
         batches.append(pa.record_batch(columns))
     fold = latest.Fold()
-    found = [*(one for batch in batches for one in fold.add(batch)), *fold.rest()]
+    found = [*(one for batch in batches for one in fold.add(Looked(batch))), *fold.rest()]
     handed = [row for one in found for row in one.to_pylist()]
     ordered = sorted(handed, key=lambda row: (row["place"], row["log_offset"]))
     parts = [ordered[at : at + 40] for at in range(0, len(ordered), 40)]
@@ -99,13 +99,13 @@ def test_the_fold_keeps_each_keys_last_record(monkeypatch: pytest.MonkeyPatch, f
 @given(st.lists(damaged, min_size=1, max_size=20))
 def test_what_is_kept_is_what_can_be_decoded(pairs: list[tuple[bytes | None, bytes | None]]) -> None:
     """Whatever the bytes: the quick look and the decoder agree, and so do places and decoded keys."""
-    from kafkastub_pipeline.decode import latest
+    from kafkastub_pipeline.decode import Looked, latest
     from kafkastub_pipeline.decode.rows import decoded_row
 
     columns = [pa.array([0] * len(pairs), pa.int32()), *[pa.array(range(len(pairs)), pa.int64())] * 2]
     columns += [pa.array([pair[at] for pair in pairs], pa.binary()) for at in (0, 1)]
     names = ["log_partition", "log_offset", "log_ms", "key", "value"]
-    looked, counts = latest.looked_through(pa.RecordBatch.from_arrays(columns, names))
+    looked, counts = latest.looked_through(Looked(pa.RecordBatch.from_arrays(columns, names)))
     wanted = {}
     for at, pair in enumerate(pairs):
         row = decoded_row(*pair)
@@ -118,7 +118,7 @@ def test_what_is_kept_is_what_can_be_decoded(pairs: list[tuple[bytes | None, byt
 
 def test_both_ways_agree(spark: SparkSession, tmp_path: Path) -> None:
     """From candidates, as `run` finds them beside every decoded record, and from decoded records alone."""
-    from kafkastub_pipeline.decode.latest import current_of, decoded_with_candidates
+    from kafkastub_pipeline.decode.latest import current_of, decoded_with_candidates, parted
     from kafkastub_pipeline.session import local_table
     from kafkastub_pipeline.tables.current import live_offsets
 
@@ -128,9 +128,11 @@ def test_both_ways_agree(spark: SparkSession, tmp_path: Path) -> None:
     frame = local_table(spark, rows, ddl).selectExpr("*", "timestamp_millis(ms) as timestamp").repartition(3)
     decoded_with_candidates(frame).write.parquet(str(tmp_path / "records"))
     stored = spark.read.parquet(str(tmp_path / "records"))
-    picked = live_offsets(stored.where("place is null")).drop("group", "topics", "key", "value", "place")
+    records, candidates = parted(stored)
+    picked = live_offsets(records).drop("group", "topics", "key", "value")
     told = {tuple(r): r for r in picked.collect()}
-    found = current_of(stored.where("place is not null"))
+    assert candidates is not None
+    found = current_of(candidates)
     assert told == {tuple(r): r for r in found.select(*picked.columns).collect()}
     expected = {place: at for place, at in left(raw).items() if at is not None}
     assert {(r.group_id, r.topic, r.partition): (r.log_offset, r.committed_offset) for r in told.values()} == expected

@@ -34,8 +34,10 @@ def test_a_terminal_has_a_line_and_a_log_has_one_a_step(
     caplog.set_level(logging.INFO, "kafkastub_pipeline")
     found = Progress(spark, shown)
     with found.running(), found.step("writing lag"):
+        assert spark.sparkContext.getLocalProperty("spark.job.description") == "writing lag"
         until(lambda: "step 1, writing lag: 0 s" in shown.getvalue(), "the line")
     assert shown.getvalue().endswith("\r")
+    assert spark.sparkContext.getLocalProperty("spark.job.description") is None
     (told,) = [record.getMessage() for record in caplog.records if record.name == "kafkastub_pipeline"]
     assert told.startswith("writing lag: done in 0.")
 

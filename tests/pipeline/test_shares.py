@@ -227,6 +227,15 @@ class Member:
         assert answer.responses[0].partitions[0].error_code == 0
 
 
+def member_from_the_beginning(stub: KafkaStub, group: str, topic: str) -> Member:
+    """The first member of a share group that begins with what is there."""
+    host, port = stub.bootstrap_servers.split(":")
+    earliest = AlterableConfig("share.auto.offset.reset", SET, "earliest")
+    resource = AlterConfigsResource(GROUP_CONFIG, group, [earliest])
+    Connection(host, int(port)).ask(IncrementalAlterConfigsRequest([resource]))
+    return Member(stub, group, topic)
+
+
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Iterator[Path]:
     """The tables of a stub with a share group that has done with some records, and not with others."""
@@ -237,11 +246,7 @@ def out(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Iterat
     with KafkaStub(topics={"orders": 1}, config=held) as stub:  # Spark may take its time
         for number in range(12):
             stub.produce("orders", b"%d" % number)
-        host, port = stub.bootstrap_servers.split(":")
-        earliest = AlterableConfig("share.auto.offset.reset", SET, "earliest")
-        resource = AlterConfigsResource(GROUP_CONFIG, "workers", [earliest])
-        Connection(host, int(port)).ask(IncrementalAlterConfigsRequest([resource]))
-        worker = Member(stub, "workers", "orders")
+        worker = member_from_the_beginning(stub, "workers", "orders")
         assert worker.fetch(12) == 12
         worker.acknowledge(0, 3, [ACCEPT])
         worker.acknowledge(6, 9, [REJECT, ACCEPT, RELEASE, RELEASE])

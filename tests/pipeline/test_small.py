@@ -17,16 +17,7 @@ from tests.pipeline.log import MINUTE
 from tests.pipeline.raw import commit, saved
 from tests.pipeline.script import LOG_PARTITIONS, played, steps
 from tests.pipeline.test_again import _run
-from tests.pipeline.test_shares import (
-    ACCEPT,
-    GROUP_CONFIG,
-    SET,
-    AlterableConfig,
-    AlterConfigsResource,
-    Connection,
-    IncrementalAlterConfigsRequest,
-    Member,
-)
+from tests.pipeline.test_shares import ACCEPT, member_from_the_beginning
 from tests.waiting import SECONDS, until
 
 if TYPE_CHECKING:
@@ -87,11 +78,7 @@ def test_a_live_group(spark: SparkSession, tmp_path: Path) -> None:
 def test_a_share_group(spark: SparkSession, tmp_path: Path) -> None:
     with KafkaStub(topics={"orders": 1}) as stub:
         stub.produce("orders", b"one")
-        host, port = stub.bootstrap_servers.split(":")
-        earliest = AlterableConfig("share.auto.offset.reset", SET, "earliest")
-        resource = AlterConfigsResource(GROUP_CONFIG, "workers", [earliest])
-        Connection(host, int(port)).ask(IncrementalAlterConfigsRequest([resource]))
-        member = Member(stub, "workers", "orders")
+        member = member_from_the_beginning(stub, "workers", "orders")
         assert member.fetch(1) == 1
         member.acknowledge(0, 0, [ACCEPT])
         (row,) = _run(spark, tmp_path / "out", bootstrap_servers=stub.bootstrap_servers)["share_partitions"]

@@ -22,6 +22,7 @@ from tests.pipeline.raw import commit, generation, saved, tombstone
 from tests.pipeline.spark_cluster import SETTINGS, SparkCluster, home, spark_cluster
 from tests.pipeline.test_again import RETENTIONS, _run, _tables
 from tests.ports import reserved_port
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -114,6 +115,26 @@ def test_a_killed_driver_and_a_killed_worker_change_nothing(
         cluster.add_worker(2)
     assert _tables(out) == here
     assert not (out / "decoded_records").exists()
+
+
+def test_by_days_with_the_records_kept(
+    cluster: SparkCluster, raw: str, here: dict[str, Counter[str]], tmp_path: Path
+) -> None:
+    """Executors write into a day; what is kept is of the newest run, and not by days. Of our code nothing is left."""
+    out, of_day, temporary = (tmp_path / name for name in ("out", "of the day", "temporary"))
+    of_day.mkdir()
+    temporary.mkdir()
+    words = [*_words(cluster, raw, out), "--append-day", "2026-02-02", "--keep-records"]
+    environment = {**os.environ, "TMPDIR": str(temporary), "SPARK_LOCAL_DIRS": str(temporary)}
+    command = [sys.executable, "-m", "kafkastub_pipeline", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=environment)
+    assert done.returncode == 0, done.stderr
+    (out / "decoded_records" / "_SUCCESS").rename(tmp_path / "kept")
+    for table in here:
+        (out / table / "day=2026-02-02").rename(of_day / table)
+        assert list((out / table).iterdir()) == []
+    assert _tables(of_day) == here
+    until(lambda: not list(temporary.iterdir()), "what Spark removes when it ends")
 
 
 def test_submitted_by_sparks_own_command(

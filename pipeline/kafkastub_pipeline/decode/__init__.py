@@ -8,14 +8,14 @@ dropped and nothing is fatal. Offsets and classic groups are decoded column by c
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafkastub_pipeline.decode.buffers import scattered
-from kafkastub_pipeline.decode.columns import RECORD, RECORD_DDL
+from kafkastub_pipeline.decode.buffers import mask, scattered
+from kafkastub_pipeline.decode.columns import ABOUT_GROUP, NARROW, OF_GROUPS, RECORD, RECORD_DDL
 from kafkastub_pipeline.decode.groups import group_columns
 from kafkastub_pipeline.decode.offsets import Offsets, key_types
 from kafkastub_pipeline.decode.rows import decoded_row
@@ -60,7 +60,28 @@ def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 def decode_batch(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """One Arrow batch decoded: one batch, more where it is very large."""
     for part in halves(batch):
-        yield _decode(part)
+        yield decode(Looked(part))
+
+
+class Looked:
+    """Raw records looked at once: for who decodes them, and for who keeps the last of each offset.
+
+    Attributes:
+        types: the number in front of each key, -1 where there is none.
+    """
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self.batch = batch
+        self.keys, self.values = batch.column("key").cast(pa.binary()), batch.column("value").cast(pa.binary())
+        self.types = key_types(self.keys)
+        self.offsets = Offsets(self.keys, self.values, (self.types == 0) | (self.types == 1), self.types == 0)
+        self._rows: dict[int, dict[str, Any]] = {}
+
+    def row(self, at: int) -> dict[str, Any]:
+        """A record that was decoded by itself, which costs as much as a hundred by columns."""
+        if at not in self._rows:
+            self._rows[at] = decoded_row(self.keys[at].as_py(), self.values[at].as_py())
+        return self._rows[at]
 
 
 def halves(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -75,12 +96,11 @@ def halves(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     yield batch
 
 
-def _decode(batch: pa.RecordBatch) -> pa.RecordBatch:
-    keys, values = batch.column("key").cast(pa.binary()), batch.column("value").cast(pa.binary())
+def decode(looked: Looked) -> pa.RecordBatch:
+    """One row each, in their order, as `RECORD`."""
+    batch, keys, values, types = looked.batch, looked.keys, looked.values, looked.types
     count = batch.num_rows
-    types = key_types(keys)
-    offsets = Offsets(keys, values, np.flatnonzero((types == 0) | (types == 1)), types == 0)
-    found, odd = offsets.columns()
+    found, odd = looked.offsets.columns()
     columns = {name: batch.column(name) for name in _PLACE} | found
     generations = np.flatnonzero(types == RecordType.GROUP_METADATA)
     if len(generations):
@@ -95,7 +115,34 @@ def _decode(batch: pa.RecordBatch) -> pa.RecordBatch:
         for field, column in zip(RECORD, full, strict=True)
     ]
     others = np.flatnonzero((types < 0) | (types > RecordType.GROUP_METADATA) | odd)
-    return _replaced(pa.RecordBatch.from_arrays(arrays, schema=RECORD), others, keys, values)
+    return _replaced(pa.RecordBatch.from_arrays(arrays, schema=RECORD), others, looked)
+
+
+def narrow(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Of `RECORD`, or of some of its columns, as `NARROW`; what is missing is null."""
+    names = set(batch.schema.names)
+    columns = {name: batch.column(name) for name in names - set(OF_GROUPS)}
+    if names.issuperset(OF_GROUPS):
+        columns["about_group"] = _about_group([batch.column(name) for name in OF_GROUPS])
+    arrays = [
+        columns[field.name] if field.name in columns else pa.nulls(batch.num_rows, field.type) for field in NARROW
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=NARROW)
+
+
+def _about_group(columns: list[pa.Array]) -> pa.ListArray:
+    """One list of them, where any of them is there; else null."""
+    count = len(columns[0])
+    there = np.zeros(count, np.bool_)
+    for column in columns:
+        if column.null_count < count:
+            there |= mask(column)
+    chosen = pa.array(there)
+    items = pa.StructArray.from_arrays(
+        [column.filter(chosen) for column in columns], fields=list(ABOUT_GROUP.value_type)
+    )
+    edges = pa.array(np.concatenate([[0], np.cumsum(there)]), pa.int32())
+    return pa.ListArray.from_arrays(edges, items, ABOUT_GROUP, mask=pa.array(~there))
 
 
 def _either(offsets: pa.Array | None, groups: pa.Array) -> pa.Array:
@@ -103,15 +150,12 @@ def _either(offsets: pa.Array | None, groups: pa.Array) -> pa.Array:
     return groups if offsets is None else pc.coalesce(offsets, groups)
 
 
-def _replaced(batch: pa.RecordBatch, at: np.ndarray, keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
+def _replaced(batch: pa.RecordBatch, at: np.ndarray, looked: Looked) -> pa.RecordBatch:
     """The batch with some rows decoded one by one, in their places."""
     if not len(at):
         return batch
     chosen = pa.array(at)
-    rows = [
-        decoded_row(key, value)
-        for key, value in zip(keys.take(chosen).to_pylist(), values.take(chosen).to_pylist(), strict=True)
-    ]
+    rows = [looked.row(one) for one in at.tolist()]
     index = np.arange(batch.num_rows)
     index[at] = batch.num_rows + np.arange(len(at))
     order = pa.array(index)

@@ -147,6 +147,14 @@ def _utf8(raw: bytes) -> str | None:
         return None
 
 
+def masked(texts: pa.StringArray, absent: Mask) -> pa.StringArray:
+    """The texts, null where they are absent: nothing is copied but their bits."""
+    if not absent.any():
+        return texts
+    bits = pa.py_buffer(np.packbits(~absent, bitorder="little"))
+    return pa.StringArray.from_buffers(len(texts), texts.buffers()[1], texts.buffers()[2], bits, -1, texts.offset)
+
+
 def scattered(values: pa.Array, chosen: Positions, count: int) -> pa.Array:
     """Values of the chosen rows, spread over all rows; the others are null."""
     if len(chosen) == count:

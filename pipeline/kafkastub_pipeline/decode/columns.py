@@ -6,10 +6,8 @@ from typing import Final
 
 import pyarrow as pa
 
-RECORD_DDL: Final = (
-    "log_partition int, log_offset bigint, log_ms bigint, record_type smallint, group_id string, topic string,"
-    " `partition` int, tombstone boolean, schema_version smallint, committed_offset bigint, leader_epoch int,"
-    " metadata string, commit_ms bigint, expire_ms bigint, topic_id string, member_id string,"
+_OF_GROUPS_DDL: Final = (
+    "member_id string,"
     " `group` struct<protocol_type: string, generation: int, protocol: string, leader: string, state_ms: bigint,"
     " members: array<struct<member_id: string, group_instance_id: string, client_id: string, client_host: string,"
     " rebalance_timeout_ms: int, session_timeout_ms: int, topics: array<string>>>>,"
@@ -19,9 +17,16 @@ RECORD_DDL: Final = (
     " assigned: array<struct<topic_id: string, partitions: array<int>, epochs: array<int>>>,"
     " pending_revocation: array<struct<topic_id: string, partitions: array<int>, epochs: array<int>>>,"
     " tasks: array<struct<role: string, subtopology: string, partitions: array<int>, epochs: array<int>>>,"
-    " pending_tasks: array<struct<role: string, subtopology: string, partitions: array<int>, epochs: array<int>>>>,"
-    " error string, key binary, value binary"
+    " pending_tasks: array<struct<role: string, subtopology: string, partitions: array<int>, epochs: array<int>>>>"
 )
+_FRONT_DDL: Final = (
+    "log_partition int, log_offset bigint, log_ms bigint, record_type smallint, group_id string, topic string,"
+    " `partition` int, tombstone boolean, schema_version smallint, committed_offset bigint, leader_epoch int,"
+    " metadata string, commit_ms bigint, expire_ms bigint, topic_id string"
+)
+_BACK_DDL: Final = "error string, key binary, value binary"
+NARROW_DDL: Final = f"{_FRONT_DDL}, {_BACK_DDL}, about_group array<struct<{_OF_GROUPS_DDL}>>, place binary"
+RECORD_DDL: Final = f"{_FRONT_DDL}, {_OF_GROUPS_DDL}, {_BACK_DDL}"
 """What `decoded` gives. Milliseconds are as Kafka wrote them; `group` is of classic groups' generations, `topics` what
 a member of a KIP-848 group subscribes to, or a streams group reads, `modern` what else the records of such a group say;
 `error`, `key` and `value` are of records that cannot be decoded."""
@@ -117,3 +122,13 @@ RECORD: Final = pa.schema(
         ("value", pa.binary()),
     ]
 )
+OF_GROUPS: Final = ("member_id", "group", "topics", "modern")
+"""What only records of groups have: one in twenty, and two thirds of the columns, counted to the last leaf."""
+ABOUT_GROUP: Final = pa.list_(pa.struct([RECORD.field(name) for name in OF_GROUPS]))
+"""These in one column, a list of one or none: where there is none, nothing is written for any of them."""
+NARROW: Final = pa.schema(
+    [field for field in RECORD if field.name not in OF_GROUPS]
+    + [pa.field("about_group", ABOUT_GROUP), pa.field("place", pa.binary())]
+)
+"""Decoded records, and the candidates of `decode.latest` behind them, as a run keeps them. `place` is null in decoded
+records; candidates have the columns of `CANDIDATE` and no other."""

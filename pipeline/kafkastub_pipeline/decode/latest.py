@@ -5,6 +5,7 @@ that it is: a *candidate*. Behind the decoded records candidates travel back to 
 place, and the last of each place is decoded. So the whole history is never sorted, nor looked through a second time.
 
     decoded_with_candidates(raw) every record decoded, and the candidates behind them, in one pass
+    parted(stored)               the two, once they are stored
     current_of(candidates)       the current offsets
 
 A place is the key that brokers since Kafka 0.9 write: nearly every record's own. Where it is, a candidate's `key` is
@@ -14,17 +15,15 @@ null.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafkastub_pipeline.decode import decode_batch, halves, plain
+from kafkastub_pipeline.decode import Looked, decode, decode_batch, halves, narrow, plain
 from kafkastub_pipeline.decode.buffers import Mask, scattered
-from kafkastub_pipeline.decode.columns import RECORD, RECORD_DDL
-from kafkastub_pipeline.decode.offsets import Offsets, key_types
-from kafkastub_pipeline.decode.rows import decoded_row
+from kafkastub_pipeline.decode.columns import NARROW, NARROW_DDL, OF_GROUPS, RECORD, RECORD_DDL
 from kafkastub_pipeline.here import mapped
 from kafkawire.offsets_topic import offset_key
 
@@ -41,9 +40,6 @@ CANDIDATE: Final = pa.schema(
         ("place", pa.binary()),
     ]
 )
-WITH_CANDIDATES: Final = RECORD.append(pa.field("place", pa.binary()))
-"""`place` is null in decoded records; candidates have the columns of `CANDIDATE` and no other."""
-WITH_CANDIDATES_DDL: Final = f"{RECORD_DDL}, place binary"
 
 _ROWS: Final = 10_000
 _FOLD_AT: Final = 500_000
@@ -54,13 +50,24 @@ _HAND_ON_AT_BYTES: Final = 2**27
 
 
 def decoded_with_candidates(raw: DataFrame) -> DataFrame:
-    """Raw records decoded, one row each, and then the candidates: `WITH_CANDIDATES_DDL`."""
-    return plain(raw).mapInArrow(_both, WITH_CANDIDATES_DDL)
+    """Raw records decoded, one row each, and then the candidates: `NARROW_DDL`."""
+    return plain(raw).mapInArrow(_both, NARROW_DDL)
 
 
 def decoded_here(raw: pa.Table) -> pa.Table:
     """The same without Spark, of a table as `decode.plain` gives it."""
-    return pa.Table.from_batches(_both(raw.to_batches()), WITH_CANDIDATES)
+    return pa.Table.from_batches(_both(raw.to_batches()), NARROW)
+
+
+def parted(stored: DataFrame) -> tuple[DataFrame, DataFrame | None]:
+    """Decoded records as `RECORD_DDL`, and the candidates where there are any: `stream` writes none."""
+    from pyspark.sql import functions as f
+
+    if "place" not in stored.columns:
+        return stored, None
+    wide = {name: f.get("about_group", f.lit(0))[name] for name in OF_GROUPS} if "about_group" in stored.columns else {}
+    records = stored.where("place is null").withColumns(wide).select(*RECORD.names)
+    return records, stored.where("place is not null").select(*CANDIDATE.names)
 
 
 def current_of(found: DataFrame) -> DataFrame:
@@ -76,20 +83,11 @@ def current_of(found: DataFrame) -> DataFrame:
 def _both(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     fold = Fold()
     for batch in batches:
-        for one in decode_batch(batch):
-            yield _widened(one)
-        yield from map(_widened, fold.add(batch))
-    yield from map(_widened, fold.rest())
-
-
-def _widened(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """With all columns of `WITH_CANDIDATES`."""
-    names = set(batch.schema.names)
-    arrays = [
-        batch.column(field.name) if field.name in names else pa.nulls(batch.num_rows, field.type)
-        for field in WITH_CANDIDATES
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=WITH_CANDIDATES)
+        for part in halves(batch):
+            looked = Looked(part)
+            yield narrow(decode(looked))
+            yield from map(narrow, fold.add(looked))
+    yield from map(narrow, fold.rest())
 
 
 class Fold:
@@ -104,16 +102,16 @@ class Fold:
         """Records since, and which of them count."""
         self._rows = self._bytes = 0
 
-    def add(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    def add(self, looked: Looked) -> Iterator[pa.RecordBatch]:
         """Look through raw records; what comes back is handed on."""
-        for part in halves(batch):
-            self._fresh.append(looked_through(part))
-            self._rows, self._bytes = self._rows + part.num_rows, self._bytes + part.nbytes
-            if self._rows >= max(_FOLD_AT, self._held[0]) or self._bytes >= max(_FOLD_AT_BYTES, self._held[1]):
-                self._let_go()
-                if self._held[0] >= _HAND_ON_AT or self._held[1] >= _HAND_ON_AT_BYTES:
-                    yield from self._last
-                    self._last, self._held = [], (0, 0)
+        batch = looked.batch
+        self._fresh.append(looked_through(looked))
+        self._rows, self._bytes = self._rows + batch.num_rows, self._bytes + batch.nbytes
+        if self._rows >= max(_FOLD_AT, self._held[0]) or self._bytes >= max(_FOLD_AT_BYTES, self._held[1]):
+            self._let_go()
+            if self._held[0] >= _HAND_ON_AT or self._held[1] >= _HAND_ON_AT_BYTES:
+                yield from self._last
+                self._last, self._held = [], (0, 0)
 
     def rest(self) -> Iterator[pa.RecordBatch]:
         """What is left at the end."""
@@ -154,25 +152,21 @@ def _last_of_each(held: list[tuple[pa.RecordBatch, Mask]]) -> Mask:
     return keep
 
 
-def looked_through(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Mask]:
+def looked_through(looked: Looked) -> tuple[pa.RecordBatch, Mask]:
     """A batch of raw records as `CANDIDATE`, and which of them are offsets that can be decoded, tombstones included."""
-    keys, values = batch.column("key").cast(pa.binary()), batch.column("value").cast(pa.binary())
-    types = key_types(keys)
-    chosen = np.flatnonzero((types == 0) | (types == 1))
-    sound, unclear, own = Offsets(keys, values, chosen, types == 0).verdict()
-    placed = {int(row): _place(keys[row].as_py(), values[row].as_py()) for row in chosen[unclear | (sound & ~own)]}
+    batch, keys, values = looked.batch, looked.keys, looked.values
+    sound, unclear, own = looked.offsets.verdict()
+    placed = {row: _place(looked.row(row)) for row in np.flatnonzero(unclear | (sound & ~own)).tolist()}
     written = {row: place for row, place in placed.items() if place is not None}
-    counts = np.zeros(batch.num_rows, np.bool_)
-    counts[chosen[sound & own]] = True
+    counts = sound & own
     counts[list(written)] = True
     columns = [batch.column("log_partition"), batch.column("log_offset"), batch.column("log_ms")]
     columns += [_others(keys, written), values, _places(keys, written)]
     return pa.RecordBatch.from_arrays(columns, schema=CANDIDATE), counts
 
 
-def _place(key: bytes, value: bytes | None) -> bytes | None:
-    """The place of a record that is decoded by itself; None where that cannot be done."""
-    found = decoded_row(key, value)
+def _place(found: dict[str, Any]) -> bytes | None:
+    """The place of a record that was decoded by itself; None where that could not be done."""
     return None if "error" in found else bytes(offset_key(found["group_id"], found["topic"], found["partition"]))
 
 

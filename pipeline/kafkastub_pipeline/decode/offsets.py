@@ -18,9 +18,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from kafkastub_pipeline.decode.buffers import Mask, Positions, Rows, mask, scattered
+from kafkastub_pipeline.decode.buffers import Mask, Positions, Rows, mask, masked, scattered
 from kafkawire.messages.offset_commit_value import OffsetCommitValue
 
 NEWEST: Final = OffsetCommitValue.VERSIONS[1]
@@ -44,36 +43,42 @@ def key_types(keys: pa.BinaryArray) -> npt.NDArray[np.int16]:
 class Offsets:
     """The offsets of a batch: where their parts are, and whether these are sound. `columns` copies them out.
 
+    Nearly all rows are offsets. So all are read, and the others are odd from the beginning: to choose rows, and to
+    spread what is found over all of them again, costs twice as much.
+
     Args:
         keys, values: columns of the whole batch.
         chosen: the rows that are offsets, by their record types.
-        legacy: of the whole batch: rows of the record type before Kafka 0.9.
+        legacy: rows of the record type before Kafka 0.9.
     """
 
-    def __init__(self, keys: pa.BinaryArray, values: pa.BinaryArray, chosen: Positions, legacy: Mask) -> None:
-        self._count = len(keys)
-        self._chosen = chosen
-        self._legacy = legacy[chosen]
-        self._present = mask(values)[chosen]
-        self._keys, self._values = Rows(keys, chosen), Rows(values, chosen)
+    def __init__(self, keys: pa.BinaryArray, values: pa.BinaryArray, chosen: Mask, legacy: Mask) -> None:
+        every = np.arange(len(keys))
+        self._chosen, self._others = chosen, ~chosen
+        self._legacy = legacy
+        self._present = mask(values)
+        self._keys, self._values = Rows(keys, every), Rows(values, every)
+        self._texts_known = False
         self._read_keys()
         self._read_values()
 
     def _read_keys(self) -> None:
         rows = self._keys
         rows.at += 2
+        rows.odd |= self._others
         self._group = rows.cut(rows.int16().astype(np.int64))
         self._topic = rows.cut(rows.int16().astype(np.int64))
         self._partition = rows.int32()
 
     def _read_values(self) -> None:
         rows = self._values
+        rows.odd |= self._others
         self._version = version = rows.int16()
         self._offset = rows.int64()
         with_epoch = version >= 3
         before_epoch = rows.at.copy()
         self._epoch = np.where(with_epoch, rows.int32(), -1).astype(np.int32)
-        rows.odd &= with_epoch | (before_epoch > rows.end)
+        rows.odd &= with_epoch | self._others | (before_epoch > rows.end)
         rows.at = np.where(with_epoch, rows.at, before_epoch)
         size = _string_sizes(rows, version >= NEWEST)
         self._metadata = rows.cut(size)
@@ -81,52 +86,47 @@ class Offsets:
         self._expires = _own_expiry(rows, version == 1)
         rows.odd |= (version < 0) | (version > NEWEST) | (self._legacy & (version != 0))
         self._topic_id, self._known = _topic_ids(rows, version >= NEWEST)
-        rows.odd &= self._present
+        rows.odd &= self._present | self._others
 
     def _odd(self) -> Mask:
-        return self._keys.odd | (self._values.odd & self._present)
+        return self._chosen & (self._keys.odd | (self._values.odd & self._present))
 
     def columns(self) -> tuple[dict[str, pa.Array], Mask]:
-        """The columns by name, and the rows that have to be decoded one by one; both of the whole batch.
+        """The columns by name, and the rows that have to be decoded one by one.
 
         Columns are null in rows that are none of the chosen, and in those where they cannot be read.
         """
         group, topic = self._keys.text_of(self._group), self._keys.text_of(self._topic)
         metadata = self._values.text_of(self._metadata)
-        unsound = self._odd()
-        absent = ~self._present | unsound
+        self._texts_known = True
+        odd = self._odd()
+        absent = self._others | ~self._present | odd
         found = {
-            "group_id": _but(self._keys.odd, group),
-            "topic": _but(self._keys.odd, topic),
+            "group_id": masked(group, self._keys.odd),
+            "topic": masked(topic, self._keys.odd),
             "partition": pa.array(self._partition, mask=self._keys.odd),
             "schema_version": pa.array(self._version, mask=absent),
             "committed_offset": pa.array(self._offset, mask=absent),
             "leader_epoch": pa.array(self._epoch, mask=absent),
-            "metadata": _but(absent, metadata),
+            "metadata": masked(metadata, absent),
             "commit_ms": pa.array(self._committed, mask=absent),
             "expire_ms": pa.array(self._expires, mask=absent),
             "topic_id": _as_uuids(self._values, self._topic_id, self._known & ~absent),
         }
-        odd = np.zeros(self._count, np.bool_)
-        odd[self._chosen] = unsound
-        return {name: scattered(values, self._chosen, self._count) for name, values in found.items()}, odd
+        return found, odd
 
     def verdict(self) -> tuple[Mask, Mask, Mask]:
-        """Of the chosen rows: those that are sound, those of which only decoding one by one can tell, and those whose
-        key is written as every broker since 0.9 writes it. Nothing is copied out but what is not plain ASCII.
+        """The offsets that are sound, those of which only decoding one by one can tell, and those whose key is written
+        as every broker since 0.9 writes it. Nothing is copied out but what is not plain ASCII.
         """
-        for rows, cut in ((self._keys, self._group), (self._keys, self._topic), (self._values, self._metadata)):
-            rows.check_text(cut)
+        if not self._texts_known:
+            for rows, cut in ((self._keys, self._group), (self._keys, self._topic), (self._values, self._metadata)):
+                rows.check_text(cut)
         odd = self._odd()
         least = _LEAST_BYTES[np.clip(self._version, -1, NEWEST + 1)]
         hopeless = self._present & (self._values.end - self._values.begin < least)
         hopeless |= self._keys.end - self._keys.begin < _LEAST_KEY_BYTES
-        return ~odd, odd & ~hopeless, ~self._legacy & (self._keys.at == self._keys.end)
-
-
-def _but(absent: Mask, texts: pa.StringArray) -> pa.StringArray:
-    """The texts, null where they are absent."""
-    return pc.if_else(pa.array(absent), pa.scalar(None, pa.string()), texts) if absent.any() else texts
+        return self._chosen & ~odd, odd & ~hopeless, ~self._legacy & (self._keys.at == self._keys.end)
 
 
 def _string_sizes(rows: Rows, compact: Mask) -> Positions:

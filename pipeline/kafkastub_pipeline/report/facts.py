@@ -86,7 +86,8 @@ def gathered(spark: SparkSession, source: str, day: date | None = None) -> Facts
 class _Tables:
     def __init__(self, spark: SparkSession, source: str, day: date | None) -> None:
         self._source = source
-        self._store = Store(spark, source, day=newest_day(Store(spark, source), TABLES, day))
+        self._store = Store(spark, source)
+        self._store.day = newest_day(self._store, TABLES, day)
 
     def frame(self, name: str) -> DataFrame | None:
         """A table, whatever its format is; None where it is not there."""
