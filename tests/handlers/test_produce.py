@@ -8,6 +8,8 @@ import pytest
 
 from kafkastub.conformance.differential.data_batches import with_payload
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY
+from kafkastub.storage import log as storage_log
+from kafkastub.storage.validation import validate
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -263,6 +265,21 @@ def test_what_was_stamped_with_a_moved_broker_time_is_taken(codec: int):
     answer = desk.produce(batch(timestamp=desk.broker_ms + 2 * HOUR, compression=codec))
     assert answer.error_code == ErrorCode.INVALID_TIMESTAMP
     assert f", {START_MS + HOUR}]" in answer.record_errors[0].batch_index_error_message  # as by the wall clock
+
+
+@pytest.mark.behaviour("PR-32")
+@pytest.mark.parametrize(("moved_ms", "looks"), [(-2, 1), (0, 1), (2, 1), (HOUR, 2)])
+def test_what_is_refused_is_looked_at_again_only_where_the_clock_was_moved(
+    monkeypatch: pytest.MonkeyPatch, moved_ms: int, looks: int
+):
+    """A kilobyte may stand for 32 MB that are unpacked for it."""
+    seen = []
+    monkeypatch.setattr(storage_log, "validate", lambda *given: (seen.append(given), validate(*given))[1])
+    desk = Desk(wall_ms=lambda: START_MS - moved_ms)
+    desk.topic()
+    answer = desk.produce(batch(timestamp=START_MS + 3 * HOUR, compression=Compression.ZSTD))
+    assert answer.error_code == ErrorCode.INVALID_TIMESTAMP
+    assert len(seen) == looks
 
 
 @pytest.mark.behaviour("PR-13")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from kafkawire.errors import ErrorCode
 
@@ -14,6 +14,9 @@ from .producer_ids import ProducerIds
 from .settings import LogSettings
 from .upkeep import Upkeep
 from .validation import Unpacking
+
+_MOVED_MS: Final = 1000
+"""Clocks that differ by less are one: the broker's was read before. What is refused may take long to look at again."""
 
 
 class LogManager:
@@ -67,11 +70,12 @@ class LogManager:
         try:
             return append()
         except AppendError as error:
-            if wall_ms is None or error.code != ErrorCode.INVALID_TIMESTAMP:
+            ahead_ms = 0 if wall_ms is None else now_ms - wall_ms
+            if error.code != ErrorCode.INVALID_TIMESTAMP or abs(ahead_ms) < _MOVED_MS:
                 raise
             refused = error
         try:
-            return append(settings=log.settings.with_wider_bounds(now_ms - wall_ms))
+            return append(settings=log.settings.with_wider_bounds(ahead_ms))
         except AppendError:
             raise refused from None
 
