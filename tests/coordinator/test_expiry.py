@@ -198,3 +198,13 @@ def test_a_sweep_looks_only_at_groups_in_which_something_may_be_due(monkeypatch:
     assert expired(context, RETENTION_MS - 48 * HOUR_MS) == [("a", 0), "g0", ("a", 0), "g1", ("a", 0), "g2"]
     assert len(looked) == 3
     assert context.coordinator.next_expiry() == context.broker_ms + HOUR_MS
+
+
+def test_of_what_has_expired_no_long_group_ids_are_kept():
+    """Ten thousand of 32 KB would be a third of a gigabyte."""
+    context = CoordinatorTestContext()
+    for name in ("g" * 500, "g" * 501):
+        context.commit(name, {"a": {0: 1}})
+    context.sweep(RETENTION_MS)
+    assert context.coordinator.expired.at("g" * 500, "a", 0) == context.broker_ms
+    assert context.coordinator.expired.at("g" * 501, "a", 0) is None

@@ -44,6 +44,8 @@ class Expired:
         self._at: OrderedDict[tuple[str, str, int], int] = OrderedDict()
 
     def note(self, group_id: str, topic: str, partition: int, broker_ms: int) -> None:
+        if len(group_id) > _LONGEST:
+            return
         key = group_id, topic, partition
         self._at[key] = broker_ms
         self._at.move_to_end(key)
@@ -56,6 +58,8 @@ class Expired:
 
 
 _MOST_EXPIRED: Final = 10_000
+_LONGEST: Final = 500
+"""Characters of a group id that is kept for this: it may have 32 KB, and ten thousand of them a third of a gigabyte."""
 
 
 class Groups:
