@@ -34,6 +34,11 @@ def many(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
+def seconds(ms: int) -> str:
+    """`12 s`; nothing lies behind us."""
+    return f"{max(ms, 0) / 1000:.0f} s"
+
+
 def named(places: Sequence[tuple[str, int]]) -> str:
     """`orders-0, orders-1 and 7 more`."""
     more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""

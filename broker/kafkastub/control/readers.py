@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.control.book import Book
 from kafkastub.control.fetching import Asked, Looked, Place, Wanted, last_fetches
-from kafkastub.control.finding import Finding, Level, Subject, many, named
+from kafkastub.control.finding import Finding, Level, Subject, many, named, seconds
 from kafkastub.control.hosted import Hosted
 
 if TYPE_CHECKING:
@@ -168,9 +168,9 @@ class _Verdicts:
         heard: Heard | None = last_heard(self._group, member_id, self._timer_ms)
         if heard is None or heard.ago_ms < _SILENT_MS:
             return ""
-        ends = f"ends in {_seconds(heard.left_ms)}" if heard.left_ms > 0 else "is over"
+        ends = f"ends in {seconds(heard.left_ms)}" if heard.left_ms > 0 else "is over"
         return (
-            f"member {member_id} was last heard of {_seconds(heard.ago_ms)} ago (a heartbeat, a join or a commit): "
+            f"member {member_id} was last heard of {seconds(heard.ago_ms)} ago (a heartbeat, a join or a commit): "
             f"it may be gone. Its session {ends}."
         )
 
@@ -203,7 +203,7 @@ class _Verdicts:
 
     def _throttled(self, client: str, asked: Asked) -> _Verdict:
         ago = f"{asked.seconds:.0f} s ago" if asked.seconds >= 1 else "just now"
-        waits = f"{client} was told to wait {_seconds(asked.throttle_ms)} {ago}, when it asked for "
+        waits = f"{client} was told to wait {seconds(asked.throttle_ms)} {ago}, when it asked for "
         if asked.fault is not None:
             return _Verdict("stop", waits, f": fault {asked.fault!r}.", "fault")
         quotas = list(_quotas(self._state, asked.principal.partition(":")[2], client))
@@ -280,7 +280,3 @@ def _quotas(state: BrokerState, user: str, client: str) -> Iterator[str]:
                 f"any {kind}" if one is None else f"{kind} {one!r}" for kind, one in kinds if one != ""
             )
             yield f"{name} {limits[who]:g} of {whose}"
-
-
-def _seconds(ms: int) -> str:
-    return f"{ms / 1000:.0f} s"

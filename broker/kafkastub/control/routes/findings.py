@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from kafkastub.control.finding import Finding, Level, Subject, awaited, many
+from kafkastub.control.finding import Finding, Level, Subject, awaited, many, seconds
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.obstacles import of_faults, of_those_who_left
 from kafkastub.control.readers import Behind, of_readers
@@ -150,7 +150,7 @@ def _of_state(group: Group, members: dict[str, MemberView], timer_ms: int) -> It
         if member.pending_revocation:
             places = ", ".join(f"{topic}-{index}" for topic, index in member.pending_revocation[:5])
             left = revocation_left_ms(group, member.member_id, timer_ms)
-            until = "" if left is None else f", for {max(left, 0) / 1000:.0f} s more (its rebalance timeout)"
+            until = "" if left is None else f", for {seconds(left)} more (its rebalance timeout)"
             sentence = f"{who} has not let go of {places} yet: others wait for that{until}."
             yield Finding("look", sentence, "member", member.member_id)
         if not member.assigned and group.state_name == "Stable":
@@ -166,7 +166,7 @@ def _of_rebalance(group: Group, members: dict[str, MemberView], timer_ms: int) -
     if wait is None:
         return
     whose = "group.initial.rebalance.delay.ms" if wait.more else "the longest rebalance timeout of its members"
-    until = "" if wait.left_ms is None else f" for {max(wait.left_ms, 0) / 1000:.0f} s more at most ({whose})"
+    until = "" if wait.left_ms is None else f" for {seconds(wait.left_ms)} more at most ({whose})"
     for member_id in wait.missing[:_MISSING]:
         client = members[member_id].client_id if member_id in members else ""
         what = "is the leader, and has not said who has what" if wait.joined else "has not joined anew"
