@@ -5,16 +5,15 @@ What is large is decoded in a thread, so that nobody waits for it.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from functools import partial
-from time import perf_counter
 from typing import Any, Final, NamedTuple, TypeVar
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.threads import OneAtATime
+from kafkastub.control.walks import Turns
 from kafkastub.journal import Entry, Raw, Ring
 from kafkastub.journal.export import json_value, row
 from kafkastub.journal.journal import matcher
@@ -22,8 +21,6 @@ from kafkastub.journal.ring import reply_size
 
 T = TypeVar("T")
 
-_BIT_SECONDS: Final = 0.002
-"""So long entries are decoded and told in one go: 20 of them, or one of many fields."""
 _CHEAP: Final = frozenset({"api", "outcome", "fault", "since", "where"})
 """Filters that decode nothing; `where` is of ours alone here."""
 _LARGE: Final = 16 << 10
@@ -42,9 +39,8 @@ class Book:
 
     def __init__(self, hosted: Hosted) -> None:
         self.hosted = hosted
-        self._turn = asyncio.Lock()
-        self._until = 0.0
-        """When the one who reads is to let others have their turn."""
+        self.turns = Turns()
+        """Of those who read it."""
         self._thread = OneAtATime()
 
     @property
@@ -74,24 +70,13 @@ class Book:
         matches, decodes = self.matcher(wanted), not _CHEAP.issuperset(wanted)
         since = wanted.get("since")
         walked = self.ring.walk(since if isinstance(since, int) else 0, before)
-        await self.next_turn()
+        await self.turns.next()
         for sequence, raw in walked:
             entry = self.entry(sequence, raw)
             look = partial(matches, entry)
             if await self.of_entry(raw, look) if decodes else look():
                 yield entry, raw
-            await self.pause()
-
-    async def pause(self) -> None:
-        """Let the broker serve where it has waited for a while."""
-        if perf_counter() >= self._until:
-            await self.next_turn()
-
-    async def next_turn(self) -> None:
-        """Let the broker serve, and the others who read the journal: one of them works at a time."""
-        async with self._turn:
-            await asyncio.sleep(0)
-        self._until = perf_counter() + _BIT_SECONDS
+            await self.turns.pause()
 
     async def of_entry(self, raw: Raw, work: Callable[[], T]) -> T:
         """What is found out about an entry by decoding it: here, or in a thread where there is much of it."""

@@ -227,7 +227,7 @@ async def _page(book: Book, found: list[tuple[int, Raw]], shape: Shape, rest: di
     for number, (sequence, raw) in enumerate(found):
         text = await book.of_entry(raw, partial(shown, book.entry(sequence, raw), shape))
         yield b"," + text if number else text
-        await book.pause()
+        await book.turns.pause()
     yield b"]," + as_json(rest)[1:]
 
 
@@ -278,7 +278,7 @@ async def _wait(book: Book, wanted: dict[str, Any], seconds: float) -> tuple[Ent
                 entry = book.entry(sequence, raw)
                 if await book.of_entry(raw, partial(matches, entry)):
                     return entry, raw
-                await book.pause()
+                await book.turns.pause()
         if not behind.left_out:
             return None
         behind.left_out = 0
@@ -322,11 +322,11 @@ async def _follow(book: Book, ring: Ring, wanted: dict[str, Any], shape: Shape) 
                 entry = book.entry(sequence, raw)
                 if await book.of_entry(raw, partial(matches, entry)):
                     yield await book.of_entry(raw, partial(shown, entry, shape)) + b"\n"
-                await book.pause()
+                await book.turns.pause()
             if behind.left_out:
                 yield as_json({"kind": "left_out", "count": behind.left_out}) + b"\n"
                 behind.left_out = 0
-            await book.next_turn()
+            await book.turns.next()
     finally:
         ring.watchers.remove(behind.add)
 
