@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.page.chromium import NoChromium, running_chromium
-from tests.page.scenes import Shop
+from tests.page.scenes import Asking, Shop
 from tests.page.screen import Screen
+from tests.process.serving import Controlled
 
 
 @pytest.fixture(scope="package")
@@ -30,6 +31,16 @@ def screen(browser: Browser) -> Iterator[Screen]:
     with Screen(browser) as screen:
         yield screen
         screen.check()
+
+
+@pytest.fixture
+def ask(process: Controlled) -> Iterator[Asking]:
+    """Asks the control port of the module's own process, which is as it was at its start, with an empty journal."""
+    ask = Asking(process.url)
+    ask("POST", "/v1/reset")
+    ask("DELETE", "/v1/journal")
+    yield ask
+    ask.close()
 
 
 @pytest.fixture(scope="package")

@@ -38,15 +38,6 @@ def process() -> Iterator[Controlled]:
         yield process
 
 
-@pytest.fixture
-def ask(process: Controlled) -> Iterator[Asking]:
-    ask = Asking(process.url)
-    ask("POST", "/v1/reset")
-    ask("DELETE", "/v1/journal")
-    yield ask
-    ask.close()
-
-
 def re_named(*parts: str) -> re.Pattern[str]:
     """These texts one after the other, whatever is between them."""
     return re.compile(".*".join(map(re.escape, parts)))

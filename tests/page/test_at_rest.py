@@ -28,15 +28,6 @@ def process() -> Iterator[Controlled]:
         yield process
 
 
-@pytest.fixture
-def ask(process: Controlled) -> Iterator[Asking]:
-    ask = Asking(process.url)
-    ask("POST", "/v1/reset")
-    ask("DELETE", "/v1/journal")
-    yield ask
-    ask.close()
-
-
 def commits(process: Controlled, count: int, group: str = "billing") -> None:
     with Client(process.servers, client_id="committer") as client:
         for number in range(count):

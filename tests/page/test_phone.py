@@ -36,14 +36,6 @@ def process() -> Iterator[Controlled]:
 
 
 @pytest.fixture
-def ask(process: Controlled) -> Iterator[Asking]:
-    ask = Asking(process.url)
-    ask("POST", "/v1/reset")
-    yield ask
-    ask.close()
-
-
-@pytest.fixture
 def phone(browser: Browser) -> Iterator[Screen]:
     with Screen(browser, PHONE) as screen:
         yield screen

@@ -43,13 +43,6 @@ def process() -> Iterator[Controlled]:
         yield process
 
 
-@pytest.fixture
-def ask(process: Controlled) -> Iterator[Asking]:
-    ask = Asking(process.url)
-    yield ask
-    ask.close()
-
-
 def produce(process: Controlled, count: int, topic: str = "orders") -> None:
     producer = Producer({**QUIETLY, "bootstrap.servers": process.servers, "linger.ms": 0})
     for number in range(count):

@@ -35,14 +35,6 @@ def process() -> Iterator[Controlled]:
         yield process
 
 
-@pytest.fixture
-def ask(process: Controlled) -> Iterator[Asking]:
-    ask = Asking(process.url)
-    ask("POST", "/v1/reset")
-    yield ask
-    ask.close()
-
-
 def committed(process: Controlled, *groups: str) -> None:
     with Client(process.servers) as client:
         for group in groups:
