@@ -36,12 +36,6 @@ export const words = (constant) => constant.toLowerCase().replaceAll('_', ' ');
 /** `1 group`, `3 groups`. */
 export const many = (count, one, others = `${one}s`) => `${count.toLocaleString('en-US')} ${count === 1 ? one : others}`;
 
-/** Whether the client of a journal's entry went away before its answer came: no fault took it. */
-export const isGone = (entry) => entry.outcome === 'dropped' && !entry.fault;
-
-/** What became of a request, in words. */
-export const outcomeText = (entry) => (isGone(entry) ? 'client gone' : entry.outcome.replace('_', ' '));
-
 /** Lines of names and values, a sign between them, as an object. */
 export function pairs(text, sign) {
   const lines = text.split('\n').map((line) => line.trim()).filter(Boolean);

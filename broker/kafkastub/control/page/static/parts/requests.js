@@ -1,12 +1,10 @@
 // A few entries of the journal, each in a line, and what became of one in words.
 import { html } from '../lib.js';
 import { href } from '../router.js';
-import { isGone, outcomeText } from './names.js';
+import { errorsOf, isGone, isUnanswered, outcomeText } from './entries.js';
 import { Table } from './table.js';
 import { timeText } from './time.js';
 import { Badge, Name } from './ui.js';
-
-const errorsOf = (row) => (row.errors ?? []).filter((each) => each.code !== 0);
 
 /** Entries of the journal in the order in which they are given. */
 export const Requests = ({ label, entries, empty = null }) => html`<${Table} label=${label} rows=${entries} rowKey=${(row) => row.sequence}
@@ -37,7 +35,7 @@ export function troubleText(row) {
   if (row.kind !== 'request') return null;
   const who = `${row.api} of ${row.client_id || row.peer || 'nobody'}`;
   if (row.outcome === 'pending') return row.fault ? `${who} is held by fault ${row.fault}` : `${who} has no answer yet`;
-  if (['closed', 'refused', 'dropped'].includes(row.outcome) && !isGone(row)) return `${who} got no answer: ${outcomeText(row)}${row.fault ? ` by fault ${row.fault}` : ''}`;
+  if (isUnanswered(row)) return `${who} got no answer: ${outcomeText(row)}${row.fault ? ` by fault ${row.fault}` : ''}`;
   const error = errorsOf(row).find((each) => !HARMLESS.includes(each.name));
   return error ? `${who} was refused: ${error.name}${row.fault ? `, by fault ${row.fault}` : ''}` : null;
 }

@@ -29,16 +29,6 @@ export default function Faults({ query }) {
 }
 
 function Rules({ faults, reload }) {
-  const remove = (row) => async () => {
-    await del(`/v1/faults/${at(row.id)}`);
-    await reload();
-    toast(`Fault ${row.id} is removed`);
-  };
-  const release = (row) => async () => {
-    const { released } = await post(`/v1/faults/${at(row.id)}/release`);
-    await reload();
-    toast(goesOn(released), 'good', removing(row.id, reload));
-  };
   return html`<${Table} label="Faults" cards rows=${faults} rowKey=${(row) => row.id}
     empty=${html`<div class="card"><${Empty} title="No faults">Every request is served. Add a fault below, and watch what a client makes of it in the journal.<//></div>`}
     columns=${[
@@ -49,19 +39,25 @@ function Rules({ faults, reload }) {
           row.rule.times && row.hits >= row.rule.times ? html` <${Badge}>spent<//>` : null}` },
       { key: 'held', title: 'Holds', align: 'end', render: (row) => (row.held.length ? html`<b>${number(row.held.length)}</b>` : row.rule.hold ? '0' : '–') },
       { key: 'actions', title: html`<span class="unseen">Actions</span>`, align: 'end', render: (row) => html`<span class="row">
-        ${row.held.length ? html`<${Button} tone="small primary" onClick=${release(row)} label=${`Release all that ${row.id} holds`}>Release all<//>` : null}
-        <${Button} tone="small" onClick=${remove(row)} label=${`Remove ${row.id}`}>Remove<//></span>` },
+        ${row.held.length ? html`<${Button} tone="small primary" onClick=${releasing(row.id, reload)} label=${`Release all that ${row.id} holds`}>Release all<//>` : null}
+        <${Button} tone="small" onClick=${removing(row.id, reload)} label=${`Remove ${row.id}`}>Remove<//></span>` },
     ]} />`;
 }
 
 const goesOn = (released) => `${released === 1 ? '1 request goes on' : `${released} requests go on`}. The rule is still there: it holds the next one, too`;
 
-/** What a toast offers: that the rule goes. */
-const removing = (fault, reload) => ({ label: 'Remove the rule', act: async () => {
+const removing = (fault, reload) => async () => {
   await del(`/v1/faults/${at(fault)}`);
   await reload();
   toast(`Fault ${fault} is removed`);
-} });
+};
+
+/** Let go of what a fault holds, or of one `connection`; that the rule goes as well is offered. */
+const releasing = (fault, reload, connection) => async () => {
+  const { released } = await post(`/v1/faults/${at(fault)}/release`, connection);
+  await reload();
+  toast(goesOn(released), 'good', { label: 'Remove the rule', act: removing(fault, reload) });
+};
 
 /** `api=Fetch topic=orders delay_ms=500`, as the command takes it. */
 const ruleText = (rule) => Object.entries(rule).filter(([name]) => name !== 'name')
@@ -73,15 +69,10 @@ function Holds({ data, reload }) {
     await reload();
     toast(done);
   };
-  const go_on = (fault, body) => async () => {
-    const { released } = await post(`/v1/faults/${at(fault)}/release`, body);
-    await reload();
-    toast(goesOn(released), 'good', removing(fault, reload));
-  };
   const rows = [
     ...data.requests.map((one) => ({
       key: `${one.fault} ${one.number}`, what: 'Request', name: `${one.api} v${one.version} of ${one.client_id ?? 'nobody'}, connection ${one.connection}`, more: `no. ${number(one.number)} that it holds`, since: one.since, by: `fault ${one.fault}`,
-      to: href('journal', { fault: one.fault }), release: go_on(one.fault, { connection: one.connection }),
+      to: href('journal', { fault: one.fault }), release: releasing(one.fault, reload, { connection: one.connection }),
     })),
     ...data.markers.map((id) => ({
       key: `marker ${id}`, what: 'Transaction markers', name: id, by: 'hold of the transaction', to: href('transactions', id),

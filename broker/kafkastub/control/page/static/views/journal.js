@@ -5,7 +5,7 @@ import { html, cx, useEffect, useMemo, useRef, useState } from '../lib.js';
 import { useData } from '../parts/data.js';
 import { Check, Late, Select, Toolbar } from '../parts/forms.js';
 import { VirtualTable } from '../parts/table.js';
-import { isGone, outcomeText } from '../parts/names.js';
+import { errorsOf, isGone, isUnanswered, outcomeText } from '../parts/entries.js';
 import { WHEN_LEFT, useResting } from '../parts/resting.js';
 import { timeText } from '../parts/time.js';
 import { Button, Empty, Name, Page, confirm, number, toast } from '../parts/ui.js';
@@ -47,7 +47,7 @@ const Nothing = ({ filtered }) => (filtered
   : html`<${Empty} title="No requests yet">They are here as soon as a client of Kafka connects: the address for it is above.<//>`);
 
 const tone = (row) => (row.fault ? 'warn' : failed(row) ? 'bad' : row.outcome === 'pending' || isGone(row) ? 'faded' : null);
-const failed = (row) => (['closed', 'refused', 'dropped'].includes(row.outcome) && !isGone(row)) || row.errors.some((error) => error.code !== 0);
+const failed = (row) => isUnanswered(row) || errorsOf(row).length > 0;
 
 function columns(isOpen) {
   return [
@@ -71,7 +71,7 @@ function about(row) {
 
 function Answer({ row }) {
   if (row.kind === 'clock') return '';
-  const errors = row.errors.filter((error) => error.code !== 0).map((error) => error.name);
+  const errors = errorsOf(row).map((error) => error.name);
   const said = errors.length ? errors.join(', ') : row.outcome === 'reply' ? 'ok' : outcomeText(row);
   const title = isGone(row) ? 'The client went away before the answer came: no fault took it' : row.outcome === 'dropped' ? `Fault ${row.fault} took the answer, or held it when the client went away` : said;
   return html`${row.fault ? html`<span class="warn" title=${`Fault ${row.fault}: ${said}`}>⚑ </span>` : null}<span class=${failed(row) ? 'bad' : row.outcome === 'pending' ? 'info' : isGone(row) ? 'soft' : ''} title=${title}>${said}</span>${

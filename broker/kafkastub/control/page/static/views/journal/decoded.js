@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from '../../lib.js';
 import { bytesOf, hexText } from '../../parts/bytes.js';
 import { useData } from '../../parts/data.js';
-import { isGone, outcomeText } from '../../parts/names.js';
+import { errorsOf, isGone, outcomeText } from '../../parts/entries.js';
 import { Badge, Button, Copy, KeyValues, LinkButton, Loaded, bytesText, number } from '../../parts/ui.js';
 import { href } from '../../router.js';
 import { Fields, fieldAt } from './fields.js';
@@ -28,7 +28,7 @@ export function Decoded({ sequence, close }) {
 }
 
 function Head({ entry }) {
-  const errors = entry.errors.filter((error) => error.code !== 0);
+  const errors = errorsOf(entry);
   return html`<div class="row"><b>${entry.api}</b>${entry.kind === 'request' ? html` <span class="soft">version ${entry.api_version}</span>` : null}
       ${errors.length ? errors.map((error) => html`<${Badge} tone="bad">${error.name}${error.count > 1 ? ` × ${error.count}` : ''}<//>`)
         : html`<${Badge} tone=${entry.outcome === 'reply' ? 'good' : isGone(entry) ? 'quiet' : 'warn'}>${outcomeText(entry)}<//>`}
