@@ -252,7 +252,7 @@ def test_the_broker_serves_while_a_long_journal_is_searched(
             resting.set()
             await asyncio.to_thread(go_on.wait)
 
-    monkeypatch.setattr("kafkastub.control.book.asyncio", Asyncio())
+    monkeypatch.setattr("kafkastub.control.walks.asyncio", Asyncio())
     with ThreadPoolExecutor(1) as pool:
         search = pool.submit(http.good, "GET", "/v1/journal", group="billing")
         try:
