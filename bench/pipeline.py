@@ -124,18 +124,13 @@ def _dropped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield batch.slice(0, 0)
 
 
-def current(spark: SparkSession, raw: Source) -> None:
+def current(spark: SparkSession, raw: Source, files: bool = True) -> None:
     """Every record decoded and kept, and what is left of each offset."""
-    from kafkastub_pipeline.decode.latest import current_of, decoded_with_candidates, parted
-    from kafkastub_pipeline.run import STAGED
-    from kafkastub_pipeline.write import Store
+    from kafkastub_pipeline.staging import staged
 
     root = CACHE / f"staging-{os.getpid()}"
     try:
-        stored = Store(spark, str(root)).write("records", decoded_with_candidates(raw(spark)), options=STAGED)
-        candidates = parted(stored)[1]
-        assert candidates is not None
-        _done(current_of(candidates))
+        _done(staged(raw(spark), root, files)[1])
     finally:
         shutil.rmtree(root, ignore_errors=True)
 
@@ -248,7 +243,7 @@ def _compare(
             with stub_with(path, records) as servers:
                 things = {
                     COUNT: lambda: counted(spark, served(servers)),
-                    OFFSETS: lambda: current(spark, served(servers)),
+                    OFFSETS: lambda: current(spark, served(servers), files=False),
                 }
                 costs = compared(spark, things, rounds)
             _shown(costs, records, " (kafka)")

@@ -24,14 +24,14 @@ class View:
     """What the tables are made of.
 
     Attributes:
-        candidates: None where the log goes on behind the moment: they tell what the log's end leaves.
+        latest: the current offsets; None where the log goes on behind the moment: they are what its end leaves.
         cluster: None in a view of the past, of which today's watermarks tell nothing.
         past: whether the log goes on for more than `SAME_MOMENT_MS` behind the moment.
     """
 
     now_ms: int
     records: DataFrame
-    candidates: DataFrame | None
+    latest: DataFrame | None
     journal: DataFrame | None
     cluster: Snapshot | None
     past: bool
@@ -44,7 +44,7 @@ def milliseconds(moment: datetime) -> int:
 
 def view(
     records: DataFrame,
-    candidates: DataFrame | None,
+    latest: DataFrame | None,
     journal: DataFrame | None,
     cluster: Snapshot | None,
     now: datetime | str,
@@ -56,12 +56,12 @@ def view(
             raise PipelineError(
                 "the log is empty, so that there is no `--now log`: give --now a time such as 2026-01-31T12:00Z"
             )
-        return View(int(newest), records, candidates, journal, cluster, past=False)
+        return View(int(newest), records, latest, journal, cluster, past=False)
     now_ms = milliseconds(now)
     if journal is not None:
         journal = journal.where(f"unix_millis(broker_time) <= {now_ms}L")
     if newest is None or newest <= now_ms:
-        return View(now_ms, records, candidates, journal, cluster, past=False)
+        return View(now_ms, records, latest, journal, cluster, past=False)
     until = records.where(f"log_ms is null or log_ms <= {now_ms}L")
     past = newest > now_ms + SAME_MOMENT_MS
     return View(now_ms, until, None, journal, None if past else cluster, past)

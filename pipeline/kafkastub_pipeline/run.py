@@ -12,12 +12,13 @@ from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.files import Files, check_writable
 from kafkastub_pipeline.here import is_small, plans
 from kafkastub_pipeline.moment import view
-from kafkastub_pipeline.placed import check_complete
+from kafkastub_pipeline.placed import beside, check_complete
 from kafkastub_pipeline.progress import Progress
 from kafkastub_pipeline.session import arrow_table, local_table
 from kafkastub_pipeline.settings import Settings
 from kafkastub_pipeline.small_log import Held, held
 from kafkastub_pipeline.sources import RAW_DDL, SHARES, read_journal, read_kafka, read_raw
+from kafkastub_pipeline.staging import staged
 from kafkastub_pipeline.tables.columns import TABLES
 from kafkastub_pipeline.tables.made_from import Run
 from kafkastub_pipeline.write import Store, check_days, day_of
@@ -60,16 +61,17 @@ def _run(store: Store, settings: Settings, before: Held | None, progress: Progre
     with plans(spark, log_here is not None):
         staging = Store(spark, settings.out)
         if settings.records is not None:
-            stored = _saved_records(spark, settings.records)
+            records, latest = parted(_saved_records(spark, settings.records))
         elif log_here is None:
             with progress.step("reading and decoding the log"):
-                stored = staging.write(RECORDS, decoded_with_candidates(_raw(spark, settings, before)), options=STAGED)
+                records, latest = _decoded(staging, _raw(spark, settings, before), settings)
         else:
             stored = arrow_table(spark, decoded_here(log_here))
             if settings.keep_records:
                 staging.write(RECORDS, stored)
+            records, latest = parted(stored)
         try:
-            return _tables_of(store, settings, stored, journal, before, progress)
+            return _tables_of(store, settings, records, latest, journal, before, progress)
         finally:
             if settings.records is None and not settings.keep_records:
                 _removed(staging)
@@ -78,7 +80,8 @@ def _run(store: Store, settings: Settings, before: Held | None, progress: Progre
 def _tables_of(
     store: Store,
     settings: Settings,
-    stored: DataFrame,
+    records: DataFrame,
+    latest: DataFrame | None,
     journal: DataFrame | None,
     before: Held | None,
     progress: Progress,
@@ -93,9 +96,8 @@ def _tables_of(
     cluster = None
     if servers is not None and before is not None:
         cluster = snapshot(servers, settings.options, begun=before.begun)
-    records, candidates = parted(stored)
     with progress.step("finding where the log begins and ends"):
-        seen = view(records, candidates, journal, cluster, settings.now)
+        seen = view(records, latest, journal, cluster, settings.now)
         complete_ms = complete_since(records)
     if settings.append_day is not None:
         store.day = day_of(seen.now_ms) if isinstance(settings.append_day, str) else settings.append_day
@@ -104,7 +106,7 @@ def _tables_of(
         settings,
         store,
         seen.records,
-        seen.candidates,
+        seen.latest,
         seen.now_ms,
         complete_ms,
         seen.cluster,
@@ -128,10 +130,25 @@ def _log_here(spark: SparkSession, settings: Settings, before: Held | None) -> p
     return plain(raw).toArrow() if is_small(raw) else None
 
 
+def _decoded(staging: Store, raw: DataFrame, settings: Settings) -> tuple[DataFrame, DataFrame | None]:
+    """Every record decoded and stored, and the current offsets: by workers themselves, where they see the directory."""
+    files, half = Files(staging.spark), _half(staging)
+    directory = files.local(half)
+    if settings.keep_records or directory is None:
+        return parted(staging.write(RECORDS, decoded_with_candidates(raw), options=STAGED))
+    files.remove(half)  # of a run that was killed
+    return staged(raw, directory, files=settings.raw is not None)
+
+
+def _half(staging: Store) -> str:
+    return beside(staging.path(RECORDS), "incomplete")
+
+
 def _removed(staging: Store) -> None:
     """What the run needed; where that is not to be removed, something else is told, or all is well."""
     try:
         staging.remove(RECORDS)
+        Files(staging.spark).remove(_half(staging))
     except Exception as error:
         log.info("%s stays: %s", staging.path(RECORDS), sentence(error))
 

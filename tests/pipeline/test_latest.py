@@ -118,7 +118,7 @@ def test_what_is_kept_is_what_can_be_decoded(pairs: list[tuple[bytes | None, byt
 
 def test_both_ways_agree(spark: SparkSession, tmp_path: Path) -> None:
     """From candidates, as `run` finds them beside every decoded record, and from decoded records alone."""
-    from kafkastub_pipeline.decode.latest import current_of, decoded_with_candidates, parted
+    from kafkastub_pipeline.decode.latest import decoded_with_candidates, parted
     from kafkastub_pipeline.session import local_table
     from kafkastub_pipeline.tables.current import live_offsets
 
@@ -128,11 +128,10 @@ def test_both_ways_agree(spark: SparkSession, tmp_path: Path) -> None:
     frame = local_table(spark, rows, ddl).selectExpr("*", "timestamp_millis(ms) as timestamp").repartition(3)
     decoded_with_candidates(frame).write.parquet(str(tmp_path / "records"))
     stored = spark.read.parquet(str(tmp_path / "records"))
-    records, candidates = parted(stored)
-    picked = live_offsets(records).drop("group", "topics", "key", "value")
+    records, found = parted(stored)
+    assert found is not None
+    picked = live_offsets(records).select(*found.columns)
     told = {tuple(r): r for r in picked.collect()}
-    assert candidates is not None
-    found = current_of(candidates)
     assert told == {tuple(r): r for r in found.select(*picked.columns).collect()}
     expected = {place: at for place, at in left(raw).items() if at is not None}
     assert {(r.group_id, r.topic, r.partition): (r.log_offset, r.committed_offset) for r in told.values()} == expected

@@ -77,7 +77,7 @@ def test_the_cluster_of_today_tells_nothing_of_the_past(spark: SparkSession) -> 
         found = view(records, records, journal, cluster, moment)
         assert found.journal is not None
         counted = found.records.count(), found.journal.count()
-        return found.now_ms, *counted, found.candidates is not None, found.cluster is not None, found.past
+        return found.now_ms, *counted, found.latest is not None, found.cluster is not None, found.past
 
     assert seen(None) == (THEN, 3, 2, True, True, False)
     assert seen(THEN + HOUR) == (THEN + HOUR, 3, 2, True, True, False)

@@ -55,7 +55,7 @@ def test_what_happens_during_a_run_makes_no_topic_new_and_no_record_lost(
     found: dict[str, Any] = {}
 
     def only_lag(run: Run) -> None:
-        current, marks = offset_current(run.records, run.candidates), watermarks(run.spark, run.cluster)
+        current, marks = offset_current(run.records, run.latest), watermarks(run.spark, run.cluster)
         following = next_records(run.spark, current, marks, None, 0)
         gone = missing(run.spark, current, run.cluster, run.settings.bootstrap_servers)
         found.update({row.group_id: row for row in lag(current, marks, following, gone, run.now_ms).collect()})

@@ -66,7 +66,7 @@ def test_ctrl_c_ends_a_run_with_a_sentence(tmp_path: Path) -> None:
     On a busy machine that job may be done when the signal comes, and some tables, too: those are whole.
     """
     raw, out = _saved(tmp_path / "raw", 8), tmp_path / "out"
-    begun = out / "_decoded_records.incomplete" / "_temporary"
+    begun = out / "_decoded_records.incomplete"
     with started(tmp_path / "said", *_arguments(raw, out)) as process:
         runs_until(process, tmp_path / "said", begun.exists, "the first job")
         os.killpg(process.pid, signal.SIGINT)

@@ -77,6 +77,12 @@ class Looked:
         self.offsets = Offsets(self.keys, self.values, (self.types == 0) | (self.types == 1), self.types == 0)
         self._rows: dict[int, dict[str, Any]] = {}
 
+    def only(self, at: np.ndarray) -> Looked:
+        """Some of them, with what is known of these already."""
+        some = Looked(self.batch.take(pa.array(at)))
+        some._rows = {new: self._rows[old] for new, old in enumerate(at.tolist()) if old in self._rows}
+        return some
+
     def row(self, at: int) -> dict[str, Any]:
         """A record that was decoded by itself, which costs as much as a hundred by columns."""
         if at not in self._rows:

@@ -25,6 +25,7 @@ _FRONT_DDL: Final = (
     " metadata string, commit_ms bigint, expire_ms bigint, topic_id string"
 )
 _BACK_DDL: Final = "error string, key binary, value binary"
+OFFSET_DDL: Final = f"{_FRONT_DDL}, error string"
 NARROW_DDL: Final = f"{_FRONT_DDL}, {_BACK_DDL}, about_group array<struct<{_OF_GROUPS_DDL}>>, place binary"
 RECORD_DDL: Final = f"{_FRONT_DDL}, {_OF_GROUPS_DDL}, {_BACK_DDL}"
 """What `decoded` gives. Milliseconds are as Kafka wrote them; `group` is of classic groups' generations, `topics` what
@@ -124,6 +125,9 @@ RECORD: Final = pa.schema(
 )
 OF_GROUPS: Final = ("member_id", "group", "topics", "modern")
 """What only records of groups have: one in twenty, and two thirds of the columns, counted to the last leaf."""
+OFFSET: Final = pa.schema([field for field in RECORD if field.name not in (*OF_GROUPS, "key", "value")])
+"""A record about an offset that could be decoded, without what is null in all of these but `error`: who asks for
+errors learns from that that there are none."""
 ABOUT_GROUP: Final = pa.list_(pa.struct([RECORD.field(name) for name in OF_GROUPS]))
 """These in one column, a list of one or none: where there is none, nothing is written for any of them."""
 NARROW: Final = pa.schema(

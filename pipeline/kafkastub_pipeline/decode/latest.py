@@ -5,8 +5,8 @@ that it is: a *candidate*. Behind the decoded records candidates travel back to 
 place, and the last of each place is decoded. So the whole history is never sorted, nor looked through a second time.
 
     decoded_with_candidates(raw) every record decoded, and the candidates behind them, in one pass
-    parted(stored)               the two, once they are stored
-    current_of(candidates)       the current offsets
+    parted(stored)               the decoded records, and the current offsets, once these are stored
+    last_of(candidates)          the current offsets, where a worker has the candidates of all others for some places
 
 A place is the key that brokers since Kafka 0.9 write: nearly every record's own. Where it is, a candidate's `key` is
 null.
@@ -23,13 +23,14 @@ import pyarrow.compute as pc
 
 from kafkastub_pipeline.decode import Looked, decode, decode_batch, halves, narrow, plain
 from kafkastub_pipeline.decode.buffers import Mask, scattered
-from kafkastub_pipeline.decode.columns import NARROW, NARROW_DDL, OF_GROUPS, RECORD, RECORD_DDL
+from kafkastub_pipeline.decode.columns import NARROW, NARROW_DDL, OF_GROUPS, OFFSET, OFFSET_DDL, RECORD
 from kafkastub_pipeline.here import mapped
 from kafkawire.offsets_topic import offset_key
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+CANDIDATE_DDL: Final = "log_partition int, log_offset bigint, log_ms bigint, key binary, value binary, place binary"
 CANDIDATE: Final = pa.schema(
     [
         ("log_partition", pa.int32()),
@@ -51,23 +52,24 @@ _HAND_ON_AT_BYTES: Final = 2**27
 
 def decoded_with_candidates(raw: DataFrame) -> DataFrame:
     """Raw records decoded, one row each, and then the candidates: `NARROW_DDL`."""
-    return plain(raw).mapInArrow(_both, NARROW_DDL)
+    return plain(raw).mapInArrow(records_and_candidates, NARROW_DDL)
 
 
 def decoded_here(raw: pa.Table) -> pa.Table:
     """The same without Spark, of a table as `decode.plain` gives it."""
-    return pa.Table.from_batches(_both(raw.to_batches()), NARROW)
+    return pa.Table.from_batches(records_and_candidates(raw.to_batches()), NARROW)
 
 
 def parted(stored: DataFrame) -> tuple[DataFrame, DataFrame | None]:
-    """Decoded records as `RECORD_DDL`, and the candidates where there are any: `stream` writes none."""
+    """Decoded records as `RECORD_DDL`, and the current offsets as `OFFSET_DDL`, tombstones gone; None where there are
+    no candidates, which `stream` does not write."""
     from pyspark.sql import functions as f
 
     if "place" not in stored.columns:
         return stored, None
     wide = {name: f.get("about_group", f.lit(0))[name] for name in OF_GROUPS} if "about_group" in stored.columns else {}
     records = stored.where("place is null").withColumns(wide).select(*RECORD.names)
-    return records, stored.where("place is not null").select(*CANDIDATE.names)
+    return records, current_of(stored.where("place is not null"))
 
 
 def current_of(found: DataFrame) -> DataFrame:
@@ -77,10 +79,21 @@ def current_of(found: DataFrame) -> DataFrame:
         found: at least the columns of `CANDIDATE`.
     """
     ordered = found.select(*CANDIDATE.names).repartition("place").sortWithinPartitions("place", "log_offset")
-    return mapped(ordered, _decoded_last, RECORD_DDL)
+    return mapped(ordered, _decoded_last, OFFSET_DDL)
 
 
-def _both(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def last_of(candidates: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same in a worker that has all candidates of some places, as `OFFSET`."""
+    fold = Fold(hands_on=False)
+    for batch in candidates:
+        for _ in fold.take(batch, np.ones(batch.num_rows, np.bool_)):
+            pass
+    for last in fold.rest():
+        yield from _commits(last)
+
+
+def records_and_candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What `decoded_with_candidates` does in a worker: batches of `NARROW`, of the one kind or of the other."""
     fold = Fold()
     for batch in batches:
         for part in halves(batch):
@@ -91,9 +104,10 @@ def _both(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 class Fold:
-    """The candidates of one worker. Memory is bounded: what is too much is handed on, and Spark does the rest."""
+    """The candidates of one worker. Memory is bounded: what is too much is handed on, and others do the rest."""
 
-    def __init__(self) -> None:
+    def __init__(self, hands_on: bool = True) -> None:
+        self._hands_on = hands_on
         self._last: list[pa.RecordBatch] = []
         """Candidates of which each place has one."""
         self._held = 0, 0
@@ -104,12 +118,17 @@ class Fold:
 
     def add(self, looked: Looked) -> Iterator[pa.RecordBatch]:
         """Look through raw records; what comes back is handed on."""
-        batch = looked.batch
-        self._fresh.append(looked_through(looked))
+        yield from self.take(*looked_through(looked))
+
+    def take(self, batch: pa.RecordBatch, counts: Mask) -> Iterator[pa.RecordBatch]:
+        """Candidates, of which some count; what comes back is handed on."""
+        if not batch.num_rows:
+            return
+        self._fresh.append((batch, counts))
         self._rows, self._bytes = self._rows + batch.num_rows, self._bytes + batch.nbytes
         if self._rows >= max(_FOLD_AT, self._held[0]) or self._bytes >= max(_FOLD_AT_BYTES, self._held[1]):
             self._let_go()
-            if self._held[0] >= _HAND_ON_AT or self._held[1] >= _HAND_ON_AT_BYTES:
+            if self._hands_on and (self._held[0] >= _HAND_ON_AT or self._held[1] >= _HAND_ON_AT_BYTES):
                 yield from self._last
                 self._last, self._held = [], (0, 0)
 
@@ -205,4 +224,5 @@ def _decoded_last(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
 def _commits(last: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     left = last.filter(pc.is_valid(last.column("value")))
     keys = pc.coalesce(left.column("key"), left.column("place"))
-    yield from decode_batch(left.set_column(left.schema.get_field_index("key"), "key", keys))
+    for found in decode_batch(left.set_column(left.schema.get_field_index("key"), "key", keys)):
+        yield found.select(OFFSET.names)

@@ -61,7 +61,7 @@ def _of_others(run: Run, marks: DataFrame) -> None:
 
 def _of_the_present(run: Run, marks: DataFrame) -> None:
     settings = run.settings
-    current = kept(offset_current(run.records, run.candidates))
+    current = kept(offset_current(run.records, run.latest))
     try:
         run.table("offset_current", current)
         servers = settings.bootstrap_servers

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkastub_pipeline.decode.latest import current_of
 from kafkastub_pipeline.roster import HEADS, MEMBERS, SUBSCRIBERS
 from kafkastub_pipeline.tables.columns import time_of
 from kafkastub_pipeline.tables.events import group_kind, groups, offsets
@@ -25,15 +24,15 @@ def newest(frame: DataFrame, *key: str) -> DataFrame:
     return frame.join(last.select("log_partition", "log_offset"), ["log_partition", "log_offset"], "left_semi")
 
 
-def live_offsets(records: DataFrame, candidates: DataFrame | None = None) -> DataFrame:
+def live_offsets(records: DataFrame, latest: DataFrame | None = None) -> DataFrame:
     """Committed offsets that no tombstone has ended.
 
     Args:
         records: decoded records.
-        candidates: of `decode.latest`, which are far fewer; None where a stream has kept decoded records alone.
+        latest: these offsets, where `decode.latest` has found them; None where a stream has kept decoded records alone.
     """
-    if candidates is not None:
-        return current_of(candidates)
+    if latest is not None:
+        return latest
     return newest(offsets(records), "group_id", "topic", "partition").where("not tombstone")
 
 
@@ -85,11 +84,11 @@ def live_groups(records: DataFrame) -> DataFrame:
     return modern.unionByName(classic.join(heads, "group_id", "left_anti"))
 
 
-def offset_current(records: DataFrame, candidates: DataFrame | None = None) -> DataFrame:
+def offset_current(records: DataFrame, latest: DataFrame | None = None) -> DataFrame:
     """With the columns of the table, and `commit_ms`, `expire_ms`, `state_ms`, `subscribed` for others to use."""
     from pyspark.sql import functions as f
 
-    joined = live_offsets(records, candidates).drop("group").join(live_groups(records), "group_id", "left")
+    joined = live_offsets(records, latest).drop("group").join(live_groups(records), "group_id", "left")
     return (
         joined.withColumn("group_type", f.expr("if(protocol_type is null, 'simple', group_type)"))
         .withColumn("group_state", f.expr("if(protocol_type is null, null, group_state)"))

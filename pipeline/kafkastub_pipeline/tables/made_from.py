@@ -22,7 +22,7 @@ class Run:
 
     Attributes:
         records: decoded records, stored.
-        candidates: what `decode.latest` has found for the current offsets; None where only decoded records are there.
+        latest: the current offsets as `decode.latest` has found them; None where only decoded records are there.
         now_ms: the moment that the tables are about.
         complete: `log_partition` and `complete_ms`, for partitions whose log does not begin at its beginning.
         cluster: None without a broker, and in a view of the past.
@@ -35,7 +35,7 @@ class Run:
     settings: Settings
     store: Store
     records: DataFrame
-    candidates: DataFrame | None
+    latest: DataFrame | None
     now_ms: int
     complete_ms: int | None
     cluster: Snapshot | None

@@ -1,0 +1,246 @@
+"""Decoded records while a run needs them: workers write them down themselves, in Parquet.
+
+A record that goes back to Spark, to be written by it, costs more than its decoding. So a worker writes what it has
+decoded into files of its own, one a kind (`decode.apart`), and tells Spark no more than their names. A file of a worker
+that was killed, or of an attempt that Spark has given up, is named by nobody and goes with the directory.
+
+Candidates for current offsets are written in as many buckets as there are workers, each in row groups of its own. A
+bucket has all candidates of its places: in a second round a worker reads one from the files of all, and decodes of each
+place the last.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kafkastub_pipeline.decode import plain
+from kafkastub_pipeline.decode.apart import Kind, apart
+from kafkastub_pipeline.decode.columns import OFFSET_DDL, RECORD_DDL
+from kafkastub_pipeline.decode.latest import last_of
+from kafkastub_pipeline.pieces import Piece, pieces_of, records_of
+from kafkastub_pipeline.session import local_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_ROWS: Final = 100_000
+_BYTES: Final = 2**25
+"""Of a row group, at most by one batch more."""
+_TOLD: Final = {"record_type", "error"}
+"""Columns of which a row group tells what it has: who asks for groups passes over offsets."""
+_BATCH: Final = 50_000
+_BUCKET_BYTES: Final = 2**27
+"""Of a bucket at once, as they are in memory."""
+
+
+class Written(NamedTuple):
+    """What a worker has written.
+
+    Attributes:
+        records: names of files with decoded records.
+        candidates: one with candidates; None where there are none.
+        buckets: of its row groups.
+    """
+
+    records: list[str]
+    candidates: str | None
+    buckets: list[int]
+
+
+def staged(raw: DataFrame, directory: Path, files: bool) -> tuple[DataFrame, DataFrame]:
+    """Raw records decoded, as `RECORD_DDL`, and the current offsets, as `OFFSET_DDL`.
+
+    Args:
+        directory: on disks that all workers see; it is made.
+        files: whether `raw` is nothing but what files in Parquet have, as `sources.read_raw` gives it.
+    """
+    directory.mkdir(parents=True)
+    spark = raw.sparkSession
+    workers = spark.sparkContext.defaultParallelism
+    records = _Records(str(directory), workers)
+    pieces = pieces_of(raw, workers) if files else None
+    if pieces is None:
+        rows = plain(raw).mapInArrow(records.told, "records array<string>, candidates string, buckets array<int>")
+        found = [Written(*row) for row in rows.collect()]
+    else:
+        found = _each(spark, pieces, records.read)
+    current = _each(spark, _tasks(found), _Current(str(directory)).write)
+    names = [name for one in found for name in one.records]
+    return _read(spark, directory, names, RECORD_DDL), _read(spark, directory, current, OFFSET_DDL)
+
+
+def _tasks(written: Iterable[Written]) -> list[list[tuple[str, list[int]]]]:
+    """Of each bucket the files that have some of it, and their row groups."""
+    buckets: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for one in written:
+        for group, bucket in enumerate(one.buckets):
+            buckets[bucket][one.candidates or ""].append(group)
+    return [list(files.items()) for files in buckets.values()]
+
+
+def _each(spark: SparkSession, tasks: Sequence[Any], function: Callable[[Iterable[Any]], Iterator[Any]]) -> list[Any]:
+    return spark.sparkContext.parallelize(tasks, len(tasks)).mapPartitions(function).collect() if tasks else []
+
+
+def _read(spark: SparkSession, directory: Path, names: Sequence[str], ddl: str) -> DataFrame:
+    if not names:
+        return local_table(spark, [], ddl)
+    return spark.read.schema(ddl).parquet(*[(directory / name).as_uri() for name in names])
+
+
+class _Records:
+    """The first round; runs in workers."""
+
+    def __init__(self, directory: str, buckets: int) -> None:
+        self._directory = Path(directory)
+        self._buckets = buckets
+
+    def read(self, tasks: Iterable[Sequence[Piece]]) -> Iterator[Written]:
+        """What is saved."""
+        for pieces in tasks:
+            yield self._written(records_of(pieces))
+
+    def told(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same for records that Spark has read."""
+        yield pa.RecordBatch.from_pylist([self._written(batches)._asdict()], _WRITTEN)
+
+    def _written(self, batches: Iterable[pa.RecordBatch]) -> Written:
+        own = uuid.uuid4()
+        offsets, others = (_File(self._directory / f"{kind}-{own}.parquet") for kind in ("offsets", "others"))
+        candidates = _Buckets(self._directory / f"candidates-{own}.parquet", self._buckets)
+        files = {Kind.OFFSETS: offsets, Kind.OTHERS: others, Kind.CANDIDATES: candidates}
+        try:
+            for kind, batch in apart(batches):
+                files[kind].add(batch)
+            names = [file.path.name for file in (offsets, others) if file.close()]
+            return Written(names, candidates.path.name if candidates.close() else None, candidates.numbers)
+        except BaseException:
+            for file in files.values():
+                file.abandon()
+            raise
+
+
+_WRITTEN: Final = pa.schema(
+    [("records", pa.list_(pa.string())), ("candidates", pa.string()), ("buckets", pa.list_(pa.int32()))]
+)
+
+
+class _Current:
+    """The second round; runs in workers."""
+
+    def __init__(self, directory: str) -> None:
+        self._directory = Path(directory)
+
+    def write(self, tasks: Iterable[Sequence[tuple[str, list[int]]]]) -> Iterator[str]:
+        """Of each task's candidates (files, and the row groups of one bucket in them) the last of each place.
+
+        A bucket that is too much for memory is read several times, a part of its places each time.
+        """
+        for bucket in tasks:
+            file = _File(self._directory / f"current-{uuid.uuid4()}.parquet")
+            try:
+                times = max(1, -(-self._size(bucket) // _BUCKET_BYTES))
+                for part in range(times):
+                    for batch in last_of(self._candidates(bucket, part, times)):
+                        file.add(batch)
+                written = file.close()
+            except BaseException:
+                file.abandon()
+                raise
+            if written:
+                yield file.path.name
+
+    def _size(self, bucket: Sequence[tuple[str, list[int]]]) -> int:
+        sizes = 0
+        for name, groups in bucket:
+            metadata = pq.read_metadata(self._directory / name)
+            sizes += sum(metadata.row_group(group).total_byte_size for group in groups)
+        return sizes
+
+    def _candidates(self, bucket: Sequence[tuple[str, list[int]]], part: int, times: int) -> Iterator[pa.RecordBatch]:
+        for name, groups in bucket:
+            with pq.ParquetFile(self._directory / name) as file:
+                for batch in file.iter_batches(_BATCH, groups, use_threads=False):
+                    if times > 1:
+                        batch = batch.filter(pa.array(_numbers(batch, times, b"part") == part))
+                    yield batch
+
+
+def _numbers(candidates: pa.RecordBatch, count: int, salt: bytes = b"") -> np.ndarray:
+    """A number below `count` for each, the same wherever its place is seen."""
+    begun = crc32(salt)
+    places = candidates.column("place").to_pylist()
+    return np.fromiter((crc32(place, begun) % count for place in places), np.int64, len(places))
+
+
+class _File:
+    """Rows in Parquet. Memory is bounded by that of a row group."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._writer: pq.ParquetWriter | None = None
+        self._held: list[pa.RecordBatch] = []
+        self._rows = self._bytes = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        if not batch.num_rows:
+            return
+        self._held.append(batch)
+        self._rows, self._bytes = self._rows + batch.num_rows, self._bytes + batch.nbytes
+        if self._rows >= _ROWS or self._bytes >= _BYTES:
+            self._flush()
+
+    def close(self) -> bool:
+        """Whether there is a file."""
+        self._flush()
+        if self._writer is None:
+            return False
+        self._writer.close()
+        return True
+
+    def abandon(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self.path.unlink(missing_ok=True)
+
+    def _flush(self) -> None:
+        if self._held:
+            self._write(pa.Table.from_batches(self._held))
+        self._held, self._rows, self._bytes = [], 0, 0
+
+    def _write(self, rows: pa.Table) -> None:
+        """As one row group."""
+        if self._writer is None:
+            told = [name for name in rows.schema.names if name in _TOLD]
+            self._writer = pq.ParquetWriter(
+                self.path, rows.schema, compression="snappy", use_dictionary=False, write_statistics=told
+            )
+        self._writer.write_table(rows, row_group_size=rows.num_rows)
+
+
+class _Buckets(_File):
+    """Candidates, each in a row group of its bucket.
+
+    Attributes:
+        numbers: buckets of the row groups that are written.
+    """
+
+    def __init__(self, path: Path, count: int) -> None:
+        super().__init__(path)
+        self._count = count
+        self.numbers: list[int] = []
+
+    def _write(self, rows: pa.Table) -> None:
+        numbers = np.concatenate([_numbers(batch, self._count) for batch in rows.to_batches()])
+        for bucket in np.unique(numbers).tolist():
+            super()._write(rows.take(pa.array(np.flatnonzero(numbers == bucket))))
+            self.numbers.append(bucket)
