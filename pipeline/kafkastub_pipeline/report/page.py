@@ -20,6 +20,20 @@ KINDS = (
 )
 """Of commands: name, what is said of them, and whether they are of what live groups have left."""
 
+SECTIONS = (
+    ("What will expire", "expiry_forecast", ""),
+    ("What another retention would do", "retention_whatif", ""),
+    ("Lag", "lag", "with --bootstrap-servers"),
+    ("Share groups", "share_partitions", "with --bootstrap-servers"),
+    ("Stale offsets, and the commands that delete them", "stale_offsets", ""),
+    ("Group timelines", "group_timeline", ""),
+    ("What was deleted, and why", "deletion_audit", ""),
+    ("Protocol coverage", "protocol_coverage", "with a --journal"),
+    ("Records that cannot be decoded", "decode_errors", ""),
+    ("How many groups and offsets there are", "offset_current", ""),
+)
+"""What the page says where the table is there, the table, and what it cannot be made without."""
+
 
 def rendered(facts: Facts) -> str:
     """The whole page."""
@@ -33,6 +47,7 @@ def rendered(facts: Facts) -> str:
             commands=[] if facts.stale is None else [command(row) for row in facts.stale["commands"]],
             kinds=KINDS,
             untried=untried(facts.coverage or []),
+            absent=absent(facts),
         )
     )
 
@@ -52,6 +67,21 @@ def _plots(facts: Facts) -> dict[str, dict[str, str]]:
         wrong = [row for row in facts.coverage if row["error_code"] not in (None, 0)]
         drawn["errors"] = plots.plotted(plots.api_errors, wrong)
     return drawn
+
+
+def absent(facts: Facts) -> list[Row]:
+    """What is left out: what it would say, its table, and the command that makes that, of the same day and moment."""
+    tables = {one["name"]: one for one in facts.tables}
+    of_day = ""
+    if facts.day is not None:
+        of_day = f" --append-day {facts.day}"
+        if facts.as_of is not None:
+            of_day = f" --now {facts.as_of.isoformat(timespec='milliseconds')}{of_day}"
+    return [
+        tables[table] | {"title": title, "needs": needs, "command": f"kafkastub-pipeline run --tables {table}{of_day}"}
+        for title, table, needs in SECTIONS
+        if tables[table]["rows"] is None
+    ]
 
 
 def command(row: Row) -> Row:
