@@ -82,10 +82,10 @@ def test_a_day_of_some_tables(spark: SparkSession, tmp_path: Path) -> None:
         of_day(spark, tmp_path, table, day, rows()[table])
     text = said(page_of(spark, tmp_path))
     assert "17 ms" not in text
-    assert "The table deletion_audit is not there of 2026-01-31. Its newest day is 2026-01-30. It is made by" in text
-    moment = "--now 2026-01-31T12:00:00.000+00:00 --append-day 2026-01-31"
-    assert f"run --tables deletion_audit {moment} , as far as the log still has that moment." in text
-    assert "The table retention_whatif is not there of 2026-01-31. It is made by" in text
+    assert "What tables tell that have nothing of 2026-01-31. With --now 2026-01-31T12:00:00.000+00:00" in text
+    assert "--append-day 2026-01-31 such a table is made for that day" in text
+    assert "The table deletion_audit has nothing of this day, its newest day is 2026-01-30. It is made by" in text
+    assert "The table retention_whatif has nothing of this day. It is made by" in text
 
 
 def test_a_day_without_a_row_is_not_taken_for_a_table_that_says_nothing(
@@ -104,7 +104,7 @@ def test_a_day_without_a_row_is_not_taken_for_a_table_that_says_nothing(
     monkeypatch.setattr(Store, "keeps_empty", lambda *_: False)
     text = said(page_of(spark, tmp_path))
     assert "Nothing was deleted." not in text
-    assert "The table deletion_audit has no rows of 2026-01-31: there was nothing to tell, or it was not made." in text
+    assert "The table deletion_audit has no rows of this day: there was nothing to tell, or it was not made" in text
 
 
 def test_no_table_at_all(capsys: pytest.CaptureFixture[str], tmp_path: Path, spark: SparkSession) -> None:

@@ -48,6 +48,7 @@ def rendered(facts: Facts) -> str:
             kinds=KINDS,
             untried=untried(facts.coverage or []),
             absent=absent(facts),
+            of_the_day=of_the_day(facts),
         )
     )
 
@@ -70,18 +71,19 @@ def _plots(facts: Facts) -> dict[str, dict[str, str]]:
 
 
 def absent(facts: Facts) -> list[Row]:
-    """What is left out: what it would say, its table, and the command that makes that, of the same day and moment."""
+    """What is left out: the table, what it would say, and the command that makes it."""
     tables = {one["name"]: one for one in facts.tables}
-    of_day = ""
-    if facts.day is not None:
-        of_day = f" --append-day {facts.day}"
-        if facts.as_of is not None:
-            of_day = f" --now {facts.as_of.isoformat(timespec='milliseconds')}{of_day}"
     return [
-        tables[table] | {"title": title, "needs": needs, "command": f"kafkastub-pipeline run --tables {table}{of_day}"}
+        tables[table] | {"title": title, "needs": needs, "command": f"kafkastub-pipeline run --tables {table}"}
         for title, table, needs in SECTIONS
         if tables[table]["rows"] is None
     ]
+
+
+def of_the_day(facts: Facts) -> str:
+    """What such a command needs so that a table is of the day, and about the moment, of the page."""
+    moment = "" if facts.as_of is None else f"--now {facts.as_of.isoformat(timespec='milliseconds')} "
+    return f"{moment}--append-day {facts.day}"
 
 
 def command(row: Row) -> Row:
