@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
         prog="kafkastub-pipeline", description="What will expire when, what is stale, what was exercised."
     )
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    _add_run(commands.add_parser("run", help="read __consumer_offsets and write every table"))
+    _add_run(commands.add_parser("run", help="read __consumer_offsets and write tables"))
     _add_stream(commands.add_parser("stream", help="decode records as they come; run --records makes tables of them"))
     _add_report(commands.add_parser("report", help="one HTML page of the tables of a run"))
     return top
@@ -105,14 +105,12 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         help="the moment to look from: what is later is not looked at",
     )
     command.add_argument("--journal", metavar="DIR", help="the stub's journal: Parquet, or DIR of serve --journal")
-    command.add_argument("--out", metavar="DIR", required=True, help="where the tables go")
     command.add_argument(
         "--profile",
         choices=PROFILES,
         default="kips",
         help="whose rules of expiry (default kips; of a real cluster: kafka)",
     )
-    command.add_argument("--format", choices=FORMATS, default="parquet", help="of the tables")
     command.add_argument(
         "--check-interval-ms", metavar="MS", type=_positive, default=600_000, help="offsets.retention.check.interval.ms"
     )
@@ -131,6 +129,20 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         default=7.0,
         help="offsets of groups without members are stale when they were not used for so long (default 7; 0 takes all)",
     )
+    _add_output(command)
+    command.set_defaults(act=_run)
+
+
+def _add_output(command: argparse.ArgumentParser) -> None:
+    """Of `run`: which tables, and where they go."""
+    command.add_argument("--out", metavar="DIR", required=True, help="where the tables go")
+    command.add_argument(
+        "--tables",
+        metavar="NAME[,NAME…]",
+        help="make these alone, the others stay as they are; `present` stands for offset_current, expiry_forecast,"
+        " lag and stale_offsets (default: all)",
+    )
+    command.add_argument("--format", choices=FORMATS, default="parquet", help="of the tables")
     command.add_argument(
         "--append-day",
         metavar="YYYY-MM-DD",
@@ -140,7 +152,6 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         help="tables by days: each gets this day, or has it replaced (default: the day of --now, in UTC)",
     )
     command.add_argument("--keep-records", action="store_true", help="leave DIR/decoded_records for --records")
-    command.set_defaults(act=_run)
 
 
 def _add_stream(command: argparse.ArgumentParser) -> None:
@@ -163,6 +174,7 @@ def _run(options: argparse.Namespace) -> int:
     extra.check(*extra.TABLES, *(() if options.bootstrap_servers is None else extra.CLUSTER))
     from kafkastub_pipeline.progress import terminal
     from kafkastub_pipeline.run import Settings, run
+    from kafkastub_pipeline.tables.wanted import check_tables
 
     settings = Settings(
         out=options.out,
@@ -181,7 +193,9 @@ def _run(options: argparse.Namespace) -> int:
         stale_after_minutes=round(options.stale_after * 24 * 60),
         terminal=terminal(),
         append_day=options.append_day,
+        tables=options.tables,
     )
+    check_tables(settings)
     if settings.reads_the_log and settings.bootstrap_servers is None:
         raise PipelineError("there is nothing to read: give --bootstrap-servers, --raw or --records")
     before = None
@@ -194,7 +208,7 @@ def _run(options: argparse.Namespace) -> int:
     spark = _session(options, kafka=before is not None and before.needs_kafka, small=small)
     _check_workers(spark, options, ("--raw", "--records", "--out", "--journal"))
     written = run(spark, settings, before)
-    print(f"{len(written)} tables in {options.out}: {', '.join(written)}")
+    print(f"{len(written)} table{'s' * (len(written) != 1)} in {options.out}: {', '.join(written)}")
     return 0
 
 

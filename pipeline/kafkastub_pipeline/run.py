@@ -21,6 +21,7 @@ from kafkastub_pipeline.sources import RAW_DDL, SHARES, read_journal, read_kafka
 from kafkastub_pipeline.staging import staged
 from kafkastub_pipeline.tables.columns import TABLES
 from kafkastub_pipeline.tables.made_from import Run
+from kafkastub_pipeline.tables.wanted import check_shares, check_tables
 from kafkastub_pipeline.write import Store, check_days, day_of
 
 if TYPE_CHECKING:
@@ -39,11 +40,12 @@ decoding does, and saves a third of their space for a while."""
 
 
 def run(spark: SparkSession, settings: Settings, before: Held | None = None) -> list[str]:
-    """Make all tables. Returns their names; raises PipelineError.
+    """Make all tables, or those that are asked for. Returns their names; raises PipelineError.
 
     Args:
         before: the cluster as it was asked already; by default it is asked now.
     """
+    check_tables(settings)
     check_writable(Files(spark), "--out", settings.out)
     store = Store(spark, settings.out, settings.format)
     check_days(store, TABLES, settings.append_day is not None)
@@ -56,6 +58,7 @@ def _run(store: Store, settings: Settings, before: Held | None, progress: Progre
     spark = store.spark
     if before is None and settings.bootstrap_servers is not None:
         before = held(settings.bootstrap_servers, settings.options, log=settings.reads_the_log)
+    check_shares(settings, before is not None and before.begun.share_partitions is not None)
     journal = None if settings.journal is None else read_journal(spark, settings.journal)
     log_here = _log_here(spark, settings, before)
     with plans(spark, log_here is not None):
@@ -94,7 +97,7 @@ def _tables_of(
         journal = read_journal(store.spark, settings.journal, checked=True)
     servers = settings.bootstrap_servers
     cluster = None
-    if servers is not None and before is not None:
+    if servers is not None and before is not None and settings.needs_snapshot:
         cluster = snapshot(servers, settings.options, begun=before.begun)
     with progress.step("finding where the log begins and ends"):
         seen = view(records, latest, journal, cluster, settings.now)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TextIO
+from typing import Final, TextIO
+
+PRESENT: Final = ("offset_current", "expiry_forecast", "lag", "stale_offsets")
+"""Tables of what there is now."""
+NAMES_OF_SEVERAL: Final = {"present": PRESENT}
+"""What may stand in `tables` for several."""
+OF_THE_LOG_ALONE: Final = ("offset_events", "group_events", "decode_errors", "offset_current", "group_timeline")
+"""Tables of which the cluster, as it is now, knows nothing more."""
 
 
 @dataclass
@@ -26,6 +33,8 @@ class Settings:
         terminal: where a line shows how far it is; None for nowhere.
         append_day: tables are by days, and this one is written; "now" is the day of the moment that they are about.
             None: tables are of one run.
+        tables: those to make, by their names or those of `NAMES_OF_SEVERAL`; as one text, with commas between them.
+            None: all that can be made of what is given. `tables.wanted.check_tables` says what is wrong with it.
     """
 
     out: str
@@ -44,8 +53,29 @@ class Settings:
     stale_after_minutes: int = 10080
     terminal: TextIO | None = None
     append_day: date | str | None = None
+    tables: Collection[str] | None = None
 
     @property
     def reads_the_log(self) -> bool:
         """Whether records come from the broker."""
         return self.raw is None and self.records is None
+
+    @property
+    def named(self) -> tuple[str, ...] | None:
+        """What `tables` names, with each name of several in full and nothing twice; None where all tables are made."""
+        if self.tables is None:
+            return None
+        given = self.tables.split(",") if isinstance(self.tables, str) else self.tables
+        found = (str(name).strip() for name in given)
+        return tuple(dict.fromkeys(one for name in found for one in NAMES_OF_SEVERAL.get(name, (name,))))
+
+    def makes(self, *tables: str) -> bool:
+        """Whether any of these tables is to be made, as far as there is what it is made from."""
+        named = self.named
+        return named is None or any(table in named for table in tables)
+
+    @property
+    def needs_snapshot(self) -> bool:
+        """Whether the cluster has to be asked once more when the log is read: watermarks, topics, its retention."""
+        named = self.named
+        return named is None or not set(named) <= {*OF_THE_LOG_ALONE, "protocol_coverage"}

@@ -107,6 +107,10 @@ class Store:
         names = [name for name in self._files.entries(self.path(table)) if name.startswith(f"{DAY}=")]
         return [_day_of(name) for name in names] or None
 
+    def keeps_empty(self, table: str) -> bool:
+        """Whether a table that is made without a row, or its day, can be told from one that was never made."""
+        return self.day is None or self._format_of(table) == "parquet"
+
     def has_rows(self, table: str) -> bool:
         """Whether it is there, and nothing of another kind that was begun."""
         return self._files.has_data(self.path(table)) and self.has(table)
@@ -196,8 +200,8 @@ def check_days(store: Store, tables: Iterable[str], by_days: bool) -> None:
             )
         if not by_days and days:
             raise PipelineError(
-                f"--out {store.root} has the table {table} by days ({days[0]} to {days[-1]}), which this run would"
-                " replace: give --append-day, or name another directory"
+                f"--out {store.root} has the table {table} by days ({days[0]} to {days[-1]}), and not of one run:"
+                " give --append-day, or name another directory"
             )
 
 

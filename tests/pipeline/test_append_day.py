@@ -70,7 +70,7 @@ def test_a_second_run_of_a_day_replaces_that_day(
     capsys.readouterr()
 
     assert run(saved, out, "--now", end) == 2
-    assert "which this run would replace: give --append-day, or name another directory" in sentence(capsys)
+    assert "and not of one run: give --append-day, or name another directory" in sentence(capsys)
     assert run(saved, whole, "--append-day") == 2
     assert "of one run, and not by days: name another directory for --append-day" in sentence(capsys)
     assert command("report", "--out", str(out), "--day", "2020-02-02") == 2

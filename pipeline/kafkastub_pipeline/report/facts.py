@@ -32,7 +32,9 @@ class Facts:
     """What was found; a section is None where its table is missing, and empty lists where it is empty.
 
     Attributes:
-        tables: name, rows, `as_of` and `complete_since` of each table; rows None where it is missing.
+        tables: name, rows, `as_of` and `complete_since` of each table; rows None where it is missing. `newest` is then
+            its newest day, where it has any; `unclear` whether it may as well have been made, and be empty.
+        day: of tables by days; None where they are of one run.
         as_of: the newest moment that a table is about.
         moments: how many there are: tables of several runs are not about the same.
         coverage_cells: how many there are of which `coverage` has the first.
@@ -43,6 +45,7 @@ class Facts:
     tables: list[Row] = field(default_factory=list)
     as_of: datetime | None = None
     moments: int = 0
+    day: date | None = None
     current: Row | None = None
     expiry: Row | None = None
     whatif: list[Row] | None = None
@@ -63,7 +66,7 @@ def gathered(spark: SparkSession, source: str, day: date | None = None) -> Facts
         day: of tables by days; None for the newest.
     """
     tables = _Tables(spark, source, day)
-    facts = Facts(source, datetime.now(UTC))
+    facts = Facts(source, datetime.now(UTC), day=tables.day)
     facts.tables = [tables.summary(name) for name in TABLES]
     if all(one["rows"] is None for one in facts.tables):
         raise PipelineError(f"there are no tables in {source}; make them with `kafkastub-pipeline run --out {source}`")
@@ -87,11 +90,12 @@ class _Tables:
     def __init__(self, spark: SparkSession, source: str, day: date | None) -> None:
         self._source = source
         self._store = Store(spark, source)
-        self._store.day = newest_day(self._store, TABLES, day)
+        self.day = self._store.day = newest_day(self._store, TABLES, day)
+        self._unclear: set[str] = set()
 
     def frame(self, name: str) -> DataFrame | None:
-        """A table, whatever its format is; None where it is not there."""
-        return self._store.read(name) if self._store.has(name) else None
+        """A table, whatever its format is; None where it, or its day, is not there, or may not be."""
+        return self._store.read(name) if name not in self._unclear and self._store.has(name) else None
 
     def asked(self, name: str, question: Callable[[DataFrame], Any]) -> Any:
         frame = self.frame(name)
@@ -112,8 +116,14 @@ class _Tables:
             "unix_millis(max(complete_since)) as complete_since",
         )
         found = self.asked(name, lambda frame: _rows(frame.selectExpr(*asked))[0])
-        empty = {"name": name, "rows": None, "as_of": None, "complete_since": None}
-        return empty if found is None else empty | _times(found, "as_of", "complete_since")
+        if found is not None and not found["rows"] and not self._store.keeps_empty(name):
+            self._unclear.add(name)
+            found = None
+        if found is not None:
+            return {"name": name} | _times(found, "as_of", "complete_since")
+        newest = None if self.day is None else newest_day(self._store, [name])
+        gone = dict.fromkeys(("rows", "as_of", "complete_since"))
+        return {"name": name, "newest": newest, "unclear": name in self._unclear} | gone
 
 
 def moment(milliseconds: int | None) -> datetime | None:

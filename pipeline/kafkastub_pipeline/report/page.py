@@ -20,6 +20,20 @@ KINDS = (
 )
 """Of commands: name, what is said of them, and whether they are of what live groups have left."""
 
+SECTIONS = (
+    ("What will expire", "expiry_forecast", ""),
+    ("What another retention would do", "retention_whatif", ""),
+    ("Lag", "lag", "with --bootstrap-servers"),
+    ("Share groups", "share_partitions", "with --bootstrap-servers"),
+    ("Stale offsets, and the commands that delete them", "stale_offsets", ""),
+    ("Group timelines", "group_timeline", ""),
+    ("What was deleted, and why", "deletion_audit", ""),
+    ("Protocol coverage", "protocol_coverage", "with a --journal"),
+    ("Records that cannot be decoded", "decode_errors", ""),
+    ("How many groups and offsets there are", "offset_current", ""),
+)
+"""What the page says where the table is there, the table, and what it cannot be made without."""
+
 
 def rendered(facts: Facts) -> str:
     """The whole page."""
@@ -33,6 +47,8 @@ def rendered(facts: Facts) -> str:
             commands=[] if facts.stale is None else [command(row) for row in facts.stale["commands"]],
             kinds=KINDS,
             untried=untried(facts.coverage or []),
+            absent=absent(facts),
+            of_the_day=of_the_day(facts),
         )
     )
 
@@ -52,6 +68,22 @@ def _plots(facts: Facts) -> dict[str, dict[str, str]]:
         wrong = [row for row in facts.coverage if row["error_code"] not in (None, 0)]
         drawn["errors"] = plots.plotted(plots.api_errors, wrong)
     return drawn
+
+
+def absent(facts: Facts) -> list[Row]:
+    """What is left out: the table, what it would say, and the command that makes it."""
+    tables = {one["name"]: one for one in facts.tables}
+    return [
+        tables[table] | {"title": title, "needs": needs, "command": f"kafkastub-pipeline run --tables {table}"}
+        for title, table, needs in SECTIONS
+        if tables[table]["rows"] is None
+    ]
+
+
+def of_the_day(facts: Facts) -> str:
+    """What such a command needs so that a table is of the day, and about the moment, of the page."""
+    moment = "" if facts.as_of is None else f"--now {facts.as_of.isoformat(timespec='milliseconds')} "
+    return f"{moment}--append-day {facts.day}"
 
 
 def command(row: Row) -> Row:

@@ -1,15 +1,16 @@
-"""Every table, in the order in which they need each other."""
+"""The tables that are asked for, in the order in which they need each other, and nothing that none of them needs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkastub_pipeline.advertised import advertised
 from kafkastub_pipeline.cluster import gone_topics
 from kafkastub_pipeline.here import is_here, kept
 from kafkastub_pipeline.rules import MINUTE_MS
+from kafkastub_pipeline.settings import PRESENT
 from kafkastub_pipeline.tables.audit import deletion_audit, suspects
 from kafkastub_pipeline.tables.coverage import protocol_coverage
 from kafkastub_pipeline.tables.current import offset_current
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 def write_all(run: Run) -> None:
     """Make and write them: one after the other, or together, where Spark is left to think rather than to work."""
     marks = kept(watermarks(run.spark, run.cluster))
-    parts: list[Callable[[Run, DataFrame], None]] = [_of_the_log, _of_the_present, _of_the_past, _of_others]
+    parts = [part for part, tables in _PARTS if run.settings.makes(*tables)]
     if is_here(run.spark):
         with ThreadPoolExecutor(len(parts)) as threads:
             for done in [threads.submit(part, run, marks) for part in parts]:
@@ -43,55 +44,92 @@ def write_all(run: Run) -> None:
 
 
 def _of_the_log(run: Run, marks: DataFrame) -> None:
-    run.table("offset_events", offset_events(run.records), ("event_month",))
-    run.table("group_events", group_events(run.records), ("event_month",))
-    run.table("decode_errors", decode_errors(run.records))
-    run.table("group_timeline", group_timeline(run.records))
+    month = ("event_month",)
+    for name, made, by in (
+        ("offset_events", offset_events, month),
+        ("group_events", group_events, month),
+        ("decode_errors", decode_errors, ()),
+        ("group_timeline", group_timeline, ()),
+    ):
+        if run.settings.makes(name):
+            run.table(name, made(run.records), by)
 
 
 def _of_others(run: Run, marks: DataFrame) -> None:
-    if run.shares is not None:
-        until_ms = None if run.settings.now == "log" else run.now_ms
+    settings = run.settings
+    if run.shares is not None and settings.makes("share_partitions"):
+        until_ms = None if settings.now == "log" else run.now_ms
         run.table("share_partitions", share_partitions(run.spark, run.shares, marks, run.cluster, until_ms))
-    if run.journal is not None:
-        servers = run.settings.bootstrap_servers
+    if run.journal is not None and settings.makes("protocol_coverage"):
+        servers = settings.bootstrap_servers
         offered = None if servers is None else advertised(servers)
         run.table("protocol_coverage", protocol_coverage(run.spark, run.journal, offered))
 
 
 def _of_the_present(run: Run, marks: DataFrame) -> None:
-    settings = run.settings
+    makes = run.settings.makes
     current = kept(offset_current(run.records, run.latest))
     try:
-        run.table("offset_current", current)
-        servers = settings.bootstrap_servers
-        unfinished = pending(run.spark, current, run.cluster, servers, settings.probes, settings.options)
-        retention = settings.retention_minutes[0]
-        forecast = expiry_forecast(
-            current, unfinished, retention, settings.profile, run.now_ms, settings.check_interval_ms
-        )
-        run.table("expiry_forecast", forecast)
-        following = next_records(run.spark, current, marks, servers, settings.probes, settings.options)
-        gone = missing(run.spark, current, run.cluster, servers, settings.options)
-        with_lag = lag(current, marks, following, gone, run.now_ms)
-        run.table("lag", with_lag)
-        stale_after_ms = settings.stale_after_minutes * MINUTE_MS
-        run.table("stale_offsets", stale_offsets(with_lag, servers, run.now_ms, stale_after_ms, run.past))
+        if makes("offset_current"):
+            run.table("offset_current", current)
+        if makes("expiry_forecast"):
+            _forecast(run, current)
+        if makes("lag", "stale_offsets"):
+            _lag_and_stale(run, current, marks)
     finally:
         current.unpersist()
 
 
-def _of_the_past(run: Run, marks: DataFrame) -> None:
+def _forecast(run: Run, current: DataFrame) -> None:
     settings = run.settings
-    retentions, told = settings.retention_minutes, run.broker_retention_minutes
+    servers, retention = settings.bootstrap_servers, settings.retention_minutes[0]
+    unfinished = pending(run.spark, current, run.cluster, servers, settings.probes, settings.options)
+    forecast = expiry_forecast(current, unfinished, retention, settings.profile, run.now_ms, settings.check_interval_ms)
+    run.table("expiry_forecast", forecast)
+
+
+def _lag_and_stale(run: Run, current: DataFrame, marks: DataFrame) -> None:
+    """What is stale has the records that it is behind, but not the seconds, for which the broker is asked."""
+    settings = run.settings
+    servers, probes = settings.bootstrap_servers, settings.probes if settings.makes("lag") else 0
+    following = next_records(run.spark, current, marks, servers, probes, settings.options)
+    gone = missing(run.spark, current, run.cluster, servers, settings.options)
+    with_lag = lag(current, marks, following, gone, run.now_ms)
+    if settings.makes("lag"):
+        run.table("lag", with_lag)
+    if settings.makes("stale_offsets"):
+        stale_after_ms = settings.stale_after_minutes * MINUTE_MS
+        run.table("stale_offsets", stale_offsets(with_lag, servers, run.now_ms, stale_after_ms, run.past))
+
+
+def _of_the_past(run: Run, marks: DataFrame) -> None:
+    settings, told = run.settings, run.broker_retention_minutes
+    # deletions are explained by the broker's retention, or the first; the others are tried for `retention_whatif`
+    retentions = settings.retention_minutes if settings.makes("retention_whatif") else settings.retention_minutes[:1]
     found = kept(findings(run.records, run.journal, retentions, settings.profile, told))
     try:
-        servers = None if run.cluster is None else settings.bootstrap_servers
-        known = ends(run.spark, found, marks, run.now_ms, servers, settings.probes, settings.options)
-        run.table("retention_whatif", retention_whatif(found, marks, known, run.now_ms))
-        gone: set[str] = set()
-        if run.cluster is not None and servers is not None:
-            gone = gone_topics(servers, suspects(found) - run.cluster.topics, settings.options)
-        run.table("deletion_audit", deletion_audit(found, run.cluster, gone, settings.check_interval_ms))
+        if settings.makes("retention_whatif"):
+            servers = None if run.cluster is None else settings.bootstrap_servers
+            known = ends(run.spark, found, marks, run.now_ms, servers, settings.probes, settings.options)
+            run.table("retention_whatif", retention_whatif(found, marks, known, run.now_ms))
+        if settings.makes("deletion_audit"):
+            _audit(run, found)
     finally:
         found.unpersist()
+
+
+def _audit(run: Run, found: DataFrame) -> None:
+    settings = run.settings
+    gone: set[str] = set()
+    if run.cluster is not None and settings.bootstrap_servers is not None:
+        gone = gone_topics(settings.bootstrap_servers, suspects(found) - run.cluster.topics, settings.options)
+    run.table("deletion_audit", deletion_audit(found, run.cluster, gone, settings.check_interval_ms))
+
+
+_PARTS: Final[tuple[tuple[Callable[[Run, DataFrame], None], tuple[str, ...]], ...]] = (
+    (_of_the_log, ("offset_events", "group_events", "decode_errors", "group_timeline")),
+    (_of_the_present, PRESENT),
+    (_of_the_past, ("retention_whatif", "deletion_audit")),
+    (_of_others, ("share_partitions", "protocol_coverage")),
+)
+"""What makes them, and which."""
