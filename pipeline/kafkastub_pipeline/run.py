@@ -63,17 +63,17 @@ def _run(store: Store, settings: Settings, before: Held | None, progress: Progre
     log_here = _log_here(spark, settings, before)
     with plans(spark, log_here is not None):
         staging = Store(spark, settings.out)
-        if settings.records is not None:
-            records, latest = parted(_saved_records(spark, settings.records))
-        elif log_here is None:
-            with progress.step("reading and decoding the log"):
-                records, latest = _decoded(staging, _raw(spark, settings, before), settings)
-        else:
-            stored = arrow_table(spark, decoded_here(log_here))
-            if settings.keep_records:
-                staging.write(RECORDS, stored)
-            records, latest = parted(stored)
         try:
+            if settings.records is not None:
+                records, latest = parted(_saved_records(spark, settings.records))
+            elif log_here is None:
+                with progress.step("reading and decoding the log"):
+                    records, latest = _decoded(staging, _raw(spark, settings, before), settings)
+            else:
+                stored = arrow_table(spark, decoded_here(log_here))
+                if settings.keep_records:
+                    staging.write(RECORDS, stored)
+                records, latest = parted(stored)
             return _tables_of(store, settings, records, latest, journal, before, progress)
         finally:
             if settings.records is None and not settings.keep_records:

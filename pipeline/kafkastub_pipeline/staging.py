@@ -14,6 +14,7 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zlib import crc32
@@ -204,12 +205,14 @@ class _File:
         self._flush()
         if self._writer is None:
             return False
-        self._writer.close()
+        with self._named():
+            self._writer.close()
         return True
 
     def abandon(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
+        with suppress(OSError):  # as of a disk that is full
+            if self._writer is not None:
+                self._writer.close()
         self.path.unlink(missing_ok=True)
 
     def _flush(self) -> None:
@@ -219,12 +222,21 @@ class _File:
 
     def _write(self, rows: pa.Table) -> None:
         """As one row group."""
-        if self._writer is None:
-            told = [name for name in rows.schema.names if name in _TOLD]
-            self._writer = pq.ParquetWriter(
-                self.path, rows.schema, compression="snappy", use_dictionary=False, write_statistics=told
-            )
-        self._writer.write_table(rows, row_group_size=rows.num_rows)
+        with self._named():
+            if self._writer is None:
+                told = [name for name in rows.schema.names if name in _TOLD]
+                self._writer = pq.ParquetWriter(
+                    self.path, rows.schema, compression="snappy", use_dictionary=False, write_statistics=told
+                )
+            self._writer.write_table(rows, row_group_size=rows.num_rows)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """What is wrong with the directory tells which one that is."""
+        try:
+            yield
+        except OSError as error:
+            raise OSError(f"{self.path.parent} cannot be written: {error}; make room, or name another --out") from error
 
 
 class _Buckets(_File):

@@ -119,6 +119,16 @@ def test_a_worker_that_fails_leaves_no_file(tmp_path: Path, monkeypatch: pytest.
     assert list(staged.iterdir()) == []
 
 
+def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    from kafkastub_pipeline import staging
+    from kafkastub_pipeline.pieces import Piece, records_of
+
+    (path,) = _saved(tmp_path / "raw", files=1).iterdir()
+    gone = tmp_path / "gone"
+    with pytest.raises(OSError, match=rf"^{gone} cannot be written: .*; make room, or name another --out$"):
+        staging._Records(str(gone), 2)._written(records_of([Piece(str(path), 0, 1)]))
+
+
 def test_a_run_needs_the_directory_for_a_while(spark: SparkSession, tmp_path: Path) -> None:
     """What a run has left that was killed goes with the next one; what the next one needs goes at its end."""
     from kafkastub_pipeline.run import Settings, run
