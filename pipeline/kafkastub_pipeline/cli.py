@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkastub_pipeline import extra
 from kafkastub_pipeline.errors import PipelineError, sentence
@@ -33,13 +33,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PipelineError as error:
         text, status, shown = str(error), 2, error
     except KeyboardInterrupt as error:
-        text, status, shown = "interrupted: tables that are there are whole, the others are not there", 130, error
+        text, status, shown = _INTERRUPTED, 130, error
     except Exception as error:  # Spark's and Java's: one line is what a reader can use
         text, status, shown = f"the run failed: {sentence(error)}", 1, error
+        if _was_interrupted(error):
+            text, status = _INTERRUPTED, 130
     if options.traceback:
         traceback.print_exception(shown)
     print(f"kafkastub-pipeline: {text}", file=sys.stderr)
     return status
+
+
+_INTERRUPTED: Final = "interrupted: tables that are there are whole, the others are not there"
+
+
+def _was_interrupted(error: BaseException) -> bool:
+    """Whether this came of Ctrl-C: PySpark tidies up behind a job, over a connection that is gone by then."""
+    behind: BaseException | None = error
+    while behind is not None:
+        if isinstance(behind, KeyboardInterrupt):
+            return True
+        behind = behind.__cause__ or behind.__context__
+    return False
 
 
 def parser() -> argparse.ArgumentParser:

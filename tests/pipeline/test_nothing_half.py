@@ -60,6 +60,23 @@ def test_a_failure_in_java_is_one_sentence_with_its_cause(tmp_path: Path) -> Non
     assert not out.exists() or _tables(out) == []
 
 
+def test_ctrl_c_is_told_whatever_comes_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """PySpark tidies up behind a job that is interrupted, and may find Java's answer empty."""
+    from kafkastub_pipeline import cli
+
+    def report(options: object) -> int:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("Answer from Java side is empty")
+
+    monkeypatch.setattr(cli, "_report", report)
+    assert cli.main(["report", "--out", str(tmp_path)]) == 130
+    assert capsys.readouterr().err.startswith("kafkastub-pipeline: interrupted: ")
+
+
 def test_ctrl_c_ends_a_run_with_a_sentence(tmp_path: Path) -> None:
     """The whole group gets the signal, as from a terminal, in the middle of a job.
 
@@ -70,7 +87,7 @@ def test_ctrl_c_ends_a_run_with_a_sentence(tmp_path: Path) -> None:
     with started(tmp_path / "said", *_arguments(raw, out)) as process:
         runs_until(process, tmp_path / "said", begun.exists, "the first job")
         os.killpg(process.pid, signal.SIGINT)
-        assert process.wait(SECONDS) == 130
+        assert process.wait(SECONDS) == 130, (tmp_path / "said").read_text()
     said = (tmp_path / "said").read_text()
     assert said == "kafkastub-pipeline: interrupted: tables that are there are whole, the others are not there\n"
     there = _tables(out)
