@@ -15,6 +15,7 @@ from kafkastub_pipeline.here import mapped
 from kafkastub_pipeline.history import NOBODY, Commit, Deletion, Event, Explained, GroupHistory
 from kafkastub_pipeline.roster import HEADS, SUBSCRIBERS, Part
 from kafkastub_pipeline.tables.events import OFFSETS, sound, subscription
+from kafkastub_pipeline.tables.thinning import Thinner
 from kafkawire.offsets_topic import RecordType
 
 if TYPE_CHECKING:
@@ -222,6 +223,7 @@ class _Explorer:
         self._retentions = retentions
         self._kips = kips
         self._broker_minutes = broker_minutes
+        self._thinner = Thinner(retentions)
         self._since: dict[str, int] = {}
         """Topic to the oldest of its offsets that the log leaves."""
         self._committed: dict[tuple[str, str], int] = {}
@@ -241,8 +243,7 @@ class _Explorer:
         group_id: str | None = None
         log_partition = -1
         history: GroupHistory | None = None
-        for batch in batches:
-            self._see_ids(batch)
+        for batch in self._thinner(self._seen(batches)):
             for of_group, event_partition, event in _events(batch):
                 if history is None or of_group != group_id:
                     if history is not None:
@@ -264,6 +265,11 @@ class _Explorer:
             yield _shown(one, group_id, log_partition)
         for topic, since in history.alive():
             self._since[topic] = min(since, self._since.get(topic, since))
+
+    def _seen(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            self._see_ids(batch)
+            yield batch
 
     def _see_ids(self, batch: pa.RecordBatch) -> None:
         named = pa.table({name: batch.column(name) for name in ("topic", "topic_id", "log_ms")})
