@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pyarrow as pa
@@ -15,10 +15,16 @@ from hypothesis import strategies as st
 from kafkastub_pipeline.history import NOBODY
 from kafkastub_pipeline.roster import HEADS, SUBSCRIBERS
 from kafkastub_pipeline.rules import LAST_MS
-from kafkastub_pipeline.tables import thinning
-from kafkastub_pipeline.tables.history import _Explorer
+from kafkastub_pipeline.tables import pieces, thinning
+from kafkastub_pipeline.tables.events import OFFSETS
+from kafkastub_pipeline.tables.history import _Explorer, findings
+from kafkastub_pipeline.tables.pieces import Pieces
 from kafkastub_pipeline.tables.thinning import Thinner
 from kafkawire.offsets_topic import RecordType
+from tests.pipeline.log import MINUTE, START, Log
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 MINUTE_MS = 60_000
 COMMIT, LEGACY = int(RecordType.OFFSET_COMMIT), int(RecordType.LEGACY_OFFSET_COMMIT)
@@ -134,6 +140,34 @@ def test_the_same_is_found_without_what_is_left_out(
     assert thinned == found(rows, retentions, kips, cuts=5, thin=False)
 
 
+def in_pieces(rows: list[Row], retentions: tuple[int, ...], width: int) -> list[Row]:
+    """What `evened` makes of a log whose groups are all large."""
+    about = [row for row in rows if row.get("record_type") not in OFFSETS]
+    cut = [
+        row | {"piece": piece}
+        for group in dict.fromkeys(row["group_id"] for row in rows)
+        for piece in range(-(-40 // width))
+        for row in rows
+        if row["group_id"] == group and (row in about or row["log_offset"] // width == piece)
+    ]
+    batch = pa.RecordBatch.from_pylist(cut, schema=ROW.append(pa.field("piece", pa.int32())))
+    batches = [batch.slice(start, 7) for start in range(0, len(cut), 7)]
+    left = {
+        (row["group_id"], row["log_offset"]) for one in Pieces(retentions)(iter(batches)) for row in one.to_pylist()
+    }
+    return [row for row in rows if row in about or (row["group_id"], row["log_offset"]) in left]
+
+
+@settings(max_examples=200)
+@given(logs(), RETENTIONS, st.booleans(), st.sampled_from((10, 20)), st.sampled_from((13, 1000)))
+def test_the_same_is_found_where_groups_were_cut_into_pieces(
+    rows: list[Row], retentions: tuple[int, ...], kips: bool, width: int, together: int
+) -> None:
+    with mock.patch.object(thinning, "_ROWS", together):
+        evened = in_pieces(rows, retentions, width)
+    assert found(evened, retentions, kips, cuts=5, thin=True) == found(rows, retentions, kips, cuts=5, thin=False)
+
+
 def left(rows: list[Row], retentions: tuple[int, ...] = (4,)) -> list[int]:
     """Log offsets of what stays."""
     batch = pa.RecordBatch.from_pylist(rows, schema=ROW)
@@ -207,3 +241,48 @@ def test_every_commit_counts_for_when_a_topic_had_which_id() -> None:
     batch = pa.RecordBatch.from_pylist(rows, schema=ROW)
     told = [row for one in _Explorer((4,), True, None)([batch]) for row in one.to_pylist()]
     assert {row["topic_id"]: row["deleted_ms"] for row in told if row["finding"] == "id"} == {"x": 2_000, "y": 4_000}
+
+
+def commits_of_large_groups() -> Log:
+    log = Log()
+    for number in range(120):
+        for group in ("large 1", "large 2", "small")[: 3 if number < 5 else 2]:
+            log.commit(group, f"topic {number % 2}", number * MINUTE, id_=f"id {number // 50}")
+        if number % 40 == 20:
+            log.generation("large 1", number * MINUTE, "topic 1")
+    log.gone("large 2", "topic 0", 130 * MINUTE)
+    return log
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["log", "journal"])
+def test_groups_with_too_many_records_are_cut(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, asked: bool
+) -> None:
+    records = commits_of_large_groups().records(spark).cache()
+    journal = None
+    if asked:
+        journal = spark.sql(
+            "select 'request' kind, 'reply' outcome, 'DeleteGroups' api, 1L sequence, array('large 1') groups,"
+            " array(named_struct('code', 0, 'count', 1L)) errors, array('topic 1') topics,"
+            " array(named_struct('topic', 'topic 1', 'partition', 0)) partitions,"
+            f" timestamp_millis({START + 70 * MINUTE}L) broker_time"
+        )
+    whole = Counter(findings(records, journal, (60, 10080), "kips").collect())
+    monkeypatch.setattr(pieces, "LEAST", 20)
+    played = mock.Mock(side_effect=pieces.evened)
+    monkeypatch.setattr("kafkastub_pipeline.tables.history.evened", played)
+    assert Counter(findings(records, journal, (60, 10080), "kips").collect()) == whole
+    events, *more = played.call_args.args
+    assert pieces.evened(events, *more).where("record_type in (0, 1)").count() < 100 < events.count()
+
+
+def test_a_group_is_cut_where_it_has_more_than_half_a_tasks_share(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = commits_of_large_groups().records(spark)
+    assert pieces._large(records, "log_offset") == []
+    monkeypatch.setattr(pieces, "LEAST", 100)
+    assert {(group, count) for group, _, _, count in pieces._large(records, "log_offset")} == {
+        ("large 1", 2),
+        ("large 2", 2),
+    }

@@ -1,6 +1,8 @@
 """What `retention_whatif` and `deletion_audit` are made of: each group's records through `GroupHistory`.
 
 Records are sorted by group and the order of the log on the way to Python, so that a worker holds one group at a time.
+Commits on which nothing hangs (`thinning`) are left out before they are played; groups that are too large for one task
+are thinned in pieces before (`pieces`).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from kafkastub_pipeline.here import mapped
 from kafkastub_pipeline.history import NOBODY, Commit, Deletion, Event, Explained, GroupHistory
 from kafkastub_pipeline.roster import HEADS, SUBSCRIBERS, Part
 from kafkastub_pipeline.tables.events import OFFSETS, sound, subscription
+from kafkastub_pipeline.tables.pieces import evened
 from kafkastub_pipeline.tables.thinning import Thinner
 from kafkawire.offsets_topic import RecordType
 
@@ -108,12 +111,14 @@ def findings(
             subscription().alias("subscribed"),
         )
     )
-    events = _blamed(events, journal).withColumn("at_ms", f.col("log_ms"))
+    events = _blamed(events, journal)
     order = ["group_id", "log_offset"]
     if journal is not None:
         # a request comes before the records that it makes; those of one group never go back in time
-        events = events.unionByName(_asked(journal, events), allowMissingColumns=True)
+        placed = events.withColumn("at_ms", f.col("log_ms"))
+        events = placed.unionByName(_asked(journal, events), allowMissingColumns=True)
         order = ["group_id", "at_ms", "log_offset"]
+    events = evened(events, records, order[1:], retentions)
     ordered = events.repartition("group_id").sortWithinPartitions(*order)
     return mapped(ordered, _Explorer(tuple(retentions), profile == "kips", broker_minutes), FINDING_DDL)
 

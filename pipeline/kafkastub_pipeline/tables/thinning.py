@@ -41,7 +41,7 @@ _NEVER: Final = 2**62
 _GROUP_METADATA: Final = int(RecordType.GROUP_METADATA)
 _WHOLE_GROUP: Final = pa.array((_GROUP_METADATA, *HEADS), pa.int16())
 """Their tombstones end a group."""
-_ABOUT_OFFSETS: Final = pa.array(OFFSETS, pa.int16())
+ABOUT_OFFSETS: Final = pa.array(OFFSETS, pa.int16())
 _NOT_ALL: Final = "group_id", "log_partition"
 
 
@@ -90,7 +90,7 @@ class Thinner:
         since = self._ages(batch, new)
         self._last = batch.slice(batch.num_rows - 1)
         at, parts = _cut(_numbers(batch, "log_ms", -_NEVER)), self._parts(batch, new, since)
-        offsets = pc.is_in(batch.column("record_type"), _ABOUT_OFFSETS).to_numpy(zero_copy_only=False)
+        offsets = pc.is_in(batch.column("record_type"), ABOUT_OFFSETS).to_numpy(zero_copy_only=False)
         tombstone = batch.column("tombstone").fill_null(True).to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(offsets)
         place = _places(batch, rows, np.cumsum(new))
