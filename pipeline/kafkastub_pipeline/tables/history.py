@@ -1,6 +1,8 @@
 """What `retention_whatif` and `deletion_audit` are made of: each group's records through `GroupHistory`.
 
 Records are sorted by group and the order of the log on the way to Python, so that a worker holds one group at a time.
+Commits on which nothing hangs (`thinning`) are left out before they are played; groups that are too large for one task
+are thinned in pieces before (`pieces`).
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from kafkastub_pipeline.here import mapped
 from kafkastub_pipeline.history import NOBODY, Commit, Deletion, Event, Explained, GroupHistory
 from kafkastub_pipeline.roster import HEADS, SUBSCRIBERS, Part
 from kafkastub_pipeline.tables.events import OFFSETS, sound, subscription
+from kafkastub_pipeline.tables.pieces import evened
+from kafkastub_pipeline.tables.thinning import Thinner
 from kafkawire.offsets_topic import RecordType
 
 if TYPE_CHECKING:
@@ -107,12 +111,14 @@ def findings(
             subscription().alias("subscribed"),
         )
     )
-    events = _blamed(events, journal).withColumn("at_ms", f.col("log_ms"))
+    events = _blamed(events, journal)
     order = ["group_id", "log_offset"]
     if journal is not None:
         # a request comes before the records that it makes; those of one group never go back in time
-        events = events.unionByName(_asked(journal, events), allowMissingColumns=True)
+        placed = events.withColumn("at_ms", f.col("log_ms"))
+        events = placed.unionByName(_asked(journal, events), allowMissingColumns=True)
         order = ["group_id", "at_ms", "log_offset"]
+    events = evened(events, records, order[1:], retentions)
     ordered = events.repartition("group_id").sortWithinPartitions(*order)
     return mapped(ordered, _Explorer(tuple(retentions), profile == "kips", broker_minutes), FINDING_DDL)
 
@@ -222,6 +228,7 @@ class _Explorer:
         self._retentions = retentions
         self._kips = kips
         self._broker_minutes = broker_minutes
+        self._thinner = Thinner(retentions)
         self._since: dict[str, int] = {}
         """Topic to the oldest of its offsets that the log leaves."""
         self._committed: dict[tuple[str, str], int] = {}
@@ -241,8 +248,7 @@ class _Explorer:
         group_id: str | None = None
         log_partition = -1
         history: GroupHistory | None = None
-        for batch in batches:
-            self._see_ids(batch)
+        for batch in self._thinner(self._seen(batches)):
             for of_group, event_partition, event in _events(batch):
                 if history is None or of_group != group_id:
                     if history is not None:
@@ -264,6 +270,11 @@ class _Explorer:
             yield _shown(one, group_id, log_partition)
         for topic, since in history.alive():
             self._since[topic] = min(since, self._since.get(topic, since))
+
+    def _seen(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            self._see_ids(batch)
+            yield batch
 
     def _see_ids(self, batch: pa.RecordBatch) -> None:
         named = pa.table({name: batch.column(name) for name in ("topic", "topic_id", "log_ms")})
