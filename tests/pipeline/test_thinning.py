@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from kafkastub_pipeline.history import NOBODY
 from kafkastub_pipeline.roster import HEADS, SUBSCRIBERS
 from kafkastub_pipeline.rules import LAST_MS
-from kafkastub_pipeline.tables import pieces, thinning
+from kafkastub_pipeline.tables import large_groups, thinning
 from kafkastub_pipeline.tables.events import OFFSETS
 from kafkastub_pipeline.tables.history import _Explorer, findings
-from kafkastub_pipeline.tables.pieces import Pieces
+from kafkastub_pipeline.tables.large_groups import Pieces
 from kafkastub_pipeline.tables.thinning import Thinner
 from kafkawire.offsets_topic import RecordType
 from tests.pipeline.log import MINUTE, START, Log
@@ -268,21 +268,21 @@ def test_groups_with_too_many_records_are_cut(
             f" timestamp_millis({START + 70 * MINUTE}L) broker_time"
         )
     whole = Counter(findings(records, journal, (60, 10080), "kips").collect())
-    monkeypatch.setattr(pieces, "LEAST", 20)
-    played = mock.Mock(side_effect=pieces.evened)
+    monkeypatch.setattr(large_groups, "LEAST", 20)
+    played = mock.Mock(side_effect=large_groups.evened)
     monkeypatch.setattr("kafkastub_pipeline.tables.history.evened", played)
     assert Counter(findings(records, journal, (60, 10080), "kips").collect()) == whole
     events, *more = played.call_args.args
-    assert pieces.evened(events, *more).where("record_type in (0, 1)").count() < 100 < events.count()
+    assert large_groups.evened(events, *more).where("record_type in (0, 1)").count() < 100 < events.count()
 
 
 def test_a_group_is_cut_where_it_has_more_than_half_a_tasks_share(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records = commits_of_large_groups().records(spark)
-    assert pieces._large(records, "log_offset") == []
-    monkeypatch.setattr(pieces, "LEAST", 100)
-    assert {(group, count) for group, _, _, count in pieces._large(records, "log_offset")} == {
+    assert large_groups._large(records, "log_offset") == []
+    monkeypatch.setattr(large_groups, "LEAST", 100)
+    assert {(group, count) for group, _, _, count in large_groups._large(records, "log_offset")} == {
         ("large 1", 2),
         ("large 2", 2),
     }

@@ -2,7 +2,7 @@
 
 Records are sorted by group and the order of the log on the way to Python, so that a worker holds one group at a time.
 Commits on which nothing hangs (`thinning`) are left out before they are played; groups that are too large for one task
-are thinned in pieces before (`pieces`).
+are thinned in pieces before (`large_groups`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kafkastub_pipeline.here import mapped
 from kafkastub_pipeline.history import NOBODY, Commit, Deletion, Event, Explained, GroupHistory
 from kafkastub_pipeline.roster import HEADS, SUBSCRIBERS, Part
 from kafkastub_pipeline.tables.events import OFFSETS, sound, subscription
-from kafkastub_pipeline.tables.pieces import evened
+from kafkastub_pipeline.tables.large_groups import evened
 from kafkastub_pipeline.tables.thinning import Thinner
 from kafkawire.offsets_topic import RecordType
 

@@ -71,9 +71,8 @@ def _large(records: DataFrame, by: str) -> list[tuple[str, int, int, int]]:
     counted = offsets(records).groupBy("group_id").agg(f.count("*").alias("n"), *ends)
     many = f.when(f.col("n") > LEAST, f.struct("group_id", "n", "first", "last"))
     (found,) = counted.agg(f.sum("n").alias("total"), f.collect_list(many).alias("many")).collect()
-    share = max(
-        LEAST, (found.total or 0) // tasks // 2
-    )  # with the others of its task it has no more than twice as much
+    # with the others of its task it has no more than twice as much
+    share = max(LEAST, (found.total or 0) // tasks // 2)
     pieces = [(row.group_id, row.first, row.last, -(-row.n // share)) for row in found.many if row.n > share]
     return [(group_id, first, (last - first) // count + 1, count) for group_id, first, last, count in pieces]
 
