@@ -95,16 +95,18 @@ def test_a_killed_driver_and_a_killed_worker_change_nothing(
 ) -> None:
     """The driver in the middle of the first table; then, in the run that goes on from there, a worker."""
     out, said = tmp_path / "out", tmp_path / "said"
+    staged = out / "_decoded_records.incomplete"
     process = _start(said, _words(cluster, raw, out))
-    runs_until(process, said, (out / "decoded_records").exists, "the decoded records")
+    runs_until(process, said, lambda: any(staged.glob("current-*")), "the decoded records")
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     assert not (out / "deletion_audit").exists()
+    left = set(staged.iterdir())
 
     begun = [len(cluster.executors(number)) for number in range(2)]
     process = _start(said, _words(cluster, raw, out))
     try:
-        runs_until(process, said, (out / "_decoded_records.incomplete").exists, "the first job")
+        runs_until(process, said, lambda: bool(set(staged.glob("*")) - left), "the first job")
         runs_until(process, said, lambda: len(cluster.executors(1)) > begun[1], "an executor of the second worker")
         cluster.kill_worker(1)
         assert process.wait(SECONDS) == 0, said.read_text()
@@ -114,7 +116,7 @@ def test_a_killed_driver_and_a_killed_worker_change_nothing(
             process.wait()
         cluster.add_worker(2)
     assert _tables(out) == here
-    assert not (out / "decoded_records").exists()
+    assert not staged.exists()
 
 
 def test_by_days_with_the_records_kept(
