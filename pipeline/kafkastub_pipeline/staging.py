@@ -4,9 +4,8 @@ A record that goes back to Spark, to be written by it, costs more than its decod
 decoded into files of its own, one a kind (`decode.apart`), and tells Spark no more than their names. A file of a worker
 that was killed, or of an attempt that Spark has given up, is named by nobody and goes with the directory.
 
-Candidates for current offsets are written in as many buckets as there are workers, each in row groups of its own. A
-bucket has all candidates of its places: in a second round a worker reads one from the files of all, and decodes of each
-place the last.
+Candidates for current offsets are written in buckets, each in row groups of its own. A bucket has all candidates of its
+places: in a second round a worker reads one from the files of all, and decodes of each place the last.
 """
 
 from __future__ import annotations
@@ -39,6 +38,9 @@ _BYTES: Final = 2**25
 _TOLD: Final = {"record_type", "error"}
 """Columns of which a row group tells what it has: who asks for groups passes over offsets."""
 _BATCH: Final = 50_000
+_SOME: Final = 16
+_MOST: Final = 64
+"""Buckets, where workers are fewer: each is a row group, or several, in the file of each task."""
 _BUCKET_BYTES: Final = 2**27
 """Of a bucket at once, as they are in memory."""
 
@@ -67,8 +69,8 @@ def staged(raw: DataFrame, directory: Path, files: bool) -> tuple[DataFrame, Dat
     directory.mkdir(parents=True)
     spark = raw.sparkSession
     workers = spark.sparkContext.defaultParallelism
-    records = _Records(str(directory), workers)
     pieces = pieces_of(raw, workers) if files else None
+    records = _Records(str(directory), _buckets(workers, None if pieces is None else len(pieces)))
     if pieces is None:
         rows = plain(raw).mapInArrow(records.told, "records array<string>, candidates string, buckets array<int>")
         found = [Written(*row) for row in rows.collect()]
@@ -77,6 +79,15 @@ def staged(raw: DataFrame, directory: Path, files: bool) -> tuple[DataFrame, Dat
     current = _each(spark, _tasks(found), _Current(str(directory)).write)
     names = [name for one in found for name in one.records]
     return _read(spark, directory, names, RECORD_DDL), _read(spark, directory, current, OFFSET_DDL)
+
+
+def _buckets(workers: int, tasks: int | None) -> int:
+    """As many as there are workers, more where the log is long: what is too much for memory is read several times.
+
+    Args:
+        tasks: that read the log; None where Spark has not said.
+    """
+    return max(workers, min(_SOME if tasks is None else tasks, _MOST))
 
 
 def _tasks(written: Iterable[Written]) -> list[list[tuple[str, list[int]]]]:
