@@ -16,7 +16,10 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def usage(process: int | None = None) -> tuple[float, int]:
-    """CPU seconds and resident bytes of a process and all below it, dead children included; by default of this one."""
+    """CPU seconds and resident bytes of a process and all below it, dead children included; by default of this one.
+
+    A Java that is about to start a process has itself twice for a moment, over the same memory: that counts once.
+    """
     seconds, resident = 0.0, 0
     parents: dict[int, list[int]] = {}
     figures: dict[int, tuple[float, int]] = {}
@@ -24,7 +27,10 @@ def usage(process: int | None = None) -> tuple[float, int]:
         if not entry.name.isdigit():
             continue
         try:
-            fields = (entry / "stat").read_text().rpartition(") ")[2].split()
+            name, _, rest = (entry / "stat").read_text().partition("(")[2].rpartition(") ")
+            fields = rest.split()
+            if name == "java" and _command(entry.name) == _command(fields[1]):
+                continue
         except OSError:
             continue
         parents.setdefault(int(fields[1]), []).append(int(entry.name))
@@ -35,6 +41,10 @@ def usage(process: int | None = None) -> tuple[float, int]:
         left += parents.get(pid, [])
         seconds, resident = seconds + figures.get(pid, (0, 0))[0], resident + figures.get(pid, (0, 0))[1]
     return seconds, resident
+
+
+def _command(process: str) -> bytes:
+    return (Path("/proc") / process / "cmdline").read_bytes()
 
 
 def on_cluster(command: Sequence[str], folder: Path, workers: int) -> dict[str, float]:
