@@ -57,7 +57,8 @@ def run(spark: SparkSession, settings: Settings, before: Held | None = None) -> 
 def _run(store: Store, settings: Settings, before: Held | None, progress: Progress) -> list[str]:
     spark = store.spark
     if before is None and settings.bootstrap_servers is not None:
-        before = held(settings.bootstrap_servers, settings.options, log=settings.reads_the_log)
+        shares = settings.makes("share_partitions")
+        before = held(settings.bootstrap_servers, settings.options, log=settings.reads_the_log, shares=shares)
     check_shares(settings, before is not None and before.begun.share_partitions is not None)
     journal = None if settings.journal is None else read_journal(spark, settings.journal)
     log_here = _log_here(spark, settings, before)
@@ -166,7 +167,10 @@ def _raw(spark: SparkSession, settings: Settings, before: Held | None) -> DataFr
 
 
 def _shares(spark: SparkSession, settings: Settings, before: Held | None) -> DataFrame | None:
-    """The records of `__share_group_state`, none where there is no such topic; None where it may not be read."""
+    """The records of `__share_group_state`, none where there is no such topic; None where it may not be read, or
+    nothing is made of it."""
+    if not settings.makes("share_partitions"):
+        return None
     if settings.bootstrap_servers is None or before is None or before.begun.share_partitions is None:
         return None
     if before.shares is not None:
