@@ -62,7 +62,7 @@ def pieces_of(raw: DataFrame, tasks: int) -> list[list[Piece]] | None:
         tasks: how many can be at work at once.
     """
     skips = ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
-    if any(raw.sparkSession.conf.get(name, "false") == "true" for name in skips):
+    if any(str(raw.sparkSession.conf.get(name, "false")).lower() == "true" for name in skips):
         return None
     places = [urlsplit(one) for one in raw.inputFiles()]
     if any(place.scheme != "file" or place.netloc for place in places):

@@ -141,6 +141,8 @@ def _decoded(staging: Store, raw: DataFrame, settings: Settings) -> tuple[DataFr
     if settings.keep_records or directory is None:
         return parted(staging.write(RECORDS, decoded_with_candidates(raw), options=STAGED))
     files.remove(half)  # of a run that was killed
+    if files.exists(half):  # as another user's, of which Hadoop says no more
+        raise PipelineError(f"{directory}, left by another run, cannot be removed: remove it, or name another --out")
     return staged(raw, directory, files=settings.raw is not None)
 
 

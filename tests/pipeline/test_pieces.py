@@ -169,6 +169,19 @@ def test_encrypted_columns_behind_a_plain_footer_are_left_to_spark(tmp_path: Pat
     assert (told.stdout.strip(), told.returncode) == ("None", 0), told.stderr
 
 
+@pytest.mark.parametrize("value", ["true", "True"])
+def test_a_session_that_passes_over_files_reads_for_itself(spark: SparkSession, tmp_path: Path, value: str) -> None:
+    from kafkastub_pipeline.pieces import pieces_of
+
+    pq.write_table(_table(), tmp_path / "a.parquet")
+    raw = _raw(spark, tmp_path)
+    spark.conf.set("spark.sql.files.ignoreCorruptFiles", value)
+    try:
+        assert pieces_of(raw, 2) is None
+    finally:
+        spark.conf.unset("spark.sql.files.ignoreCorruptFiles")
+
+
 def test_what_is_no_parquet_is_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
     from kafkastub_pipeline.pieces import pieces_of
 

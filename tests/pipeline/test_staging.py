@@ -151,6 +151,22 @@ def test_names_that_an_address_writes_in_another_way(spark: SparkSession, tmp_pa
     assert spark.read.parquet(str(out / "offset_current")).count() > 0
 
 
+def test_what_another_user_has_left_is_named(
+    monkeypatch: pytest.MonkeyPatch, spark: SparkSession, tmp_path: Path
+) -> None:
+    """Hadoop does not say that it could not be removed."""
+    from kafkastub_pipeline.errors import PipelineError
+    from kafkastub_pipeline.files import Files
+    from kafkastub_pipeline.run import Settings, run
+
+    raw, left = _saved(tmp_path / "raw", length=200), tmp_path / "out" / "_decoded_records.incomplete"
+    left.mkdir(parents=True)
+    remove = Files.remove
+    monkeypatch.setattr(Files, "remove", lambda files, path: None if path.endswith(left.name) else remove(files, path))
+    with pytest.raises(PipelineError, match=rf"^{left}, left by another run, cannot be removed: remove it, or name"):
+        run(spark, Settings(out=str(tmp_path / "out"), raw=str(raw), tables="offset_current"))
+
+
 def test_a_run_needs_the_directory_for_a_while(spark: SparkSession, tmp_path: Path) -> None:
     """What a run has left that was killed goes with the next one; what the next one needs goes at its end."""
     from kafkastub_pipeline.run import Settings, run
