@@ -8,6 +8,7 @@ a codec that pyarrow lacks), `pieces_of` says None, and Spark reads as it always
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -30,6 +31,8 @@ PLAIN: Final = pa.schema(
     ]
 )
 """As `decode.plain` gives them."""
+_COLUMNS_IN_NAMES: Final = re.compile(f"/({'|'.join(_COLUMNS)})=[^/]*/")
+"""Of directories: what these say Spark takes, whatever the column of the file says."""
 _TASK_BYTES: Final = 2**27
 """Of a task, as they lie on the disk; Spark's own measure (`spark.sql.files.maxPartitionBytes`)."""
 _BATCH_ROWS: Final = 50_000
@@ -59,7 +62,7 @@ def pieces_of(raw: DataFrame, tasks: int) -> list[list[Piece]] | None:
         tasks: how many can be at work at once.
     """
     skips = ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
-    if any(raw.sparkSession.conf.get(name, "false") == "true" for name in skips):
+    if any(str(raw.sparkSession.conf.get(name, "false")).lower() == "true" for name in skips):
         return None
     places = [urlsplit(one) for one in raw.inputFiles()]
     if any(place.scheme != "file" or place.netloc for place in places):
@@ -75,11 +78,15 @@ def pieces_of(raw: DataFrame, tasks: int) -> list[list[Piece]] | None:
 
 def _row_groups(path: str) -> list[_Group] | None:
     """Of a file that can be read without Spark; None where it cannot."""
+    if _COLUMNS_IN_NAMES.search(path):
+        return None
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
             if not _is_plain(file):
                 return None
             metadata = file.metadata
+            if metadata.num_row_groups:  # of columns that are encrypted pyarrow ends the process when it is asked
+                next(file.iter_batches(1, [0], list(_COLUMNS), use_threads=False), None)
     except (OSError, pa.ArrowException):  # Spark says what is wrong with it
         return None
     found = []
@@ -104,7 +111,9 @@ def _is_plain(file: pq.ParquetFile) -> bool:
     physical = {
         column.path: column.physical_type for column in (file.schema.column(i) for i in range(len(file.schema)))
     }
-    in_utc = pa.types.is_timestamp(timestamp) and (timestamp.tz is not None or physical["timestamp"] == "INT96")
+    in_utc = pa.types.is_timestamp(timestamp) and (
+        physical["timestamp"] == "INT96" or (timestamp.tz is not None and timestamp.unit in ("ms", "us"))
+    )
     texts = all(pa.types.is_binary(one) or pa.types.is_string(one) for one in (key, value))
     return bool(texts and partition == pa.int32() and offset == pa.int64() and in_utc)
 

@@ -57,7 +57,8 @@ def run(spark: SparkSession, settings: Settings, before: Held | None = None) -> 
 def _run(store: Store, settings: Settings, before: Held | None, progress: Progress) -> list[str]:
     spark = store.spark
     if before is None and settings.bootstrap_servers is not None:
-        before = held(settings.bootstrap_servers, settings.options, log=settings.reads_the_log)
+        shares = settings.makes("share_partitions")
+        before = held(settings.bootstrap_servers, settings.options, log=settings.reads_the_log, shares=shares)
     check_shares(settings, before is not None and before.begun.share_partitions is not None)
     journal = None if settings.journal is None else read_journal(spark, settings.journal)
     log_here = _log_here(spark, settings, before)
@@ -140,6 +141,8 @@ def _decoded(staging: Store, raw: DataFrame, settings: Settings) -> tuple[DataFr
     if settings.keep_records or directory is None:
         return parted(staging.write(RECORDS, decoded_with_candidates(raw), options=STAGED))
     files.remove(half)  # of a run that was killed
+    if files.exists(half):  # as another user's, of which Hadoop says no more
+        raise PipelineError(f"{directory}, left by another run, cannot be removed: remove it, or name another --out")
     return staged(raw, directory, files=settings.raw is not None)
 
 
@@ -166,7 +169,10 @@ def _raw(spark: SparkSession, settings: Settings, before: Held | None) -> DataFr
 
 
 def _shares(spark: SparkSession, settings: Settings, before: Held | None) -> DataFrame | None:
-    """The records of `__share_group_state`, none where there is no such topic; None where it may not be read."""
+    """The records of `__share_group_state`, none where there is no such topic; None where it may not be read, or
+    nothing is made of it."""
+    if not settings.makes("share_partitions"):
+        return None
     if settings.bootstrap_servers is None or before is None or before.begun.share_partitions is None:
         return None
     if before.shares is not None:

@@ -32,30 +32,39 @@ class Held:
     Attributes:
         log: the records of `__consumer_offsets`, as `decode.plain` has them; None where Spark has to read them.
         shares: those of `__share_group_state`; None as well where there are none, or they may not be read.
+        log_wanted, shares_wanted: whether anything is made of them that the cluster has.
     """
 
     begun: Beginnings
     log: pa.Table | None = None
     shares: pa.Table | None = None
+    log_wanted: bool = True
+    shares_wanted: bool = True
 
     @property
     def needs_kafka(self) -> bool:
         """Whether Spark has to read anything of the cluster."""
-        return self.log is None or bool(self.begun.share_partitions and self.shares is None)
+        shares = self.shares_wanted and self.begun.share_partitions and self.shares is None
+        return bool((self.log_wanted and self.log is None) or shares)
 
 
-def held(bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), log: bool = True) -> Held:
+def held(
+    bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), log: bool = True, shares: bool = True
+) -> Held:
     """Ask the cluster, and read what is small. Raises what `cluster.reached` raises.
 
     Args:
         log: whether the log is wanted; False where its records come from elsewhere.
+        shares: whether `__share_group_state` is wanted; False where its table is not asked for.
     """
     begun = beginnings(bootstrap_servers, options)
     records = None
     if log:
         records = _read(bootstrap_servers, TOPIC, begun.log_partitions, begun.log_sizes, options)
-    shares = _read(bootstrap_servers, SHARES, begun.share_partitions or 0, begun.share_sizes, options)
-    return Held(begun, records, shares)
+    states = None
+    if shares:
+        states = _read(bootstrap_servers, SHARES, begun.share_partitions or 0, begun.share_sizes, options)
+    return Held(begun, records, states, log, shares)
 
 
 def _read(

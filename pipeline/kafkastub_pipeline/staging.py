@@ -43,6 +43,8 @@ _MOST: Final = 64
 """Buckets, where workers are fewer: each is a row group, or several, in the file of each task."""
 _BUCKET_BYTES: Final = 2**27
 """Of a bucket at once, as they are in memory."""
+_OTHER_BITS: Final = 16
+"""Of a checksum, behind those that buckets hang on."""
 
 
 class Written(NamedTuple):
@@ -106,7 +108,8 @@ def _each(spark: SparkSession, tasks: Sequence[Any], function: Callable[[Iterabl
 def _read(spark: SparkSession, directory: Path, names: Sequence[str], ddl: str) -> DataFrame:
     if not names:
         return local_table(spark, [], ddl)
-    return spark.read.schema(ddl).parquet(*[(directory / name).as_uri() for name in names])
+    # not as an address: of one Spark takes `%20` for what it says
+    return spark.read.schema(ddl).parquet(*[f"file://{directory / name}" for name in names])
 
 
 class _Records:
@@ -183,15 +186,19 @@ class _Current:
             with pq.ParquetFile(self._directory / name) as file:
                 for batch in file.iter_batches(_BATCH, groups, use_threads=False):
                     if times > 1:
-                        batch = batch.filter(pa.array(_numbers(batch, times, b"part") == part))
+                        batch = batch.filter(pa.array(_numbers(batch, times, _OTHER_BITS) == part))
                     yield batch
 
 
-def _numbers(candidates: pa.RecordBatch, count: int, salt: bytes = b"") -> np.ndarray:
-    """A number below `count` for each, the same wherever its place is seen."""
-    begun = crc32(salt)
+def _numbers(candidates: pa.RecordBatch, count: int, without: int = 0) -> np.ndarray:
+    """A number below `count` for each, the same wherever its place is seen.
+
+    Args:
+        without: so many bits of a place's checksum do not count, as those that its bucket was chosen by. A checksum
+            begun with another number would not do: in places of one length it differs by the same bits in each.
+    """
     places = candidates.column("place").to_pylist()
-    return np.fromiter((crc32(place, begun) % count for place in places), np.int64, len(places))
+    return np.fromiter(((crc32(place) >> without) % count for place in places), np.int64, len(places))
 
 
 class _File:

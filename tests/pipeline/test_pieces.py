@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +126,60 @@ def test_columns_that_are_directories_are_left_to_spark(spark: SparkSession, tmp
     (tmp_path / "partition=3").mkdir()
     pq.write_table(_table().drop_columns(["partition"]), tmp_path / "partition=3" / "a.parquet")
     assert pieces_of(_raw(spark, tmp_path), 2) is None
+
+
+def test_what_directories_say_of_columns_is_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark takes a directory's word for it, and not the file's."""
+    from kafkastub_pipeline.pieces import pieces_of
+
+    (tmp_path / "partition=7").mkdir()
+    pq.write_table(_table(), tmp_path / "partition=7" / "a.parquet")
+    assert pieces_of(_raw(spark, tmp_path), 2) is None
+
+
+def test_nanoseconds_are_left_to_spark(tmp_path: Path) -> None:
+    """Which refuses them, where a file with microseconds has told it the columns."""
+    from kafkastub_pipeline.pieces import _row_groups
+
+    table = _table()
+    at = table.schema.get_field_index("timestamp")
+    pq.write_table(
+        table.set_column(at, "timestamp", pa.nulls(len(table), pa.timestamp("ns", "UTC"))), tmp_path / "a.parquet"
+    )
+    assert _row_groups(str(tmp_path / "a.parquet")) is None
+
+
+@pytest.mark.parametrize("keys", [{"column_keys": {"of values": ["value"]}}, {"uniform_encryption": True}], ids=str)
+def test_encrypted_columns_behind_a_plain_footer_are_left_to_spark(tmp_path: Path, keys: dict[str, Any]) -> None:
+    """In a process of its own: asked for such a column, pyarrow may end it."""
+    parquet = pytest.importorskip("pyarrow.parquet.encryption")
+
+    class Keys(parquet.KmsClient):  # type: ignore[misc, name-defined]
+        def wrap_key(self, key: bytes, name: str) -> bytes:
+            return base64.b64encode(key)
+
+    factory = parquet.CryptoFactory(lambda _: Keys())
+    how = parquet.EncryptionConfiguration(footer_key="of all", plaintext_footer=True, **keys)
+    properties = factory.file_encryption_properties(parquet.KmsConnectionConfig(), how)
+    path = tmp_path / "a.parquet"
+    with pq.ParquetWriter(path, _table().schema, encryption_properties=properties) as writer:
+        writer.write_table(_table())
+    asked = f"from kafkastub_pipeline.pieces import _row_groups; print(_row_groups({str(path)!r}))"
+    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, timeout=60)
+    assert (told.stdout.strip(), told.returncode) == ("None", 0), told.stderr
+
+
+@pytest.mark.parametrize("value", ["true", "True"])
+def test_a_session_that_passes_over_files_reads_for_itself(spark: SparkSession, tmp_path: Path, value: str) -> None:
+    from kafkastub_pipeline.pieces import pieces_of
+
+    pq.write_table(_table(), tmp_path / "a.parquet")
+    raw = _raw(spark, tmp_path)
+    spark.conf.set("spark.sql.files.ignoreCorruptFiles", value)
+    try:
+        assert pieces_of(raw, 2) is None
+    finally:
+        spark.conf.unset("spark.sql.files.ignoreCorruptFiles")
 
 
 def test_what_is_no_parquet_is_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -100,6 +101,19 @@ def test_current_offsets_with_little_memory(
     assert told == {place: at for place, at in left(raw).items() if at is not None}
 
 
+@pytest.mark.parametrize(("buckets", "parts"), [(16, 2), (64, 2), (64, 8), (12, 6), (5, 3)])
+def test_parts_of_a_bucket_are_of_about_one_size(buckets: int, parts: int) -> None:
+    """Also where all places are of one length."""
+    from kafkastub_pipeline import staging
+    from kafkawire.offsets_topic import offset_key
+
+    places = [bytes(offset_key(f"group {group:05}", "topic", 0)) for group in range(100 * buckets * parts)]
+    all_ = pa.record_batch({"place": pa.array(places, pa.binary())})
+    bucket = all_.filter(pa.array(staging._numbers(all_, buckets) == 1))
+    counts = np.bincount(staging._numbers(bucket, parts, staging._OTHER_BITS), minlength=parts)
+    assert counts.max() < 1.5 * bucket.num_rows / parts
+
+
 def test_a_worker_that_fails_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from kafkastub_pipeline import staging
     from kafkastub_pipeline.pieces import records_of
@@ -127,6 +141,30 @@ def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     with pytest.raises(OSError, match=rf"^{gone} cannot be written: .*; make room, or name another --out$"):
         staging._Records(str(gone), 2)._written(records_of([Piece(str(path), 0, 1)]))
+
+
+def test_names_that_an_address_writes_in_another_way(spark: SparkSession, tmp_path: Path) -> None:
+    from kafkastub_pipeline.run import Settings, run
+
+    raw, out = _saved(tmp_path / "raw", length=200), tmp_path / "of 2026, a%20b é#"
+    run(spark, Settings(out=str(out), raw=str(raw), tables="offset_current"))
+    assert spark.read.parquet(str(out / "offset_current")).count() > 0
+
+
+def test_what_another_user_has_left_is_named(
+    monkeypatch: pytest.MonkeyPatch, spark: SparkSession, tmp_path: Path
+) -> None:
+    """Hadoop does not say that it could not be removed."""
+    from kafkastub_pipeline.errors import PipelineError
+    from kafkastub_pipeline.files import Files
+    from kafkastub_pipeline.run import Settings, run
+
+    raw, left = _saved(tmp_path / "raw", length=200), tmp_path / "out" / "_decoded_records.incomplete"
+    left.mkdir(parents=True)
+    remove = Files.remove
+    monkeypatch.setattr(Files, "remove", lambda files, path: None if path.endswith(left.name) else remove(files, path))
+    with pytest.raises(PipelineError, match=rf"^{left}, left by another run, cannot be removed: remove it, or name"):
+        run(spark, Settings(out=str(tmp_path / "out"), raw=str(raw), tables="offset_current"))
 
 
 def test_a_run_needs_the_directory_for_a_while(spark: SparkSession, tmp_path: Path) -> None:

@@ -170,6 +170,25 @@ def test_share_groups_that_may_not_be_read(capsys: pytest.CaptureFixture[str], t
     assert capsys.readouterr().out == f"1 table in {out}: share_partitions\n"
 
 
+def test_share_groups_are_not_read_for_other_tables(
+    monkeypatch: pytest.MonkeyPatch, spark: SparkSession, tmp_path: Path
+) -> None:
+    """Neither by the command itself nor by Spark, which needs no Kafka source then."""
+    from kafkastub_pipeline import small_log
+
+    raw = saved(tmp_path / "raw", [commit("billing", "orders", 0, at * MINUTE) for at in range(9)])
+    with KafkaStub(topics={"orders": 1}, config=dict(WITHOUT_ENTRY_OPEN)) as stub, Wire(stub.bootstrap_servers) as wire:
+        wire.commit("group", {("orders", 0): 0})
+        stub.produce("orders", b"one")
+        assert member_from_the_beginning(stub, "workers", "orders").fetch(1) == 1
+        known = {"bootstrap_servers": stub.bootstrap_servers, "raw": raw}
+        assert small_log.held(stub.bootstrap_servers, log=False).needs_kafka is True
+        assert small_log.held(stub.bootstrap_servers, log=False, shares=False).needs_kafka is False
+        monkeypatch.setattr("kafkastub_pipeline.run.read_kafka", useless)
+        monkeypatch.setattr("kafkastub_pipeline.small_log._read", useless)
+        assert _run(spark, tmp_path / "out", tables="lag", **known).keys() == {"lag"}
+
+
 def test_every_table_is_one_that_there_is() -> None:
     from kafkastub_pipeline.report.page import SECTIONS
     from kafkastub_pipeline.tables.all_tables import _PARTS
