@@ -37,6 +37,7 @@ _TASK_BYTES: Final = 2**27
 """Of a task, as they lie on the disk; Spark's own measure (`spark.sql.files.maxPartitionBytes`)."""
 _BATCH_ROWS: Final = 50_000
 _BATCH_BYTES: Final = 2**24
+_FIRST_ROWS: Final = 500
 _BUFFER_BYTES: Final = 2**20
 
 
@@ -150,15 +151,21 @@ def _read(piece: Piece) -> Iterator[pa.RecordBatch]:
     # times of Java's oldest kind count days and nanoseconds: in nanoseconds alone they end in 2262
     with pq.ParquetFile(piece.path, buffer_size=_BUFFER_BYTES, coerce_int96_timestamp_unit="us") as file:
         for number in range(piece.first, piece.end):
-            rows = _rows(file.metadata.row_group(number))
-            for batch in file.iter_batches(rows, [number], list(_COLUMNS), use_threads=False):
+            for batch in file.iter_batches(_rows(file, number), [number], list(_COLUMNS), use_threads=False):
                 yield _plain(batch)
 
 
-def _rows(group: pq.RowGroupMetaData) -> int:
-    """Of a batch, so that it stays small where records are large."""
-    size = sum(group.column(at).total_uncompressed_size for at in range(group.num_columns))
-    return max(1, min(_BATCH_ROWS, int(_BATCH_BYTES * group.num_rows // max(size, 1))))
+def _rows(file: pq.ParquetFile, number: int) -> int:
+    """Of a batch of a row group, so that it stays small where records are large.
+
+    By what the row group says of its bytes, and by its first rows: a value that repeats is written once in a file.
+    """
+    group = file.metadata.row_group(number)
+    size = sum(group.column(at).total_uncompressed_size for at in range(group.num_columns)) / max(group.num_rows, 1)
+    first = next(file.iter_batches(_FIRST_ROWS, [number], list(_COLUMNS), use_threads=False), None)
+    if first is not None and first.num_rows:
+        size = max(size, first.nbytes / first.num_rows)
+    return max(1, min(_BATCH_ROWS, int(_BATCH_BYTES / max(size, 1))))
 
 
 def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:

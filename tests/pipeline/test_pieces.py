@@ -100,6 +100,18 @@ def test_texts_and_large_records(spark: SparkSession, tmp_path: Path, monkeypatc
     assert max(batch.num_rows for batch in batches) < 20
 
 
+def test_a_large_value_that_repeats_does_not_make_a_large_batch(tmp_path: Path) -> None:
+    """In the file it is once, in a dictionary: its row group looks small."""
+    from kafkastub_pipeline import pieces
+
+    table = _table(rows=3000)
+    value = pa.array([b"x" * 100_000], pa.binary()).take(pa.array([0] * 3000))
+    pq.write_table(table.set_column(table.schema.get_field_index("value"), "value", value), tmp_path / "a.parquet")
+    assert (tmp_path / "a.parquet").stat().st_size < 100_000
+    sizes = [batch.nbytes for batch in pieces.records_of([pieces.Piece(str(tmp_path / "a.parquet"), 0, 1)])]
+    assert max(sizes) < 2 * pieces._BATCH_BYTES
+
+
 @pytest.mark.parametrize(
     "types",
     [

@@ -286,3 +286,19 @@ def test_a_group_is_cut_where_it_has_more_than_half_a_tasks_share(
         ("large 1", 2),
         ("large 2", 2),
     }
+
+
+def test_a_group_with_many_records_of_its_own_is_cut_into_few_pieces(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each piece has all of them: of 1,000 offsets and 400 generations two pieces, where there would be ten."""
+    from kafkastub_pipeline.session import local_table
+
+    monkeypatch.setattr(large_groups, "LEAST", 100)
+    ddl = "group_id string, record_type smallint, log_offset bigint, error string"
+    rows = [("busy", COMMIT if at % 7 < 5 else GROUP, at, None) for at in range(1400)]
+    records = local_table(spark, rows, ddl)
+    assert large_groups._large(records, "log_offset") == [("busy", 0, 699, 2)]
+    quiet = records.where(f"record_type = {COMMIT} or log_offset < 100")
+    ((_, _, _, pieces),) = large_groups._large(quiet, "log_offset")
+    assert pieces > 2

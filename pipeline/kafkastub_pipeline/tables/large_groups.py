@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from kafkastub_pipeline.decode.buffers import Mask
 from kafkastub_pipeline.here import is_here
 from kafkastub_pipeline.session import local_table
-from kafkastub_pipeline.tables.events import OFFSETS, offsets
+from kafkastub_pipeline.tables.events import OFFSETS, sound
 from kafkastub_pipeline.tables.thinning import ABOUT_OFFSETS, Thinner
 
 if TYPE_CHECKING:
@@ -67,14 +67,29 @@ def _large(records: DataFrame, by: str) -> list[tuple[str, int, int, int]]:
     from pyspark.sql import functions as f
 
     tasks = int(records.sparkSession.conf.get("spark.sql.shuffle.partitions", "200") or 200)
-    ends = f.min(by).alias("first"), f.max(by).alias("last")
-    counted = offsets(records).groupBy("group_id").agg(f.count("*").alias("n"), *ends)
-    many = f.when(f.col("n") > LEAST, f.struct("group_id", "n", "first", "last"))
+    about_offsets = f.expr(f"record_type in {OFFSETS}")
+    place = f.when(about_offsets, f.col(by))
+    counted = (
+        sound(records)
+        .groupBy("group_id")
+        .agg(
+            f.count_if(about_offsets).alias("n"),
+            f.count("*").alias("all"),
+            f.min(place).alias("first"),
+            f.max(place).alias("last"),
+        )
+    )
+    many = f.when(f.col("n") > LEAST, f.struct("group_id", "n", "all", "first", "last"))
     (found,) = counted.agg(f.sum("n").alias("total"), f.collect_list(many).alias("many")).collect()
     # with the others of its task it has no more than twice as much
     share = max(LEAST, (found.total or 0) // tasks // 2)
-    pieces = [(row.group_id, row.first, row.last, -(-row.n // share)) for row in found.many if row.n > share]
-    return [(group_id, first, (last - first) // count + 1, count) for group_id, first, last, count in pieces]
+    cut = []
+    for group_id, n, all_, first, last in found.many:
+        # each piece has every record about the group itself: together no more of these than of offsets
+        pieces = min(-(-n // share), n // max(all_ - n, 1))
+        if pieces > 1:
+            cut.append((group_id, first, (last - first) // pieces + 1, pieces))
+    return cut
 
 
 class Pieces(Thinner):
