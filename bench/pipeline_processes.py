@@ -27,9 +27,9 @@ def usage(process: int | None = None) -> tuple[float, int]:
         if not entry.name.isdigit():
             continue
         try:
-            name, _, rest = (entry / "stat").read_text().partition("(")[2].rpartition(") ")
-            fields = rest.split()
-            if name == "java" and _command(entry.name) == _command(fields[1]):
+            fields = (entry / "stat").read_text().rpartition(") ")[2].split()
+            command = (entry / "cmdline").read_bytes()
+            if _is_java(command) and command == Path(f"/proc/{fields[1]}/cmdline").read_bytes():
                 continue
         except OSError:
             continue
@@ -43,8 +43,8 @@ def usage(process: int | None = None) -> tuple[float, int]:
     return seconds, resident
 
 
-def _command(process: str) -> bytes:
-    return (Path("/proc") / process / "cmdline").read_bytes()
+def _is_java(command: bytes) -> bool:
+    return command.partition(b"\0")[0].endswith(b"java")
 
 
 def on_cluster(command: Sequence[str], folder: Path, workers: int) -> dict[str, float]:
