@@ -17,10 +17,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kafkastub_pipeline.sources import RAW_COLUMNS
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_COLUMNS: Final = ("key", "value", "partition", "offset", "timestamp")
 PLAIN: Final = pa.schema(
     [
         ("key", pa.binary()),
@@ -31,7 +32,7 @@ PLAIN: Final = pa.schema(
     ]
 )
 """As `decode.plain` gives them."""
-_COLUMNS_IN_NAMES: Final = re.compile(f"/({'|'.join(_COLUMNS)})=[^/]*/")
+_COLUMNS_IN_NAMES: Final = re.compile(f"/({'|'.join(RAW_COLUMNS)})=[^/]*/")
 """Of directories: what these say Spark takes, whatever the column of the file says."""
 _TASK_BYTES: Final = 2**27
 """Of a task, as they lie on the disk; Spark's own measure (`spark.sql.files.maxPartitionBytes`)."""
@@ -87,15 +88,15 @@ def _row_groups(path: str) -> list[_Group] | None:
                 return None
             metadata = file.metadata
             if metadata.num_row_groups:  # of columns that are encrypted pyarrow ends the process when it is asked
-                next(file.iter_batches(1, [0], list(_COLUMNS), use_threads=False), None)
-    except (OSError, pa.ArrowException):  # Spark says what is wrong with it
+                next(file.iter_batches(1, [0], list(RAW_COLUMNS), use_threads=False), None)
+        found = []
+        for number in range(metadata.num_row_groups):
+            columns = [metadata.row_group(number).column(at) for at in range(metadata.num_columns)]
+            if not all(pa.Codec.is_available(_codec(column.compression)) for column in columns):
+                return None
+            found.append(_Group(path, number, sum(column.total_compressed_size for column in columns)))
+    except (OSError, ValueError, pa.ArrowException):  # Spark says what is wrong with it
         return None
-    found = []
-    for number in range(metadata.num_row_groups):
-        columns = [metadata.row_group(number).column(at) for at in range(metadata.num_columns)]
-        if not all(pa.Codec.is_available(_codec(column.compression)) for column in columns):
-            return None
-        found.append(_Group(path, number, sum(column.total_compressed_size for column in columns)))
     return found
 
 
@@ -106,9 +107,9 @@ def _codec(compression: str) -> str:
 def _is_plain(file: pq.ParquetFile) -> bool:
     """Whether pyarrow gives its columns the sense that Spark gives them."""
     schema = file.schema_arrow
-    if any(schema.get_field_index(name) < 0 for name in _COLUMNS):  # or twice, or in the name of its directory
+    if any(schema.get_field_index(name) < 0 for name in RAW_COLUMNS):  # or twice, or in the name of its directory
         return False
-    key, value, partition, offset, timestamp = (schema.field(name).type for name in _COLUMNS)
+    key, value, partition, offset, timestamp = (schema.field(name).type for name in RAW_COLUMNS)
     physical = {
         column.path: column.physical_type for column in (file.schema.column(i) for i in range(len(file.schema)))
     }
@@ -151,7 +152,7 @@ def _read(piece: Piece) -> Iterator[pa.RecordBatch]:
     # times of Java's oldest kind count days and nanoseconds: in nanoseconds alone they end in 2262
     with pq.ParquetFile(piece.path, buffer_size=_BUFFER_BYTES, coerce_int96_timestamp_unit="us") as file:
         for number in range(piece.first, piece.end):
-            for batch in file.iter_batches(_rows(file, number), [number], list(_COLUMNS), use_threads=False):
+            for batch in file.iter_batches(_rows(file, number), [number], list(RAW_COLUMNS), use_threads=False):
                 yield _plain(batch)
 
 
@@ -162,14 +163,14 @@ def _rows(file: pq.ParquetFile, number: int) -> int:
     """
     group = file.metadata.row_group(number)
     size = sum(group.column(at).total_uncompressed_size for at in range(group.num_columns)) / max(group.num_rows, 1)
-    first = next(file.iter_batches(_FIRST_ROWS, [number], list(_COLUMNS), use_threads=False), None)
+    first = next(file.iter_batches(_FIRST_ROWS, [number], list(RAW_COLUMNS), use_threads=False), None)
     if first is not None and first.num_rows:
         size = max(size, first.nbytes / first.num_rows)
     return max(1, min(_BATCH_ROWS, int(_BATCH_BYTES / max(size, 1))))
 
 
 def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
-    key, value, partition, offset, timestamp = (batch.column(name) for name in _COLUMNS)
+    key, value, partition, offset, timestamp = (batch.column(name) for name in RAW_COLUMNS)
     arrays = [key.cast(pa.binary()), value.cast(pa.binary()), partition, offset, _milliseconds(timestamp)]
     return pa.RecordBatch.from_arrays(arrays, schema=PLAIN)
 
