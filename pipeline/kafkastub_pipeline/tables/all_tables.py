@@ -57,7 +57,7 @@ def _of_the_log(run: Run, marks: DataFrame) -> None:
 
 def _of_others(run: Run, marks: DataFrame) -> None:
     settings = run.settings
-    if run.shares is not None and settings.makes("share_partitions"):
+    if run.shares is not None:
         until_ms = None if settings.now == "log" else run.now_ms
         run.table("share_partitions", share_partitions(run.spark, run.shares, marks, run.cluster, until_ms))
     if run.journal is not None and settings.makes("protocol_coverage"):
