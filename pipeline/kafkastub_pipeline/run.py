@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.cluster import snapshot
 from kafkastub_pipeline.decode import plain
-from kafkastub_pipeline.decode.latest import decoded_here, decoded_with_candidates, parted
+from kafkastub_pipeline.decode.apart import decoded_here, decoded_with_candidates
+from kafkastub_pipeline.decode.latest import parted
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.files import Files, check_writable
 from kafkastub_pipeline.here import is_small, plans

@@ -118,7 +118,8 @@ def test_what_is_kept_is_what_can_be_decoded(pairs: list[tuple[bytes | None, byt
 
 def test_both_ways_agree(spark: SparkSession, tmp_path: Path) -> None:
     """From candidates, as `run` finds them beside every decoded record, and from decoded records alone."""
-    from kafkastub_pipeline.decode.latest import decoded_with_candidates, parted
+    from kafkastub_pipeline.decode.apart import decoded_with_candidates
+    from kafkastub_pipeline.decode.latest import parted
     from kafkastub_pipeline.session import local_table
     from kafkastub_pipeline.tables.current import live_offsets
 

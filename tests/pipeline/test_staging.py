@@ -42,8 +42,9 @@ def _rows(frame: DataFrame, columns: list[str]) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("by_spark", [False, True], ids=["by workers", "by Spark"])
 def test_the_same_as_spark_writes(spark: SparkSession, tmp_path: Path, by_spark: bool) -> None:
     """Raw records as workers read them, and as Spark's reader gives them."""
+    from kafkastub_pipeline.decode.apart import decoded_with_candidates
     from kafkastub_pipeline.decode.columns import OFFSET, RECORD
-    from kafkastub_pipeline.decode.latest import decoded_with_candidates, parted
+    from kafkastub_pipeline.decode.latest import parted
     from kafkastub_pipeline.sources import read_raw
     from kafkastub_pipeline.staging import staged
 

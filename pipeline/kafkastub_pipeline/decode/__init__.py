@@ -7,10 +7,11 @@ dropped and nothing is fatal. Offsets and classic groups are decoded column by c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -24,7 +25,7 @@ from kafkawire.offsets_topic import RecordType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_PLACE = ("log_partition", "log_offset", "log_ms")
+PLACE = ("log_partition", "log_offset", "log_ms")
 _CHUNK_BYTES = 2**30
 """Columns larger than this are decoded in halves: an Arrow offset has 32 bits."""
 
@@ -70,16 +71,16 @@ class Looked:
         types: the number in front of each key, -1 where there is none.
     """
 
-    def __init__(self, batch: pa.RecordBatch) -> None:
+    def __init__(self, batch: pa.RecordBatch, types: npt.NDArray[np.int16] | None = None) -> None:
         self.batch = batch
         self.keys, self.values = batch.column("key").cast(pa.binary()), batch.column("value").cast(pa.binary())
-        self.types = key_types(self.keys)
+        self.types = key_types(self.keys) if types is None else types
         self.offsets = Offsets(self.keys, self.values, (self.types == 0) | (self.types == 1), self.types == 0)
         self._rows: dict[int, dict[str, Any]] = {}
 
     def only(self, at: np.ndarray) -> Looked:
         """Some of them, with what is known of these already."""
-        some = Looked(self.batch.take(pa.array(at)))
+        some = Looked(self.batch.take(pa.array(at)), self.types[at])
         some._rows = {new: self._rows[old] for new, old in enumerate(at.tolist()) if old in self._rows}
         return some
 
@@ -105,9 +106,8 @@ def halves(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 def decode(looked: Looked) -> pa.RecordBatch:
     """One row each, in their order, as `RECORD`."""
     batch, keys, values, types = looked.batch, looked.keys, looked.values, looked.types
-    count = batch.num_rows
     found, odd = looked.offsets.columns()
-    columns = {name: batch.column(name) for name in _PLACE} | found
+    columns = {name: batch.column(name) for name in PLACE} | found
     generations = np.flatnonzero(types == RecordType.GROUP_METADATA)
     if len(generations):
         told, odd_groups = group_columns(keys, values, generations)
@@ -115,13 +115,17 @@ def decode(looked: Looked) -> pa.RecordBatch:
         columns |= {name: _either(columns.get(name), column) for name, column in told.items()}
     columns["record_type"] = pa.array(types, pa.int16(), mask=types < 0)
     columns["tombstone"] = values.is_null()
-    full = [columns.get(field.name) for field in RECORD]
-    arrays = [
-        pa.nulls(count, field.type) if column is None else column.cast(field.type)
-        for field, column in zip(RECORD, full, strict=True)
-    ]
     others = np.flatnonzero((types < 0) | (types > RecordType.GROUP_METADATA) | odd)
-    return _replaced(pa.RecordBatch.from_arrays(arrays, schema=RECORD), others, looked)
+    return _replaced(filled(columns, RECORD, batch.num_rows), others, looked)
+
+
+def filled(columns: Mapping[str, pa.Array], schema: pa.Schema, count: int) -> pa.RecordBatch:
+    """Columns in the order and of the types of a schema; those that are not there are null."""
+    arrays = [
+        columns[field.name].cast(field.type) if field.name in columns else pa.nulls(count, field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def narrow(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -130,10 +134,7 @@ def narrow(batch: pa.RecordBatch) -> pa.RecordBatch:
     columns = {name: batch.column(name) for name in names - set(OF_GROUPS)}
     if names.issuperset(OF_GROUPS):
         columns["about_group"] = _about_group([batch.column(name) for name in OF_GROUPS])
-    arrays = [
-        columns[field.name] if field.name in columns else pa.nulls(batch.num_rows, field.type) for field in NARROW
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=NARROW)
+    return filled(columns, NARROW, batch.num_rows)
 
 
 def _about_group(columns: list[pa.Array]) -> pa.ListArray:
@@ -168,7 +169,7 @@ def _replaced(batch: pa.RecordBatch, at: np.ndarray, looked: Looked) -> pa.Recor
     told = set().union(*rows)
     arrays = []
     for field, column in zip(RECORD, batch.columns, strict=True):
-        if field.name in _PLACE:
+        if field.name in PLACE:
             arrays.append(column)
             continue
         single = pa.nulls(len(at), field.type)

@@ -3,24 +3,32 @@
 What a run keeps of a long log it reads many times, and mostly one kind of it. Offsets are nineteen records in twenty
 and have a third of the columns; apart they are neither spread over columns that are null in all of them, nor read by
 who asks for groups.
+
+    apart(batches)               what a worker makes of raw records, whoever writes it
+    decoded_with_candidates(raw) the same in one frame, where Spark writes it
+    decoded_here(raw)            and in one table, where the log is small
+
+Who reads the one frame or table parts it again (`decode.latest.parted`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from kafkastub_pipeline.decode import Looked, decode, halves
-from kafkastub_pipeline.decode.columns import OFFSET, RECORD
+from kafkastub_pipeline.decode import PLACE, Looked, decode, filled, halves, narrow, plain
+from kafkastub_pipeline.decode.buffers import Mask
+from kafkastub_pipeline.decode.columns import NARROW, NARROW_DDL, OFFSET, RECORD
 from kafkastub_pipeline.decode.latest import CANDIDATE, Fold
 from kafkastub_pipeline.decode.offsets import key_types
 from kafkawire.offsets_topic import RecordType
 
-_PLACE: Final = ("log_partition", "log_offset", "log_ms")
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 class Kind(Enum):
@@ -40,42 +48,46 @@ def apart(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Kind, pa.RecordBa
     fold = Fold()
     for batch in batches:
         for part in halves(batch):
-            offsets, others = _divided(part)
-            if offsets is not None:
-                looked = Looked(offsets)
+            types = key_types(part.column("key").cast(pa.binary()))
+            of_offsets = (types == RecordType.OFFSET_COMMIT) | (types == RecordType.LEGACY_OFFSET_COMMIT)
+            if of_offsets.any():
+                looked = Looked(_chosen(part, of_offsets), types[of_offsets])
                 found, odd = _decoded(looked)
                 yield Kind.OFFSETS, found
                 for candidates in fold.add(looked):
                     yield Kind.CANDIDATES, candidates
                 if len(odd):
                     yield Kind.OTHERS, decode(looked.only(odd))
-            if others is not None:
-                yield Kind.OTHERS, decode(Looked(others))
+            if not of_offsets.all():
+                yield Kind.OTHERS, decode(Looked(_chosen(part, ~of_offsets), types[~of_offsets]))
     for candidates in fold.rest():
         yield Kind.CANDIDATES, candidates
 
 
-def _divided(batch: pa.RecordBatch) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None]:
-    """Raw records that are offsets by their keys, and the others."""
-    types = key_types(batch.column("key").cast(pa.binary()))
-    offsets = (types == RecordType.OFFSET_COMMIT) | (types == RecordType.LEGACY_OFFSET_COMMIT)
-    if offsets.all():
-        return batch, None
-    if not offsets.any():
-        return None, batch
-    return batch.filter(pa.array(offsets)), batch.filter(pa.array(~offsets))
+def decoded_with_candidates(raw: DataFrame) -> DataFrame:
+    """Raw records decoded, one row each, and the candidates, for Spark to write: `NARROW_DDL`."""
+    return plain(raw).mapInArrow(_together, NARROW_DDL)
+
+
+def decoded_here(raw: pa.Table) -> pa.Table:
+    """The same without Spark, of a table as `decode.plain` gives it."""
+    return pa.Table.from_batches(_together(raw.to_batches()), NARROW)
+
+
+def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for _, batch in apart(batches):
+        yield narrow(batch)
+
+
+def _chosen(batch: pa.RecordBatch, rows: Mask) -> pa.RecordBatch:
+    return batch if rows.all() else batch.filter(pa.array(rows))
 
 
 def _decoded(looked: Looked) -> tuple[pa.RecordBatch, np.ndarray]:
     """Offsets as `OFFSET`, without those that have to be decoded one by one; and where these are."""
     found, odd = looked.offsets.columns()
-    batch = looked.batch
-    columns = {name: batch.column(name) for name in _PLACE} | found
+    columns = {name: looked.batch.column(name) for name in PLACE} | found
     columns["record_type"] = pa.array(looked.types, pa.int16())
     columns["tombstone"] = looked.values.is_null()
-    arrays = [
-        columns[field.name].cast(field.type) if field.name in columns else pa.nulls(batch.num_rows, field.type)
-        for field in OFFSET
-    ]
-    rows = pa.RecordBatch.from_arrays(arrays, schema=OFFSET)
-    return (rows.filter(pa.array(~odd)) if odd.any() else rows), np.flatnonzero(odd)
+    rows = filled(columns, OFFSET, looked.batch.num_rows)
+    return _chosen(rows, ~odd), np.flatnonzero(odd)

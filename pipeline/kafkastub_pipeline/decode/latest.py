@@ -1,12 +1,12 @@
 """What is left of each offset: its last record, found where records are decoded.
 
 A worker looks through its share of the log and keeps of each offset the last record that can be decoded, as the bytes
-that it is: a *candidate*. Behind the decoded records candidates travel back to Spark, which sorts them by the offset's
-place, and the last of each place is decoded. So the whole history is never sorted, nor looked through a second time.
+that it is: a *candidate*. Of the candidates of all workers the last of each place is decoded. So the whole history is
+never sorted, nor looked through a second time.
 
-    decoded_with_candidates(raw) every record decoded, and the candidates behind them, in one pass
-    parted(stored)               the decoded records, and the current offsets, once these are stored
-    last_of(candidates)          the current offsets, where a worker has the candidates of all others for some places
+    Fold                what a worker keeps (`decode.apart` has the pass over the log)
+    parted(stored)      the decoded records, and the current offsets, where Spark has stored candidates: it sorts them
+    last_of(candidates) the current offsets, where a worker has the candidates of all others for some places
 
 A place is the key that brokers since Kafka 0.9 write: nearly every record's own. Where it is, a candidate's `key` is
 null.
@@ -21,16 +21,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafkastub_pipeline.decode import Looked, decode, decode_batch, halves, narrow, plain
+from kafkastub_pipeline.decode import Looked, decode_batch
 from kafkastub_pipeline.decode.buffers import Mask, scattered
-from kafkastub_pipeline.decode.columns import NARROW, NARROW_DDL, OF_GROUPS, OFFSET, OFFSET_DDL, RECORD
+from kafkastub_pipeline.decode.columns import OF_GROUPS, OFFSET, OFFSET_DDL, RECORD
 from kafkastub_pipeline.here import mapped
 from kafkawire.offsets_topic import offset_key
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-CANDIDATE_DDL: Final = "log_partition int, log_offset bigint, log_ms bigint, key binary, value binary, place binary"
 CANDIDATE: Final = pa.schema(
     [
         ("log_partition", pa.int32()),
@@ -48,16 +47,6 @@ _HAND_ON_AT: Final = 500_000
 _FOLD_AT_BYTES: Final = 2**26
 _HAND_ON_AT_BYTES: Final = 2**27
 """Records that a worker looks through before it lets the superseded go, and those that it keeps at most."""
-
-
-def decoded_with_candidates(raw: DataFrame) -> DataFrame:
-    """Raw records decoded, one row each, and then the candidates: `NARROW_DDL`."""
-    return plain(raw).mapInArrow(records_and_candidates, NARROW_DDL)
-
-
-def decoded_here(raw: pa.Table) -> pa.Table:
-    """The same without Spark, of a table as `decode.plain` gives it."""
-    return pa.Table.from_batches(records_and_candidates(raw.to_batches()), NARROW)
 
 
 def parted(stored: DataFrame) -> tuple[DataFrame, DataFrame | None]:
@@ -90,17 +79,6 @@ def last_of(candidates: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             pass
     for last in fold.rest():
         yield from _commits(last)
-
-
-def records_and_candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What `decoded_with_candidates` does in a worker: batches of `NARROW`, of the one kind or of the other."""
-    fold = Fold()
-    for batch in batches:
-        for part in halves(batch):
-            looked = Looked(part)
-            yield narrow(decode(looked))
-            yield from map(narrow, fold.add(looked))
-    yield from map(narrow, fold.rest())
 
 
 class Fold:
