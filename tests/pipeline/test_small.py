@@ -121,6 +121,26 @@ def test_too_many_bytes_are_left_to_spark(monkeypatch: pytest.MonkeyPatch, spark
     assert not here.is_small(raw)
 
 
+@pytest.mark.usefixtures("small")
+def test_no_record_of_a_long_log_is_read_to_see_that_it_is_long(
+    monkeypatch: pytest.MonkeyPatch, spark: SparkSession, tmp_path: Path
+) -> None:
+    """Its files say how many they have: records that cannot be read do not matter."""
+    path = saved(tmp_path / "raw", [commit("billing", "orders", 0, at * MINUTE) for at in range(20)])
+    for file in Path(path).glob("*.parquet"):
+        whole = file.read_bytes()
+        footer = int.from_bytes(whole[-8:-4], "little") + 8
+        file.write_bytes(whole[:4] + bytes(len(whole) - footer - 4) + whole[-footer:])
+    for checksum in Path(path).glob(".*.crc"):
+        checksum.unlink()
+    raw = spark.read.parquet(path)
+    monkeypatch.setattr(here, "RECORDS", 19)
+    assert not here.is_small(raw)
+    monkeypatch.setattr(here, "RECORDS", 20)
+    with pytest.raises(Exception, match=r"Parquet|parquet|page"):
+        here.is_small(raw)
+
+
 @pytest.mark.usefixtures("small", "spark")
 def test_the_notebook_of_the_guide(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "spark.md").read_text(), re.DOTALL)
