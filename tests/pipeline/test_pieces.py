@@ -194,6 +194,19 @@ def test_a_session_that_passes_over_files_reads_for_itself(spark: SparkSession, 
         spark.conf.unset("spark.sql.files.ignoreCorruptFiles")
 
 
+def test_a_codec_that_pyarrow_does_not_know_is_left_to_spark(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LZO, which pyarrow cannot write either: it has no name for it."""
+    from kafkastub_pipeline import pieces
+
+    pq.write_table(_table(), tmp_path / "a.parquet")
+    raw = _raw(spark, tmp_path)
+    assert pieces.pieces_of(raw, 2)
+    monkeypatch.setattr(pieces, "_codec", lambda _: "lzo")
+    assert pieces.pieces_of(raw, 2) is None
+
+
 def test_what_is_no_parquet_is_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
     from kafkastub_pipeline.pieces import pieces_of
 
@@ -201,6 +214,14 @@ def test_what_is_no_parquet_is_left_to_spark(spark: SparkSession, tmp_path: Path
     raw = _raw(spark, tmp_path)
     (tmp_path / "a.parquet").write_bytes(b"PAR1 and no more")
     assert pieces_of(raw, 2) is None
+
+
+def test_row_groups_of_nearly_one_size_are_shared_evenly() -> None:
+    """As a log that grows a little has them: the first half of the bytes ends within the eleventh of twenty."""
+    from kafkastub_pipeline import pieces
+
+    shared = pieces._shared([pieces._Group("/a", number, 10_000 + number) for number in range(20)], 2)
+    assert shared == [[pieces.Piece("/a", 0, 10)], [pieces.Piece("/a", 10, 20)]]
 
 
 @given(st.lists(st.lists(st.integers(1, 400), max_size=4), max_size=6), st.integers(1, 5), st.integers(1, 500))
