@@ -102,17 +102,32 @@ def test_current_offsets_with_little_memory(
     assert told == {place: at for place, at in left(raw).items() if at is not None}
 
 
-@pytest.mark.parametrize(("buckets", "parts"), [(16, 2), (64, 2), (64, 8), (12, 6), (5, 3)])
-def test_parts_of_a_bucket_are_of_about_one_size(buckets: int, parts: int) -> None:
-    """Also where all places are of one length."""
+@pytest.mark.parametrize(
+    ("group", "topic", "partitions"),
+    [
+        ("group {:05}", "topic", 1),
+        ("{:05}-consumer-group", "orders", 12),
+        ("g", "topic-{:05}", 1),
+        ("connect-warehouse-{:03}", "db.public.orders.changes", 50),
+        ("", "{:03}", 40),
+    ],
+)
+@pytest.mark.parametrize(("buckets", "parts"), [(16, 2), (64, 8), (12, 6), (5, 3)])
+def test_buckets_and_their_parts_are_of_about_one_size(
+    buckets: int, parts: int, group: str, topic: str, partitions: int
+) -> None:
+    """With names as people choose them, also where all places are of one length."""
     from kafkastub_pipeline import staging
     from kafkawire.offsets_topic import offset_key
 
-    places = [bytes(offset_key(f"group {group:05}", "topic", 0)) for group in range(100 * buckets * parts)]
+    count = 200 * buckets * parts // partitions
+    numbered = [(group.format(number), topic.format(number)) for number in range(count)]
+    places = [bytes(offset_key(*names, partition)) for names in numbered for partition in range(partitions)]
     all_ = pa.record_batch({"place": pa.array(places, pa.binary())})
-    bucket = all_.filter(pa.array(staging._numbers(all_, buckets) == 1))
-    counts = np.bincount(staging._numbers(bucket, parts, staging._OTHER_BITS), minlength=parts)
-    assert counts.max() < 1.5 * bucket.num_rows / parts
+    numbers = staging._spread(all_, buckets)
+    assert np.bincount(numbers.astype(int), minlength=buckets).max() < 1.5 * len(places) / buckets
+    bucket = all_.filter(pa.array(numbers == 1))
+    assert np.bincount(staging._parts(bucket, parts), minlength=parts).max() < 1.5 * bucket.num_rows / parts
 
 
 def test_a_worker_that_fails_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
