@@ -19,7 +19,7 @@ from kafkastub_pipeline.decode.buffers import mask, scattered
 from kafkastub_pipeline.decode.columns import ABOUT_GROUP, NARROW, OF_GROUPS, RECORD, RECORD_DDL
 from kafkastub_pipeline.decode.groups import group_columns
 from kafkastub_pipeline.decode.offsets import Offsets, key_types
-from kafkastub_pipeline.decode.rows import decoded_row
+from kafkastub_pipeline.decode.rows import decoded_row, value_error
 from kafkawire.offsets_topic import RecordType
 
 if TYPE_CHECKING:
@@ -71,24 +71,19 @@ class Looked:
         types: the number in front of each key, -1 where there is none.
     """
 
-    def __init__(self, batch: pa.RecordBatch, types: npt.NDArray[np.int16] | None = None) -> None:
+    def __init__(self, batch: pa.RecordBatch) -> None:
         self.batch = batch
         self.keys, self.values = batch.column("key").cast(pa.binary()), batch.column("value").cast(pa.binary())
-        self.types = key_types(self.keys) if types is None else types
+        self.types = key_types(self.keys)
         self.offsets = Offsets(self.keys, self.values, (self.types == 0) | (self.types == 1), self.types == 0)
         self._rows: dict[int, dict[str, Any]] = {}
 
-    def only(self, at: np.ndarray) -> Looked:
-        """Some of them, with what is known of these already."""
-        some = Looked(self.batch.take(pa.array(at)), self.types[at])
-        some._rows = {new: self._rows[old] for new, old in enumerate(at.tolist()) if old in self._rows}
-        return some
-
-    def row(self, at: int) -> dict[str, Any]:
-        """A record that was decoded by itself, which costs as much as a hundred by columns."""
-        if at not in self._rows:
-            self._rows[at] = decoded_row(self.keys[at].as_py(), self.values[at].as_py())
-        return self._rows[at]
+    def rows(self, at: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+        """Records that are decoded one by one, each of which costs as much as a hundred by columns."""
+        new = np.array([row for row in at.tolist() if row not in self._rows], np.int64)
+        keys, values = (column.take(pa.array(new)).to_pylist() for column in (self.keys, self.values))
+        self._rows.update(zip(new.tolist(), map(decoded_row, keys, values), strict=True))
+        return [self._rows[row] for row in at.tolist()]
 
 
 def halves(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -107,6 +102,8 @@ def decode(looked: Looked) -> pa.RecordBatch:
     """One row each, in their order, as `RECORD`."""
     batch, keys, values, types = looked.batch, looked.keys, looked.values, looked.types
     found, odd = looked.offsets.columns()
+    refused = _refused(looked, np.flatnonzero(odd & looked.offsets.keys_read()))
+    odd[list(refused)] = False
     columns = {name: batch.column(name) for name in PLACE} | found
     generations = np.flatnonzero(types == RecordType.GROUP_METADATA)
     if len(generations):
@@ -115,8 +112,20 @@ def decode(looked: Looked) -> pa.RecordBatch:
         columns |= {name: _either(columns.get(name), column) for name, column in told.items()}
     columns["record_type"] = pa.array(types, pa.int16(), mask=types < 0)
     columns["tombstone"] = values.is_null()
+    if refused:
+        at = np.array(list(refused), np.int64)
+        errors = {"error": pa.array(refused.values(), pa.string())}
+        errors |= {name: column.take(pa.array(at)) for name, column in (("key", keys), ("value", values))}
+        columns |= {name: scattered(column, at, batch.num_rows) for name, column in errors.items()}
     others = np.flatnonzero((types < 0) | (types > RecordType.GROUP_METADATA) | odd)
     return _replaced(filled(columns, RECORD, batch.num_rows), others, looked)
+
+
+def _refused(looked: Looked, at: npt.NDArray[np.int64]) -> dict[int, str]:
+    """Of offsets whose keys are known already those whose values cannot be decoded, and why not."""
+    values, types = looked.values.take(pa.array(at)).to_pylist(), looked.types[at].tolist()
+    found = zip(at.tolist(), map(value_error, types, values), strict=True)
+    return {row: error for row, error in found if error is not None}
 
 
 def filled(columns: Mapping[str, pa.Array], schema: pa.Schema, count: int) -> pa.RecordBatch:
@@ -162,7 +171,7 @@ def _replaced(batch: pa.RecordBatch, at: np.ndarray, looked: Looked) -> pa.Recor
     if not len(at):
         return batch
     chosen = pa.array(at)
-    rows = [looked.row(one) for one in at.tolist()]
+    rows = looked.rows(at)
     index = np.arange(batch.num_rows)
     index[at] = batch.num_rows + np.arange(len(at))
     order = pa.array(index)

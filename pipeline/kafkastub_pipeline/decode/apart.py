@@ -15,20 +15,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
 
 from kafkastub_pipeline.decode import PLACE, Looked, decode, filled, halves, narrow, plain
-from kafkastub_pipeline.decode.buffers import Mask
+from kafkastub_pipeline.decode.buffers import Positions
 from kafkastub_pipeline.decode.columns import NARROW, NARROW_DDL, OFFSET, RECORD
 from kafkastub_pipeline.decode.latest import CANDIDATE, Fold
-from kafkastub_pipeline.decode.offsets import key_types
-from kafkawire.offsets_topic import RecordType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+_ROWS: Final = 10_000
+_BYTES: Final = 2**24
+"""Of records that are no sound offsets, until they are decoded."""
 
 
 class Kind(Enum):
@@ -45,23 +48,40 @@ def apart(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Kind, pa.RecordBa
     Args:
         batches: raw records as `decode.plain` gives them.
     """
-    fold = Fold()
+    fold, others = Fold(), _Others()
     for batch in batches:
         for part in halves(batch):
-            types = key_types(part.column("key").cast(pa.binary()))
-            of_offsets = (types == RecordType.OFFSET_COMMIT) | (types == RecordType.LEGACY_OFFSET_COMMIT)
-            if of_offsets.any():
-                looked = Looked(_chosen(part, of_offsets), types[of_offsets])
-                found, odd = _decoded(looked)
-                yield Kind.OFFSETS, found
-                for candidates in fold.add(looked):
-                    yield Kind.CANDIDATES, candidates
-                if len(odd):
-                    yield Kind.OTHERS, decode(looked.only(odd))
-            if not of_offsets.all():
-                yield Kind.OTHERS, decode(Looked(_chosen(part, ~of_offsets), types[~of_offsets]))
+            looked = Looked(part)
+            offsets, at = _offsets(looked)
+            if len(at):
+                yield Kind.OFFSETS, offsets
+            for candidates in fold.add(looked):
+                yield Kind.CANDIDATES, candidates
+            left = np.ones(part.num_rows, np.bool_)
+            left[at] = False
+            if left.any():
+                yield from others.add(part.filter(pa.array(left)))
+    yield from others.rest()
     for candidates in fold.rest():
         yield Kind.CANDIDATES, candidates
+
+
+class _Others:
+    """Records that are no offsets, or no sound ones, are few: those of several batches are decoded at once, for a batch
+    costs more than they do."""
+
+    def __init__(self) -> None:
+        self._held: list[pa.RecordBatch] = []
+
+    def add(self, batch: pa.RecordBatch) -> Iterator[tuple[Kind, pa.RecordBatch]]:
+        self._held.append(batch)
+        if sum(one.num_rows for one in self._held) >= _ROWS or sum(one.nbytes for one in self._held) >= _BYTES:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[tuple[Kind, pa.RecordBatch]]:
+        held, self._held = self._held, []
+        if held:
+            yield Kind.OTHERS, decode(Looked(pa.concat_batches(held)))
 
 
 def decoded_with_candidates(raw: DataFrame) -> DataFrame:
@@ -79,15 +99,11 @@ def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield narrow(batch)
 
 
-def _chosen(batch: pa.RecordBatch, rows: Mask) -> pa.RecordBatch:
-    return batch if rows.all() else batch.filter(pa.array(rows))
-
-
-def _decoded(looked: Looked) -> tuple[pa.RecordBatch, np.ndarray]:
-    """Offsets as `OFFSET`, without those that have to be decoded one by one; and where these are."""
-    found, odd = looked.offsets.columns()
-    columns = {name: looked.batch.column(name) for name in PLACE} | found
-    columns["record_type"] = pa.array(looked.types, pa.int16())
-    columns["tombstone"] = looked.values.is_null()
-    rows = filled(columns, OFFSET, looked.batch.num_rows)
-    return _chosen(rows, ~odd), np.flatnonzero(odd)
+def _offsets(looked: Looked) -> tuple[pa.RecordBatch, Positions]:
+    """Offsets as `OFFSET`, without those that have to be decoded one by one; and where they are."""
+    found, at = looked.offsets.sound()
+    rows = pa.array(at)
+    columns = {name: looked.batch.column(name).take(rows) for name in PLACE} | found
+    columns["record_type"] = pa.array(looked.types[at], pa.int16())
+    columns["tombstone"] = looked.values.is_null().take(rows)
+    return filled(columns, OFFSET, len(at)), at

@@ -42,9 +42,9 @@ CANDIDATE: Final = pa.schema(
 )
 
 _ROWS: Final = 10_000
-_FOLD_AT: Final = 500_000
+_FOLD_AT: Final = 1_000_000
 _HAND_ON_AT: Final = 500_000
-_FOLD_AT_BYTES: Final = 2**26
+_FOLD_AT_BYTES: Final = 2**27
 _HAND_ON_AT_BYTES: Final = 2**27
 """Records that a worker looks through before it lets the superseded go, and those that it keeps at most."""
 
@@ -100,7 +100,7 @@ class Fold:
 
     def take(self, batch: pa.RecordBatch, counts: Mask) -> Iterator[pa.RecordBatch]:
         """Candidates, of which some count; what comes back is handed on."""
-        if not batch.num_rows:
+        if not counts.any():
             return
         self._fresh.append((batch, counts))
         self._rows, self._bytes = self._rows + batch.num_rows, self._bytes + batch.nbytes
@@ -136,16 +136,18 @@ class Fold:
 def _last_of_each(held: list[tuple[pa.RecordBatch, Mask]]) -> Mask:
     """Of each place the record with the highest offset: places get numbers, and a number's slot keeps the last."""
     places = pa.chunked_array([one.column("place") for one, _ in held]).dictionary_encode()
-    count = np.flatnonzero(np.concatenate([mask for _, mask in held]))
-    codes = np.concatenate([one.indices.fill_null(0).to_numpy() for one in places.chunks])[count]
-    offsets = np.concatenate([one.column("log_offset").to_numpy() for one, _ in held])[count]
+    counts = np.concatenate([mask for _, mask in held])
+    codes = np.concatenate([one.indices.fill_null(0).to_numpy() for one in places.chunks])
+    offsets = np.concatenate([one.column("log_offset").to_numpy() for one, _ in held])
+    if not counts.all():
+        codes, offsets = codes[counts], offsets[counts]
     slot = np.full(len(places.chunk(0).dictionary), -1, np.int64)
     slot[codes] = np.arange(len(codes))
-    if (offsets > offsets[slot[codes]]).any():  # they did not come in the order of the log
+    if (offsets > offsets[slot][codes]).any():  # they did not come in the order of the log
         order = np.argsort(offsets, kind="stable")
         slot[codes[order]] = order
-    keep = np.zeros(sum(one.num_rows for one, _ in held), np.bool_)
-    keep[count[slot[slot >= 0]]] = True
+    keep = np.zeros(len(counts), np.bool_)
+    keep[np.flatnonzero(counts)[slot[slot >= 0]]] = True
     return keep
 
 
@@ -153,8 +155,9 @@ def looked_through(looked: Looked) -> tuple[pa.RecordBatch, Mask]:
     """A batch of raw records as `CANDIDATE`, and which of them are offsets that can be decoded, tombstones included."""
     batch, keys, values = looked.batch, looked.keys, looked.values
     sound, unclear, own = looked.offsets.verdict()
-    placed = {row: _place(looked.row(row)) for row in np.flatnonzero(unclear | (sound & ~own)).tolist()}
-    written = {row: place for row, place in placed.items() if place is not None}
+    single = np.flatnonzero(unclear | (sound & ~own))
+    placed = zip(single.tolist(), map(_place, looked.rows(single)), strict=True)
+    written = {row: place for row, place in placed if place is not None}
     counts = sound & own
     counts[list(written)] = True
     columns = [batch.column("log_partition"), batch.column("log_offset"), batch.column("log_ms")]

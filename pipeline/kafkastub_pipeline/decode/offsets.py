@@ -41,10 +41,10 @@ def key_types(keys: pa.BinaryArray) -> npt.NDArray[np.int16]:
 
 
 class Offsets:
-    """The offsets of a batch: where their parts are, and whether these are sound. `columns` copies them out.
+    """The offsets of a batch: where their parts are, and whether these are sound. `columns` and `sound` copy them out.
 
-    Nearly all rows are offsets. So all are read, and the others are odd from the beginning: to choose rows, and to
-    spread what is found over all of them again, costs twice as much.
+    Nearly all rows are offsets. So all are read, and the others are odd from the beginning: to choose rows before, or
+    to spread over all what is found of some, costs twice as much.
 
     Args:
         keys, values: columns of the whole batch.
@@ -96,24 +96,47 @@ class Offsets:
 
         Columns are null in rows that are none of the chosen, and in those where they cannot be read.
         """
-        group, topic = self._keys.text_of(self._group), self._keys.text_of(self._topic)
-        metadata = self._values.text_of(self._metadata)
-        self._texts_known = True
+        texts = self._texts(np.arange(len(self._present)))
         odd = self._odd()
         absent = self._others | ~self._present | odd
-        found = {
-            "group_id": masked(group, self._keys.odd),
-            "topic": masked(topic, self._keys.odd),
-            "partition": pa.array(self._partition, mask=self._keys.odd),
-            "schema_version": pa.array(self._version, mask=absent),
-            "committed_offset": pa.array(self._offset, mask=absent),
-            "leader_epoch": pa.array(self._epoch, mask=absent),
+        return self._as_columns(slice(None), texts, self._keys.odd, absent), odd
+
+    def sound(self) -> tuple[dict[str, pa.Array], Positions]:
+        """The columns by name, of the rows alone that need not be decoded one by one; and which rows these are."""
+        at = np.flatnonzero(self._chosen & ~self._odd())
+        texts = self._texts(at)
+        left = ~self._odd()[at]
+        if not left.all():
+            at, texts = at[left], [text.filter(pa.array(left)) for text in texts]
+        return self._as_columns(at, texts, np.zeros(len(at), np.bool_), ~self._present[at]), at
+
+    def _texts(self, at: Positions) -> list[pa.StringArray]:
+        """Groups, topics and metadata of some rows."""
+        self._texts_known = True
+        cuts = (self._keys, self._group), (self._keys, self._topic), (self._values, self._metadata)
+        return [rows.text_at(cut, at) for rows, cut in cuts]
+
+    def _as_columns(
+        self, at: Positions | slice, texts: list[pa.StringArray], no_key: Mask, absent: Mask
+    ) -> dict[str, pa.Array]:
+        group, topic, metadata = texts
+        topic_id = self._topic_id[0][at], self._topic_id[1][at]
+        return {
+            "group_id": masked(group, no_key),
+            "topic": masked(topic, no_key),
+            "partition": pa.array(self._partition[at], mask=no_key),
+            "schema_version": pa.array(self._version[at], mask=absent),
+            "committed_offset": pa.array(self._offset[at], mask=absent),
+            "leader_epoch": pa.array(self._epoch[at], mask=absent),
             "metadata": masked(metadata, absent),
-            "commit_ms": pa.array(self._committed, mask=absent),
-            "expire_ms": pa.array(self._expires, mask=absent),
-            "topic_id": _as_uuids(self._values, self._topic_id, self._known & ~absent),
+            "commit_ms": pa.array(self._committed[at], mask=absent),
+            "expire_ms": pa.array(self._expires[at], mask=absent),
+            "topic_id": _as_uuids(self._values, topic_id, self._known[at] & ~absent),
         }
-        return found, odd
+
+    def keys_read(self) -> Mask:
+        """The offsets whose keys are known from their columns; behind `columns`."""
+        return self._chosen & ~self._keys.odd
 
     def verdict(self) -> tuple[Mask, Mask, Mask]:
         """The offsets that are sound, those of which only decoding one by one can tell, and those whose key is written
@@ -131,17 +154,16 @@ class Offsets:
 
 def _string_sizes(rows: Rows, compact: Mask) -> Positions:
     """Lengths of the strings at the cursors: 16 bits, or a varint that is one more."""
-    before, odd = rows.at.copy(), rows.odd.copy()
-    if not compact.any():
+    at = np.flatnonzero(compact)
+    if not len(at):
         return rows.int16().astype(np.int64)
-    short = rows.varint() - 1
-    compact_at, compact_odd = rows.at, rows.odd
-    if compact.all():
+    some = rows.only(at)
+    short = some.varint() - 1
+    if len(at) == len(compact):
+        rows.at, rows.odd = some.at, some.odd
         return short
-    rows.at, rows.odd = before, odd
-    size = np.where(compact, short, rows.int16().astype(np.int64))
-    rows.at = np.where(compact, compact_at, rows.at)
-    rows.odd = np.where(compact, compact_odd, rows.odd)
+    size = rows.int16().astype(np.int64)
+    size[at], rows.at[at], rows.odd[at] = short, some.at, some.odd
     return size
 
 
@@ -157,23 +179,19 @@ def _own_expiry(rows: Rows, has: Mask) -> npt.NDArray[np.int64]:
 
 def _topic_ids(rows: Rows, has: Mask) -> tuple[tuple[Positions, Positions], Mask]:
     """Where topic ids are. No tags, and this tag alone, are what is written; everything else is odd."""
-    nothing = rows.begin, rows.begin
-    if not has.any():
-        return nothing, has
-    odd = rows.odd.copy()
-    tags = rows.uint8()
-    one = has & (tags == 1) & ~rows.odd
-    odd |= has & (rows.odd | (tags > 1))
-    if one.any():
-        rows.odd = np.zeros_like(odd)
-        plain = (rows.uint8() == 0) & (rows.uint8() == _UUID_BYTES) & (rows.at + _UUID_BYTES <= rows.end)
-        odd |= one & ~plain
-        one &= plain
-        start = np.where(one, rows.at, rows.begin)
-        rows.odd = odd
-        return (start, np.where(one, start + _UUID_BYTES, start)), one
-    rows.odd = odd
-    return nothing, one
+    start, end, known = rows.begin.copy(), rows.begin.copy(), np.zeros_like(has)
+    at = np.flatnonzero(has)
+    if len(at):
+        some = rows.only(at)
+        tags = some.uint8()
+        one = (tags == 1) & ~some.odd
+        odd = some.odd | (tags > 1)
+        plain = (some.uint8() == 0) & (some.uint8() == _UUID_BYTES) & (some.at + _UUID_BYTES <= some.end)
+        rows.odd[at] = odd | (one & ~plain)
+        known[at] = one & plain
+        start[known] = some.at[one & plain]
+        end[known] = start[known] + _UUID_BYTES
+    return (start, end), known
 
 
 def _as_uuids(rows: Rows, cut: tuple[Positions, Positions], known: Mask) -> pa.StringArray:

@@ -40,6 +40,15 @@ def decoded_row(key: bytes | None, value: bytes | None) -> dict[str, Any]:
     return found
 
 
+def value_error(type_: int, value: bytes) -> str | None:
+    """What is wrong with a value of a known type; None where nothing is."""
+    try:
+        decode_value(RecordType(type_), value)
+    except MalformedMessage as error:
+        return str(error)
+    return None
+
+
 def _take_key(found: dict[str, Any], type_: RecordType, message: Any) -> None:
     found["group_id"] = message.group if hasattr(message, "group") else message.group_id
     found["member_id"] = getattr(message, "member_id", getattr(message, "regular_expression", None))
