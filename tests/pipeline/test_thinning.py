@@ -302,3 +302,16 @@ def test_a_group_with_many_records_of_its_own_is_cut_into_few_pieces(
     quiet = records.where(f"record_type = {COMMIT} or log_offset < 100")
     ((_, _, _, pieces),) = large_groups._large(quiet, "log_offset")
     assert pieces > 2
+
+
+@pytest.mark.parametrize("pieces", [[6], [2, 3], [2, 2, 2], [21], [5, 40]])
+def test_pieces_are_dealt_evenly_to_tasks(spark: SparkSession, pieces: list[int]) -> None:
+    """Each as many, but for one, and no task none: by a hash of what they are some have two, and others wait."""
+    from kafkastub_pipeline.session import local_table
+
+    places, tasks = large_groups._places(spark, pieces)
+    assert [len(one) for one in places] == pieces
+    dealt = local_table(spark, [(place,) for one in places for place in one], "place int").repartition(tasks, "place")
+    had = Counter(row[0] for row in dealt.selectExpr("spark_partition_id()").collect())
+    assert len(had) == tasks
+    assert max(had.values()) - min(had.values()) <= 1

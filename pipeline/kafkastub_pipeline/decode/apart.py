@@ -28,7 +28,6 @@ from kafkastub_pipeline.decode.latest import CANDIDATE, Fold
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-
 _ROWS: Final = 10_000
 _BYTES: Final = 2**24
 """Of records that are no sound offsets, until they are decoded."""
@@ -72,14 +71,17 @@ class _Others:
 
     def __init__(self) -> None:
         self._held: list[pa.RecordBatch] = []
+        self._rows = self._bytes = 0
 
     def add(self, batch: pa.RecordBatch) -> Iterator[tuple[Kind, pa.RecordBatch]]:
         self._held.append(batch)
-        if sum(one.num_rows for one in self._held) >= _ROWS or sum(one.nbytes for one in self._held) >= _BYTES:
+        self._rows, self._bytes = self._rows + batch.num_rows, self._bytes + batch.nbytes
+        if self._rows >= _ROWS or self._bytes >= _BYTES:
             yield from self.rest()
 
     def rest(self) -> Iterator[tuple[Kind, pa.RecordBatch]]:
         held, self._held = self._held, []
+        self._rows = self._bytes = 0
         if held:
             yield Kind.OTHERS, decode(Looked(pa.concat_batches(held)))
 

@@ -9,7 +9,8 @@ looks at, and at its edges everything stays. What is left goes the way of all ot
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from itertools import cycle
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,11 +23,13 @@ from kafkastub_pipeline.tables.events import OFFSETS, sound
 from kafkastub_pipeline.tables.thinning import ABOUT_OFFSETS, Thinner
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 LEAST: Final = 20_000
 """Records of a group that are not worth being cut."""
-_LARGE_DDL: Final = "group_id string, first bigint, width bigint, pieces bigint"
+_LARGE_DDL: Final = "group_id string, first bigint, width bigint, pieces bigint, places array<int>"
+_TRIED: Final = 64
+"""Numbers that are tried for each task, until one is found that Spark sends to it."""
 
 
 def evened(events: DataFrame, records: DataFrame, order: Sequence[str], retentions: Sequence[int]) -> DataFrame:
@@ -43,30 +46,64 @@ def evened(events: DataFrame, records: DataFrame, order: Sequence[str], retentio
     large = () if is_here(events.sparkSession) else _large(records, "log_ms" if order[0] == "at_ms" else order[0])
     if not large:
         return events
-    known = f.broadcast(local_table(events.sparkSession, large, _LARGE_DDL))
+    places, tasks = _places(events.sparkSession, [one.pieces for one in large])
+    rows = [(*one, places_) for one, places_ in zip(large, places, strict=True)]
+    known = f.broadcast(local_table(events.sparkSession, rows, _LARGE_DDL))
     about_offsets = f"coalesce(record_type in {OFFSETS}, false)"
-    of_large = f.col("group_id").isin([group_id for group_id, *_ in large])
+    of_large = f.col("group_id").isin([one.group_id for one in large])
     its = f"array(int(least(greatest({order[0]} - first, 0L) div width, pieces - 1L)))"
     cut = (
         events.where(of_large)
         .join(known, "group_id")
         .withColumn("piece", f.explode(f.expr(f"if({about_offsets}, {its}, sequence(0, int(pieces) - 1))")))
-        .select(*events.columns, "piece")
-        .repartition("group_id", "piece")
+        .select(*events.columns, "piece", f.expr("places[piece]").alias("place"))
+        .repartition(tasks, "place")
+        .drop("place")
         .sortWithinPartitions("group_id", "piece", *order)
     )
     left = cut.mapInArrow(Pieces(retentions), events.schema)
     return events.where(~(of_large & f.expr(about_offsets))).unionByName(left)
 
 
-def _large(records: DataFrame, by: str) -> list[tuple[str, int, int, int]]:
-    """Groups that are cut: where their records begin, how far a piece goes, and how many there are.
+class _Large(NamedTuple):
+    """A group that is cut.
+
+    Attributes:
+        first: where its records begin.
+        width: how far a piece goes.
+        pieces: how many there are.
+    """
+
+    group_id: str
+    first: int
+    width: int
+    pieces: int
+
+
+def _places(spark: SparkSession, pieces: Sequence[int]) -> tuple[list[list[int]], int]:
+    """Of each group a number for each piece, and the tasks to which Spark deals these evenly.
+
+    By what pieces are, some tasks would have two, and others none: Spark goes by a hash. So numbers are sought of which
+    the first hashes to the first task, and so on.
+    """
+    tasks = min(sum(pieces), _tasks(spark))
+    tried = spark.range(tasks * _TRIED).selectExpr("int(id) place", f"pmod(hash(int(id)), {tasks}) task")
+    by_task = {row.task: row.place for row in tried.collect()}
+    every = cycle(by_task.get(task, task) for task in range(tasks))
+    return [[next(every) for _ in range(count)] for count in pieces], tasks
+
+
+def _tasks(spark: SparkSession) -> int:
+    return int(spark.conf.get("spark.sql.shuffle.partitions", "200") or 200)
+
+
+def _large(records: DataFrame, by: str) -> list[_Large]:
+    """Groups that are cut.
 
     Of offsets in the log a piece has no more records than it goes far, so that none becomes too large.
     """
     from pyspark.sql import functions as f
 
-    tasks = int(records.sparkSession.conf.get("spark.sql.shuffle.partitions", "200") or 200)
     about_offsets = f.expr(f"record_type in {OFFSETS}")
     place = f.when(about_offsets, f.col(by))
     counted = (
@@ -82,13 +119,13 @@ def _large(records: DataFrame, by: str) -> list[tuple[str, int, int, int]]:
     many = f.when(f.col("n") > LEAST, f.struct("group_id", "n", "all", "first", "last"))
     (found,) = counted.agg(f.sum("n").alias("total"), f.collect_list(many).alias("many")).collect()
     # with the others of its task it has no more than twice as much
-    share = max(LEAST, (found.total or 0) // tasks // 2)
+    share = max(LEAST, (found.total or 0) // _tasks(records.sparkSession) // 2)
     cut = []
     for group_id, n, all_, first, last in found.many:
         # each piece has every record about the group itself: together no more of these than of offsets
         pieces = min(-(-n // share), n // max(all_ - n, 1))
         if pieces > 1:
-            cut.append((group_id, first, (last - first) // pieces + 1, pieces))
+            cut.append(_Large(group_id, first, (last - first) // pieces + 1, pieces))
     return cut
 
 
