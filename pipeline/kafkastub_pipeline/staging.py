@@ -208,7 +208,7 @@ def _spread(candidates: pa.RecordBatch, count: int) -> npt.NDArray[np.uint64]:
     these, `_parts` divides their bucket by one.
     """
     places = candidates.column("place")
-    rows = Rows(places, np.arange(len(places)))
+    rows = Rows(places)
     last = rows.end - rows.begin - _WORD
     rows.at = rows.begin + 2
     group = rows.int16().astype(np.int64)

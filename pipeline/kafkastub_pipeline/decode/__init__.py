@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from kafkastub_pipeline.decode.buffers import mask, scattered
 from kafkastub_pipeline.decode.columns import ABOUT_GROUP, NARROW, OF_GROUPS, RECORD, RECORD_DDL
 from kafkastub_pipeline.decode.groups import group_columns
-from kafkastub_pipeline.decode.offsets import Offsets, key_types
+from kafkastub_pipeline.decode.offsets import Offsets
 from kafkastub_pipeline.decode.rows import decoded_row, value_error
 from kafkawire.offsets_topic import RecordType
 
@@ -74,8 +74,8 @@ class Looked:
     def __init__(self, batch: pa.RecordBatch) -> None:
         self.batch = batch
         self.keys, self.values = batch.column("key").cast(pa.binary()), batch.column("value").cast(pa.binary())
-        self.types = key_types(self.keys)
-        self.offsets = Offsets(self.keys, self.values, (self.types == 0) | (self.types == 1), self.types == 0)
+        self.offsets = Offsets(self.keys, self.values)
+        self.types = self.offsets.types
         self._rows: dict[int, dict[str, Any]] = {}
 
     def rows(self, at: npt.NDArray[np.int64]) -> list[dict[str, Any]]:

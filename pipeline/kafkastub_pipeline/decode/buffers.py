@@ -7,7 +7,7 @@ exception.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 Positions = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-_LEAST = 16
+_LEAST: Final = 16
 """Bytes that a buffer has: nothing larger is read at once."""
+_EVERY: Final = slice(None)
 
 
 def mask(array: pa.Array) -> Mask:
@@ -28,7 +29,7 @@ def mask(array: pa.Array) -> Mask:
 
 
 class Rows:
-    """A cursor for each chosen row of a binary column.
+    """A cursor for each row of a binary column, or for each that is chosen.
 
     Attributes:
         at: where each row is read next.
@@ -36,7 +37,7 @@ class Rows:
         odd: rows that did not hold what was asked of them.
     """
 
-    def __init__(self, column: pa.BinaryArray, chosen: Positions) -> None:
+    def __init__(self, column: pa.BinaryArray, chosen: Positions | slice = _EVERY) -> None:
         count = len(column)
         offsets = np.frombuffer(column.buffers()[1], np.int32, count + 1 + column.offset)[column.offset :]
         first, last = int(offsets[0]), int(offsets[-1])
@@ -49,7 +50,7 @@ class Rows:
         self.begin: Positions = starts[:-1][chosen]
         self.at: Positions = self.begin.copy()
         self.end: Positions = starts[1:][chosen]
-        self.odd: Mask = np.zeros(len(chosen), np.bool_)
+        self.odd: Mask = np.zeros(len(self.at), np.bool_)
 
     def only(self, chosen: Positions) -> Rows:
         """Cursors of their own for some of the rows, over the same bytes."""
@@ -100,10 +101,13 @@ class Rows:
 
     def cut(self, size: Positions) -> tuple[Positions, Positions]:
         """The next `size` bytes of each row as (start, end); negative sizes are odd, and empty."""
-        self.odd |= (size < 0) | (self.at + size > self.end)
-        start = np.where(self.odd, self.begin, self.at)
-        end = np.where(self.odd, self.begin, self.at + size)
-        self.at = np.where(self.odd, self.at, self.at + size)
+        start, end = self.at.copy(), self.at + size
+        self.odd |= (size < 0) | (end > self.end)
+        after = end.copy()
+        odd = np.flatnonzero(self.odd)
+        after[odd] = start[odd]
+        start[odd] = end[odd] = self.begin[odd]
+        self.at = after
         return start, end
 
     def bytes_of(self, cut: tuple[Positions, Positions]) -> pa.BinaryArray:

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from kafkastub_pipeline.decode.buffers import Mask, Positions, Rows, mask, masked, scattered
 from kafkawire.messages.offset_commit_value import OffsetCommitValue
+from kafkawire.offsets_topic import RecordType
 
 NEWEST: Final = OffsetCommitValue.VERSIONS[1]
 NO_TIMESTAMP: Final = -1
@@ -32,14 +33,6 @@ _LEAST_BYTES: Final = np.array([20, 28, 20, 24, 24, _NONE_IS_ENOUGH, _NONE_IS_EN
 (-1, counted from the end) those that there are."""
 
 
-def key_types(keys: pa.BinaryArray) -> npt.NDArray[np.int16]:
-    """The record type in front of each key; -1 where there are not two bytes of one."""
-    types = Rows(keys, np.arange(len(keys)))
-    numbers = types.int16()
-    numbers[types.odd | ~mask(keys)] = -1
-    return numbers
-
-
 class Offsets:
     """The offsets of a batch: where their parts are, and whether these are sound. `columns` and `sound` copy them out.
 
@@ -48,23 +41,25 @@ class Offsets:
 
     Args:
         keys, values: columns of the whole batch.
-        chosen: the rows that are offsets, by their record types.
-        legacy: rows of the record type before Kafka 0.9.
+
+    Attributes:
+        types: the record type in front of each key; -1 where there are not two bytes of one.
     """
 
-    def __init__(self, keys: pa.BinaryArray, values: pa.BinaryArray, chosen: Mask, legacy: Mask) -> None:
-        every = np.arange(len(keys))
-        self._chosen, self._others = chosen, ~chosen
-        self._legacy = legacy
+    def __init__(self, keys: pa.BinaryArray, values: pa.BinaryArray) -> None:
+        self._keys, self._values = Rows(keys), Rows(values)
+        self.types: npt.NDArray[np.int16] = self._keys.int16()
+        self.types[self._keys.odd | ~mask(keys)] = -1
+        self._legacy: Mask = self.types == RecordType.LEGACY_OFFSET_COMMIT
+        self._chosen: Mask = self._legacy | (self.types == RecordType.OFFSET_COMMIT)
+        self._others = ~self._chosen
         self._present = mask(values)
-        self._keys, self._values = Rows(keys, every), Rows(values, every)
         self._texts_known = False
         self._read_keys()
         self._read_values()
 
     def _read_keys(self) -> None:
         rows = self._keys
-        rows.at += 2
         rows.odd |= self._others
         self._group = rows.cut(rows.int16().astype(np.int64))
         self._topic = rows.cut(rows.int16().astype(np.int64))
@@ -168,12 +163,12 @@ def _string_sizes(rows: Rows, compact: Mask) -> Positions:
 
 
 def _own_expiry(rows: Rows, has: Mask) -> npt.NDArray[np.int64]:
-    if not has.any():
-        return np.full(len(has), NO_TIMESTAMP, np.int64)
-    before, odd = rows.at, rows.odd.copy()
-    found = np.where(has, rows.int64(), NO_TIMESTAMP)
-    rows.at = np.where(has, rows.at, before)
-    rows.odd = np.where(has, rows.odd, odd)
+    found = np.full(len(has), NO_TIMESTAMP, np.int64)
+    at = np.flatnonzero(has)
+    if len(at):
+        some = rows.only(at)
+        found[at] = some.int64()
+        rows.at[at], rows.odd[at] = some.at, some.odd
     return found
 
 
