@@ -166,6 +166,29 @@ def test_other_parquet(capsys: pytest.CaptureFixture[str], tmp_path: Path, spark
     assert "is not saved records: it has no column key" in sentence(capsys)
 
 
+@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize("column", ["partition", "offset", "timestamp"])
+def test_records_without_a_place_on_the_log(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+    column: str,
+    small: bool,
+) -> None:
+    from kafkastub_pipeline import here
+
+    monkeypatch.setattr(here, "RECORDS", 100 if small else 0)
+    records = spark.range(3).selectExpr(
+        "cast('a' as binary) key", "key value", "0 `partition`", "id offset", "current_timestamp() timestamp"
+    )
+    spoilt = [f"if(offset = 1 and '{name}' = '{column}', null, `{name}`) `{name}`" for name in records.columns]
+    records.selectExpr(*spoilt).coalesce(1).write.parquet(str(tmp_path / "raw"))
+    out = tmp_path / "out"
+    assert command("run", "--raw", str(tmp_path / "raw"), "--out", str(out), "--retention-minutes", "60") == 1
+    assert f"1 of 3 records that were read together have no {column}" in sentence(capsys)
+
+
 def test_a_report_of_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path, spark: SparkSession) -> None:
     del spark
     assert command("report", "--out", str(tmp_path / "nowhere")) == 2

@@ -69,9 +69,15 @@ class Looked:
 
     Attributes:
         types: the number in front of each key, -1 where there is none.
+
+    Raises ValueError where a record has no place on the log.
     """
 
     def __init__(self, batch: pa.RecordBatch) -> None:
+        for name in PLACE:
+            if missing := batch.column(name).null_count:
+                what = {"log_ms": "timestamp"}.get(name, name.removeprefix("log_"))
+                raise ValueError(f"{missing} of {batch.num_rows} records that were read together have no {what}")
         self.batch = batch
         self.keys, self.values = batch.column("key").cast(pa.binary()), batch.column("value").cast(pa.binary())
         self.offsets = Offsets(self.keys, self.values)
