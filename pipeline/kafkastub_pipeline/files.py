@@ -16,6 +16,8 @@ MOVING: Final = frozenset({"file", "hdfs", "webhdfs", "swebhdfs", "ofs", "o3fs"}
 """Schemes of file systems that move a directory at once or not at all. Any other one may be object storage, which
 copies its files one after the other, and deletes them where they were: who is killed meanwhile leaves some of them."""
 _MOST_BYTES: Final = 1 << 26
+_PATTERNS: Final = frozenset("*?[]{}")
+"""What Hadoop reads as a pattern wherever files are read again, and not where they are written."""
 
 
 class Files:
@@ -171,3 +173,13 @@ def check_writable(files: Files, option: str, path: str, directory: str | None =
     why = files.refusal(path if directory is None else directory)
     if why is not None:
         raise PipelineError(f"{option} {path} cannot be written: {why}; name another directory")
+
+
+def check_no_pattern(option: str, path: str) -> None:
+    """Of a directory that is written to and read again. Raises PipelineError."""
+    found = sorted(_PATTERNS.intersection(path))
+    if found:
+        raise PipelineError(
+            f"{option} {path} has {' '.join(found)} in it, which Spark takes for a pattern when it reads what it has"
+            " written; name another directory"
+        )

@@ -10,7 +10,7 @@ from kafkastub_pipeline.decode import plain
 from kafkastub_pipeline.decode.apart import decoded_here, decoded_with_candidates
 from kafkastub_pipeline.decode.latest import parted
 from kafkastub_pipeline.errors import PipelineError, sentence
-from kafkastub_pipeline.files import Files, check_writable
+from kafkastub_pipeline.files import Files, check_no_pattern, check_writable
 from kafkastub_pipeline.here import is_small, plans
 from kafkastub_pipeline.moment import view
 from kafkastub_pipeline.placed import beside, check_complete
@@ -47,6 +47,7 @@ def run(spark: SparkSession, settings: Settings, before: Held | None = None) -> 
         before: the cluster as it was asked already; by default it is asked now.
     """
     check_tables(settings)
+    check_no_pattern("--out", settings.out)
     check_writable(Files(spark), "--out", settings.out)
     store = Store(spark, settings.out, settings.format)
     check_days(store, TABLES, settings.append_day is not None)

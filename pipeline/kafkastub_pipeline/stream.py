@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from kafkastub_pipeline.cluster import reached
 from kafkastub_pipeline.decode import decoded
 from kafkastub_pipeline.errors import PipelineError, sentence
-from kafkastub_pipeline.files import Files, check_writable
+from kafkastub_pipeline.files import Files, check_no_pattern, check_writable
 from kafkastub_pipeline.sources import TOPIC, stream_kafka
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def stream(
     Killed and started again with the same checkpoint it goes on where it was: Spark's file sink lists what counts.
     """
     files = Files(spark)
+    check_no_pattern("--out", out)
     check_writable(files, "--out", out)
     check_writable(files, "--checkpoint", checkpoint)
     _, metadata = reached(bootstrap_servers, options)

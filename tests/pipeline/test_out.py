@@ -74,6 +74,26 @@ def test_a_stream_has_two_directories(spark: SparkSession, tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize("name", ["[1]", "tables*", "what?", "{a}", "a}"])
+def test_what_spark_takes_for_a_pattern(
+    capsys: pytest.CaptureFixture[str], spark: SparkSession, tmp_path: Path, name: str
+) -> None:
+    """It would be written, and not be found again."""
+    from kafkastub_pipeline.errors import PipelineError
+    from kafkastub_pipeline.stream import stream
+
+    out = tmp_path / name
+    assert command("run", "--raw", "anything", "--out", str(out), "--retention-minutes", "60") == 2
+    assert f"--out {out} has" in (said := sentence(capsys))
+    assert said.endswith(
+        "in it, which Spark takes for a pattern when it reads what it has written; name another directory"
+    )
+    with pytest.raises(PipelineError, match="takes for a pattern"):
+        stream(spark, "127.0.0.1:1", out=str(out), checkpoint=str(tmp_path / "checkpoint"))
+    assert below(tmp_path) == []
+
+
+@pytest.mark.usefixtures("no_work")
 def test_a_file_system_that_refuses(capsys: pytest.CaptureFixture[str], tmp_path: Path, mounted: str) -> None:
     for out, why in (
         (f"{mounted}/out", "does not exist"),
