@@ -34,6 +34,12 @@ PLAIN: Final = pa.schema(
 """As `decode.plain` gives them."""
 _COLUMNS_IN_NAMES: Final = re.compile(f"/({'|'.join(RAW_COLUMNS)})=[^/]*/")
 """Of directories: what these say Spark takes, whatever the column of the file says."""
+_SPARKS_OWN: Final = (
+    "spark.sql.files.ignoreCorruptFiles",
+    "spark.sql.files.ignoreMissingFiles",
+    "spark.sql.parquet.int96TimestampConversion",
+)
+"""With these Spark reads what pyarrow would not read, or would read in another way."""
 _TASK_BYTES: Final = 2**27
 """Of a task, as they lie on the disk; Spark's own measure (`spark.sql.files.maxPartitionBytes`)."""
 _BATCH_ROWS: Final = 50_000
@@ -63,8 +69,7 @@ def pieces_of(raw: DataFrame, tasks: int) -> list[list[Piece]] | None:
         raw: saved records as `sources.read_raw` gives them, and nothing done to them: only its files are asked for.
         tasks: how many can be at work at once.
     """
-    skips = ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
-    if any(str(raw.sparkSession.conf.get(name, "false")).lower() == "true" for name in skips):
+    if any(str(raw.sparkSession.conf.get(name, "false")).lower() == "true" for name in _SPARKS_OWN):
         return None
     places = [urlsplit(one) for one in raw.inputFiles()]
     if any(place.scheme != "file" or place.netloc for place in places):

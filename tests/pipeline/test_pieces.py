@@ -182,16 +182,21 @@ def test_encrypted_columns_behind_a_plain_footer_are_left_to_spark(tmp_path: Pat
 
 
 @pytest.mark.parametrize("value", ["true", "True"])
-def test_a_session_that_passes_over_files_reads_for_itself(spark: SparkSession, tmp_path: Path, value: str) -> None:
+@pytest.mark.parametrize("name", ["files.ignoreCorruptFiles", "parquet.int96TimestampConversion"])
+def test_a_session_that_reads_files_in_its_own_way_reads_for_itself(
+    spark: SparkSession, tmp_path: Path, name: str, value: str
+) -> None:
+    """It passes over some, or takes times that Impala has written for local ones."""
     from kafkastub_pipeline.pieces import pieces_of
 
     pq.write_table(_table(), tmp_path / "a.parquet")
     raw = _raw(spark, tmp_path)
-    spark.conf.set("spark.sql.files.ignoreCorruptFiles", value)
+    spark.conf.set(f"spark.sql.{name}", value)
     try:
         assert pieces_of(raw, 2) is None
     finally:
-        spark.conf.unset("spark.sql.files.ignoreCorruptFiles")
+        spark.conf.unset(f"spark.sql.{name}")
+    assert pieces_of(raw, 2) is not None
 
 
 def test_a_codec_that_pyarrow_does_not_know_is_left_to_spark(
