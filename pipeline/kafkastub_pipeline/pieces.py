@@ -159,29 +159,26 @@ def records_of(pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
 def _read(piece: Piece) -> Iterator[pa.RecordBatch]:
     # times of Java's oldest kind count days and nanoseconds: in nanoseconds alone they end in 2262
     with pq.ParquetFile(piece.path, buffer_size=_BUFFER_BYTES, coerce_int96_timestamp_unit="us") as file:
-        seen = 0.0
         for number in range(piece.first, piece.end):
-            seen = seen or _first(file, number)
-            rows = _rows(file.metadata.row_group(number), seen)
-            for batch in file.iter_batches(rows, [number], list(RAW_COLUMNS), use_threads=False):
-                seen = max(seen, batch.nbytes / max(batch.num_rows, 1))
+            for batch in file.iter_batches(_rows(file, number), [number], list(RAW_COLUMNS), use_threads=False):
                 yield _plain(batch)
 
 
-def _first(file: pq.ParquetFile, number: int) -> float:
-    """Bytes of a record, by the first ones of a row group; to ask every row group is a thirtieth of the work."""
-    first = next(file.iter_batches(_FIRST_ROWS, [number], list(RAW_COLUMNS), use_threads=False), None)
-    return 0.0 if first is None or not first.num_rows else first.nbytes / first.num_rows
-
-
-def _rows(group: pq.RowGroupMetaData, seen: float) -> int:
+def _rows(file: pq.ParquetFile, number: int) -> int:
     """Of a batch of a row group, so that it stays small where records are large.
 
-    By what the row group says of its bytes, and by the largest that was seen so far: a value that repeats is written
-    once in a file.
+    By what the row group says of its bytes; and, as a value that repeats may be written once, by its first rows.
     """
-    size = sum(group.column(at).total_uncompressed_size for at in range(group.num_columns)) / max(group.num_rows, 1)
-    return max(1, min(_BATCH_ROWS, int(_BATCH_BYTES / max(size, seen, 1))))
+    group = file.metadata.row_group(number)
+    columns = [group.column(at) for at in range(group.num_columns)]
+    size = sum(column.total_uncompressed_size for column in columns) / max(group.num_rows, 1)
+    once = [column.path_in_schema for column in columns if column.has_dictionary_page]
+    names = [name for name in ("key", "value") if name in once]
+    if names:
+        first = next(file.iter_batches(_FIRST_ROWS, [number], names, use_threads=False), None)
+        if first is not None and first.num_rows:
+            size = max(size, first.nbytes / first.num_rows)
+    return max(1, min(_BATCH_ROWS, int(_BATCH_BYTES / max(size, 1))))
 
 
 def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:

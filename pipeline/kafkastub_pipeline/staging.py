@@ -203,9 +203,10 @@ def _parts(candidates: pa.RecordBatch, count: int) -> np.ndarray:
 def _spread(candidates: pa.RecordBatch, count: int) -> npt.NDArray[np.uint64]:
     """A bucket for each, the same wherever its place is seen.
 
-    It hangs on eight bytes where the group begins, in its middle and at its end, and where the topic begins and ends,
-    the partition with it. That is a fifth of the work of a checksum of all bytes; should too many places be alike in
-    these, `_parts` divides their bucket by one.
+    It hangs on five words of eight bytes from the group's name (of up to 32 letters these are all), on one from where
+    the topic begins, and on one from its end with the partition: a quarter of the work of a checksum of all bytes.
+    Should too many places be alike in these, they are in one bucket. One task reads that, as often as it is larger than
+    memory may be; `_parts` divides it by a checksum.
     """
     places = candidates.column("place")
     rows = Rows(places)
@@ -213,7 +214,7 @@ def _spread(candidates: pa.RecordBatch, count: int) -> npt.NDArray[np.uint64]:
     rows.at = rows.begin + 2
     group = rows.int16().astype(np.int64)
     mixed = np.zeros(len(places), np.uint64)
-    for start in (4, group // 2, group + 4 - _WORD, group + 6, last):
+    for start in (4, group // 4, group // 2, group * 3 // 4, group + 4 - _WORD, group + 6, last):
         rows.at = rows.begin + np.clip(start, 0, last)
         mixed = (mixed ^ rows.int64().astype(np.uint64)) * _ODD
         mixed ^= mixed >> _HALF

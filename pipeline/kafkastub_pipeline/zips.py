@@ -13,8 +13,8 @@ import zipimport
 from pathlib import Path
 from typing import Any
 
-_known: dict[int, tuple[int, int]] = {}
-"""Of an importer, by its id: what its zip was like when it was looked through. Importers live as long as Python."""
+_MARK = "_kafkastub_looked_through"
+"""Of an importer: what its zip was like when it was looked through, by time and size."""
 
 
 def forget_what_has_changed() -> None:
@@ -24,19 +24,24 @@ def forget_what_has_changed() -> None:
 
 
 def patch() -> None:
-    """The same, wherever this is."""
+    """The same, wherever this is; nothing where it is done already."""
     importer: Any = zipimport.zipimporter
     reload = importer.invalidate_caches
+    if hasattr(reload, _MARK):
+        return
 
     def invalidate_caches(self: Any) -> None:
         try:
             found = Path(self.archive).stat()
-        except OSError:  # it is gone: what is known of it has to be forgotten
+        except OSError:  # it is gone, and may be back
+            setattr(self, _MARK, None)
             reload(self)
             return
         like = found.st_mtime_ns, found.st_size
-        if _known.get(id(self)) != like:
-            _known[id(self)] = like
+        if getattr(self, _MARK, None) != like:
             reload(self)
+            # nothing in it: it could not be read, and may be read the next time
+            setattr(self, _MARK, like if self._files else None)
 
+    setattr(invalidate_caches, _MARK, True)
     importer.invalidate_caches = invalidate_caches

@@ -137,3 +137,29 @@ def test_both_ways_agree(spark: SparkSession, tmp_path: Path) -> None:
     expected = {place: at for place, at in left(raw).items() if at is not None}
     assert {(r.group_id, r.topic, r.partition): (r.log_offset, r.committed_offset) for r in told.values()} == expected
     assert len(expected) > 100
+
+
+def test_what_is_decoded_by_itself_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tag of the future is in every record, once a newer broker writes it."""
+    from kafkastub_pipeline import decode
+    from kafkastub_pipeline.decode.apart import Kind, apart
+    from kafkawire.offsets_topic import offset_key, offset_value
+
+    rows: list[tuple[bytes | None, bytes | None]] = []
+    one_by_one = decode.decoded_row
+    monkeypatch.setattr(decode, "decoded_row", lambda *row: rows.append(row) or one_by_one(*row))  # type: ignore[func-returns-value]
+    records = [
+        (offset_key("g", "t", number), offset_value(4, number, 1, "", 1, -1, bytes(16))[:-1] + b"\x01\x05\x01a")
+        for number in range(30)
+    ]
+    names = ["key", "value", "log_partition", "log_offset", "log_ms"]
+    batches = []
+    for first in range(0, 30, 7):
+        some = records[first : first + 7]
+        numbers = pa.array(range(first, first + len(some)), pa.int64())
+        columns = [pa.array(column, pa.binary()) for column in zip(*some, strict=True)]
+        columns += [pa.array([0] * len(some), pa.int32()), numbers, numbers]
+        batches.append(pa.RecordBatch.from_arrays(columns, names))
+    found = [row for kind, batch in apart(batches) if kind is Kind.OTHERS for row in batch.to_pylist()]
+    assert [(row["partition"], row["committed_offset"]) for row in found] == [(number, number) for number in range(30)]
+    assert sorted(rows) == sorted(records)

@@ -100,16 +100,38 @@ def test_texts_and_large_records(spark: SparkSession, tmp_path: Path, monkeypatc
     assert max(batch.num_rows for batch in batches) < 20
 
 
+def _with_values(values: pa.Array) -> pa.Table:
+    table = _table(rows=len(values))
+    return table.set_column(table.schema.get_field_index("value"), "value", values)
+
+
 def test_a_large_value_that_repeats_does_not_make_a_large_batch(tmp_path: Path) -> None:
-    """In the file it is once, in a dictionary: its row group looks small."""
+    """In the file it is once, in a dictionary: its row group looks small, and so are those before it."""
     from kafkastub_pipeline import pieces
 
-    table = _table(rows=3000)
-    value = pa.array([b"x" * 100_000], pa.binary()).take(pa.array([0] * 3000))
-    pq.write_table(table.set_column(table.schema.get_field_index("value"), "value", value), tmp_path / "a.parquet")
-    assert (tmp_path / "a.parquet").stat().st_size < 100_000
-    sizes = [batch.nbytes for batch in pieces.records_of([pieces.Piece(str(tmp_path / "a.parquet"), 0, 1)])]
+    small, large = (
+        _with_values(pa.array([b"x"] * 500)),
+        pa.array([b"x" * 100_000], pa.binary()).take(pa.array([0] * 3000)),
+    )
+    path = tmp_path / "a.parquet"
+    with pq.ParquetWriter(path, small.schema) as writer:
+        writer.write_table(small)
+        writer.write_table(_with_values(large))
+    assert path.stat().st_size < 100_000
+    sizes = [batch.nbytes for batch in pieces.records_of([pieces.Piece(str(path), 0, 2)])]
     assert max(sizes) < 2 * pieces._BATCH_BYTES
+
+
+def test_a_large_record_does_not_make_small_batches_of_all_others(tmp_path: Path) -> None:
+    from kafkastub_pipeline import pieces
+
+    large, small = _with_values(pa.array([b"x" * 10_000_000])), _with_values(pa.array([b"x"] * 60_000))
+    path = tmp_path / "a.parquet"
+    with pq.ParquetWriter(path, small.schema) as writer:
+        writer.write_table(large)
+        writer.write_table(small)
+    counts = [batch.num_rows for batch in pieces.records_of([pieces.Piece(str(path), 0, 2)])]
+    assert counts == [1, 50_000, 10_000]
 
 
 @pytest.mark.parametrize(

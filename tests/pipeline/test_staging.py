@@ -108,6 +108,8 @@ def test_current_offsets_with_little_memory(
         ("group {:05}", "topic", 1),
         ("{:05}-consumer-group", "orders", 12),
         ("g", "topic-{:05}", 1),
+        ("tenant-{:05}-orders-read-model-updater", "events", 1),
+        ("acme.payments.tenant-{:05}.ledger", "events", 1),
         ("connect-warehouse-{:03}", "db.public.orders.changes", 50),
         ("", "{:03}", 40),
     ],

@@ -54,14 +54,19 @@ def test_a_zip_that_has_changed_is_looked_through(tmp_path: Path, monkeypatch: p
         archive.writestr("sent_first.py", "VALUE = 1")
     monkeypatch.setattr(zipimport.zipimporter, "invalidate_caches", zipimport.zipimporter.invalidate_caches)
     zips.patch()
+    zips.patch()
     monkeypatch.syspath_prepend(str(path))
     assert importlib.import_module("sent_first").VALUE == 1
     importlib.invalidate_caches()
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("sent_second.py", "VALUE = 2")
+        archive.writestr("sent_third.py", "VALUE = 3")
     importlib.invalidate_caches()
     assert importlib.import_module("sent_second").VALUE == 2
-    path.unlink()
+    away = path.rename(tmp_path / "away.zip")
     importlib.invalidate_caches()
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("sent_third")
+    away.rename(path)  # as a shared disk that was gone for a moment
+    importlib.invalidate_caches()
+    assert importlib.import_module("sent_third").VALUE == 3

@@ -70,10 +70,13 @@ class Looked:
     Attributes:
         types: the number in front of each key, -1 where there is none.
 
+    Args:
+        rows: of some records, by their numbers, what has come of decoding them by themselves.
+
     Raises ValueError where a record has no place on the log.
     """
 
-    def __init__(self, batch: pa.RecordBatch) -> None:
+    def __init__(self, batch: pa.RecordBatch, rows: Mapping[int, dict[str, Any]] | None = None) -> None:
         for name in PLACE:
             if missing := batch.column(name).null_count:
                 what = {"log_ms": "timestamp"}.get(name, name.removeprefix("log_"))
@@ -82,7 +85,7 @@ class Looked:
         self.keys, self.values = batch.column("key").cast(pa.binary()), batch.column("value").cast(pa.binary())
         self.offsets = Offsets(self.keys, self.values)
         self.types = self.offsets.types
-        self._rows: dict[int, dict[str, Any]] = {}
+        self._rows: dict[int, dict[str, Any]] = dict(rows or {})
 
     def rows(self, at: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
         """Records that are decoded one by one, each of which costs as much as a hundred by columns."""
@@ -90,6 +93,10 @@ class Looked:
         keys, values = (column.take(pa.array(new)).to_pylist() for column in (self.keys, self.values))
         self._rows.update(zip(new.tolist(), map(decoded_row, keys, values), strict=True))
         return [self._rows[row] for row in at.tolist()]
+
+    def known(self, at: npt.NDArray[np.int64]) -> dict[int, dict[str, Any]]:
+        """Those of some that were decoded by themselves before, by their numbers among these."""
+        return {new: self._rows[row] for new, row in enumerate(at.tolist()) if row in self._rows} if self._rows else {}
 
 
 def halves(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -108,8 +115,8 @@ def decode(looked: Looked) -> pa.RecordBatch:
     """One row each, in their order, as `RECORD`."""
     batch, keys, values, types = looked.batch, looked.keys, looked.values, looked.types
     found, odd = looked.offsets.columns()
-    refused = _refused(looked, np.flatnonzero(odd & looked.offsets.keys_read()))
-    odd[list(refused)] = False
+    refused = np.flatnonzero(looked.offsets.refused())
+    odd[refused] = False
     columns = {name: batch.column(name) for name in PLACE} | found
     generations = np.flatnonzero(types == RecordType.GROUP_METADATA)
     if len(generations):
@@ -118,20 +125,19 @@ def decode(looked: Looked) -> pa.RecordBatch:
         columns |= {name: _either(columns.get(name), column) for name, column in told.items()}
     columns["record_type"] = pa.array(types, pa.int16(), mask=types < 0)
     columns["tombstone"] = values.is_null()
-    if refused:
-        at = np.array(list(refused), np.int64)
-        errors = {"error": pa.array(refused.values(), pa.string())}
-        errors |= {name: column.take(pa.array(at)) for name, column in (("key", keys), ("value", values))}
-        columns |= {name: scattered(column, at, batch.num_rows) for name, column in errors.items()}
+    if len(refused):
+        columns |= {
+            name: scattered(column, refused, batch.num_rows) for name, column in _refused(looked, refused).items()
+        }
     others = np.flatnonzero((types < 0) | (types > RecordType.GROUP_METADATA) | odd)
     return _replaced(filled(columns, RECORD, batch.num_rows), others, looked)
 
 
-def _refused(looked: Looked, at: npt.NDArray[np.int64]) -> dict[int, str]:
-    """Of offsets whose keys are known already those whose values cannot be decoded, and why not."""
-    values, types = looked.values.take(pa.array(at)).to_pylist(), looked.types[at].tolist()
-    found = zip(at.tolist(), map(value_error, types, values), strict=True)
-    return {row: error for row, error in found if error is not None}
+def _refused(looked: Looked, at: npt.NDArray[np.int64]) -> dict[str, pa.Array]:
+    """What is told of offsets whose keys are known already, and whose values cannot be decoded."""
+    keys, values = (column.take(pa.array(at)) for column in (looked.keys, looked.values))
+    errors = list(map(value_error, looked.types[at].tolist(), values.to_pylist()))
+    return {"error": pa.array(errors, pa.string()), "key": keys, "value": values}
 
 
 def filled(columns: Mapping[str, pa.Array], schema: pa.Schema, count: int) -> pa.RecordBatch:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -59,7 +59,7 @@ def apart(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Kind, pa.RecordBa
             left = np.ones(part.num_rows, np.bool_)
             left[at] = False
             if left.any():
-                yield from others.add(part.filter(pa.array(left)))
+                yield from others.add(looked, np.flatnonzero(left))
     yield from others.rest()
     for candidates in fold.rest():
         yield Kind.CANDIDATES, candidates
@@ -70,20 +70,26 @@ class _Others:
     costs more than they do."""
 
     def __init__(self) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
         self._held: list[pa.RecordBatch] = []
+        self._known: dict[int, dict[str, Any]] = {}
         self._rows = self._bytes = 0
 
-    def add(self, batch: pa.RecordBatch) -> Iterator[tuple[Kind, pa.RecordBatch]]:
+    def add(self, looked: Looked, at: Positions) -> Iterator[tuple[Kind, pa.RecordBatch]]:
+        batch = looked.batch.take(pa.array(at))
         self._held.append(batch)
+        self._known |= {self._rows + new: row for new, row in looked.known(at).items()}
         self._rows, self._bytes = self._rows + batch.num_rows, self._bytes + batch.nbytes
         if self._rows >= _ROWS or self._bytes >= _BYTES:
             yield from self.rest()
 
     def rest(self) -> Iterator[tuple[Kind, pa.RecordBatch]]:
-        held, self._held = self._held, []
-        self._rows = self._bytes = 0
+        held, known = self._held, self._known
+        self._clear()
         if held:
-            yield Kind.OTHERS, decode(Looked(pa.concat_batches(held)))
+            yield Kind.OTHERS, decode(Looked(pa.concat_batches(held), known))
 
 
 def decoded_with_candidates(raw: DataFrame) -> DataFrame:

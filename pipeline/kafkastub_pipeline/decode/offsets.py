@@ -129,9 +129,14 @@ class Offsets:
             "topic_id": _as_uuids(self._values, topic_id, self._known[at] & ~absent),
         }
 
-    def keys_read(self) -> Mask:
-        """The offsets whose keys are known from their columns; behind `columns`."""
-        return self._chosen & ~self._keys.odd
+    def refused(self) -> Mask:
+        """The offsets whose keys are known from their columns, and whose values cannot be whole; behind `columns`."""
+        return self._chosen & ~self._keys.odd & self._hopeless()
+
+    def _hopeless(self) -> Mask:
+        """Values of fewer bytes than their versions have, or of versions that there are not."""
+        least = _LEAST_BYTES[np.clip(self._version, -1, NEWEST + 1)]
+        return self._present & (self._values.end - self._values.begin < least)
 
     def verdict(self) -> tuple[Mask, Mask, Mask]:
         """The offsets that are sound, those of which only decoding one by one can tell, and those whose key is written
@@ -141,9 +146,7 @@ class Offsets:
             for rows, cut in ((self._keys, self._group), (self._keys, self._topic), (self._values, self._metadata)):
                 rows.check_text(cut)
         odd = self._odd()
-        least = _LEAST_BYTES[np.clip(self._version, -1, NEWEST + 1)]
-        hopeless = self._present & (self._values.end - self._values.begin < least)
-        hopeless |= self._keys.end - self._keys.begin < _LEAST_KEY_BYTES
+        hopeless = self._hopeless() | (self._keys.end - self._keys.begin < _LEAST_KEY_BYTES)
         return self._chosen & ~odd, odd & ~hopeless, ~self._legacy & (self._keys.at == self._keys.end)
 
 

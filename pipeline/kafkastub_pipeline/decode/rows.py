@@ -40,13 +40,13 @@ def decoded_row(key: bytes | None, value: bytes | None) -> dict[str, Any]:
     return found
 
 
-def value_error(type_: int, value: bytes) -> str | None:
-    """What is wrong with a value of a known type; None where nothing is."""
+def value_error(type_: int, value: bytes) -> str:
+    """Why a value of a known type, which is too short or of no known version, cannot be decoded."""
     try:
         decode_value(RecordType(type_), value)
     except MalformedMessage as error:
         return str(error)
-    return None
+    return "shorter than any value of its version"
 
 
 def _take_key(found: dict[str, Any], type_: RecordType, message: Any) -> None:

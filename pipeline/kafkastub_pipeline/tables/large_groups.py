@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LEAST: Final = 20_000
 """Records of a group that are not worth being cut."""
 _LARGE_DDL: Final = "group_id string, first bigint, width bigint, pieces bigint, places array<int>"
-_TRIED: Final = 64
+_TRIED: Final = 20
 """Numbers that are tried for each task, until one is found that Spark sends to it."""
 
 
