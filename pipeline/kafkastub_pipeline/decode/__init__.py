@@ -67,20 +67,14 @@ def decode_batch(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 class Looked:
     """Raw records looked at once: for who decodes them, and for who keeps the last of each offset.
 
-    Attributes:
-        types: the number in front of each key, -1 where there is none.
-
     Args:
         rows: of some records, by their numbers, what has come of decoding them by themselves.
 
-    Raises ValueError where a record has no place on the log.
+    Attributes:
+        types: the number in front of each key, -1 where there is none.
     """
 
     def __init__(self, batch: pa.RecordBatch, rows: Mapping[int, dict[str, Any]] | None = None) -> None:
-        for name in PLACE:
-            if missing := batch.column(name).null_count:
-                what = {"log_ms": "timestamp"}.get(name, name.removeprefix("log_"))
-                raise ValueError(f"{missing} of {batch.num_rows} records that were read together have no {what}")
         self.batch = batch
         self.keys, self.values = batch.column("key").cast(pa.binary()), batch.column("value").cast(pa.binary())
         self.offsets = Offsets(self.keys, self.values)

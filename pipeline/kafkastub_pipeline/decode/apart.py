@@ -46,9 +46,12 @@ def apart(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Kind, pa.RecordBa
 
     Args:
         batches: raw records as `decode.plain` gives them.
+
+    Raises ValueError where a record has no place on the log.
     """
     fold, others = Fold(), _Others()
     for batch in batches:
+        _check_places(batch)
         for part in halves(batch):
             looked = Looked(part)
             offsets, at = _offsets(looked)
@@ -63,6 +66,13 @@ def apart(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Kind, pa.RecordBa
     yield from others.rest()
     for candidates in fold.rest():
         yield Kind.CANDIDATES, candidates
+
+
+def _check_places(batch: pa.RecordBatch) -> None:
+    for name in PLACE:
+        if missing := batch.column(name).null_count:
+            what = {"log_ms": "timestamp"}.get(name, name.removeprefix("log_"))
+            raise ValueError(f"{missing} of {batch.num_rows} records that were read together have no {what}")
 
 
 class _Others:
