@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 LEAST: Final = 20_000
 """Records of a group that are not worth being cut."""
+_PIECES: Final = 2
+"""Of a task's share of all records."""
 _LARGE_DDL: Final = "group_id string, first bigint, width bigint, pieces bigint, places array<int>"
 _TRIED: Final = 20
 """Numbers that are tried for each task, until one is found that Spark sends to it."""
@@ -83,10 +85,10 @@ class _Large(NamedTuple):
 def _places(spark: SparkSession, pieces: Sequence[int]) -> tuple[list[list[int]], int]:
     """Of each group a number for each piece, and the tasks to which Spark deals these evenly.
 
-    By what pieces are, some tasks would have two, and others none: Spark goes by a hash. So numbers are sought of which
-    the first hashes to the first task, and so on.
+    By what pieces are, some tasks would have most of them, and others none: Spark goes by a hash. So numbers are sought
+    of which the first hashes to the first task, and so on.
     """
-    tasks = min(sum(pieces), _tasks(spark))
+    tasks = min(-(-sum(pieces) // _PIECES), _tasks(spark))
     tried = spark.range(tasks * _TRIED).selectExpr("int(id) place", f"pmod(hash(int(id)), {tasks}) task")
     by_task = {row.task: row.place for row in tried.collect()}
     every = cycle(by_task.get(task, task) for task in range(tasks))
@@ -119,7 +121,7 @@ def _large(records: DataFrame, by: str) -> list[_Large]:
     many = f.when(f.col("n") > LEAST, f.struct("group_id", "n", "all", "first", "last"))
     (found,) = counted.agg(f.sum("n").alias("total"), f.collect_list(many).alias("many")).collect()
     # with the others of its task it has no more than twice as much
-    share = max(LEAST, (found.total or 0) // _tasks(records.sparkSession) // 2)
+    share = max(LEAST, (found.total or 0) // _tasks(records.sparkSession) // _PIECES)
     cut = []
     for group_id, n, all_, first, last in found.many:
         # each piece has every record about the group itself: together no more of these than of offsets
