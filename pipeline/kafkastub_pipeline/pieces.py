@@ -9,7 +9,7 @@ a codec that pyarrow lacks), `pieces_of` says None, and Spark reads as it always
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -44,7 +44,9 @@ _TASK_BYTES: Final = 2**27
 """Of a task, as they lie on the disk; Spark's own measure (`spark.sql.files.maxPartitionBytes`)."""
 _BATCH_ROWS: Final = 50_000
 _BATCH_BYTES: Final = 2**24
-_FIRST_ROWS: Final = 500
+_ROWS_AT_ONCE: Final = 2_000
+"""Of a file: a value that repeats is in it once, and nothing says beforehand how much memory its rows take. A group's
+name, which a client gives, is of up to 32 KB: 64 MB."""
 _BUFFER_BYTES: Final = 2**20
 
 
@@ -160,25 +162,29 @@ def _read(piece: Piece) -> Iterator[pa.RecordBatch]:
     # times of Java's oldest kind count days and nanoseconds: in nanoseconds alone they end in 2262
     with pq.ParquetFile(piece.path, buffer_size=_BUFFER_BYTES, coerce_int96_timestamp_unit="us") as file:
         for number in range(piece.first, piece.end):
-            for batch in file.iter_batches(_rows(file, number), [number], list(RAW_COLUMNS), use_threads=False):
+            rows = _rows(file.metadata.row_group(number))
+            for batch in _together(file.iter_batches(rows, [number], list(RAW_COLUMNS), use_threads=False)):
                 yield _plain(batch)
 
 
-def _rows(file: pq.ParquetFile, number: int) -> int:
-    """Of a batch of a row group, so that it stays small where records are large.
+def _rows(group: pq.RowGroupMetaData) -> int:
+    """To read at once, so that it stays small where records are large."""
+    size = sum(group.column(at).total_uncompressed_size for at in range(group.num_columns)) / max(group.num_rows, 1)
+    return max(1, min(_ROWS_AT_ONCE, int(_BATCH_BYTES / max(size, 1))))
 
-    By what the row group says of its bytes; and, as a value that repeats may be written once, by its first rows.
-    """
-    group = file.metadata.row_group(number)
-    columns = [group.column(at) for at in range(group.num_columns)]
-    size = sum(column.total_uncompressed_size for column in columns) / max(group.num_rows, 1)
-    once = [column.path_in_schema for column in columns if column.has_dictionary_page]
-    names = [name for name in ("key", "value") if name in once]
-    if names:
-        first = next(file.iter_batches(_FIRST_ROWS, [number], names, use_threads=False), None)
-        if first is not None and first.num_rows:
-            size = max(size, first.nbytes / first.num_rows)
-    return max(1, min(_BATCH_ROWS, int(_BATCH_BYTES / max(size, 1))))
+
+def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Few rows are cheap to read; to decode, many at once are."""
+    held: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        if held and (rows + batch.num_rows > _BATCH_ROWS or size + batch.nbytes > _BATCH_BYTES):
+            yield pa.concat_batches(held)
+            held, rows, size = [], 0, 0
+        held.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+    if held:
+        yield pa.concat_batches(held)
 
 
 def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:

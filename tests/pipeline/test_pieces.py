@@ -105,21 +105,20 @@ def _with_values(values: pa.Array) -> pa.Table:
     return table.set_column(table.schema.get_field_index("value"), "value", values)
 
 
-def test_a_large_value_that_repeats_does_not_make_a_large_batch(tmp_path: Path) -> None:
+@pytest.mark.parametrize("apart", [True, False], ids=["by itself", "behind small ones"])
+def test_a_large_value_that_repeats_does_not_make_a_large_batch(tmp_path: Path, apart: bool) -> None:
     """In the file it is once, in a dictionary: its row group looks small, and so are those before it."""
     from kafkastub_pipeline import pieces
 
-    small, large = (
-        _with_values(pa.array([b"x"] * 500)),
-        pa.array([b"x" * 100_000], pa.binary()).take(pa.array([0] * 3000)),
-    )
+    small = _with_values(pa.array([b"x"] * 5000))
+    large = _with_values(pa.array([b"x" * 2**15]).take(pa.array([0] * 20_000)))
     path = tmp_path / "a.parquet"
     with pq.ParquetWriter(path, small.schema) as writer:
-        writer.write_table(small)
-        writer.write_table(_with_values(large))
-    assert path.stat().st_size < 100_000
-    sizes = [batch.nbytes for batch in pieces.records_of([pieces.Piece(str(path), 0, 2)])]
-    assert max(sizes) < 2 * pieces._BATCH_BYTES
+        for table in (small, large) if apart else (pa.concat_tables([small, large]),):
+            writer.write_table(table, row_group_size=table.num_rows)
+    assert path.stat().st_size < 400_000
+    batches = [batch.nbytes for batch in pieces.records_of([pieces.Piece(str(path), 0, 2 if apart else 1)])]
+    assert max(batches) < 5 * pieces._BATCH_BYTES
 
 
 def test_a_large_record_does_not_make_small_batches_of_all_others(tmp_path: Path) -> None:
