@@ -140,21 +140,6 @@ class Rows:
             self.odd[chosen] |= np.array([text is None for text in texts], np.bool_)
             return pa.array([text or "" for text in texts], pa.string())
 
-    def check_text(self, cut: tuple[Positions, Positions]) -> None:
-        """Makes rows odd whose cut is no UTF-8, and copies none out where everything is ASCII."""
-        start, end = cut
-        filled = np.flatnonzero(end > start)
-        if not len(filled) or self._is_ascii():
-            return
-        raw = self.bytes_of((start[filled], end[filled]))
-        try:
-            pc.cast(raw, pa.string())
-        except pa.ArrowInvalid:
-            self.odd[filled] |= np.array([_utf8(one) is None for one in raw.to_pylist()], np.bool_)
-
-    def _is_ascii(self) -> bool:
-        return int(self._data.max()) < 0x80
-
 
 def _utf8(raw: bytes) -> str | None:
     try:

@@ -86,6 +86,10 @@ class Offsets:
     def _odd(self) -> Mask:
         return self._chosen & (self._keys.odd | (self._values.odd & self._present))
 
+    def _whole(self) -> Positions:
+        """The offsets that are not odd; before `_texts`, some of them may be found to be no UTF-8."""
+        return np.flatnonzero(self._chosen & ~self._odd())
+
     def columns(self) -> tuple[dict[str, pa.Array], Mask]:
         """The columns by name, and the rows that have to be decoded one by one.
 
@@ -98,7 +102,7 @@ class Offsets:
 
     def sound(self) -> tuple[dict[str, pa.Array], Positions]:
         """The columns by name, of the rows alone that need not be decoded one by one; and which rows these are."""
-        at = np.flatnonzero(self._chosen & ~self._odd())
+        at = self._whole()
         texts = self._texts(at)
         left = ~self._odd()[at]
         if not left.all():
@@ -106,7 +110,7 @@ class Offsets:
         return self._as_columns(at, texts, np.zeros(len(at), np.bool_), ~self._present[at]), at
 
     def _texts(self, at: Positions) -> list[pa.StringArray]:
-        """Groups, topics and metadata of some rows."""
+        """Groups, topics and metadata of some rows; those that are no UTF-8 become odd."""
         self._texts_known = True
         cuts = (self._keys, self._group), (self._keys, self._topic), (self._values, self._metadata)
         return [rows.text_at(cut, at) for rows, cut in cuts]
@@ -140,11 +144,10 @@ class Offsets:
 
     def verdict(self) -> tuple[Mask, Mask, Mask]:
         """The offsets that are sound, those of which only decoding one by one can tell, and those whose key is written
-        as every broker since 0.9 writes it. Nothing is copied out but what is not plain ASCII.
+        as every broker since 0.9 writes it.
         """
         if not self._texts_known:
-            for rows, cut in ((self._keys, self._group), (self._keys, self._topic), (self._values, self._metadata)):
-                rows.check_text(cut)
+            self._texts(self._whole())
         odd = self._odd()
         hopeless = self._hopeless() | (self._keys.end - self._keys.begin < _LEAST_KEY_BYTES)
         return self._chosen & ~odd, odd & ~hopeless, ~self._legacy & (self._keys.at == self._keys.end)
