@@ -49,6 +49,11 @@ _MOST: Final = 64
 """Buckets, where workers are fewer: each is a row group, or several, in the file of each task."""
 _BUCKET_BYTES: Final = 2**27
 """Of a bucket at once, as they are in memory."""
+_WORD: Final = 8
+_HALF: Final = np.uint64(32)
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 by the golden ratio (Knuth): the upper half of a product hangs on all bits of the lower half, which it is then
+mixed into."""
 
 
 class Written(NamedTuple):
@@ -219,13 +224,6 @@ def _spread(candidates: pa.RecordBatch, count: int) -> npt.NDArray[np.uint64]:
         mixed = (mixed ^ rows.int64().astype(np.uint64)) * _ODD
         mixed ^= mixed >> _HALF
     return (mixed * _ODD >> _HALF) % np.uint64(count)
-
-
-_WORD: Final = 8
-_HALF: Final = np.uint64(32)
-_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
-"""2^64 by the golden ratio (Knuth): the upper half of a product hangs on all bits of the lower half, which it is then
-mixed into."""
 
 
 class _File:

@@ -114,7 +114,7 @@ def test_current_offsets_with_little_memory(
         ("", "{:03}", 40),
     ],
 )
-@pytest.mark.parametrize(("buckets", "parts"), [(16, 2), (64, 8), (12, 6), (5, 3)])
+@pytest.mark.parametrize(("buckets", "parts"), [(16, 2), (64, 2), (64, 8), (12, 6), (5, 3)])
 def test_buckets_and_their_parts_are_of_about_one_size(
     buckets: int, parts: int, group: str, topic: str, partitions: int
 ) -> None:
