@@ -44,9 +44,9 @@ _TASK_BYTES: Final = 2**27
 """Of a task, as they lie on the disk; Spark's own measure (`spark.sql.files.maxPartitionBytes`)."""
 _BATCH_ROWS: Final = 50_000
 _BATCH_BYTES: Final = 2**24
-_ROWS_AT_ONCE: Final = 2_000
+_ROWS_AT_ONCE: Final = 4_000
 """Of a file: a value that repeats is in it once, and nothing says beforehand how much memory its rows take. A group's
-name, which a client gives, is of up to 32 KB: 64 MB."""
+name, which a client gives, is of up to 32 KB: 128 MB."""
 _BUFFER_BYTES: Final = 2**20
 
 

@@ -15,6 +15,7 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+
 def _looked_through(_: Iterator[int]) -> Iterator[list[str]]:
     """Runs in a worker: the zips that are looked through when Python forgets its modules."""
     found: list[str] = []

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafkastub_pipeline.decode import PLACE, Looked, decode, filled, halves, narrow, plain
-from kafkastub_pipeline.decode.buffers import Positions
+from kafkastub_pipeline.decode.buffers import Mask, Positions
 from kafkastub_pipeline.decode.columns import NARROW, NARROW_DDL, OFFSET, RECORD
 from kafkastub_pipeline.decode.latest import CANDIDATE, Fold
 
@@ -54,15 +54,13 @@ def apart(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Kind, pa.RecordBa
         _check_places(batch)
         for part in halves(batch):
             looked = Looked(part)
-            offsets, at = _offsets(looked)
-            if len(at):
+            offsets, sound = _offsets(looked)
+            if offsets.num_rows:
                 yield Kind.OFFSETS, offsets
             for candidates in fold.add(looked):
                 yield Kind.CANDIDATES, candidates
-            left = np.ones(part.num_rows, np.bool_)
-            left[at] = False
-            if left.any():
-                yield from others.add(looked, np.flatnonzero(left))
+            if not sound.all():
+                yield from others.add(looked, np.flatnonzero(~sound))
     yield from others.rest()
     for candidates in fold.rest():
         yield Kind.CANDIDATES, candidates
@@ -117,11 +115,11 @@ def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield narrow(batch)
 
 
-def _offsets(looked: Looked) -> tuple[pa.RecordBatch, Positions]:
-    """Offsets as `OFFSET`, without those that have to be decoded one by one; and where they are."""
-    found, at = looked.offsets.sound()
-    rows = pa.array(at)
-    columns = {name: looked.batch.column(name).take(rows) for name in PLACE} | found
-    columns["record_type"] = pa.array(looked.types[at], pa.int16())
-    columns["tombstone"] = looked.values.is_null().take(rows)
-    return filled(columns, OFFSET, len(at)), at
+def _offsets(looked: Looked) -> tuple[pa.RecordBatch, Mask]:
+    """Offsets as `OFFSET`, without those that have to be decoded one by one; and which records these are."""
+    found, sound = looked.offsets.sound()
+    chosen = pa.array(sound)
+    columns = {name: looked.batch.column(name).filter(chosen) for name in PLACE} | found
+    columns["record_type"] = pa.array(looked.types[sound], pa.int16())
+    columns["tombstone"] = looked.values.is_null().filter(chosen)
+    return filled(columns, OFFSET, len(columns["tombstone"])), sound

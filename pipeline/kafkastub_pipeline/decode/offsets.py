@@ -13,13 +13,14 @@ Kafka: OffsetCommitKey.json, OffsetCommitValue.json. Bytes behind a message are 
 from __future__ import annotations
 
 import uuid
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kafkastub_pipeline.decode.buffers import Mask, Positions, Rows, mask, masked, scattered
+from kafkastub_pipeline.decode.buffers import Mask, Positions, Rows, mask, masked, numbers, present
 from kafkawire.messages.offset_commit_value import OffsetCommitValue
 from kafkawire.offsets_topic import RecordType
 
@@ -27,6 +28,9 @@ NEWEST: Final = OffsetCommitValue.VERSIONS[1]
 NO_TIMESTAMP: Final = -1
 _UUID_BYTES: Final = 16
 _LEAST_KEY_BYTES: Final = 2 + 2 + 2 + 4
+_FRONT: Final = np.dtype([("version", ">i2"), ("offset", ">i8"), ("epoch", ">i4")])
+"""Of a value of version 3 or 4; an older one has no epoch, and is longer than this all the same."""
+_BEHIND_OFFSET, _BEHIND_EPOCH = 2 + 8, 2 + 8 + 4
 _NONE_IS_ENOUGH: Final = 2**40
 _LEAST_BYTES: Final = np.array([20, 28, 20, 24, 24, _NONE_IS_ENOUGH, _NONE_IS_ENOUGH])
 """Of a value, by its version: with fewer bytes it cannot be whole. The last two are of versions above (5) and below
@@ -68,13 +72,12 @@ class Offsets:
     def _read_values(self) -> None:
         rows = self._values
         rows.odd |= self._others
-        self._version = version = rows.int16()
-        self._offset = rows.int64()
+        front = rows.fields(_FRONT)
+        self._version = version = front["version"].astype(np.int16)
+        self._offset = front["offset"].astype(np.int64)
         with_epoch = version >= 3
-        before_epoch = rows.at.copy()
-        self._epoch = np.where(with_epoch, rows.int32(), -1).astype(np.int32)
-        rows.odd &= with_epoch | self._others | (before_epoch > rows.end)
-        rows.at = np.where(with_epoch, rows.at, before_epoch)
+        self._epoch = np.where(with_epoch, front["epoch"], -1).astype(np.int32)
+        rows.skip(np.where(with_epoch, _BEHIND_EPOCH, _BEHIND_OFFSET))
         size = _string_sizes(rows, version >= NEWEST)
         self._metadata = rows.cut(size)
         self._committed = rows.int64()
@@ -86,51 +89,52 @@ class Offsets:
     def _odd(self) -> Mask:
         return self._chosen & (self._keys.odd | (self._values.odd & self._present))
 
-    def _whole(self) -> Positions:
+    def _whole(self) -> Mask:
         """The offsets that are not odd; before `_texts`, some of them may be found to be no UTF-8."""
-        return np.flatnonzero(self._chosen & ~self._odd())
+        return self._chosen & ~self._odd()
 
     def columns(self) -> tuple[dict[str, pa.Array], Mask]:
         """The columns by name, and the rows that have to be decoded one by one.
 
         Columns are null in rows that are none of the chosen, and in those where they cannot be read.
         """
-        texts = self._texts(np.arange(len(self._present)))
+        texts = self._texts(slice(None))
         odd = self._odd()
         absent = self._others | ~self._present | odd
         return self._as_columns(slice(None), texts, self._keys.odd, absent), odd
 
-    def sound(self) -> tuple[dict[str, pa.Array], Positions]:
+    def sound(self) -> tuple[dict[str, pa.Array], Mask]:
         """The columns by name, of the rows alone that need not be decoded one by one; and which rows these are."""
-        at = self._whole()
-        texts = self._texts(at)
-        left = ~self._odd()[at]
+        whole = self._whole()
+        texts = self._texts(whole)
+        sound = self._whole()
+        left = sound[whole]
         if not left.all():
-            at, texts = at[left], [text.filter(pa.array(left)) for text in texts]
-        return self._as_columns(at, texts, np.zeros(len(at), np.bool_), ~self._present[at]), at
+            texts = [text.filter(pa.array(left)) for text in texts]
+        return self._as_columns(sound, texts, np.zeros(len(texts[0]), np.bool_), ~self._present[sound]), sound
 
-    def _texts(self, at: Positions) -> list[pa.StringArray]:
+    def _texts(self, chosen: Mask | slice) -> list[pa.StringArray]:
         """Groups, topics and metadata of some rows; those that are no UTF-8 become odd."""
         self._texts_known = True
         cuts = (self._keys, self._group), (self._keys, self._topic), (self._values, self._metadata)
-        return [rows.text_at(cut, at) for rows, cut in cuts]
+        return [rows.text_of(cut, chosen) for rows, cut in cuts]
 
     def _as_columns(
-        self, at: Positions | slice, texts: list[pa.StringArray], no_key: Mask, absent: Mask
+        self, chosen: Mask | slice, texts: list[pa.StringArray], no_key: Mask, absent: Mask
     ) -> dict[str, pa.Array]:
         group, topic, metadata = texts
-        topic_id = self._topic_id[0][at], self._topic_id[1][at]
+        keys, values = present(no_key), present(absent)
         return {
-            "group_id": masked(group, no_key),
-            "topic": masked(topic, no_key),
-            "partition": pa.array(self._partition[at], mask=no_key),
-            "schema_version": pa.array(self._version[at], mask=absent),
-            "committed_offset": pa.array(self._offset[at], mask=absent),
-            "leader_epoch": pa.array(self._epoch[at], mask=absent),
-            "metadata": masked(metadata, absent),
-            "commit_ms": pa.array(self._committed[at], mask=absent),
-            "expire_ms": pa.array(self._expires[at], mask=absent),
-            "topic_id": _as_uuids(self._values, topic_id, self._known[at] & ~absent),
+            "group_id": masked(group, keys),
+            "topic": masked(topic, keys),
+            "partition": numbers(self._partition[chosen], keys),
+            "schema_version": numbers(self._version[chosen], values),
+            "committed_offset": numbers(self._offset[chosen], values),
+            "leader_epoch": numbers(self._epoch[chosen], values),
+            "metadata": masked(metadata, values),
+            "commit_ms": numbers(self._committed[chosen], values),
+            "expire_ms": numbers(self._expires[chosen], values),
+            "topic_id": _as_uuids(self._values, self._topic_id[chosen], self._known[chosen] & ~absent),
         }
 
     def refused(self) -> Mask:
@@ -178,9 +182,9 @@ def _own_expiry(rows: Rows, has: Mask) -> npt.NDArray[np.int64]:
     return found
 
 
-def _topic_ids(rows: Rows, has: Mask) -> tuple[tuple[Positions, Positions], Mask]:
-    """Where topic ids are. No tags, and this tag alone, are what is written; everything else is odd."""
-    start, end, known = rows.begin.copy(), rows.begin.copy(), np.zeros_like(has)
+def _topic_ids(rows: Rows, has: Mask) -> tuple[Positions, Mask]:
+    """Where topic ids begin, and which rows have one. No tags, and this tag alone, are written; others are odd."""
+    start, known = np.zeros(len(has), np.int64), np.zeros_like(has)
     at = np.flatnonzero(has)
     if len(at):
         some = rows.only(at)
@@ -190,17 +194,24 @@ def _topic_ids(rows: Rows, has: Mask) -> tuple[tuple[Positions, Positions], Mask
         plain = (some.uint8() == 0) & (some.uint8() == _UUID_BYTES) & (some.at + _UUID_BYTES <= some.end)
         rows.odd[at] = odd | (one & ~plain)
         known[at] = one & plain
-        start[known] = some.at[one & plain]
-        end[known] = start[known] + _UUID_BYTES
-    return (start, end), known
+        start[at] = some.at
+    return start, known
 
 
-def _as_uuids(rows: Rows, cut: tuple[Positions, Positions], known: Mask) -> pa.StringArray:
+def _as_uuids(rows: Rows, start: Positions, known: Mask) -> pa.StringArray:
     """The usual notation, null where it is not known. A batch has few topics, so that each is written once."""
-    count = len(known)
     at = np.flatnonzero(known)
     if not len(at):
-        return pa.nulls(count, pa.string())
-    different = rows.bytes_of((cut[0][at], cut[1][at])).dictionary_encode()
-    texts = [str(uuid.UUID(bytes=one)) if any(one) else None for one in different.dictionary.to_pylist()]
-    return scattered(pa.array(texts, pa.string()).take(different.indices), at, count)
+        return pa.nulls(len(known), pa.string())
+    begin = start[at]
+    different = rows.bytes_of((begin, begin + _UUID_BYTES)).dictionary_encode()
+    texts = pa.array(map(_as_uuid, different.dictionary.to_pylist()), pa.string())
+    number = np.zeros(len(known), np.int32)
+    number[at] = different.indices
+    return texts.take(pa.array(number, mask=~known))
+
+
+@lru_cache(maxsize=10_000)
+def _as_uuid(raw: bytes) -> str | None:
+    """Other batches have the same topics."""
+    return str(uuid.UUID(bytes=raw)) if any(raw) else None
