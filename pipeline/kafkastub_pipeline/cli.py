@@ -187,6 +187,7 @@ def _add_report(command: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     extra.check(*extra.TABLES, *(() if options.bootstrap_servers is None else extra.CLUSTER))
+    from kafkastub_pipeline.files import check_no_pattern
     from kafkastub_pipeline.progress import terminal
     from kafkastub_pipeline.run import Settings, run
     from kafkastub_pipeline.tables.wanted import check_tables
@@ -211,6 +212,7 @@ def _run(options: argparse.Namespace) -> int:
         tables=options.tables,
     )
     check_tables(settings)
+    check_no_pattern("--out", options.out)
     if settings.reads_the_log and settings.bootstrap_servers is None:
         raise PipelineError("there is nothing to read: give --bootstrap-servers, --raw or --records")
     before = None
@@ -231,8 +233,10 @@ def _run(options: argparse.Namespace) -> int:
 def _stream(options: argparse.Namespace) -> int:
     extra.check(*extra.TABLES, *extra.CLUSTER)
     from kafkastub_pipeline.cluster import reached
+    from kafkastub_pipeline.files import check_no_pattern
     from kafkastub_pipeline.stream import stream
 
+    check_no_pattern("--out", options.out)
     if options.bootstrap_servers is None:
         raise PipelineError("there is nothing to read: give --bootstrap-servers")
     client = _client_options(options)

@@ -76,18 +76,22 @@ def test_a_stream_has_two_directories(spark: SparkSession, tmp_path: Path) -> No
 @pytest.mark.usefixtures("no_work")
 @pytest.mark.parametrize("name", ["[1]", "tables*", "what?", "{a}", "a}"])
 def test_what_spark_takes_for_a_pattern(
-    capsys: pytest.CaptureFixture[str], spark: SparkSession, tmp_path: Path, name: str
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, spark: SparkSession, tmp_path: Path, name: str
 ) -> None:
-    """It would be written, and not be found again."""
+    """It would be written, and not be found again: the command says so before Spark is started."""
+    from kafkastub_pipeline import session
     from kafkastub_pipeline.errors import PipelineError
     from kafkastub_pipeline.stream import stream
 
     out = tmp_path / name
-    assert command("run", "--raw", "anything", "--out", str(out), "--retention-minutes", "60") == 2
-    assert f"--out {out} has" in (said := sentence(capsys))
-    assert said.endswith(
-        "in it, which Spark takes for a pattern when it reads what it has written; name another directory"
-    )
+    monkeypatch.delattr(session, "spark_session")
+    run = "run", "--raw", "anything", "--retention-minutes", "60"
+    for words in (run, ("stream", "--bootstrap-servers", "127.0.0.1:1", "--checkpoint", str(tmp_path / "checkpoint"))):
+        assert command(*words, "--out", str(out)) == 2
+        assert f"--out {out} has" in (said := sentence(capsys))
+        assert said.endswith(
+            "in it, which Spark takes for a pattern when it reads what it has written; name another directory"
+        )
     with pytest.raises(PipelineError, match="takes for a pattern"):
         stream(spark, "127.0.0.1:1", out=str(out), checkpoint=str(tmp_path / "checkpoint"))
     assert below(tmp_path) == []
