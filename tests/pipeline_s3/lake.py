@@ -21,9 +21,17 @@ DAY_TWO = DAY_ONE + timedelta(days=1)
 WHERE = f"s3a://{BUCKET}"
 
 
-def log(folder: Path, groups: int) -> str:
-    """Saved raw records of so many groups, over two days."""
+def log(folder: Path, groups: int, small: bool = True) -> str:
+    """Saved raw records of so many groups, over two days.
+
+    Args:
+        small: whether a run may decode them by itself, and write several tables at once.
+    """
+    from kafkastub_pipeline import here
+
     records = [(b"\x00\x63 nobody knows", b"?", START_MS)]
+    if not small:
+        records += [commit("busy", "orders", 0, START_MS + n, offset=n) for n in range(here.RECORDS)]
     for n in range(groups):
         group, at = f"group-{n}", START_MS + n * MINUTE
         if n % 2:

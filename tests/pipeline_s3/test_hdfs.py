@@ -59,7 +59,11 @@ def test_tables_and_days_are_those_of_a_disk(spark: SparkSession, tmp_path: Path
 def test_the_driver_is_killed_in_the_middle_of_a_write(spark: SparkSession, tmp_path: Path, hdfs: str) -> None:
     from kafkastub_pipeline.files import Files
 
-    raw, out, half = log(tmp_path / "raw", 5), f"{hdfs}/killed", f"{hdfs}/killed/_offset_current.incomplete"
+    raw, out, half = (
+        log(tmp_path / "raw", 5, small=False),
+        f"{hdfs}/killed",
+        f"{hdfs}/killed/_offset_current.incomplete",
+    )
     files, said = Files(spark), tmp_path / "said"
     with started(said, *command(raw, out), "--packages", "") as process:
         runs_until(process, said, lambda: files.exists(half), "a table is written")

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TABLE = "lag"
-"""The one in the middle; `BEFORE_IT` are written before, `stale_offsets` and others behind it."""
+"""The one in the middle. Of a log that is not small `BEFORE_IT` are written before, `stale_offsets` and others behind
+it."""
 BEFORE_IT = ("offset_events", "group_events", "decode_errors", "group_timeline", "offset_current", "expiry_forecast")
 
 
@@ -37,7 +38,7 @@ def running(objects: Objects, said: Path, words: list[str], request: str) -> Ite
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    return [log(tmp_path_factory.mktemp("logs") / "raw", groups) for groups in (5, 8)]
+    return [log(tmp_path_factory.mktemp("logs") / "raw", groups, small=False) for groups in (5, 8)]
 
 
 @pytest.fixture
@@ -76,6 +77,25 @@ def test_the_driver_is_killed_in_the_middle_of_a_write(
         before, n = expected[n], 1 - n
 
 
+def test_the_driver_is_killed_while_it_writes_several_tables(
+    spark: SparkSession, objects: Objects, tmp_path: Path
+) -> None:
+    """Of a small log: those that are there are whole."""
+    raw, out = log(tmp_path / "raw", 5), "small/out"
+    assert main(*command(raw, str(tmp_path / "out"))) == 0
+    expected = read(spark, str(tmp_path / "out"))
+    with running(objects, tmp_path / "said", command(raw, f"{WHERE}/{out}"), f"PUT /lake/{out}/{TABLE}/") as process:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    objects.front.cut()
+    objects.front.again()
+    there = read(spark, f"{WHERE}/{out}")
+    assert TABLE not in there
+    assert there == {name: expected[name] for name in there}
+    assert main(*command(raw, f"{WHERE}/{out}")) == 0
+    assert read(spark, f"{WHERE}/{out}") == expected
+
+
 def test_the_driver_is_killed_while_iceberg_commits_a_day(
     spark: SparkSession, objects: Objects, tmp_path: Path, logs: list[str]
 ) -> None:
@@ -97,17 +117,41 @@ def test_the_driver_is_killed_while_iceberg_commits_a_day(
     objects.front.again()
     assert [Counter(map(str, store.read(TABLE).collect())) for store in current] == before
     assert main(*command(logs[1], out, *one)) == 0
-    assert [store.read(TABLE).count() for store in current] == [8 * 3, sum(before[1].values())]
+    assert [store.read(TABLE).count() for store in current] == [8 * 3 + 1, sum(before[1].values())]
 
 
 def test_the_store_is_gone_in_the_middle(
     spark: SparkSession, objects: Objects, tmp_path: Path, logs: list[str], expected: list[dict[str, Counter[str]]]
 ) -> None:
-    """One sentence and a status; when it is back, what it has is whole, and a run mends the rest."""
-    said, out = tmp_path / "said", "gone/out"
+    """When it is back, what it has is whole, and a run mends the rest."""
+    out = "gone/out"
     assert main(*command(logs[0], f"{WHERE}/{out}")) == 0
+    _run_without_a_store(objects, tmp_path / "said", logs[1], out)
+    there = read(spark, f"{WHERE}/{out}")
+    assert there == {name: expected[1 if name in BEFORE_IT else 0][name] for name in expected[0]}
+    assert main(*command(logs[1], f"{WHERE}/{out}")) == 0
+    assert read(spark, f"{WHERE}/{out}") == expected[1]
+
+
+def test_the_store_is_gone_while_several_tables_are_written(
+    spark: SparkSession, objects: Objects, tmp_path: Path
+) -> None:
+    """Of a small log: several writes fail, and one sentence tells it."""
+    raw, out = log(tmp_path / "raw", 5), "gone/small"
+    assert main(*command(raw, str(tmp_path / "out"))) == 0
+    expected = read(spark, str(tmp_path / "out"))
+    _run_without_a_store(objects, tmp_path / "said", raw, out)
+    there = read(spark, f"{WHERE}/{out}")
+    assert TABLE not in there
+    assert there == {name: expected[name] for name in there}
+    assert main(*command(raw, f"{WHERE}/{out}")) == 0
+    assert read(spark, f"{WHERE}/{out}") == expected
+
+
+def _run_without_a_store(objects: Objects, said: Path, raw: str, out: str) -> None:
+    """It is gone while a task writes: one sentence and a status. Then it is back."""
     request = f"PUT /lake/{out}/{TABLE}/_temporary/0/"
-    with running(objects, said, command(logs[1], f"{WHERE}/{out}"), request) as process:
+    with running(objects, said, command(raw, f"{WHERE}/{out}"), request) as process:
         objects.front.cut()
         assert process.wait(SECONDS) == 1, said.read_text()
     text = said.read_text()
@@ -115,10 +159,6 @@ def test_the_store_is_gone_in_the_middle(
     assert text.count("\n") == 1, text
     assert "refused" in text, text
     objects.front.again()
-    there = read(spark, f"{WHERE}/{out}")
-    assert there == {name: expected[1 if name in BEFORE_IT else 0][name] for name in expected[0]}
-    assert main(*command(logs[1], f"{WHERE}/{out}")) == 0
-    assert read(spark, f"{WHERE}/{out}") == expected[1]
 
 
 def test_a_store_that_is_not_there(
