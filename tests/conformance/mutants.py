@@ -21,6 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 300
+HANGS_SECONDS = 60
 STUCK = "it does not run"
 
 DRIVER = """
@@ -45,7 +46,9 @@ sys.exit(3 if outcome.bad else 0)
 class Mutant:
     """`old` becomes `new`, once, in a file under broker/kafkastub; the cases of `api` have to notice.
 
-    `options` are arguments of the KafkaStub that is asked; `slow` is whether cases are played that wait for long.
+    `options` are arguments of the KafkaStub that is asked; `slow` is whether cases are played that wait for long;
+    `hangs`, whether the stub goes round in circles with the defect, as where offsets are due at a moment and not let go
+    then: that the run does not end is how it is noticed.
     """
 
     file: str
@@ -55,6 +58,7 @@ class Mutant:
     profile: str = "kafka"
     options: Mapping[str, Any] = field(default_factory=dict)
     slow: bool = False
+    hangs: bool = False
 
 
 _SECURED = {
@@ -70,6 +74,7 @@ _MEMBERSHIP = "coordinator/classic/membership.py"
 _COMMITS = "coordinator/commits.py"
 _DELETION = "coordinator/deletion.py"
 _TXN = "transactions/coordinator.py"
+_AT_ONCE = "state/transactions/at_once.py"
 _TRANSITIONS = "transactions/transitions.py"
 _JUDGING = "transactions/judging.py"
 _PRODUCERS = "storage/producers.py"
@@ -169,9 +174,9 @@ MUTANTS = (
     Mutant("handlers/k18_api_versions.py", "    if ctx.api_version >= 3:", "    if ctx.api_version >= 4:", "ApiVersions"),
     Mutant("handlers/k12_heartbeat.py", "ApiKey.HEARTBEAT, 0, 4", "ApiKey.HEARTBEAT, 0, 3", "ApiVersions"),
     Mutant("handlers/k09_offset_fetch.py", "if request.topics is None:", "if not request.topics:", "OffsetFetch"),
-    Mutant("coordinator/expiry.py", "            if at > now:", "            if at >= now:", "OffsetCommit"),
-    Mutant("coordinator/expiry.py", "            if at > now:", "            if at > now - 1:", "OffsetCommit"),
-    Mutant("coordinator/expiry.py", "    return base + policy.retention_ms > now", "    return base + policy.retention_ms >= now", "OffsetCommit"),
+    Mutant("coordinator/expiry.py", "            if at > now:", "            if at >= now:", "OffsetCommit", hangs=True),
+    Mutant("coordinator/expiry.py", "            if at > now:", "            if at > now - 1:", "OffsetCommit", hangs=True),
+    Mutant("coordinator/expiry.py", "    return base + policy.retention_ms > now", "    return base + policy.retention_ms >= now", "OffsetCommit", hangs=True),
     Mutant("coordinator/expiry.py", "of_topic = None if group.subscribes(topic) else considered", "of_topic = considered", "OffsetCommit"),
     Mutant("coordinator/expiry.py", "return (commit_timestamp if considered.since is None else considered.since)", "return commit_timestamp", "OffsetCommit"),
     Mutant("handlers/k17_sasl_handshake.py", "ErrorCode.ILLEGAL_SASL_STATE", "ErrorCode.UNSUPPORTED_SASL_MECHANISM", "SaslHandshake"),
@@ -233,8 +238,10 @@ MUTANTS = (
     Mutant(_TXN, "            tuple(transaction.partitions),\n            self", "            tuple(transaction.partitions)[:1],\n            self", "EndTxn"),
     Mutant(_MARKERS, "    log = state.logs.log(topic.topic_id, index)", "    if index:\n        return\n    log = state.logs.log(topic.topic_id, index)", "EndTxn"),
     Mutant(_MARKERS, "        end_transaction_of_offsets(state, index, marker, broker_ms)\n        return", "        return", "TxnOffsetCommit"),
-    Mutant(_MARKERS, "    log.append_marker(marker,", "    log.append_marker(marker._replace(commit=True),", "Fetch"),
-    Mutant(_MARKERS, "    state.fetch_purgatory.appended(topic.topic_id, index)", "    pass", "Fetch"),
+    Mutant(_MARKERS, "    log.append_marker(marker,", "    log.append_marker(marker._replace(commit=True),", "Fetch", options={"data_dir": "one"}),
+    Mutant(_MARKERS, "    state.fetch_purgatory.appended(topic.topic_id, index)", "    pass", "Fetch", options={"data_dir": "two"}),
+    Mutant(_AT_ONCE, "(producer_id, raised, commit, coordinator_epoch", "(producer_id, raised, True, coordinator_epoch", "Fetch"),
+    Mutant(_AT_ONCE, "                state.fetch_purgatory.appended(topic_id, index)", "                pass", "Fetch"),
     Mutant("storage/log.py", "return end if first is None else max(first, self.log_start_offset)", "return end if first is None else max(first + 1, self.log_start_offset)", "Fetch"),
     Mutant("storage/log.py", "return end if first is None else max(first, self.log_start_offset)", "return end if first is None else first", "DeleteRecords"),
     Mutant("storage/transactions.py", "            self.first_offset = next(iter(self._producers), None)", "            self.first_offset = None", "Fetch"),
@@ -245,7 +252,7 @@ MUTANTS = (
     Mutant(_PRODUCERS, "        if entry is not None and producer_epoch < entry.epoch:", "        if False:", "WriteTxnMarkers"),
     Mutant(_PRODUCERS, "        if marker.transaction_version >= 2 and epoch == entry.epoch and", "        if False and", "WriteTxnMarkers"),
     Mutant(_PRODUCERS, "        entry.transaction_start = None\n        self.first", "        self.first", "DescribeProducers"),
-    Mutant(_PRODUCERS, "            self.batches.clear()\n", "", "Produce"),
+    Mutant(_PRODUCERS, "            self.batches.clear()\n", "", "EndTxn"),
     Mutant("storage/verification.py", "        if known.epochs_are_raised and first != 0 and no_state:", "        if False:", "Produce"),
     Mutant("storage/verification.py", "        elif first > known.lowest_sequence:", "        elif False:", "Produce"),
     Mutant("state/transactional_appends.py", "            if states.has_ongoing(*producer):", "            if True:", "Produce"),
@@ -425,11 +432,11 @@ def _noticed(copy: Path, mutant: Mutant) -> tuple[bool, str]:
             cwd=copy,
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=HANGS_SECONDS if mutant.hangs else SECONDS,
             check=False,
         )
-    except subprocess.TimeoutExpired:
-        return False, f"the run has not ended after {SECONDS} s"
+    except subprocess.TimeoutExpired as late:
+        return mutant.hangs, f"the run has not ended after {late.timeout:.0f} s"
     finally:
         path.write_text(source)
     if done.returncode not in (0, 3):
