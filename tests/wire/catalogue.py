@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 
 from kafkawire import codec
-from kafkawire.codec.decoder import Decoder, compile_decoder
+from kafkawire.codec.decoder import Decoder, compile_decoder, compile_paced_decoder
 from kafkawire.codec.layout import StructLayout, layout_of
 from kafkawire.messages import OTHERS, REQUESTS, RESPONSES
 from kafkawire.schema import Message
@@ -54,6 +54,12 @@ def straight(cls: MessageClass, version: int, use_native: bool) -> Decoder:
     return compile_decoder(layout(cls, version), f"{cls.__name__} v{version}, {use_native=}", use_native)
 
 
+def paced(cls: MessageClass, version: int) -> Decoder:
+    """The one for large requests, which are not counted here."""
+    decode = compile_paced_decoder(layout(cls, version), f"{cls.__name__} v{version}, paced")
+    return lambda data, position, size: decode(data, position, size, lambda number: None, lambda: None)
+
+
 def _reference(cls: MessageClass, version: int) -> Decoder:
     return lambda data, position, size: codec.read_reference(cls, version, data, position, size)
 
@@ -62,6 +68,7 @@ READERS: dict[str, Callable[[MessageClass, int], Decoder]] = {
     "compiled": codec.decoder,
     "compiled, no native": lambda cls, version: straight(cls, version, False),
     "compiled, native": lambda cls, version: straight(cls, version, True),
+    "compiled, paced": lambda cls, version: paced(cls, version),
     "reference": _reference,
 }
 """All read well-formed bytes to the same message."""

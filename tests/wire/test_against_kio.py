@@ -81,6 +81,7 @@ def there_and_back(message: Message, version: int) -> bytes:
     cls = type(message)
     expected = at_version(message, layout(cls, version))
     written = codec.encode(message, version)
+    assert b"".join(codec.paced_encoder(cls, version)(message, lambda: None)) == written
     for title, reader in READERS.items():
         read, end = reader(cls, version)(b"\xff" + written + b"\xff\xff", 1, len(written) + 1)
         assert end == len(written) + 1, title

@@ -12,7 +12,7 @@ from kafkawire import codec
 from kafkawire.errors import MalformedMessage
 from kafkawire.schema import Message
 from tests.wire.arbitrary import arbitrary, encodable, few
-from tests.wire.catalogue import MessageClass, layout, messages, straight, versions
+from tests.wire.catalogue import MessageClass, layout, messages, paced, straight, versions
 
 ODD = [
     b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\x80\x00\x00\x00", b"\x00\x00\x00\x08", b"\xff\xff\xff\xff\x07",
@@ -67,9 +67,9 @@ def check(cls: MessageClass, version: int, data: bytes, behind: bytes) -> None:
     buffer, end = b"_" + data + behind, len(data) + 1
     expected = verdict(lambda: codec.read_reference(cls, version, data))
     assert verdict(lambda: codec.decoder(cls, version)(buffer, 1, end), 1) == expected
-    for use_native in (True, False):
+    for decode in (straight(cls, version, True), straight(cls, version, False), paced(cls, version)):
         try:
-            read, stop = straight(cls, version, use_native)(buffer, 1, end)
+            read, stop = decode(buffer, 1, end)
         except Exception:  # it may refuse whatever it likes, but not take what is wrong
             continue
         assert stop > end or repr((read, stop - 1)) == expected

@@ -7,10 +7,11 @@ compiled when first asked for. Whatever is wrong with the bytes ends as `Malform
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import TypeVar, cast
 
-from kafkawire.codec.decoder import Decoder, compile_decoder
-from kafkawire.codec.encoder import Encoder, Parts, compile_encoder
+from kafkawire.codec.decoder import Decoder, PacedDecoder, compile_decoder, compile_paced_decoder
+from kafkawire.codec.encoder import Encoder, PacedEncoder, Parts, compile_encoder, compile_paced_encoder
 from kafkawire.codec.layout import StructLayout, layout_of
 from kafkawire.codec.reader import Reader
 from kafkawire.schema import Message
@@ -18,6 +19,8 @@ from kafkawire.schema import Message
 __all__ = [
     "Decoder",
     "Encoder",
+    "PacedDecoder",
+    "PacedEncoder",
     "Parts",
     "decode",
     "decode_from",
@@ -26,6 +29,8 @@ __all__ = [
     "encoder",
     "encoder_of",
     "fast_decoder",
+    "paced_decoder",
+    "paced_encoder",
     "read_reference",
 ]
 
@@ -38,6 +43,8 @@ _encoders: dict[tuple[type[Message], int], Encoder] = {}
 _encoders_of: dict[tuple[type[Message], str, int], Encoder] = {}
 _straight: dict[tuple[type[Message], int], Decoder] = {}
 _decoders: dict[tuple[type[Message], int], Decoder] = {}
+_paced_decoders: dict[tuple[type[Message], int], PacedDecoder] = {}
+_paced_encoders: dict[tuple[type[Message], int], PacedEncoder] = {}
 
 
 def _layout(cls: type[Message], version: int) -> StructLayout:
@@ -105,9 +112,39 @@ def decoder(cls: type[Message], version: int) -> Decoder:
     return decode_or_explain
 
 
-def read_reference(cls: type[M], version: int, data: bytes, position: int = 0, end: int | None = None) -> tuple[M, int]:
-    """Read `data[position:end]` with the reference reader: (message, position behind it). Raises MalformedMessage."""
+def paced_decoder(cls: type[Message], version: int) -> PacedDecoder:
+    """As `fast_decoder`, for requests that may be large: see `PacedDecoder`."""
+    found = _paced_decoders.get((cls, version))
+    if found is None:
+        found = compile_paced_decoder(_layout(cls, version), f"decode {cls.__name__} v{version}, paced")
+        _paced_decoders[cls, version] = found
+    return found
+
+
+def paced_encoder(cls: type[Message], version: int) -> PacedEncoder:
+    """As `encoder`, for answers that may be long: see `PacedEncoder`."""
+    found = _paced_encoders.get((cls, version))
+    if found is None:
+        found = compile_paced_encoder(_layout(cls, version), f"encode {cls.__name__} v{version}, paced")
+        _paced_encoders[cls, version] = found
+    return found
+
+
+def read_reference(
+    cls: type[M],
+    version: int,
+    data: bytes,
+    position: int = 0,
+    end: int | None = None,
+    count: Callable[[int], None] | None = None,
+    tick: Callable[[], None] | None = None,
+) -> tuple[M, int]:
+    """Read `data[position:end]` with the reference reader: (message, position behind it).
+
+    For `count` and `tick` see `PacedDecoder`. Raises MalformedMessage, and what `count` raises.
+    """
     reader = Reader(f"{cls.__name__} v{version}", data, position, end)
+    reader.count, reader.tick = count, tick
     message = reader.struct(_layout(cls, version))
     return cast(M, message), reader.position
 

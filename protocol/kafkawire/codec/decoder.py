@@ -18,6 +18,12 @@ from kafkawire.codec.source import Source
 from kafkawire.codec.varint import read_uvarint
 
 Decoder = Callable[[bytes, int, int], tuple[Any, int]]
+PacedDecoder = Callable[[bytes, int, int, Callable[[int], None], Callable[[], None]], tuple[Any, int]]
+"""(data, position, size, count, tick) -> (message, position behind it).
+
+`count` is given the length of each array before its elements are read, and may raise what ends the reading; `tick` is
+called with each element, and may let others run meanwhile.
+"""
 
 
 class NotStraight(Exception):
@@ -26,19 +32,29 @@ class NotStraight(Exception):
 
 def compile_decoder(layout: StructLayout, name: str, use_native: bool = True) -> Decoder:
     """The function for one layout; `use_native` lets kio's reader take long arrays of flat structs."""
-    writer = _Writer(name, use_native)
-    writer.source.line("def decode(data, p, size):")
+    function: Decoder = _compile(layout, _Writer(name, use_native), "data, p, size")
+    return function
+
+
+def compile_paced_decoder(layout: StructLayout, name: str) -> PacedDecoder:
+    """The same for requests that may be large: it counts what it reads, and can be held up between two elements."""
+    function: PacedDecoder = _compile(layout, _Writer(name, use_native=False, paced=True), "data, p, size, count, tick")
+    return function
+
+
+def _compile(layout: StructLayout, writer: _Writer, arguments: str) -> Any:
+    writer.source.line(f"def decode({arguments}):")
     writer.source.indent += 1
     made = writer.struct(layout)
     writer.flush()
     writer.source.line(f"return {made}, p")
-    function: Decoder = writer.source.function("decode")
-    return function
+    return writer.source.function("decode")
 
 
 class _Writer:
-    def __init__(self, name: str, use_native: bool) -> None:
+    def __init__(self, name: str, use_native: bool, paced: bool = False) -> None:
         self.source = Source(name)
+        self.paced = paced
         self.source.names.update(NotStraight=NotStraight, ruv=read_uvarint, unpack=struct.unpack_from)
         self.use_native = use_native
         self.run: list[tuple[str, str]] = []
@@ -146,6 +162,9 @@ class _Writer:
         size, name = self.length(field, "i"), self.source.fresh("v")
         with self.source.block(f"if {size} * {field.min_item_size} > size - p or {size} > {MOST_ELEMENTS}:"):
             self.source.line("raise NotStraight")
+        if self.paced:
+            with self.source.block(f"if {size} > 0:"):
+                self.source.line(f"count({size})")
         if not field.nullable:
             with self.source.block(f"if {size} < 0:"):
                 self.source.line("raise NotStraight")
@@ -187,6 +206,8 @@ class _Writer:
         gathered, add = self.source.fresh("g"), self.source.fresh("a")
         self.source.line(f"{gathered} = []; {add} = {gathered}.append")
         with self.source.block(f"for _ in range({size}):"):
+            if self.paced:
+                self.source.line("tick()")
             if field.struct is not None:
                 made = self.struct(field.struct)
                 self.flush()
@@ -213,7 +234,12 @@ class _Writer:
         self.source.line(f"{count}, p = ruv(data, p)")
         with self.source.block(f"if not 0 <= {count} <= {MOST_TAGS}:"):
             self.source.line("raise NotStraight")
+        if self.paced:
+            with self.source.block(f"if {count}:"):
+                self.source.line(f"count({count})")
         with self.source.block(f"for _ in range({count}):"):
+            if self.paced:
+                self.source.line("tick()")
             self.source.line(f"{tag}, p = ruv(data, p)")
             self.source.line("_, p = ruv(data, p)")  # the size is of no use: Kafka does not look at it either
             for position, field in enumerate(layout.tagged):

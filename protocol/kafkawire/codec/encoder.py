@@ -18,20 +18,31 @@ from kafkawire.rows import Rows, Shared
 
 Parts = list[bytes | memoryview]
 Encoder = Callable[[Any], Parts]
+PacedEncoder = Callable[[Any, Callable[[], None]], Parts]
+"""(message, tick) -> parts; `tick` is called with each element of an array, and may let others run meanwhile."""
 
 
 def compile_encoder(layout: StructLayout, name: str) -> Encoder:
     """The function for one layout; `name` goes into tracebacks."""
-    writer = _Writer(name)
-    writer.source.line("def encode(m):")
+    function: Encoder = _compile(layout, _Writer(name), "m")
+    return function
+
+
+def compile_paced_encoder(layout: StructLayout, name: str) -> PacedEncoder:
+    """The same for answers that may be long: it can be held up between two elements."""
+    function: PacedEncoder = _compile(layout, _Writer(name, paced=True), "m, tick")
+    return function
+
+
+def _compile(layout: StructLayout, writer: _Writer, arguments: str) -> Any:
+    writer.source.line(f"def encode({arguments}):")
     writer.source.indent += 1
     writer.source.line("parts = []")
     writer.source.line("a = parts.append")
     writer.struct(layout, "m")
     writer.flush()
     writer.source.line("return parts")
-    function: Encoder = writer.source.function("encode")
-    return function
+    return writer.source.function("encode")
 
 
 def put_records(append: Callable[[Any], None], value: Any, compact: bool) -> None:
@@ -55,12 +66,16 @@ class _Sharing:
         self._layout = layout
         self._encode: Encoder | None = None
 
-    def __call__(self, append: Callable[[Any], None], shared: Shared[Any]) -> None:
+    def __call__(
+        self, append: Callable[[Any], None], shared: Shared[Any], tick: Callable[[], None] | None = None
+    ) -> None:
         encode = self._encode
         if encode is None:
             encode = self._encode = compile_encoder(self._layout, f"shared_{self._layout.cls.__name__}")
         encoded = shared.encoded
         for item in shared:
+            if tick is not None:
+                tick()
             data = encoded.get(id(item))
             if data is None:
                 data = encoded[id(item)] = b"".join(encode(item))
@@ -77,8 +92,9 @@ def _string_length(size: int) -> bytes:
 class _Writer:
     """Emits the body; `run` holds the fixed-size values that wait for the next pack."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, paced: bool = False) -> None:
         self.source = Source(name)
+        self.paced = paced
         self.source.names.update(uv=uvarint, SMALL=SMALL, put_records=put_records, struct_pack=struct.pack, Rows=Rows)
         self.source.names["Shared"] = Shared
         self.source.names["uvs"] = _string_length
@@ -196,7 +212,7 @@ class _Writer:
             return
         share = self.source.constant("S", _Sharing(field.struct))
         with self.source.block(f"if type({var}) is Shared:"):
-            self.source.line(f"{share}({self.target}, {var})")
+            self.source.line(f"{share}({self.target}, {var}{', tick' if self.paced else ''})")
         with self.source.block("else:"):
             self.items(field, var, size)
 
@@ -205,7 +221,7 @@ class _Writer:
             form = FIXED[field.kind][0]
             many = f"'>%d{form}' % {size}" if form != "16s" else f"'>' + '16s' * {size}"
             self.source.line(f"{self.target}(struct_pack({many}, *{var}))")
-        elif field.struct is not None and field.struct.fixed and field.struct.fields:
+        elif field.struct is not None and field.struct.fixed and field.struct.fields and not self.paced:
             item = self.source.fresh("i")
             forms = "".join(FIXED[f.kind][0] for f in field.struct.fields) + "B" * field.struct.flexible
             values = ", ".join([f"{item}.{f.name}" for f in field.struct.fields] + ["0"] * field.struct.flexible)
@@ -213,6 +229,8 @@ class _Writer:
         else:
             item = self.source.fresh("i")
             with self.source.block(f"for {item} in {var}:"):
+                if self.paced:
+                    self.source.line("tick()")
                 if field.struct is not None:
                     self.struct(field.struct, item)
                 else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable
 from typing import Any, Final
 
 from kafkawire.codec.layout import FIXED, LONGEST_STRING, MOST_ELEMENTS, MOST_TAGS, FieldLayout, StructLayout
@@ -30,6 +31,10 @@ class Reader:
         self.start = position
         self.end = len(data) if end is None else end
         self.path: list[str] = []
+        self.count: Callable[[int], None] | None = None
+        """Is given the length of each array before its elements are read, and may raise what ends the reading."""
+        self.tick: Callable[[], None] | None = None
+        """Is called with each element, and may let others run meanwhile."""
 
     def fail(self, at: int, why: str) -> MalformedMessage:
         return MalformedMessage(self.what, ".".join(self.path).replace(".[", "["), at - self.start, why)
@@ -58,8 +63,12 @@ class Reader:
             raise self.fail(at, f"array of {count} elements in {room} bytes")
         if count > MOST_ELEMENTS:
             raise self.fail(at, f"array of {count} elements, {MOST_ELEMENTS} are the most")
+        if self.count is not None:
+            self.count(count)
         items = []
         for index in range(count):
+            if self.tick is not None:
+                self.tick()
             self.path.append(f"[{index}]")
             items.append(self._item(field, nullable=False))
             self.path.pop()
@@ -124,7 +133,11 @@ class Reader:
         at, count = self.position, self._uvarint()
         if not 0 <= count <= MOST_TAGS:
             raise self.fail(at, f"{count} of them, {MOST_TAGS} are the most")
+        if self.count is not None and count:
+            self.count(count)
         for _ in range(count):
+            if self.tick is not None:
+                self.tick()
             at = self.position
             tag, size = self._uvarint(), self._uvarint()
             if tag in layout.foreign_tags:
