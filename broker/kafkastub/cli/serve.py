@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import os
 import signal
 import sys
@@ -187,6 +186,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from kafkastub.config import BrokerConfig, ConfigError, Profile
     from kafkastub.server.descriptors import raise_limit
     from kafkastub.server.loops import new_event_loop
+    from kafkastub.server.memory import own_collector
     from kafkastub.server.server import ListenError
     from kafkastub.storage import DataDirError
     from kafkawire.errors import KafkaError
@@ -203,9 +203,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         return refuse(str(error))
     raise_limit()
     loop = new_event_loop()
-    # What is loaded now stays: the collector need not look at it again with every sweep.
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+    own_collector()
     try:
         loop.run_until_complete(_run(arguments, config, topics, listeners, rules, snapshot))
     except KafkaError as error:

@@ -30,6 +30,8 @@ OWN: Final[dict[str, Row]] = {
     # When what is written to a data directory is synced: before the reply (message), every so many milliseconds, or
     # when the system pleases (never). Written it is before the reply in any case: a killed process loses nothing.
     "kafkastub.flush": ("string", "1000ms", "low", ("matching", _FLUSH, "message, never or <N>ms"), "read-only"),
+    # How many entries (elements of arrays, nested ones included) a request may have. Above it the connection ends.
+    "kafkastub.max.request.entries": ("int", 250_000, "low", ("between", 1_000, None), "read-only"),
     # The Apache Kafka release whose APIs and versions are advertised and accepted, as far as they are served.
     "kafkastub.as.version": (
         "string", None, "low", ("matching", _RELEASE, 'a release from 2.1 to 4.4, for example "2.8"'), "read-only",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
-from kafkastub.server.dispatch import Refused
+from kafkastub.server.dispatch import LargeRequest, Refused
 from kafkastub.state.quota_usage import Usage
 from kafkawire.codec import Parts
 from kafkawire.errors import MalformedMessage
@@ -22,7 +22,9 @@ from kafkawire.framing import FrameSplitter
 
 if TYPE_CHECKING:
     from kafkastub.server.routes import Exchange
+    from kafkastub.server.slices import Slices
     from kafkastub.server.watcher import Watcher
+    from kafkastub.state.broker_state import BrokerState
 
 _size = struct.Struct(">i").unpack_from
 _TLS_HELLO = b"\x16\x03"
@@ -51,10 +53,18 @@ class Dispatching(Protocol):
     def one_by_one(self) -> bool:
         """Whether what is to be done with a frame depends on the one before it."""
 
+    @property
+    def state(self) -> BrokerState:
+        """Of the broker that is asked."""
+
+    @property
+    def slices(self) -> Slices | None:
+        """Who serves large requests a slice at a time."""
+
     def serve(
         self, data: bytes, start: int, end: int, info: ConnectionInfo, broker_ms: int, timer_ms: int, out: Parts
     ) -> tuple[Exchange, Outcome] | None:
-        """Serve the request in `data[start:end]`. None where its reply is in `out`. Raises Refused."""
+        """Serve the request in `data[start:end]`. None where its reply is in `out`. Raises Refused, LargeRequest."""
 
     def answer(self, exchange: Exchange, deferred: Deferred, out: Parts) -> bool:
         """Append the reply that has come; whether the connection goes on."""
@@ -72,6 +82,7 @@ class Connection:
 
     __slots__ = (
         "_broken",
+        "_busy",
         "_dispatcher",
         "_frames",
         "_limit",
@@ -116,6 +127,8 @@ class Connection:
         """Bytes that frames take that wait."""
         self._waiting: tuple[Exchange | None, Deferred] | None = None
         """The request whose reply is awaited; None where it has gone out and the client has to wait (KIP-219)."""
+        self._busy = False
+        """Whether a large request is served, a slice at a time."""
         self._broken: str | None = None
         """Why what follows the frames that wait is none. Noticed when its turn comes: Kafka reads one at a time."""
         self._turns_left = _TURN_REQUESTS
@@ -135,8 +148,8 @@ class Connection:
 
     @property
     def muted(self) -> bool:
-        """Whether frames wait: for a deferred reply, or for a client that does not read."""
-        return self._waiting is not None or self.blocked
+        """Whether frames wait: for a deferred reply, for a large request, or for a client that does not read."""
+        return self._waiting is not None or self._busy or self.blocked
 
     @property
     def _held(self) -> bool:
@@ -155,7 +168,7 @@ class Connection:
         broker_ms, timer_ms = self._now()
         self.active_ms = timer_ms
         position, length = 0, len(data)
-        if not (self._frames.pending or self._queue or self.blocked or self._yielded or self._waiting is not None):
+        if not (self._frames.pending or self._held):
             # Nothing is under way: whole frames are served where they lie.
             watch = self._dispatcher.watch
             if 4 <= length <= self._limit and _size(data, 0)[0] == length - 4:
@@ -167,6 +180,8 @@ class Connection:
                     unsettled = self._dispatcher.serve(data, 4, length, self.info, broker_ms, timer_ms, self.out)
                     if unsettled is not None:
                         self._settle(*unsettled)
+                except LargeRequest as large:
+                    self._serve_slices(large, data, 4, length, broker_ms, timer_ms)
                 except Refused as refused:
                     self._end(str(refused))
                 return
@@ -204,6 +219,8 @@ class Connection:
                     if turns <= 0 or len(out) - before > 1 or (not turns & _CLOCK_MASK and perf_counter_ns() > until):
                         self._yield()
                         break
+            except LargeRequest:
+                before -= 1  # it is served below, behind those in front of it
             except Refused as refused:
                 if watch is not None:
                     before -= 1
@@ -223,6 +240,9 @@ class Connection:
         sent = len(out)
         try:
             unsettled = self._dispatcher.serve(data, 4, end, info, broker_ms, timer_ms, out)
+        except LargeRequest as large:
+            self._serve_slices(large, data, 4, end, broker_ms, timer_ms)
+            return
         except Refused as refused:
             watch.refused(info, data, 4, end, broker_ms, began)
             self._end(str(refused))
@@ -298,6 +318,9 @@ class Connection:
         began = 0 if watch is None else perf_counter_ns()
         try:
             unsettled = self._dispatcher.serve(data, start, end, self.info, broker_ms, timer_ms, self.out)
+        except LargeRequest as large:
+            self._serve_slices(large, data, start, end, broker_ms, timer_ms)
+            return
         except Refused as refused:
             if watch is not None:
                 watch.refused(self.info, data, start, end, broker_ms, began)
@@ -312,6 +335,51 @@ class Connection:
         self._turns_left -= 1 if unsettled is not None else 1 + (len(self.out[-1]) >> 10)
         if self._turns_left <= 0 or len(self.out) - before > 1 or perf_counter_ns() > self._until:
             self._yield()  # a reply is one buffer, unless it is long
+
+    def _serve_slices(
+        self, large: LargeRequest, data: bytes, start: int, end: int, broker_ms: int, timer_ms: int
+    ) -> None:
+        """Serve a request that may take long, while others are served; what follows on this connection waits for it."""
+        out: Parts = []
+        began, watch, info = perf_counter_ns(), self._dispatcher.watch, self.info
+        at_once = True
+
+        def serve() -> tuple[Exchange, Outcome] | Refused | None:
+            try:
+                return self._dispatcher.serve(data, start, end, info, broker_ms, timer_ms, out)
+            except Refused as refused:
+                return refused
+
+        def finish(result: tuple[Exchange, Outcome] | Refused | None) -> None:
+            self._busy = False
+            if watch is not None:
+                if isinstance(result, Refused):
+                    watch.refused(info, data, start, end, broker_ms, began)
+                elif result is not None:
+                    watch.without_reply(info, data, start, end, broker_ms, began, *result)
+                else:
+                    watch.served_one(info, data, start, end, out, broker_ms, began)
+            self.out += out
+            if isinstance(result, Refused):
+                self._end(str(result))
+            elif result is not None and self.closing:
+                self._give_up(*result)
+            elif result is not None:
+                self._settle(*result)
+            if at_once:
+                self._yield()  # whatever it was, it has had its turn
+            else:
+                self._wake()
+
+        self._busy = True
+        large.slices.run(self._dispatcher.state, serve, finish)
+        at_once = False
+
+    def _give_up(self, exchange: Exchange, outcome: Outcome) -> None:
+        """The client has gone meanwhile."""
+        if isinstance(outcome, Deferred):
+            outcome.abandon()
+            self._dispatcher.forget(exchange)
 
     def _yield(self) -> None:
         """End this turn: what was answered is sent, and others are served, before this connection goes on."""
@@ -328,16 +396,38 @@ class Connection:
         assert isinstance(outcome, Deferred)
         if outcome.reply is not None:
             self._reply(exchange, outcome)
-            return not (self.closing or self._waiting is not None)
+            return not (self.closing or self.muted)
         self._waiting = (exchange, outcome)
         outcome.when_done(lambda _: self._wake())
         return False
 
     def _reply(self, exchange: Exchange, deferred: Deferred) -> None:
-        if not self._dispatcher.answer(exchange, deferred, self.out):
+        slices = self._dispatcher.slices
+        if exchange.large and slices is not None:
+            self._reply_in_slices(slices, exchange, deferred)
+        elif not self._dispatcher.answer(exchange, deferred, self.out):
             self.closing = True
         elif self.info.usage is not None:
             self._is_muted(self.info.usage)
+
+    def _reply_in_slices(self, slices: Slices, exchange: Exchange, deferred: Deferred) -> None:
+        """The answer to a large request may be long."""
+        out: Parts = []
+        at_once = True
+
+        def finish(goes_on: bool) -> None:
+            self._busy = False
+            self.out += out
+            if not goes_on:
+                self.closing = True
+            elif self.info.usage is not None:
+                self._is_muted(self.info.usage)
+            if not at_once:
+                self._wake()
+
+        self._busy = True
+        slices.run(self._dispatcher.state, lambda: self._dispatcher.answer(exchange, deferred, out), finish)
+        at_once = False
 
     def _is_muted(self, usage: Usage) -> bool:
         """Whether nothing more is served for a while: the client has used more than its quotas allow."""

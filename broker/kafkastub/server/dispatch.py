@@ -8,8 +8,9 @@ connection; only ApiVersions answers a version that does not exist. Source: `Soc
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
@@ -21,16 +22,31 @@ from kafkastub.layers.fast_paths.contract import always_clear
 from kafkastub.layers.stack import behind_layers
 from kafkastub.server.routes import Exchange, Route
 from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.pace import Pace, no_pause
 from kafkawire.api import ApiKey
-from kafkawire.codec import Parts, decoder, encoder, fast_decoder
+from kafkawire.codec import (
+    Parts,
+    decoder,
+    encoder,
+    fast_decoder,
+    paced_decoder,
+    paced_encoder,
+    read_reference,
+)
 from kafkawire.errors import ErrorCode, KafkaError, MalformedMessage
 from kafkawire.header import is_flexible, read_request_header, response_header_size
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.schema import Message
 
 if TYPE_CHECKING:
+    from kafkastub.server.slices import Slices
     from kafkastub.server.watcher import Watcher
 
+LARGE: Final = 1 << 13
+"""Bytes of a body from which a request may take long, unless a fast path takes it."""
+MOST_ENTRIES: Final = "kafkastub.max.request.entries"
+NAMES_TOO_MUCH: Final = "names too much"
+"""Stands in why a connection ends whose client has sent more entries in a request than it may."""
 _key_version = struct.Struct(">hh").unpack_from
 _correlation_and_client = struct.Struct(">ih").unpack_from
 _head = struct.Struct(">ii").pack
@@ -54,6 +70,18 @@ _LONG_PIECE: Final = 1 << 12
 
 class Refused(Exception):
     """The request cannot be served and the connection ends; the text says who sent what."""
+
+
+class TooManyEntries(Refused):
+    """The request names more things than a request may."""
+
+
+class LargeRequest(Exception):
+    """Nothing was done yet: the request is to be served again, by `slices.run`."""
+
+    def __init__(self, slices: Slices) -> None:
+        super().__init__("to be served a slice at a time")
+        self.slices = slices
 
 
 class ReplyTooLong(KafkaError):
@@ -85,13 +113,16 @@ class Dispatcher:
         self._routes: dict[bytes, Route] = {}
         self.watch: Watcher | None = None
         """Who is told of every request, if anybody."""
+        self.slices: Slices | None = None
+        """Who serves large requests a slice at a time; None where they are served at once."""
 
     def serve(
         self, data: bytes, start: int, end: int, info: ConnectionInfo, broker_ms: int, timer_ms: int, out: Parts
     ) -> tuple[Exchange, Outcome] | None:
         """Serve the request in `data[start:end]`.
 
-        None where its reply is in `out`; otherwise the outcome that the connection has to deal with. Raises Refused.
+        None where its reply is in `out`; otherwise the outcome that the connection has to deal with. Raises Refused,
+        and LargeRequest, unless `state.pace` is one with pauses.
         """
         name = data[start : start + 4]
         route = self._routes.get(name)
@@ -118,7 +149,11 @@ class Dispatcher:
                     out.append(route.head(len(found) + route.header_size, correlation_id) + found)
                     return None
             client_id = info.client_id if size > 0 else None if size < 0 else ""
-            if route.repeated and end - body <= _LONGEST_REPEATED:
+            if end - body > LARGE:
+                request, stop = self._decode_large(route, data, body, end)
+                if stop > end:
+                    raise Refused
+            elif route.repeated and end - body <= _LONGEST_REPEATED:
                 raw = data[body:end]
                 before = info.last_requests.get(name)
                 if before is not None and before[0] == raw:
@@ -130,6 +165,8 @@ class Dispatcher:
                 request, stop = route.fast_decode(data, body, end)  # type: ignore[misc]
                 if stop > end:
                     raise Refused
+        except (LargeRequest, TooManyEntries):
+            raise
         except Exception:
             correlation_id, client_id, request = self.read_with_care(route, data, start, end)
         context = RequestContext(
@@ -154,7 +191,11 @@ class Dispatcher:
         if response is route.answer:
             body = route.answer_body
         else:
-            parts = route.encode(response)
+            pace = self.state.pace
+            if pace is no_pause:
+                parts = route.encode(response)
+            else:
+                parts = self._encode_large(route, response, pace)
             size = sum(map(len, parts))
             if size > _LONG_REPLY:  # the pieces may be records as they are stored: they are not copied
                 if size > _LONGEST_REPLY:
@@ -165,6 +206,46 @@ class Dispatcher:
             route.answer_body = body = b"".join(parts)
             route.answer = response
         out.append(head(len(body) + route.header_size, correlation_id) + body)
+
+    def _decode_large(self, route: Route, data: bytes, body: int, end: int) -> tuple[Message, int]:
+        """(request, where it ends). Raises LargeRequest, TooManyEntries, and what a fast decoder raises."""
+        if route.fast_decode is None:
+            raise Refused  # the careful way knows why
+        pace = self.state.pace
+        if pace is no_pause and self.slices is not None:
+            raise LargeRequest(self.slices)
+        decode = paced_decoder(route.api.request_class(), route.version)
+        found: tuple[Message, int] = decode(data, body, end, self._counting(route), partial(pace, 1))
+        return found
+
+    def _counting(self, route: Route) -> Callable[[int], None]:
+        """Is given how many entries come next, and raises TooManyEntries."""
+        most: int = self.state.config[MOST_ENTRIES]
+        left = most
+
+        def count(number: int) -> None:
+            nonlocal left
+            left -= number
+            if left < 0:
+                raise TooManyEntries(
+                    f"{route.key.camel} v{route.version} {NAMES_TOO_MUCH}: it has more than the {most} entries that "
+                    f"{MOST_ENTRIES} allows; name fewer things in a request, or raise it"
+                )
+
+        return count
+
+    @staticmethod
+    def _encode_large(route: Route, response: Message, pace: Pace) -> Parts:
+        """As `route.encode`, with pauses, and in few pieces where they are small."""
+        parts = paced_encoder(type(response), route.version)(response, partial(pace, 1))
+        if len(parts) <= _MANY_PIECES:
+            return parts
+        found: Parts = []
+        for at in range(0, len(parts), _MANY_PIECES):
+            some = parts[at : at + _MANY_PIECES]
+            found += some if sum(map(len, some)) > len(some) * _LONG_PIECE else [b"".join(some)]
+            pace(_MANY_PIECES // 8)
+        return found
 
     def answer(self, exchange: Exchange, deferred: Deferred, out: Parts) -> bool:
         """Append the reply that has come; whether the connection goes on."""
@@ -211,7 +292,15 @@ class Dispatcher:
             header = read_request_header(data, start, end, route.flexible_request)
             if route.fast_decode is None:
                 return header.correlation_id, header.client_id, ApiVersionsRequest()
-            request, _ = route.decode(data, header.end, end)
+            if end - header.end <= LARGE:
+                request, _ = route.decode(data, header.end, end)
+            else:
+                pace = self.state.pace
+                if pace is no_pause and self.slices is not None:
+                    raise LargeRequest(self.slices)
+                count, tick = self._counting(route), partial(pace, 1)
+                of = route.api.request_class()
+                request, _ = read_reference(of, route.version, data, header.end, end, count, tick)
         except MalformedMessage as error:
             raise Refused(f"{route.key.camel} v{route.version}: {error}") from error
         return header.correlation_id, header.client_id, request

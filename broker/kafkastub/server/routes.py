@@ -9,6 +9,7 @@ from typing import Any
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.layers.fast_paths.contract import FastPath
+from kafkastub.state.pace import no_pause
 from kafkawire.api import ApiKey
 from kafkawire.codec import Decoder, Encoder
 from kafkawire.schema import Message
@@ -46,11 +47,13 @@ class Route:
 class Exchange:
     """A request that was understood, and what is needed to answer it."""
 
-    __slots__ = ("context", "request", "route", "watcher_entry")
+    __slots__ = ("context", "large", "request", "route", "watcher_entry")
 
     def __init__(self, route: Route, context: RequestContext, request: Message) -> None:
         self.route = route
         self.context = context
         self.request = request
+        self.large = context.state.pace is not no_pause
+        """Whether it is served a slice at a time; its answer is encoded so, too."""
         self.watcher_entry: Any = None
         """What a watcher keeps of it while its reply is deferred."""

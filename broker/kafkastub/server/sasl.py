@@ -22,7 +22,9 @@ from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.security.credentials import ListenerSasl
+    from kafkastub.server.slices import Slices
     from kafkastub.server.watcher import Watcher
+    from kafkastub.state.broker_state import BrokerState
 
 _key = struct.Struct(">h").unpack_from
 _size = struct.Struct(">i").pack
@@ -47,6 +49,16 @@ class SaslGate:
         """Who is told of every request; of tokens without a header nobody is."""
         session = self._session
         return None if session.raw and session.state is State.TOKENS else self._dispatcher.watch
+
+    @property
+    def state(self) -> BrokerState:
+        """Of the broker that is asked."""
+        return self._dispatcher.state
+
+    @property
+    def slices(self) -> Slices | None:
+        """Who serves large requests a slice at a time."""
+        return self._dispatcher.slices
 
     @property
     def one_by_one(self) -> bool:

@@ -11,11 +11,12 @@ from kafkastub.server.acceptor import Acceptor, ProtocolFactory
 from kafkastub.server.clock import Clock
 from kafkastub.server.connection import NO_TLS_HERE, Connection
 from kafkastub.server.connection_limits import ConnectionLimits, Slot
-from kafkastub.server.dispatch import IS_NOT_SERVED, Dispatcher
+from kafkastub.server.dispatch import IS_NOT_SERVED, NAMES_TOO_MUCH, Dispatcher
 from kafkastub.server.idle import IdleExpiry
 from kafkastub.server.node_listener import ListenError, NodeListener
 from kafkastub.server.protocol import BrokerProtocol
 from kafkastub.server.resolver import HostResolver
+from kafkastub.server.slices import Slices
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.rate_limiter import RateLimiter
 
@@ -28,6 +29,7 @@ class Server:
         self.clock = clock
         self.loop = loop
         self.dispatcher = Dispatcher(state)
+        self.dispatcher.slices = self._slices = Slices(loop)
         self.connections: set[BrokerProtocol] = set()
         self.request_limit = cast(int, state.config["socket.request.max.bytes"])
         self.failed_authentication_delay_ms = cast(int, state.config["connection.failed.authentication.delay.ms"])
@@ -81,6 +83,7 @@ class Server:
             self._timer.cancel()
             self._timer = None
         self.idle.stop()
+        self._slices.stop()
         for listener in self.listeners:
             await listener.close()
         await self._drop(list(self.connections))
@@ -120,7 +123,9 @@ class Server:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self._armed_for = None
+        self._slices.stop()
         self.state, self.clock, self.dispatcher = state, clock, Dispatcher(state)
+        self.dispatcher.slices = self._slices
         self.idle.clock = clock
         self._go_by_quotas()
         state.broker_changed = self._broker_changed
@@ -190,7 +195,7 @@ class Server:
         what is not served.
         """
         info, why = connection.info, connection.reason or ""
-        tries_again = why == NO_TLS_HERE or IS_NOT_SERVED in why
+        tries_again = why == NO_TLS_HERE or IS_NOT_SERVED in why or NAMES_TOO_MUCH in why
         if not tries_again or self.log_limiter.allows((info.listener, info.client_host, why), self.clock.timer_ms()):
             self.state.log.warning("connection closed", peer=info.peer, why=why)
 

@@ -27,10 +27,15 @@ def switch_measuring(dispatcher: Dispatcher, clock: Clock) -> None:
     state, own = dispatcher.state, vars(dispatcher)
     if state.quotas.of_clients == (state.throttle is not None):
         return
+
+    def nanos() -> int:
+        """The time that a request takes, without what others are served in meanwhile."""
+        return perf_counter_ns() - state.slept_ns
+
     if state.throttle is None:
         if state.muted is None:
             state.muted = MutedChannels(state.mark_dirty)
-        state.throttle = Throttle(state.quotas, state.config, state.muted, clock.timer_ms, perf_counter_ns)
+        state.throttle = Throttle(state.quotas, state.config, state.muted, clock.timer_ms, nanos)
         own["serve"] = _measured(dispatcher)
     else:
         state.throttle = None

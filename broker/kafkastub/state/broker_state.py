@@ -15,6 +15,7 @@ from kafkastub.state.fetch_purgatory import FetchPurgatory
 from kafkastub.state.group_runtime import GroupRuntime
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.log_dirs import LogDirs
+from kafkastub.state.pace import Pace, no_pause
 from kafkastub.state.rate_limiter import RateLimiter
 from kafkastub.state.runtime import Runtime
 from kafkastub.state.telemetry import Telemetry
@@ -151,6 +152,10 @@ class BrokerState:
         self._look_at_tokens_at: int | None = None
         self._expire_ids_every: int = config["transaction.remove.expired.transaction.cleanup.interval.ms"]
         self._expire_ids_at: int | None = None
+        self.pace: Pace = no_pause
+        """To be called between two things of many: while a large request is served, others have their turn there."""
+        self.slept_ns = 0
+        """Nanoseconds that the large request which is served has let others run so far; 0 while there is none."""
         self.timer_ms: Callable[[], int] | None = None
         """Timer time, for what happens while nobody has brought it along; the server's."""
         self.rounds_from: int | None = None

@@ -1,0 +1,39 @@
+"""How long a request may keep the others waiting.
+
+A large request is served a slice at a time. Whoever works through many things calls `state.pace(amount)` between two of
+them, where the state is whole: others may be served there. While no large request is served the call does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+
+Pace = Callable[[int], None]
+"""Is given how much was done, in things of some microseconds each. What was read of the state may be gone then."""
+
+_EVERY: Final = 64
+
+
+def no_pause(amount: int = 1) -> None:
+    """The pace of a request that is served at once."""
+
+
+def paced(things: Iterable[T], pace: Pace) -> Iterator[T]:
+    """The same things, with a pause where one is due.
+
+    The things must be the request's or the answer's own: what belongs to the state may change meanwhile.
+    """
+    if pace is no_pause:
+        return iter(things)
+    return _paced(things, pace)
+
+
+def _paced(things: Iterable[T], pace: Pace) -> Iterator[T]:
+    left = iter(things)
+    while some := tuple(islice(left, _EVERY)):
+        yield from some
+        pace(len(some))
