@@ -74,6 +74,7 @@ from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
 from kafkastub.state.in_sync import check_in_sync
+from kafkastub.state.pace import paced
 from kafkastub.state.partitions import leader_hint, led_log, partition_of
 from kafkastub.state.transactional_appends import Place, refused_appends
 from kafkastub.state.transactional_retries import StillEnding, may_wait, once_ended
@@ -145,7 +146,7 @@ def _tried(ctx: RequestContext, request: ProduceRequest, *, last: bool) -> Produ
 def _produce(ctx: RequestContext, request: ProduceRequest, last: bool) -> ProduceResponse:
     """Append partition by partition. KafkaError for what fails the request as a whole; StillEnding."""
     judged: dict[tuple[str, bytes, int], tuple[_Asked | None, KafkaError | None]] = {}
-    for one in _asked(ctx, request):
+    for one in paced(_asked(ctx, request), ctx.state.pace):
         place = one.name, one.topic_id, one.partition
         refusal = _refuse(ctx, one)
         if refusal is None and len(one.batch) < _UP_TO_PRODUCER_ID:
@@ -161,7 +162,7 @@ def _produce(ctx: RequestContext, request: ProduceRequest, last: bool) -> Produc
     endpoints: dict[int, NodeEndpoint] = {}
     whose: tuple[str, bytes] | None = None
     unpacking = Unpacking()
-    for (name, topic_id, index), (accepted, refusal) in judged.items():
+    for (name, topic_id, index), (accepted, refusal) in paced(judged.items(), ctx.state.pace):
         if whose != (name, topic_id):
             whose = name, topic_id
             partitions: list[PartitionProduceResponse] = []
@@ -193,7 +194,7 @@ def _asked(ctx: RequestContext, request: ProduceRequest) -> list[_Asked]:
     for (name, topic_id), mentions in topics.items():
         topic = cluster.topic_by_id(topic_id) if by_id else cluster.topic(name)
         for data in mentions:
-            for one in data.partition_data:
+            for one in paced(data.partition_data, ctx.state.pace):
                 records = one.records or b""
                 batch, fault = _inspect(records)
                 if request.transactional_id is None and fault is None and batch[22] & _TRANSACTIONAL:

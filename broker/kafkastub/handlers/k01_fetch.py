@@ -62,6 +62,7 @@ from kafkastub.state.fetch_sessions import (
     Wanted,
     records_size,
 )
+from kafkastub.state.pace import paced
 from kafkastub.state.partitions import leader_hint, led_log
 from kafkastub.storage import PartitionLog, Told
 from kafkawire.api import ApiKey
@@ -133,7 +134,7 @@ class Fetch:
         self.may_read = _may_read(ctx, self.replica_id)
         self.read_from: list[tuple[Wanted, Topic]] = []
         self.unknown: Answers = []
-        for wanted in plan.partitions:
+        for wanted in paced(plan.partitions, ctx.state.pace):
             self._sort_out(wanted)
         if len(self.unknown) > 1:
             self.unknown.sort(key=lambda one: one[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)
@@ -203,7 +204,7 @@ class Fetch:
         """Partition by partition within the limits; the first that has records may exceed them."""
         left, at_least_one = self.max_bytes, True
         answers: Answers = []
-        for wanted, topic in self.read_from:
+        for wanted, topic in paced(self.read_from, self.ctx.state.pace):
             try:
                 answer = self._read_one(wanted, topic, min(wanted.max_bytes, left), at_least_one)
             except KafkaError as error:

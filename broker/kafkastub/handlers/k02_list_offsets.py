@@ -25,6 +25,7 @@ from collections import Counter
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.pace import paced
 from kafkastub.state.partitions import led_log
 from kafkastub.storage import PartitionLog
 from kafkawire.api import ApiKey
@@ -68,11 +69,14 @@ def error_response(request: ListOffsetsRequest, code: ErrorCode, version: int) -
 def list_offsets(ctx: RequestContext, request: ListOffsetsRequest) -> Outcome:
     if request.isolation_level not in (0, 1):
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Unknown isolation level {request.isolation_level}")
-    times = Counter((topic.name, one.partition_index) for topic in request.topics for one in topic.partitions)
+    pace = ctx.state.pace
+    times = Counter(
+        (topic.name, one.partition_index) for topic in request.topics for one in paced(topic.partitions, pace)
+    )
     answers: dict[str, dict[int, ListOffsetsPartitionResponse]] = {}
     for topic in request.topics:
         answered = answers.setdefault(topic.name, {})
-        for one in topic.partitions:
+        for one in paced(topic.partitions, pace):
             if times[topic.name, one.partition_index] > 1:
                 answer = _error(one, ErrorCode.INVALID_REQUEST)
             else:
@@ -81,7 +85,7 @@ def list_offsets(ctx: RequestContext, request: ListOffsetsRequest) -> Outcome:
     return ListOffsetsResponse(
         topics=[
             ListOffsetsTopicResponse(name=name, partitions=list(answered.values()))
-            for name, answered in answers.items()
+            for name, answered in paced(answers.items(), pace)
         ]
     )
 

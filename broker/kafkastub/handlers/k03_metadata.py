@@ -36,6 +36,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import INTERNAL_TOPICS, Topic, invalid_topic_name
 from kafkastub.security.operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from kafkastub.state.pace import paced
 from kafkastub.state.topics import auto_create
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -94,16 +95,16 @@ def _topics(ctx: RequestContext, request: MetadataRequest) -> list[MetadataRespo
     cluster = ctx.state.cluster
     asked = request.topics
     if asked is None or (not asked and ctx.api_version == 0):
-        return [_existing(ctx, topic) for topic in cluster.topics.values()]
-    ids = dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id != ZERO_UUID)
+        return [_existing(ctx, topic) for topic in paced(list(cluster.topics.values()), ctx.state.pace)]
+    ids = dict.fromkeys(topic.topic_id for topic in paced(asked, ctx.state.pace) if topic.topic_id != ZERO_UUID)
     if ids:
-        found = {topic_id: cluster.topic_by_id(topic_id) for topic_id in ids}
+        found = {topic_id: cluster.topic_by_id(topic_id) for topic_id in paced(ids, ctx.state.pace)}
         unknown = [
             MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id)
-            for topic_id, topic in found.items()
+            for topic_id, topic in paced(found.items(), ctx.state.pace)
             if topic is None
         ]
-        return unknown + [_existing(ctx, topic) for topic in found.values() if topic is not None]
+        return unknown + [_existing(ctx, topic) for topic in paced(found.values(), ctx.state.pace) if topic is not None]
     names = dict.fromkeys(topic.name for topic in asked)
     if None in names:
         return None
@@ -129,7 +130,7 @@ def _by_name(ctx: RequestContext, names: Sequence[str], may_create: bool) -> lis
 def _sorted_out(ctx: RequestContext, names: Iterable[str], may_create: bool) -> list[MetadataResponseTopic]:
     state = ctx.state
     existing, missing = [], []
-    for name in names:
+    for name in paced(names, state.pace):
         topic = state.cluster.topic(name)
         code = ErrorCode.NONE
         if topic is None:

@@ -40,6 +40,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
 from kafkastub.state.groups import coordinator_of
+from kafkastub.state.pace import no_pause, paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.offset_commit_request import (
@@ -58,6 +59,8 @@ _Key = str | bytes
 
 _NO_ERROR = {"error_code": 0}
 _ANSWER_BY_COLUMNS_FROM = 64
+_PIECE = 5_000
+"""Partitions of a large request that are committed at once."""
 
 _COMMITTED = [OffsetCommitResponsePartition(i) for i in range(1000)]
 """The answer for a committed partition, by index: shared between responses, so never to be changed."""
@@ -76,7 +79,7 @@ def offset_commit(ctx: RequestContext, request: OffsetCommitRequest) -> Outcome:
     known: list[TopicCommit] = []
     by_id = ctx.api_version >= 10
     cluster = ctx.state.cluster
-    for requested in request.topics:
+    for requested in paced(request.topics, ctx.state.pace):
         topic = cluster.topic_by_id(requested.topic_id) if by_id else cluster.topics.get(requested.name)
         if topic is None:
             _sort_out(requested, None, by_id, unknown)
@@ -101,12 +104,12 @@ def offset_commit(ctx: RequestContext, request: OffsetCommitRequest) -> Outcome:
             known.append((topic.name, topic.topic_id, partitions))
     if not known:
         return OffsetCommitResponse(topics=list(unknown.values()))
-    topics = _commit(ctx, request, known)
+    topics = _commit(ctx, request, known) if ctx.state.pace is no_pause else _commit_pieces(ctx, request, known)
     if topics is None:
         name, topic_id, only = known[0]
         if isinstance(only, Run) and len(known) == 1 and not unknown:
             return _answer_to_one(name, topic_id, only.first, only.size)
-        topics = [OffsetCommitResponseTopic(name, topic_id, _committed(some)) for name, topic_id, some in known]
+        topics = _all_committed(known)
     return OffsetCommitResponse(topics=_merged(unknown, topics, by_id) if unknown else topics)
 
 
@@ -126,6 +129,29 @@ def _run(rows: Rows[OffsetCommitRequestPartition], count: int) -> PackedRun | No
         return None
     offsets, epochs = rows.column("committed_offset"), rows.column("committed_leader_epoch")
     return PackedRun(first, array("q", offsets), array("i", epochs), [""] * len(rows))
+
+
+def _commit_pieces(
+    ctx: RequestContext, request: OffsetCommitRequest, known: list[TopicCommit]
+) -> list[OffsetCommitResponseTopic] | None:
+    """As `_commit`, so many partitions at once, that others are served between them. Each piece is a commit of its own:
+    what happens to the group meanwhile can refuse those that follow.
+    """
+    answers: list[OffsetCommitResponseTopic] | None = None
+    at = 0
+    while at < len(known):
+        first, size = at, 0
+        while at < len(known) and size < _PIECE:
+            size += len(known[at][2])
+            at += 1
+        piece = known[first:at]
+        answered = _commit(ctx, request, piece)
+        if answered is not None and answers is None:
+            answers = _all_committed(known[:first])
+        if answers is not None:
+            answers += _all_committed(piece) if answered is None else answered
+        ctx.state.pace(size)
+    return answers
 
 
 def _commit(
@@ -164,6 +190,10 @@ def _rows(first: int, end: int) -> Rows[OffsetCommitResponsePartition]:
     if len(_INDEXES) < end:
         _more_answers(end)
     return Rows(OffsetCommitResponsePartition, end - first, {"partition_index": _INDEXES[first:end]}, _NO_ERROR)
+
+
+def _all_committed(topics: Iterable[TopicCommit]) -> list[OffsetCommitResponseTopic]:
+    return [OffsetCommitResponseTopic(name, topic_id, _committed(some)) for name, topic_id, some in topics]
 
 
 def _committed(partitions: Partitions) -> Sequence[OffsetCommitResponsePartition]:

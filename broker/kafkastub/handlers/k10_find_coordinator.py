@@ -25,6 +25,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Endpoint
 from kafkastub.state.internal_topics.catalog import BY_KEY_TYPE
+from kafkastub.state.pace import paced
 from kafkastub.state.topics import auto_create
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
@@ -55,7 +56,7 @@ def find_coordinator(ctx: RequestContext, request: FindCoordinatorRequest) -> Ou
         node = _coordinator(ctx, request.key_type, request.key)
         return FindCoordinatorResponse(error_message="NONE", node_id=node.node_id, host=node.host, port=node.port)
     answers = []
-    for key in request.coordinator_keys:
+    for key in paced(request.coordinator_keys, ctx.state.pace):
         try:
             node, code = _coordinator(ctx, request.key_type, key), ErrorCode.NONE
         except KafkaError as error:

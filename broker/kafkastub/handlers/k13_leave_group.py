@@ -20,6 +20,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.groups import coordinator_of
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
@@ -40,7 +41,9 @@ def leave_group(ctx: RequestContext, request: LeaveGroupRequest) -> Outcome:
     except KafkaError as error:
         if error.code is not ErrorCode.UNKNOWN_MEMBER_ID:
             raise
-        responses = [MemberResponse(m.member_id, m.group_instance_id, error.code) for m in members]
+        responses = [
+            MemberResponse(m.member_id, m.group_instance_id, error.code) for m in paced(members, ctx.state.pace)
+        ]
     if ctx.api_version >= 3:
         return LeaveGroupResponse(members=responses)
     return LeaveGroupResponse(error_code=responses[0].error_code)

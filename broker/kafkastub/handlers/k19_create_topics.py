@@ -34,6 +34,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import CLUSTER_METADATA, random_uuid
 from kafkastub.state.configs.entries import created_topic_configs
+from kafkastub.state.pace import Pace, no_pause, paced
 from kafkastub.state.topic_creation import planned
 from kafkastub.state.topics import TopicPlan, create_planned
 from kafkawire.api import ApiKey
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
 def error_response(request: CreateTopicsRequest, code: ErrorCode, version: int) -> CreateTopicsResponse:
     """The code at every topic."""
-    return _all_refused(request, KafkaError(code, default_text(code)))
+    return _all_refused(request, KafkaError(code, default_text(code)), no_pause)
 
 
 @handles(ApiKey.CREATE_TOPICS, 2, 7, error_response=error_response)
@@ -61,8 +62,8 @@ def create_topics(ctx: RequestContext, request: CreateTopicsRequest) -> Outcome:
         with ctx.state.log_dirs.together():
             results = _create(ctx.state, asked, request, counted)
     except KafkaError as error:
-        return _all_refused(request, error)
-    for name, times in counts.items():
+        return _all_refused(request, error, ctx.state.pace)
+    for name, times in paced(counts.items(), ctx.state.pace):
         if times > 1:
             results.append(_refused(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name."))
         elif name == CLUSTER_METADATA:
@@ -85,7 +86,7 @@ def _create(
         _created(state, outcome, request.validate_only)
         if isinstance(outcome, TopicPlan)
         else _refused(topic.name, outcome.code, text_of(outcome))
-        for topic, outcome in zip(asked, outcomes, strict=True)
+        for topic, outcome in paced(zip(asked, outcomes, strict=True), state.pace)
     ]
 
 
@@ -106,5 +107,6 @@ def _refused(name: str, code: ErrorCode, text: str | None) -> CreatableTopicResu
     return CreatableTopicResult(name=name, error_code=code, error_message=text)
 
 
-def _all_refused(request: CreateTopicsRequest, error: KafkaError) -> CreateTopicsResponse:
-    return CreateTopicsResponse(topics=[_refused(topic.name, error.code, error.message) for topic in request.topics])
+def _all_refused(request: CreateTopicsRequest, error: KafkaError, pace: Pace) -> CreateTopicsResponse:
+    topics = paced(request.topics, pace)
+    return CreateTopicsResponse(topics=[_refused(topic.name, error.code, error.message) for topic in topics])

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.pace import Pace, paced
 from kafkastub.state.topics import delete_topics as delete_everywhere
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
@@ -51,7 +52,7 @@ def delete_topics(ctx: RequestContext, request: DeleteTopicsRequest) -> Outcome:
     if not state.config["delete.topic.enable"]:
         code = ErrorCode.INVALID_REQUEST if ctx.api_version < 3 else ErrorCode.TOPIC_DELETION_DISABLED
         return error_response(request, code, ctx.api_version, "Topic deletion is disabled.")
-    names, ids, results = _sort_out(request)
+    names, ids, results = _sort_out(request, state.pace)
     if request.timeout_ms <= 0 and 1 in (*names.values(), *ids.values()):
         return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
     chosen = _resolve(state, names, ids, results)
@@ -68,11 +69,13 @@ def delete_topics(ctx: RequestContext, request: DeleteTopicsRequest) -> Outcome:
     return DeleteTopicsResponse(throttle_time_ms=counted.ms if counted is not None else 0, responses=results)
 
 
-def _sort_out(request: DeleteTopicsRequest) -> tuple[Counter[str], Counter[bytes], list[DeletableTopicResult]]:
+def _sort_out(
+    request: DeleteTopicsRequest, pace: Pace
+) -> tuple[Counter[str], Counter[bytes], list[DeletableTopicResult]]:
     """Names and ids with how often each was given, and the answers to what is neither or both."""
     names, ids = Counter(request.topic_names), Counter[bytes]()
     results = []
-    for topic in request.topics:
+    for topic in paced(request.topics, pace):
         if topic.name is None and topic.topic_id == ZERO_UUID:
             text = "Neither topic name nor id were specified."
             results.append(_result(None, ZERO_UUID, ErrorCode.INVALID_REQUEST, text))
@@ -102,14 +105,14 @@ def _resolve(
         if times > 1
     ]
     chosen: dict[str, bytes] = {}
-    for topic_id in (topic_id for topic_id, times in ids.items() if times == 1):
+    for topic_id in paced([topic_id for topic_id, times in ids.items() if times == 1], state.pace):
         topic = cluster.topic_by_id(topic_id)
         if topic is None:
             code = ErrorCode.UNKNOWN_TOPIC_ID
             results.append(_result(None, topic_id, code, default_text(code)))
         else:
             chosen[topic.name] = topic_id
-    for name in (name for name, times in names.items() if times == 1):
+    for name in paced([name for name, times in names.items() if times == 1], state.pace):
         topic = cluster.topic(name)
         if topic is None:
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -15,6 +15,7 @@ from __future__ import annotations
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.pace import paced
 from kafkastub.state.partitions import led_log, partition_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -46,12 +47,15 @@ def delete_records(ctx: RequestContext, request: DeleteRecordsRequest) -> Outcom
     wanted: dict[str, dict[int, int]] = {}
     for topic in request.topics:
         offsets = wanted.setdefault(topic.name, {})
-        for one in topic.partitions:
+        for one in paced(topic.partitions, ctx.state.pace):
             offsets[one.partition_index] = one.offset
     return DeleteRecordsResponse(
         topics=[
             DeleteRecordsTopicResult(
-                name=name, partitions=[_delete(ctx, name, index, offset) for index, offset in offsets.items()]
+                name=name,
+                partitions=[
+                    _delete(ctx, name, index, offset) for index, offset in paced(offsets.items(), ctx.state.pace)
+                ],
             )
             for name, offsets in wanted.items()
         ]

@@ -14,6 +14,7 @@ from __future__ import annotations
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.pace import paced
 from kafkastub.state.partitions import led_log
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -46,7 +47,8 @@ def offset_for_leader_epoch(ctx: RequestContext, request: OffsetForLeaderEpochRe
     return OffsetForLeaderEpochResponse(
         topics=[
             OffsetForLeaderTopicResult(
-                topic=topic.topic, partitions=[_answer(ctx, topic.topic, one) for one in topic.partitions]
+                topic=topic.topic,
+                partitions=[_answer(ctx, topic.topic, one) for one in paced(topic.partitions, ctx.state.pace)],
             )
             for topic in request.topics
         ]

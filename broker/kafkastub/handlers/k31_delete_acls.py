@@ -16,6 +16,7 @@ from kafkastub.handlers.outcome import CLOSE, Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security import Acl, AclFilter, Operation
 from kafkastub.security.acl_requests import NO_AUTHORIZER, filter_of
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
@@ -37,7 +38,7 @@ def error_response(
 @handles(ApiKey.DELETE_ACLS, 1, 3, error_response=error_response)
 def delete_acls(ctx: RequestContext, request: DeleteAclsRequest) -> Outcome:
     filters: list[AclFilter] = []
-    for asked in request.filters:
+    for asked in paced(request.filters, ctx.state.pace):
         wanted = filter_of(asked)
         if wanted is None:
             return CLOSE
@@ -48,8 +49,8 @@ def delete_acls(ctx: RequestContext, request: DeleteAclsRequest) -> Outcome:
     if not ctx.access.to_cluster(Operation.ALTER):
         return error_response(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ctx.api_version)
     # all are looked for before anything goes
-    results = [_result(wanted, authorizer.find(wanted)) for wanted in filters]
-    for wanted in filters:
+    results = [_result(wanted, authorizer.find(wanted)) for wanted in paced(filters, ctx.state.pace)]
+    for wanted in paced(dict.fromkeys(filters), ctx.state.pace):
         authorizer.remove(wanted)
     ctx.state.changed()
     return DeleteAclsResponse(filter_results=results)

@@ -41,6 +41,7 @@ from kafkastub.state.configs.entries import (
     topic_entries,
     without_synonyms,
 )
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
@@ -73,7 +74,7 @@ def describe_configs(ctx: RequestContext, request: DescribeConfigsRequest) -> Ou
     if any(resource.resource_type not in _KNOWN_TYPES for resource in request.resources):
         return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version)
     described = _Described(ctx, request)
-    results = [described.result(resource) for resource in request.resources]
+    results = [described.result(resource) for resource in paced(request.resources, ctx.state.pace)]
     return DescribeConfigsResponse(results=Shared(results, described.encoded))
 
 

@@ -17,6 +17,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.configs.changes import alter, repeated_resources
 from kafkastub.state.configs.operations import Op
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
@@ -38,7 +39,7 @@ def error_response(request: AlterConfigsRequest, code: ErrorCode, version: int) 
 def alter_configs(ctx: RequestContext, request: AlterConfigsRequest) -> Outcome:
     repeated = repeated_resources([(resource.resource_type, resource.resource_name) for resource in request.resources])
     responses = []
-    for resource in request.resources:
+    for resource in paced(request.resources, ctx.state.pace):
         named = (resource.resource_type, resource.resource_name)
         code, text = ErrorCode.NONE, None
         if named in repeated:

@@ -23,6 +23,7 @@ from typing import Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.java_order import string_order
@@ -59,7 +60,7 @@ def alter_replica_log_dirs(ctx: RequestContext, request: AlterReplicaLogDirsRequ
     cordoned = ctx.state.log_dirs.cordoned
     found: dict[tuple[str, int], ErrorCode] = {}
     moved = False
-    for (name, index), path in wanted.items():
+    for (name, index), path in paced(wanted.items(), ctx.state.pace):
         number = numbers[path]
         if lengths[name] + len(str(index)) + _ADDED > _LONGEST:
             code = ErrorCode.INVALID_TOPIC_EXCEPTION

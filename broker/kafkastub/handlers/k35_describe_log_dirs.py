@@ -22,6 +22,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
 from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.pace import paced
 from kafkastub.state.partitions import log_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -73,9 +74,10 @@ def _asked(ctx: RequestContext, request: DescribeLogDirsRequest) -> Iterator[tup
     wanted: dict[str, set[int]] | None = None
     if request.topics is not None:
         wanted = {}
-        for one in request.topics:
+        for one in paced(request.topics, ctx.state.pace):
             wanted.setdefault(one.topic, set()).update(one.partitions)
-    for topic in cluster.topics.values() if wanted is None else filter(None, map(cluster.topic, wanted)):
+    asked = cluster.topics.values() if wanted is None else filter(None, map(cluster.topic, wanted))
+    for topic in paced(list(asked), ctx.state.pace):
         indexes = [
             partition.index
             for partition in topic.partitions

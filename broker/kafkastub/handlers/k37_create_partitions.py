@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.pace import paced
 from kafkastub.state.topics import add_partitions, check_alive, check_batch, check_placeable, check_replicas
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -50,8 +51,9 @@ def create_partitions(ctx: RequestContext, request: CreatePartitionsRequest) -> 
     counts = Counter(topic.name for topic in request.topics)
     if request.timeout_ms <= 0 and 1 in counts.values():
         return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
+    once = [topic for topic in request.topics if counts[topic.name] == 1]
     try:
-        check_batch(sum(_additional(ctx, topic) for topic in request.topics if counts[topic.name] == 1))
+        check_batch(sum(_additional(ctx, topic) for topic in paced(once, ctx.state.pace)))
     except KafkaError:
         if not ctx.state.config.follows(4, 4):
             return error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, ctx.api_version)
@@ -62,9 +64,7 @@ def create_partitions(ctx: RequestContext, request: CreatePartitionsRequest) -> 
         if times > 1
     ]
     counted = None if ctx.state.throttle is None else ctx.state.throttle.mutations(ctx)
-    for topic in request.topics:
-        if counts[topic.name] > 1:
-            continue
+    for topic in paced(once, ctx.state.pace):
         code, text = ErrorCode.NONE, None
         try:
             _grow(ctx, topic, request.validate_only, counted)

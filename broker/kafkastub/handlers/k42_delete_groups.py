@@ -30,6 +30,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.groups import coordinator_of, group_partitions
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import copied, string_map_order
@@ -79,7 +80,7 @@ def _with_share_groups(ctx: RequestContext, by_partition: Iterable[Sequence[str]
 def _deleted(ctx: RequestContext, group_ids: Sequence[str]) -> list[DeletableGroupResult]:
     """Those of one partition of `__consumer_offsets`."""
     coordinator, deleted, results = ctx.state.coordinator, Turn(ctx.broker_ms, ctx.timer_ms), []
-    for group_id in string_map_order(group_ids, copied(len(group_ids))):
+    for group_id in paced(string_map_order(group_ids, copied(len(group_ids))), ctx.state.pace):
         code = ErrorCode.NONE
         try:
             deleted.records += coordinator.delete_group(group_id, ctx.broker_ms).records

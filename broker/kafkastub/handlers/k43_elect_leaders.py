@@ -28,6 +28,7 @@ from kafkastub.handlers.registry import handles
 from kafkastub.metadata import leaders
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.leadership import elect
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.elect_leaders_request import ElectLeadersRequest
@@ -67,13 +68,18 @@ def elect_leaders(ctx: RequestContext, request: ElectLeadersRequest) -> Outcome:
         return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version, f"Unknown election type {kind}")
     results, now = [], (ctx.broker_ms, ctx.timer_ms)
     if request.topic_partitions is None:
-        for topic in ctx.state.cluster.topics.values():
-            elected = [_elect(ctx.state, topic.name, partition.index, kind, now) for partition in topic.partitions]
+        for topic in list(ctx.state.cluster.topics.values()):
+            elected = [
+                _elect(ctx.state, topic.name, partition.index, kind, now)
+                for partition in paced(topic.partitions, ctx.state.pace)
+            ]
             told = [result for result in elected if result.error_code != ErrorCode.ELECTION_NOT_NEEDED]
             results.append(ReplicaElectionResult(topic=topic.name, partition_result=told))
     else:
         for named in request.topic_partitions:
-            elected = [_elect(ctx.state, named.topic, index, kind, now) for index in named.partitions]
+            elected = [
+                _elect(ctx.state, named.topic, index, kind, now) for index in paced(named.partitions, ctx.state.pace)
+            ]
             results.append(ReplicaElectionResult(topic=named.topic, partition_result=elected))
     return ElectLeadersResponse(replica_election_results=results)
 

@@ -34,6 +34,7 @@ from kafkastub.state.configs.broker_changes import check_broker
 from kafkastub.state.configs.changes import alter, changed, check_changes, repeated_resources
 from kafkastub.state.configs.entries import ResourceType
 from kafkastub.state.configs.operations import Change
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
@@ -70,15 +71,15 @@ def incremental_alter_configs(ctx: RequestContext, request: IncrementalAlterConf
             (resource.resource_type, resource.resource_name),
             [(config.name, config.config_operation, config.value) for config in resource.configs],
         )
-        for resource in request.resources
+        for resource in paced(request.resources, ctx.state.pace)
     ]
     repeated = repeated_resources([named for named, _ in asked])
     fails = any(
         named not in repeated and _breaks_off(named[0], changes) and _is_forwarded(ctx, named, changes)
-        for named, changes in asked
+        for named, changes in paced(asked, ctx.state.pace)
     )
     responses = []
-    for named, changes in asked:
+    for named, changes in paced(asked, ctx.state.pace):
         code, text = ErrorCode.NONE, None
         if named in repeated:
             code, text = ErrorCode.INVALID_REQUEST, "Each resource must appear at most once."

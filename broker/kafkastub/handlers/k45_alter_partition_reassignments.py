@@ -25,6 +25,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.leadership import reassign
+from kafkastub.state.pace import paced
 from kafkastub.state.topics import check_replicas
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -61,11 +62,12 @@ def alter_partition_reassignments(ctx: RequestContext, request: AlterPartitionRe
         return AlterPartitionReassignmentsResponse(error_message="")
     if request.timeout_ms <= 0:
         return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
-    any_number = request.allow_replication_factor_change
+    any_number, pace = request.allow_replication_factor_change, ctx.state.pace
     with ctx.state.log_dirs.together():
         responses = [
             ReassignableTopicResponse(
-                topic.name, [_answer(ctx, topic.name, one, any_number) for one in topic.partitions]
+                topic.name,
+                [_answer(ctx, topic.name, one, any_number) for one in paced(topic.partitions, pace)],
             )
             for topic in request.topics
         ]

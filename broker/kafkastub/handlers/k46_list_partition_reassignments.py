@@ -14,6 +14,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.list_partition_reassignments_request import ListPartitionReassignmentsRequest
@@ -36,10 +37,10 @@ def list_partition_reassignments(ctx: RequestContext, request: ListPartitionReas
     cluster = ctx.state.cluster
     topics: list[OngoingTopicReassignment] = []
     if request.topics is None:
-        for topic in cluster.topics.values():
+        for topic in paced(list(cluster.topics.values()), ctx.state.pace):
             topics += _ongoing(topic, range(len(topic.partitions)))
     else:
-        for asked in request.topics:
+        for asked in paced(request.topics, ctx.state.pace):
             named = cluster.topic(asked.name)
             if named is not None:
                 topics += _ongoing(named, asked.partition_indexes)

@@ -20,6 +20,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.groups import coordinator_of
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.offset_delete_request import OffsetDeleteRequest
@@ -40,7 +41,7 @@ def offset_delete(ctx: RequestContext, request: OffsetDeleteRequest) -> Outcome:
     cluster = ctx.state.cluster
     unknown: dict[str, list[int]] = {}
     known: list[tuple[str, list[int]]] = []
-    for requested in request.topics:
+    for requested in paced(request.topics, ctx.state.pace):
         topic = cluster.topic(requested.name)
         count = 0 if topic is None else len(topic.partitions)
         indexes = [p.partition_index for p in requested.partitions]
@@ -56,10 +57,10 @@ def offset_delete(ctx: RequestContext, request: OffsetDeleteRequest) -> Outcome:
         OffsetDeleteResponseTopic(
             n, [OffsetDeleteResponsePartition(i, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) for i in p]
         )
-        for n, p in unknown.items()
+        for n, p in paced(unknown.items(), ctx.state.pace)
     ]
     by_name = {answer.name: answer for answer in answers}
-    for (name, indexes), code in zip(known, turn.reply, strict=True):
+    for (name, indexes), code in paced(zip(known, turn.reply, strict=True), ctx.state.pace):
         partitions = [OffsetDeleteResponsePartition(i, code) for i in indexes]
         earlier = by_name.get(name)
         if earlier is None:

@@ -15,6 +15,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security.quotas import FilterComponent
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.describe_client_quotas_request import DescribeClientQuotasRequest
@@ -35,7 +36,9 @@ def error_response(
 
 @handles(ApiKey.DESCRIBE_CLIENT_QUOTAS, 0, 1, error_response=error_response)
 def describe_client_quotas(ctx: RequestContext, request: DescribeClientQuotasRequest) -> Outcome:
-    wanted = [FilterComponent(one.entity_type, one.match_type, one.match) for one in request.components]
+    wanted = [
+        FilterComponent(one.entity_type, one.match_type, one.match) for one in paced(request.components, ctx.state.pace)
+    ]
     try:
         entries = [
             EntryData([EntityData(*part) for part in who], [ValueData(*one) for one in values.items()])

@@ -23,6 +23,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security.quotas import Entity
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
@@ -48,13 +49,15 @@ def alter_client_quotas(ctx: RequestContext, request: AlterClientQuotasRequest) 
             tuple((one.entity_type, one.entity_name) for one in entry.entity),
             [(one.key, None if one.remove else one.value) for one in _looked_at(entry.ops)],
         )
-        for entry in request.entries
+        for entry in paced(request.entries, ctx.state.pace)
     ]
-    results = ctx.state.alter_quotas(wanted, validate_only=request.validate_only)
+    results = ctx.state.alter_quotas(paced(wanted, ctx.state.pace), validate_only=request.validate_only)
     return AlterClientQuotasResponse(
         entries=[
             EntryData(*(refusal or (ErrorCode.NONE, None)), [EntityData(*part) for part in who])
-            for who, refusal in hash_map_order((_java_hash(one[0]), one) for one in results)
+            for who, refusal in paced(
+                hash_map_order((_java_hash(one[0]), one) for one in paced(results, ctx.state.pace)), ctx.state.pace
+            )
         ]
     )
 

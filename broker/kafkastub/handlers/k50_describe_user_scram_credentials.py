@@ -11,6 +11,7 @@ from collections import Counter
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_user_scram_credentials_request import DescribeUserScramCredentialsRequest
@@ -40,7 +41,7 @@ def describe_user_scram_credentials(ctx: RequestContext, request: DescribeUserSc
     known = ctx.state.scram_users
     asked = Counter(one.name for one in request.users) if request.users else Counter(known.users())
     results = []
-    for name, times in asked.items():
+    for name, times in paced(asked.items(), ctx.state.pace):
         infos = [
             CredentialInfo(number, found.iterations)
             for number in (1, 2)

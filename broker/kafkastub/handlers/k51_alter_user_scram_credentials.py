@@ -11,15 +11,17 @@ Not done: a Kafka broker forgets whom a request puts in beside the last one of t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.pace import Pace, paced
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
-from kafkawire.java_order import string_map_order
+from kafkawire.java_order import hash_map_order, string_hash
 from kafkawire.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
@@ -51,8 +53,9 @@ def alter_user_scram_credentials(ctx: RequestContext, request: AlterUserScramCre
     users = ctx.state.scram_users
     chosen: dict[str, ScramCredentialDeletion | ScramCredentialUpsertion] = {}
     refused: dict[str, _Refusal] = {}
+    pace = ctx.state.pace
     asked: list[ScramCredentialDeletion | ScramCredentialUpsertion] = [*request.deletions, *request.upsertions]
-    for one in asked:
+    for one in paced(asked, ctx.state.pace):
         name = one.name
         if name in refused:
             continue
@@ -64,7 +67,7 @@ def alter_user_scram_credentials(ctx: RequestContext, request: AlterUserScramCre
         else:
             chosen[name] = one
     deleted, upserted = [], []
-    for one in chosen.values():
+    for one in paced(chosen.values(), ctx.state.pace):
         if isinstance(one, ScramCredentialDeletion):
             users.remove(one.name, one.mechanism)
             deleted.append(one.name)
@@ -75,10 +78,17 @@ def alter_user_scram_credentials(ctx: RequestContext, request: AlterUserScramCre
             refused[one.name] = ErrorCode.UNKNOWN_SERVER_ERROR, None  # Java makes no key of nothing
     ctx.state.changed()
     # Kafka has a map by name for each of the three.
-    done = [*string_map_order(deleted), *string_map_order(upserted)]
-    results = [AlterUserScramCredentialsResult(name, ErrorCode.NONE, None) for name in done]
-    results += [AlterUserScramCredentialsResult(name, *refused[name]) for name in string_map_order(refused)]
+    done = [*_map_order(deleted, pace), *_map_order(upserted, pace)]
+    results = [AlterUserScramCredentialsResult(name, ErrorCode.NONE, None) for name in paced(done, pace)]
+    results += [
+        AlterUserScramCredentialsResult(name, *refused[name]) for name in paced(_map_order(refused, pace), pace)
+    ]
     return AlterUserScramCredentialsResponse(results=results)
+
+
+def _map_order(names: Iterable[str], pace: Pace) -> list[str]:
+    """Names that differ, in the order of a map that has them as its keys."""
+    return hash_map_order((string_hash(name), name) for name in paced(names, pace))
 
 
 def _refusal(ctx: RequestContext, one: ScramCredentialDeletion | ScramCredentialUpsertion) -> _Refusal | None:

@@ -21,6 +21,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import CLUSTER_METADATA
 from kafkastub.state import quorum
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
@@ -44,12 +45,15 @@ def error_response(request: DescribeQuorumRequest, code: ErrorCode, version: int
 
 @handles(ApiKey.DESCRIBE_QUORUM, 0, 2, error_response=error_response)
 def describe_quorum(ctx: RequestContext, request: DescribeQuorumRequest) -> Outcome:
-    asked = [(topic.topic_name, [one.partition_index for one in topic.partitions]) for topic in request.topics]
+    asked = [
+        (topic.topic_name, [one.partition_index for one in topic.partitions])
+        for topic in paced(request.topics, ctx.state.pace)
+    ]
     if asked != [(CLUSTER_METADATA, [0])]:
         return DescribeQuorumResponse(
             topics=[
                 TopicData(name, [PartitionData(index, _UNKNOWN, default_text(_UNKNOWN)) for index in indexes])
-                for name, indexes in asked
+                for name, indexes in paced(asked, ctx.state.pace)
             ]
         )
     state, now_ms = ctx.state, ctx.broker_ms

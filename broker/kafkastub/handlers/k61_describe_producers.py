@@ -16,6 +16,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import invalid_topic_name
+from kafkastub.state.pace import paced
 from kafkastub.state.partitions import hosted_log
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -51,6 +52,7 @@ def error_response(request: DescribeProducersRequest, code: ErrorCode, version: 
 def describe_producers(ctx: RequestContext, request: DescribeProducersRequest) -> Outcome:
     known: dict[tuple[str, int], PartitionResponse] = {}  # one with many producers may be named many times
     encoded: dict[int, bytes] = {}
+    pace = ctx.state.pace
 
     def answer(place: tuple[str, int]) -> PartitionResponse:
         found = known.get(place)
@@ -61,7 +63,8 @@ def describe_producers(ctx: RequestContext, request: DescribeProducersRequest) -
     return DescribeProducersResponse(
         topics=[
             TopicResponse(
-                topic.name, Shared([answer((topic.name, index)) for index in topic.partition_indexes], encoded)
+                topic.name,
+                Shared([answer((topic.name, index)) for index in paced(topic.partition_indexes, pace)], encoded),
             )
             for topic in request.topics
         ]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.pace import paced
 from kafkastub.state.transactional_ids import existing_coordinator
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -37,7 +38,9 @@ def describe_transactions(ctx: RequestContext, request: DescribeTransactionsRequ
         coordinator = existing_coordinator(ctx.state)
     except KafkaError as error:
         coordinator = error.code
-    known = {one: _described(coordinator, one) for one in dict.fromkeys(asked)}  # a large one may be named many times
+    known = {
+        one: _described(coordinator, one) for one in paced(dict.fromkeys(asked), ctx.state.pace)
+    }  # a large one may be named many times
     states = [known[one] for one in asked]
     return DescribeTransactionsResponse(transaction_states=states if len(known) == len(asked) else Shared(states, {}))
 

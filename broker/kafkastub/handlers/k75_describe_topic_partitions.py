@@ -20,6 +20,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import INTERNAL_TOPICS, Topic, invalid_topic_name
 from kafkastub.security.operations import TOPIC_OPERATIONS
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.java_order import string_order
@@ -48,15 +49,17 @@ def describe_topic_partitions(ctx: RequestContext, request: DescribeTopicPartiti
     asked = {topic.name for topic in request.topics}
     if cursor is not None and (cursor.partition_index < 0 or (asked and cursor.topic_name not in asked)):
         return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version)
-    names = sorted(asked or cluster.topics, key=string_order)
+    places = {name: string_order(name) for name in paced(list(asked or cluster.topics), ctx.state.pace)}
+    names = sorted(places, key=places.__getitem__)
     if cursor is not None:
-        names = [name for name in names if string_order(name) >= string_order(cursor.topic_name)]
+        first_place = string_order(cursor.topic_name)
+        names = [name for name in names if places[name] >= first_place]
     if cursor is None and "" in asked:
         return error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, ctx.api_version)
     most = ctx.state.config["max.request.partition.size.limit"]
     remaining = max(min(most, request.response_partition_limit), 1)
     answer = DescribeTopicPartitionsResponse(topics=(topics := []), next_cursor=None)
-    for name in names:
+    for name in paced(names, ctx.state.pace):
         if remaining == 0:
             answer.next_cursor = Cursor(name, 0)
             break

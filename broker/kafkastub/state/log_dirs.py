@@ -103,7 +103,9 @@ class LogDirs:
             yield
         finally:
             self._held = None
-            self._settle(held)
+            changes = held.copy()
+            held.clear()  # another large request may have come together with this one
+            self._settle(changes)
 
     def follow(self, topic: Topic, partitions: Iterable[PartitionState]) -> None:
         """These partitions are new, or have other replicas."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from kafkastub.state.pace import paced
 from kafkastub.state.topics import TopicPlan, check_batch, name_error, plan_topic
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.create_topics_request import CreatableTopic
@@ -30,7 +31,7 @@ def planned(
 
     Raises KafkaError where none of them can be: POLICY_VIOLATION for too many partitions or records to write.
     """
-    if sum(_partitions(state, topic) for topic in asked) > MOST_PARTITIONS:
+    if sum(_partitions(state, topic) for topic in paced(asked, state.pace)) > MOST_PARTITIONS:
         raise KafkaError(ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
     outcomes = list(_outcomes(state, asked, counted))
     check_batch(sum(plan.records for plan in outcomes if isinstance(plan, TopicPlan)))
@@ -49,8 +50,8 @@ def _outcomes(
     state: BrokerState, asked: Sequence[CreatableTopic], counted: Mutations | None
 ) -> Iterable[TopicPlan | KafkaError]:
     """Names first, then everything else: topics of one request do not collide with each other."""
-    names = {topic.name: name_error(state.cluster, topic.name) for topic in asked}
-    for topic in asked:
+    names = {topic.name: name_error(state.cluster, topic.name) for topic in paced(asked, state.pace)}
+    for topic in paced(asked, state.pace):
         error = names[topic.name]
         if error is not None:
             yield error

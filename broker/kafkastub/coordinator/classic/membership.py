@@ -92,6 +92,8 @@ def _leave_one(group: ClassicGroup, identity: MemberIdentity, rebalancer: Rebala
         group.pending[member_id].cancel()
         group.remove(member_id)
         return ErrorCode.NONE
+    elif instance_id is None and member_id not in group.members:
+        return ErrorCode.UNKNOWN_MEMBER_ID  # an error that is raised takes longer
     else:
         try:
             group.validate_member(member_id, instance_id)
