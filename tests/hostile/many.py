@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from kafkawire.api import ApiKey
 from kafkawire.codec import encode
@@ -22,13 +22,20 @@ TRANSACTION = "tx"
 _BROKER, _LOGGER, _TOPIC, _METRICS, _GROUP = 4, 8, 2, 16, 32
 
 
-class Many(NamedTuple):
-    """One request."""
+class Many:
+    """One request, whose body is made when it is first wanted: a large one takes its time."""
 
-    name: str
-    key: int
-    version: int
-    body: bytes
+    def __init__(self, name: str, key: int, version: int, body: bytes | Callable[[], bytes]) -> None:
+        self.name = name
+        self.key = key
+        self.version = version
+        self._body = body
+
+    @property
+    def body(self) -> bytes:
+        if not isinstance(self._body, bytes):
+            self._body = self._body()
+        return self._body
 
 
 def _module(key: int) -> Any:
@@ -39,15 +46,21 @@ def _fill(
     name: str, key: int, version: int, size: int, make: Callable[[int], Any], whole: Callable[[Any], Any]
 ) -> Many:
     """As many of `make(index)` as fit into `size` bytes."""
-    some = len(encode(whole([make(index) for index in range(10_000, 10_100)]), version))
-    count = max(1, 100 * size // some)
-    return Many(name, key, version, encode(whole([make(index) for index in range(count)]), version))
+
+    def body() -> bytes:
+        some = len(encode(whole([make(index) for index in range(10_000, 10_100)]), version))
+        count = max(1, 100 * size // some)
+        return encode(whole([make(index) for index in range(count)]), version)
+
+    return Many(name, key, version, body)
 
 
-def requests(size: int) -> Iterator[Many]:
-    """One after the other, each of about `size` bytes."""
+def requests(size: int, names: Sequence[str] | None = None) -> Iterator[Many]:
+    """One after the other, each of about `size` bytes; all, or those of these names."""
     for part in (_described, _partitions, _groups, _altered, _security, _transactions):
-        yield from part(size)
+        for one in part(size):
+            if names is None or one.name in names:
+                yield one
 
 
 def _described(size: int) -> Iterator[Many]:

@@ -41,11 +41,11 @@ FLAT_MB = 300
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Serving]:
     with Serving("--topic", *TOPICS, "--config", "auto.create.topics.enable=false") as process:
-        _open_transaction(process)
+        open_transaction(process)
         yield process
 
 
-def _open_transaction(process: Serving) -> None:
+def open_transaction(process: Serving) -> None:
     """That of `many.TRANSACTION`."""
     with RawClient(process.servers) as client:
         begun = decode(

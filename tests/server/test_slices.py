@@ -1,0 +1,274 @@
+"""Large requests are served a slice at a time: others come in between, and the connection's order stays."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from kafkastub.config import BrokerConfig, Profile
+from kafkastub.handlers.context import ConnectionInfo
+from kafkastub.metadata import Node
+from kafkastub.server import slices
+from kafkastub.server.connection import Connection
+from kafkastub.server.dispatch import LARGE, NAMES_TOO_MUCH, Dispatcher
+from kafkastub.server.logs import library_logger
+from kafkastub.server.slices import Slices
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.pace import no_pause, paced
+from kafkastub.state.topics import create_topic
+from kafkawire.api import ApiKey
+from kafkawire.codec import decode, encode
+from kafkawire.framing import FrameSplitter, frame
+from kafkawire.header import request_header
+from kafkawire.messages.list_offsets_request import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from kafkawire.messages.list_offsets_response import ListOffsetsResponse
+from kafkawire.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kafkawire.messages.offset_commit_response import OffsetCommitResponse
+from kafkawire.messages.write_txn_markers_request import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
+
+MANY = 3000
+
+
+class Turns:
+    """A loop of which a test makes each turn itself."""
+
+    def __init__(self) -> None:
+        self.soon: list[Callable[[], None]] = []
+
+    def call_soon(self, call: Callable[[], None], *_: Any) -> None:
+        self.soon.append(call)
+
+    def turn(self) -> bool:
+        now, self.soon = self.soon, []
+        for call in now:
+            call()
+        return bool(now)
+
+
+class Broker:
+    """One whose slices are as short as can be."""
+
+    def __init__(self, **config: Any) -> None:
+        given = {name.replace("_", "."): value for name, value in config.items()}
+        self.state = BrokerState(
+            BrokerConfig(given, Profile.named("kips")), [Node(1, "localhost", 9092)], library_logger()
+        )
+        create_topic(self.state, "t", MANY)
+        self.loop = Turns()
+        self.dispatcher = Dispatcher(self.state)
+        self.slices = self.dispatcher.slices = Slices(self.loop)  # type: ignore[arg-type]
+
+    def connect(self) -> Client:
+        return Client(self)
+
+    def finish(self) -> int:
+        """Turn until nothing is left; how many turns that took."""
+        turns = 0
+        while self.loop.turn():
+            turns += 1
+        return turns
+
+
+class Client:
+    def __init__(self, broker: Broker) -> None:
+        self.info = ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:1")
+        self.connection = Connection(
+            broker.dispatcher, self.info, 1 << 26, lambda: (1_000_000, 1), lambda: broker.loop.call_soon(self.resume)
+        )
+
+    def resume(self) -> None:
+        self.connection.resume()
+
+    def answers(self) -> list[bytes]:
+        data, self.connection.out = b"".join(self.connection.out), []
+        return [buffer[start:end] for buffer, start, end in FrameSplitter(1 << 26).feed(data)]
+
+    def ids(self) -> list[int]:
+        return [struct.unpack_from(">i", answer)[0] for answer in self.answers()]
+
+
+@pytest.fixture(autouse=True)
+def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "_SLICE_NS", 0)
+
+
+@pytest.fixture
+def broker() -> Iterator[Broker]:
+    made = Broker()
+    yield made
+    made.slices.stop()
+
+
+def large(correlation_id: int, count: int = MANY) -> bytes:
+    asked = ListOffsetsRequest(-1, 0, [ListOffsetsTopic("t", [ListOffsetsPartition(p, -1, -1) for p in range(count)])])
+    return frame(request_header(ApiKey.LIST_OFFSETS, 8, correlation_id, "raw", True) + encode(asked, 8))
+
+
+def small(correlation_id: int) -> bytes:
+    return frame(request_header(ApiKey.API_VERSIONS, 0, correlation_id, "raw", False))
+
+
+def test_others_are_served_between_two_slices(broker: Broker):
+    attacker, other = broker.connect(), broker.connect()
+    attacker.connection.receive(large(1))
+    served = 0
+    while broker.loop.turn() and not attacker.connection.out:
+        other.connection.receive(small(served))
+        assert other.ids() == [served]
+        assert broker.state.pace is no_pause
+        served += 1
+    assert served > 10
+    (answer,) = attacker.answers()
+    told = decode(ListOffsetsResponse, 8, answer[5:])
+    assert [(one.partition_index, one.offset, one.error_code) for one in told.topics[0].partitions] == [
+        (index, 0, 0) for index in range(MANY)
+    ]
+
+
+def test_what_follows_on_the_connection_waits(broker: Broker):
+    client = broker.connect()
+    client.connection.receive(small(1) + large(2) + small(3) + large(4) + small(5))
+    assert client.ids() == [1]
+    client.connection.receive(small(6))
+    ids = []
+    while broker.loop.turn():
+        ids += client.ids()
+    assert ids == [2, 3, 4, 5, 6]
+    assert client.connection.queued == 0
+
+
+def test_two_large_requests_take_turns(broker: Broker):
+    first, second = broker.connect(), broker.connect()
+    first.connection.receive(large(1))
+    second.connection.receive(large(2))
+    assert len(broker.slices) == 2
+    broker.finish()
+    assert (first.ids(), second.ids()) == ([1], [2])
+    assert len(broker.slices) == 0
+
+
+def test_the_client_has_gone_meanwhile(broker: Broker):
+    client, other = broker.connect(), broker.connect()
+    client.connection.receive(large(1))
+    client.connection.lost()
+    client.info.forget()
+    broker.finish()
+    other.connection.receive(small(2))
+    assert other.ids() == [2]
+    assert len(broker.slices) == 0
+
+
+def test_what_sleeps_when_the_broker_ends_is_ended(broker: Broker):
+    client = broker.connect()
+    client.connection.receive(large(1))
+    assert len(broker.slices) == 1
+    broker.slices.stop()
+    assert not broker.slices
+    broker.finish()
+    assert client.ids() == []
+
+
+def test_a_commit_of_many_partitions_is_whole(broker: Broker):
+    partitions = [OffsetCommitRequestPartition(p, p, committed_metadata="m") for p in range(MANY)]
+    topics = [OffsetCommitRequestTopic(name, partitions=partitions) for name in ("t", "nowhere", "t", "t")]
+    body = encode(OffsetCommitRequest("g", topics=topics), 8)
+    client = broker.connect()
+    client.connection.receive(frame(request_header(ApiKey.OFFSET_COMMIT, 8, 1, "raw", True) + body))
+    assert broker.finish() > 10
+    (answer,) = client.answers()
+    told = decode(OffsetCommitResponse, 8, answer[5:])
+    codes = [(topic.name, {one.error_code for one in topic.partitions}, len(topic.partitions)) for topic in told.topics]
+    assert codes == [("nowhere", {3}, MANY), ("t", {0}, 3 * MANY)]
+    offsets = broker.state.coordinator.offsets
+    assert [offsets.get("g", "t", p).offset for p in (0, 1, MANY - 1)] == [0, 1, MANY - 1]  # type: ignore[union-attr]
+
+
+def test_the_answer_that_was_waited_for_is_encoded_in_slices(broker: Broker):
+    """Markers are written in parts of their own; the answer comes as a `Deferred`."""
+    topics = [WritableTxnMarkerTopic("t", range(MANY))] * 10
+    request = WriteTxnMarkersRequest([WritableTxnMarker(1 << 40, 0, False, topics)])
+    head = request_header(ApiKey.WRITE_TXN_MARKERS, 1, 1, "raw", True)
+    client = broker.connect()
+    client.connection.receive(frame(head + encode(request, 1)) + small(2))
+    ids: list[int] = []
+    for _ in range(100_000):
+        broker.loop.turn()
+        broker.state.expire(1_000_000, 1)
+        ids += client.ids()
+        if 2 in ids:
+            break
+    assert ids == [1, 2]
+
+
+@pytest.mark.parametrize("count", [1000, 1001])
+def test_a_request_with_more_entries_than_it_may_have_ends_the_connection(count: int):
+    broker = Broker(kafkastub_max_request_entries=1000)
+    client = broker.connect()
+    client.connection.receive(large(1, count - 1))  # the topic is one
+    broker.finish()
+    if count <= 1000:
+        assert client.ids() == [1]
+        assert not client.connection.closing
+    else:
+        assert client.ids() == []
+        assert client.connection.closing
+        reason = client.connection.reason or ""
+        assert NAMES_TOO_MUCH in reason
+        assert reason.startswith("ListOffsets v8 ")
+        assert "1000" in reason
+        assert "kafkastub.max.request.entries" in reason
+
+
+def test_entries_are_counted_in_what_only_the_careful_reader_takes():
+    """An unknown tag at the end: the fast decoder gives up."""
+    broker = Broker(kafkastub_max_request_entries=1000)
+    for count in (998, 1000):
+        client = broker.connect()
+        client.connection.receive(frame(large(1, count)[4:-1] + b"\x01\x63\x00"))
+        broker.finish()
+        assert client.connection.closing is (count == 1000)
+
+
+def test_a_request_that_is_small_is_served_at_once(broker: Broker):
+    client = broker.connect()
+    request = large(1, 100)
+    assert len(request) < LARGE
+    client.connection.receive(request)
+    assert client.ids() == [1]
+
+
+def test_a_stub_serves_large_requests_with_any_loop():
+    """The same on a loop that is real."""
+
+    async def main() -> int:
+        broker = Broker()
+        broker.slices = broker.dispatcher.slices = Slices(asyncio.get_running_loop())
+        client = broker.connect()
+        client.connection.receive(large(1))
+        for turns in range(100_000):
+            if client.connection.out:
+                assert client.ids() == [1]
+                return turns
+            await asyncio.sleep(0)
+        raise AssertionError("no answer")
+
+    assert asyncio.run(main()) > 10
+
+
+def test_things_are_paced_in_order():
+    amounts: list[int] = []
+    assert list(paced(range(150), amounts.append)) == list(range(150))
+    assert amounts == [64, 64, 22]
+    assert list(paced(range(3), no_pause)) == [0, 1, 2]
