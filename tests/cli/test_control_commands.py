@@ -53,6 +53,24 @@ def test_the_clock(stub: KafkaStub, ask: Ask):
     assert "frozen" not in ask("clock", "unfreeze")[1]
 
 
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (("set", "-1"), "between 1970 and the end of the year 9999, in UTC"),
+        (("set", "9" * 5000), "a time in ISO 8601 is wanted"),
+        (("set", "9999-12-31T23:59:59.999-14:00"), "between 1970 and the end of the year 9999, in UTC"),
+        (("advance", "99999999999d"), "broker time ends with the year 9999"),
+    ],
+)
+def test_times_that_the_clock_cannot_be_change_nothing(ask: Ask, line: tuple[str, ...], says: str):
+    ask("clock", "freeze")
+    before = ask("clock", "show")
+    status, out, err = ask("clock", *line)
+    assert (status, out) == (1, "")
+    assert says in err
+    assert ask("clock", "show") == before
+
+
 def test_a_week_by_hand(stub: KafkaStub, ask: Ask):
     stub.clock.freeze()
     commit_for(stub, "shipping")

@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from kafkastub import KafkaStub
+from kafkastub.config.durations import LAST_MS
 from tests.control.conftest import Http, commit_for
 from tests.waiting import SECONDS, until
 
@@ -99,7 +100,11 @@ def test_with_timers_a_silent_member_is_thrown_out(stub: KafkaStub, http: Http):
         ("advance", {"days": "7"}, "days='7'"),
         ("advance", {"days": -1}, "days: the clock only moves forward"),
         ("advance", {"days": 1e300}, "days: the clock cannot advance"),
-        ("advance", {"by": "9999999999w"}, "by"),
+        ("advance", {"by": "9999999999w"}, "by='9999999999w' is refused: broker time ends with the year 9999"),
+        ("advance", {"by": "99999999999d"}, "by='99999999999d' is refused: broker time ends with the year 9999"),
+        ("advance", {"by": "3000000d"}, "at most: broker time lies between 1970 and the end of the year 9999"),
+        ("advance", {"by": "3000000d", "timers": True}, "at most: broker time lies between"),
+        ("advance", {"milliseconds": 1e300}, "broker time lies between 1970 and the end of the year 9999"),
         ("advance", {"timers": True}, "by is missing"),
         ("advance", {"by": "1d", "timers": "yes"}, "timers='yes'"),
         ("advance", {"dayz": 1}, "dayz"),
@@ -110,9 +115,38 @@ def test_with_timers_a_silent_member_is_thrown_out(stub: KafkaStub, http: Http):
         ("set", {"to": "2030-01-01T00:00:00"}, "no time zone"),
         ("set", {"to": True}, "to=True"),
         ("set", {"to": 10**18}, "year 9999"),
+        ("set", {"to": 10**4000}, "year 9999"),
+        ("set", {"to": -1}, "between 1970 and"),
+        ("set", {"to": "0001-01-01T00:00:00Z"}, "between 1970 and"),
+        ("set", {"to": "1970-01-01T00:00:00+00:01"}, "between 1970 and"),
+        ("set", {"to": "9999-12-31T23:59:59.999-14:00"}, "the end of the year 9999, in UTC"),
+        ("set", {"to": [[["x"] * 10_000]]}, "a time in ISO 8601 is wanted"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(http: Http, path: str, body: Any, names: str):
     before = http.good("POST", "/v1/clock/freeze")
     assert names in http.refusal("POST", f"/v1/clock/{path}", body)
     assert http.good("GET", "/v1/clock") == before
+
+
+@pytest.mark.parametrize(
+    ("to", "now"),
+    [
+        ("9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"),
+        ("9999-12-31T09:59:59.999-14:00", "9999-12-31T23:59:59.999Z"),
+        ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000Z"),
+        ("1969-12-31T10:00:00-14:00", "1970-01-01T00:00:00.000Z"),
+    ],
+)
+def test_the_first_and_the_last_moment_however_they_are_written(http: Http, to: str, now: str):
+    http.good("POST", "/v1/clock/freeze")
+    assert http.good("POST", "/v1/clock/set", {"to": to})["now"] == now
+
+
+def test_a_clock_that_goes_on_at_its_end_is_shown_all_the_same(stub: KafkaStub, http: Http):
+    """No date is later, and it was once answered with 500 from then on."""
+    http.good("POST", "/v1/clock/set", {"to": "9999-12-31T23:59:59.999Z"})
+    until(lambda: stub.clock.now_ms() > LAST_MS, "a time that has no date")
+    assert http.good("GET", "/v1/clock")["now"] == "9999-12-31T23:59:59.999Z"
+    assert stub.clock.now() == stub.snapshot().now == datetime(9999, 12, 31, 23, 59, 59, 999000, tzinfo=UTC)
+    assert http.good("GET", "/v1/journal")["entries"][-1]["broker_time"].startswith("9999-12-31T23:59:59.999")

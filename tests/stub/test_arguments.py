@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -94,12 +94,24 @@ def test_the_clock_is_set_to_a_time(to: Any):
         stub.clock.set(to)
 
 
-@pytest.mark.parametrize("to", [10**18, -1])
-def test_the_clock_is_set_to_a_time_that_can_be_shown(to: int):
+@pytest.mark.parametrize(
+    "to",
+    [
+        10**18,
+        pytest.param(10**5000, id="thousands of digits"),
+        -1,
+        datetime(1, 1, 1, tzinfo=UTC),
+        datetime(1970, 1, 1, tzinfo=timezone(timedelta(minutes=1))),
+        datetime(9999, 12, 31, 23, 59, 59, 999000, tzinfo=timezone(timedelta(hours=-14))),
+    ],
+)
+def test_the_clock_is_set_to_a_time_that_can_be_shown(to: int | datetime):
     with KafkaStub() as stub:
-        with pytest.raises(ValueError, match="between 1970 and the year 9999"):
+        stub.clock.freeze()
+        before = stub.clock.now()
+        with pytest.raises(ValueError, match="between 1970 and the end of the year 9999, in UTC"):
             stub.clock.set(to)
-        assert stub.clock.now()
+        assert stub.clock.now() == before
 
 
 @pytest.mark.parametrize(
@@ -110,6 +122,8 @@ def test_the_clock_is_set_to_a_time_that_can_be_shown(to: int):
         {"days": float("nan")},
         {"hours": float("inf")},
         {"by": timedelta(days=3_000_000)},
+        {"by": timedelta.max},
+        {"by": timedelta.max, "days": 1},
     ],
 )
 def test_a_step_beyond_the_end_of_time_is_refused(step: dict[str, Any]):

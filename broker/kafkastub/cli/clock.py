@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.cli import output
 from kafkastub.cli.control import Control, action
@@ -11,6 +12,9 @@ from kafkastub.config.durations import milliseconds
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
+
+_NUMBER: Final = re.compile(r"-?[0-9]{1,30}")
+"""Unix milliseconds; of more digits than that none could be."""
 
 
 def add_to(commands: Commands) -> None:
@@ -36,7 +40,7 @@ def _plain(method: str, path: str) -> Any:
 
 def _set(arguments: argparse.Namespace, control: Control) -> int:
     text: str = arguments.to
-    to = int(text) if text.isascii() and text.isdigit() else text
+    to = int(text) if _NUMBER.fullmatch(text) else text
     return _show(arguments, control.ask("POST", "/v1/clock/set", {"to": to}))
 
 

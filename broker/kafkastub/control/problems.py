@@ -70,9 +70,13 @@ def of_validation(errors: Sequence[Any]) -> Problem:
         return Problem(400, f"there is no {kind} {path} here")
     cause = first.get("ctx", {}).get("error")
     why = str(cause) if isinstance(cause, Exception) else first["msg"][:1].lower() + first["msg"][1:]
-    value = repr(first.get("input"))
-    shown = value if len(value) <= _MOST_SHOWN else value[:_MOST_SHOWN] + "…"
-    return Problem(400, f"{path or 'the body'}={shown} is refused: {why}")
+    return Problem(400, f"{path or 'the body'}={named(first.get('input'))} is refused: {why}")
+
+
+def named(value: object) -> str:
+    """What was given, as a refusal names it: of a long one the beginning."""
+    whole = repr(value)
+    return whole if len(whole) <= _MOST_SHOWN else whole[:_MOST_SHOWN] + "…"
 
 
 def _mistaken(missing: Any, errors: Sequence[Any]) -> str:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 
+from kafkastub.config.durations import datable
 from kafkastub.journal.extract import (
     Member,
     Mentioned,
@@ -73,7 +74,7 @@ class Entry:
     @property
     def broker_time(self) -> datetime:
         """By the broker's clock, when it arrived."""
-        return EPOCH + timedelta(milliseconds=self._raw.broker_ms)
+        return EPOCH + timedelta(milliseconds=datable(self._raw.broker_ms))
 
     @property
     def broker_ms(self) -> int:

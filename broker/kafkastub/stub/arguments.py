@@ -14,11 +14,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from kafkastub.config import ConfigError
+from kafkastub.config.durations import LAST_MS
 from kafkawire.errors import KafkaError
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-LAST_MS: Final = (datetime(9999, 12, 31, 23, 59, 59, 999000, tzinfo=UTC) - EPOCH) // timedelta(milliseconds=1)
-"""The last moment that a datetime can be."""
+_END: Final = "broker time lies between 1970 and the end of the year 9999, in UTC"
+
+_LONGEST: Final = 200
+"""Characters of what is said of a step."""
 
 MOST_NODES: Final = 100
 _TOPICS = 'names with their numbers of partitions are wanted, {"orders": 3}, or a list of names, ["orders"]'
@@ -163,11 +166,15 @@ def moment(given: object) -> int:
     if isinstance(given, datetime):
         if given.tzinfo is None:
             raise ValueError(f"{given} has no time zone: an aware datetime is wanted, for example with tzinfo=UTC")
-        return (given - EPOCH) // timedelta(milliseconds=1)
-    if not isinstance(given, int) or isinstance(given, bool):
+        ms = (given - EPOCH) // timedelta(milliseconds=1)
+        named = given.isoformat()
+    elif isinstance(given, int) and not isinstance(given, bool):
+        ms, named = given, f"{shortened(given)} ms"
+    else:
         raise TypeError(f"the clock cannot be set to {given!r}: an aware datetime or Unix milliseconds are wanted")
-    reachable(given)
-    return given
+    if not 0 <= ms <= LAST_MS:
+        raise ValueError(f"the clock cannot be set to {named}: {_END}")
+    return ms
 
 
 def step(by: object, **units: object) -> int:
@@ -181,17 +188,23 @@ def step(by: object, **units: object) -> int:
         length = (by or timedelta()) + timedelta(**units)  # type: ignore[arg-type]
     except (OverflowError, ValueError):
         shown = ", ".join(f"{unit}={count}" for unit, count in units.items() if count)
-        raise ValueError(f"the clock cannot advance by {shown}: broker time ends with the year 9999") from None
+        raise ValueError(f"the clock cannot advance by {shown[:_LONGEST] or by}: {_END}") from None
     ms = length // timedelta(milliseconds=1)
     if ms < 0:
         raise ValueError(f"the clock only moves forward, not by {length}")
     return ms
 
 
-def reachable(ms: int) -> None:
-    """Raises ValueError for a time that no datetime can show."""
-    if not 0 <= ms <= LAST_MS:
-        raise ValueError(f"the clock cannot be set to {ms} ms: broker time lies between 1970 and the year 9999")
+def reached(now_ms: int, ms: int) -> None:
+    """Raises ValueError for a step that ends where no datetime can be."""
+    if now_ms + ms > LAST_MS:
+        left = timedelta(milliseconds=max(0, LAST_MS - now_ms))
+        raise ValueError(f"the clock cannot advance by {timedelta(milliseconds=ms)}, but by {left} at most: {_END}")
+
+
+def shortened(number: int) -> str:
+    """A number in digits, or what is to be said of one that has thousands."""
+    return str(number) if number.bit_length() <= 128 else f"a number of {number.bit_length()} bits"
 
 
 def chaos(seed: object, level: object) -> tuple[int, int]:

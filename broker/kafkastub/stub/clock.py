@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from kafkastub.config.durations import datable
 from kafkastub.stub import arguments as stub_arguments
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class StubClock:
 
     def now(self) -> datetime:
         """Broker time, in UTC, to the millisecond."""
-        return stub_arguments.EPOCH + timedelta(milliseconds=self.now_ms())
+        return stub_arguments.EPOCH + timedelta(milliseconds=datable(self.now_ms()))
 
     def now_ms(self) -> int:
         """Broker time in Unix milliseconds."""
@@ -63,8 +64,8 @@ class StubClock:
     def set(self, to: datetime | int) -> None:
         """Make it a point in time: an aware datetime, or Unix milliseconds.
 
-        Forward it does what `advance` does. Raises ValueError for a time in the broker's past once the stub holds
-        groups or records: what is stamped cannot come from the future.
+        Forward it does what `advance` does. Raises ValueError for a time before 1970 or after 9999 in UTC, and for one
+        in the broker's past once the stub holds groups or records: what is stamped cannot come from the future.
         """
         broker = self._runner.running()
         target = stub_arguments.moment(to)
@@ -95,7 +96,7 @@ class StubClock:
         """Move broker time forward. What falls due on the way happens in its order and at its own time.
 
         With `timers`, sessions, rebalances and long polls age as much: members that do not heartbeat are thrown out.
-        Raises ValueError for a step back, or beyond the year 9999.
+        Raises ValueError for a step back, or beyond the end of the year 9999; nothing has changed then.
         """
         ms = stub_arguments.step(
             by, days=days, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds
@@ -103,7 +104,7 @@ class StubClock:
         broker = self._runner.running()
 
         def move() -> None:
-            stub_arguments.reachable(broker.clock.broker_ms() + ms)
+            stub_arguments.reached(broker.clock.broker_ms(), ms)
             broker.advance(ms, timers)
 
         self._runner.call(move)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 from kafkastub.config import BrokerConfig, Profile
+from kafkastub.config.durations import datable
+from kafkastub.stub.arguments import EPOCH
 from kafkastub.stub.errors import StubError
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ class Snapshot:
     @property
     def now(self) -> datetime:
         """Broker time when it was taken."""
-        return datetime.fromtimestamp(self._saved.broker_ms / 1000, UTC)
+        return EPOCH + timedelta(milliseconds=datable(self._saved.broker_ms))
 
     @property
     def topics(self) -> dict[str, int]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, StrictBool, WithJsonSchema
 
 from kafkastub.config.durations import milliseconds
 from kafkastub.control.hosted import Hosted
-from kafkastub.control.problems import Problem
+from kafkastub.control.problems import Problem, named
 from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -78,7 +78,7 @@ def routes(hosted: Hosted) -> APIRouter:
         try:
             hosted.clock.set(_moment(body.to))
         except ValueError as error:
-            raise Problem(400, f"to={body.to!r} is refused: {error}") from None
+            raise Problem(400, f"to={named(body.to)} is refused: {error}") from None
         await hosted.kept()
         return state()
 
@@ -86,7 +86,9 @@ def routes(hosted: Hosted) -> APIRouter:
     async def advance(body: Advance) -> ClockState:
         try:
             by = None if body.by is None else timedelta(milliseconds=milliseconds(body.by))
-        except (ValueError, OverflowError) as error:
+        except OverflowError:
+            raise Problem(400, f"by={body.by!r} is refused: broker time ends with the year 9999, in UTC") from None
+        except ValueError as error:
             raise Problem(400, f"by={body.by!r} is refused: {error}") from None
         units = {name: getattr(body, name) for name in ("days", "hours", "minutes", "seconds", "milliseconds")}
         given = [name for name in body.model_fields_set if name != "timers"]
@@ -94,7 +96,7 @@ def routes(hosted: Hosted) -> APIRouter:
             raise Problem(400, 'by is missing: a duration such as "7d" is wanted, or days, hours, minutes …')
         try:
             hosted.clock.advance(by, timers=body.timers, **units)
-        except (ValueError, OverflowError) as error:
+        except ValueError as error:
             raise Problem(400, f"{', '.join(sorted(given))}: {error}") from None
         await hosted.kept()
         return state()

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from kafkastub.config.durations import milliseconds
+from kafkastub.config.durations import LAST_MS, milliseconds
 from kafkastub.control.finding import many
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.foreseen import why
 from kafkastub.control.routes.of_groups import loaded
-from kafkastub.control.routes.shapes import LAST_MS, Body, Limit, example, iso
+from kafkastub.control.routes.shapes import Body, Limit, example, iso
 from kafkastub.control.walks import Walks
 
 if TYPE_CHECKING:

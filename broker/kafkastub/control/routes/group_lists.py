@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from kafkastub.config.durations import LAST_MS
 from kafkastub.control.finding import Level
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.findings import findings_of
 from kafkastub.control.routes.groups import GroupInfo, group_info
 from kafkastub.control.routes.of_groups import loaded
-from kafkastub.control.routes.shapes import LAST_MS, Body, Limit, Offset, iso
+from kafkastub.control.routes.shapes import Body, Limit, Offset, iso
 from kafkastub.control.walks import Walks
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field, StrictInt
 
+from kafkastub.config.durations import LAST_MS
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.foreseen import why
 from kafkastub.control.routes.of_groups import done, known, loaded
 from kafkastub.control.routes.shapes import (
-    LAST_MS,
     Body,
     Limit,
     Names,

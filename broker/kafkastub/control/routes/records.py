@@ -13,11 +13,11 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, PlainValidator, StrictInt, WithJsonSchema
 
+from kafkastub.config.durations import LAST_MS
 from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.shapes import (
-    LAST_MS,
     Body,
     Names,
     UntilRefused,

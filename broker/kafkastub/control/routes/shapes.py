@@ -18,11 +18,10 @@ from pydantic import (
     model_validator,
 )
 
+from kafkastub.config.durations import datable
+
 MOST_LISTED = 10_000
 """Things in one answer."""
-LAST_MS = 253_402_300_799_999
-"""The end of the year 9999: no date can be later."""
-
 
 _MOST_REFUSED: Final = 20
 """Names that nobody knows, of which more than the first are told of nowhere: each costs some microseconds."""
@@ -112,5 +111,6 @@ def zoned(text: str) -> datetime | None:
 
 def iso(ms: int) -> str:
     """Unix milliseconds as ISO 8601."""
+    ms = datable(ms)
     moment = datetime.fromtimestamp(ms // 1000, UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{ms % 1000:03}Z"

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeVar
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field, StrictInt
 
+from kafkastub.config.durations import LAST_MS
 from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
-from kafkastub.control.routes.shapes import LAST_MS, MOST_LISTED, Body, Limit, Offset, Text, body_example, example, iso
+from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Offset, Text, body_example, example, iso
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.control.walks import Walks
 from kafkawire.errors import ErrorCode, KafkaError

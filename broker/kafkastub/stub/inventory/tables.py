@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
+from kafkastub.config.durations import LAST_MS
 from kafkastub.shown import shown
 
 T = TypeVar("T")
@@ -20,8 +21,6 @@ _LONGEST_FIELD: Final = 120
 _MOST_ITEMS: Final = 8
 """Of a list in a message."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_LAST_MS: Final = 253_402_300_799_999
-"""The end of the year 9999: no date can be later."""
 
 Row = tuple[str, ...]
 
@@ -86,7 +85,7 @@ def places(partitions: Iterable[tuple[str, int]] | None, most: int = 20) -> str:
 
 def moment(ms: int | None) -> str:
     """Unix milliseconds as a date, in UTC; of none, and of what no date can be, as it is."""
-    if ms is None or not 0 <= ms <= _LAST_MS:
+    if ms is None or not 0 <= ms <= LAST_MS:
         return "" if ms is None or ms == -1 else str(ms)
     return (_EPOCH + timedelta(milliseconds=ms)).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
 
