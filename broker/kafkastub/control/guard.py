@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from kafkastub.control.keys import READS, Keys
 from kafkastub.control.problems import OUR_FAULT, Problem
-from kafkastub.control.visitors import Visitors
+from kafkastub.control.visitors import Visitors, read_headers
 
 LARGEST_BODY: Final = 1 << 20
 """Bytes of a request's body."""
@@ -61,7 +61,7 @@ class Guard:
 
         try:
             if scope["type"] == "http":
-                headers = dict(scope["headers"])
+                headers = read_headers(scope)
                 self._visitors.check(scope["method"], headers)
                 self._keys.check(scope["method"], scope["path"], headers)
                 limit = LARGEST_FILE if _FILES.fullmatch(scope["path"]) else LARGEST_BODY

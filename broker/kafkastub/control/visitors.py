@@ -3,21 +3,54 @@
 A page can have its own name point at 127.0.0.1 (DNS rebinding). To the browser the control port is that site then, so
 that it reads and changes what it likes; what gives it away is the Host header, which a page cannot choose. A site has a
 name of the public DNS. Whoever asks by an address, or by a name that the public DNS does not have, is none.
+
+A Host header that is not well formed names nobody: what one program reads as an address another one reads as a name.
+Headers that somebody in between adds (`X-Forwarded-Host`) are not believed.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
-from kafkastub.control.problems import Problem
+from kafkastub.control.problems import Problem, named
+from kafkastub.shown import shown
 
 ANY: Final = "*"
 _PRIVATE: Final = (".localhost", ".internal")
 """Ends of names that are never given to anybody (RFC 6761, ICANN 2024): host.docker.internal."""
 _FOREIGN: Final = frozenset((b"cross-site", b"same-site"))
+_HOST: Final = re.compile(
+    r"(?:\[(?P<six>[0-9a-f:.]+(?:%[a-z0-9._~-]+)?)\]|(?P<name>[a-z0-9._-]+))(?::(?P<port>[1-9][0-9]{0,4}))?"
+)
+_LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+"""Between two dots of a name; `_` is no letter of the DNS, but Docker's services have it."""
+_NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+"""A name that ends with that is an address to browsers (WHATWG URL, "ends in a number"): 127.1, 0x7f000001."""
+_LAST_PORT: Final = 65535
+_LONGEST: Final = 100
+"""Characters of an origin that is named."""
+_ONCE: Final = (b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"authorization")
+"""Headers by which it is decided who may ask: of two that differ, another program may read the other one."""
+
+
+def read_headers(scope: Mapping[str, Any]) -> dict[bytes, bytes]:
+    """A request's headers. Raises Problem where they, or its target, do not say who is asked."""
+    if not scope["path"].startswith("/"):
+        raise Problem(400, "the target of a request is a path that begins with /: this is no proxy")
+    given: list[tuple[bytes, bytes]] = scope["headers"]
+    headers = dict(given)
+    if len(headers) < len(given):
+        names = [name for name, _ in given]
+        for name in _ONCE:
+            if names.count(name) > 1:
+                raise Problem(400, f"the header {name.decode().title()} is there more than once")
+    if b"host" not in headers:
+        raise Problem(400, "the header Host is missing: it says by which name the control port is asked")
+    return headers
 
 
 class Visitors:
@@ -29,32 +62,40 @@ class Visitors:
 
     def check(self, method: str, headers: Mapping[bytes, bytes]) -> None:
         """Raises Problem for a request that a foreign page has caused."""
-        host = headers.get(b"host", b"").decode("latin-1")
+        host = headers[b"host"].decode("latin-1")
         if not self._knows(host):
             raise Problem(
                 403,
-                f"{host!r} is not among the names of the control port: ask by its address, or allow the name with "
+                f"{named(host)} is not among the names of the control port: ask by its address, or allow the name with "
                 f"--control-allowed-hosts",
             )
         origin = headers.get(b"origin")
         if origin is not None and origin.partition(b"://")[2] != headers.get(b"host"):
-            raise Problem(403, f"a page of {origin.decode('latin-1')} may not use the control port")
+            raise Problem(403, f"a page of {shown(origin.decode('latin-1'), _LONGEST)} may not use the control port")
         if headers.get(b"sec-fetch-site") in _FOREIGN and not _is_visit(method, headers):
             raise Problem(403, "a page of another site may not use the control port")
 
     def _knows(self, host: str) -> bool:
         """Whether a Host header names us; its port may be that of somebody in between."""
-        if host.startswith("["):
-            return _is_address(host[1:].partition("]")[0])
-        name = host.partition(":")[0].lower().removesuffix(".")
-        if ANY in self._names or name in self._names:
+        parts = _HOST.fullmatch(host.lower())
+        if parts is None or int(parts["port"] or _LAST_PORT) > _LAST_PORT:
+            return False
+        if parts["six"] is not None:
+            return _is_address(parts["six"], ipaddress.IPv6Address)
+        name = parts["name"].removesuffix(".")
+        labels = name.split(".")
+        if not all(map(_LABEL.fullmatch, labels)):
+            return False
+        if name in self._names or _is_address(name, ipaddress.IPv4Address):
             return True
-        return "." not in name or name.endswith(_PRIVATE) or _is_address(name)
+        if _NUMBER.fullmatch(labels[-1]):
+            return False
+        return ANY in self._names or len(labels) == 1 or name.endswith(_PRIVATE)
 
 
-def _is_address(text: str) -> bool:
+def _is_address(text: str, kind: type[ipaddress.IPv4Address | ipaddress.IPv6Address]) -> bool:
     try:
-        ipaddress.ip_address(text)
+        kind(text)
     except ValueError:
         return False
     return True
