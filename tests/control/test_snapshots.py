@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import pytest
 
 from kafkastub import KafkaStub
-from kafkastub.control.routes.snapshots import MOST_KEPT
+from kafkastub.control.routes.snapshots import ALL, MOST_KEPT, ONE
+from tests.conftest import CONFIG
 from tests.control.conftest import Http
 from tests.waiting import until
 
@@ -118,3 +123,66 @@ def test_who_waits_for_records_counts_those_of_the_restored_state(http: Http, st
         stub.produce("orders", "instead", partition=0)
         stub.produce("orders", "and on", partition=0)
         assert waiting.result(30) == (200, {"topic": "orders", "partitions": 2, "records": 2})
+
+
+def bomb(stub: KafkaStub, path: Path, size: int) -> bytes:
+    """A file of some kilobytes that becomes so many bytes: a batch of zeros, as anybody may make one."""
+    stub.produce("orders", bytes(1000), partition=0)
+    stub.snapshot().save(path)
+    content = BytesIO()
+    with ZipFile(path) as archive, ZipFile(content, "w", ZIP_DEFLATED) as other:
+        for one in archive.namelist():
+            other.writestr(one, archive.read(one))
+        other.writestr("more", bytes(size))
+    return content.getvalue()
+
+
+def test_a_small_file_that_becomes_large_is_refused_before_it_does(tmp_path: Path) -> None:
+    """Files of 832 KB became 855 MB each, as many as one liked."""
+    with KafkaStub(topics={"orders": 1}, config=CONFIG | {ONE: 5_000_000}, control_port=0) as stub:
+        http = Http(stub.control_url)
+        content = bomb(stub, tmp_path / "seed", 50_000_000)
+        assert len(content) < 100_000
+        for number in range(3):
+            sent = http.client.put(f"/v1/snapshots/bad-{number}/file", content=content)
+            assert sent.status_code == 400
+            assert f"and 5000000 are the most ({ONE}: give the broker more)" in sent.json()["error"]
+        sent = http.client.put("/v1/snapshots/bad/file", content=bytes(6_000_000))
+        assert (sent.status_code, sent.json()["error"]) == (
+            413, f"the file has more than 5000000 bytes, which are the most ({ONE}: give the broker more)",
+        )  # fmt: skip
+        assert http.good("GET", "/v1/snapshots")["snapshots"] == []
+
+
+def test_all_that_are_kept_together_have_a_limit(tmp_path: Path) -> None:
+    config = CONFIG | {ALL: 1_000_000, "offsets.topic.num.partitions": 1}
+    with KafkaStub(topics={"orders": 1}, config=config, control_port=0) as stub:
+        http = Http(stub.control_url)
+        stub.produce("orders", bytes(400_000), partition=0)
+        stub.snapshot().save(tmp_path / "seed")
+        content = (tmp_path / "seed").read_bytes()
+        for name in ("one", "two"):
+            assert http.client.put(f"/v1/snapshots/{name}/file", content=content).status_code == 201
+        sent = http.client.put("/v1/snapshots/three/file", content=content)
+        assert sent.status_code == 400
+        assert f"(what is left of {ALL}=1000000: delete a snapshot, or give the broker more)" in sent.json()["error"]
+        status, said = http.post("/v1/snapshots")
+        assert (status, said["error"]) == (
+            409, f"snapshots hold 1000000 bytes at most ({ALL}): delete one, or give the broker more",
+        )  # fmt: skip
+        http.good("DELETE", "/v1/snapshots/one")
+        assert http.client.put("/v1/snapshots/three/file", content=content).status_code == 201
+
+
+def test_snapshots_of_the_same_records_count_them_once() -> None:
+    with KafkaStub(topics={"orders": 1}, config=CONFIG | {ALL: 1_000_000}, control_port=0) as stub:
+        http = Http(stub.control_url)
+        stub.produce("orders", bytes(600_000), partition=0)
+        for _ in range(5):
+            http.good("POST", "/v1/snapshots")
+
+
+@pytest.mark.parametrize("name", [ALL, ONE])
+def test_limits_of_snapshots_are_no_less_than_nothing(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        KafkaStub(config={name: -1})

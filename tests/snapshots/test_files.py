@@ -17,11 +17,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kafkastub import KafkaStub, Snapshot, SnapshotError
+from kafkastub.config import BrokerConfig, Profile
+from kafkastub.config.durations import LAST_MS
 from kafkastub.conformance.differential.broker import Lost
 from kafkastub.conformance.differential.play import NotThere, Play
 from kafkastub.conformance.differential.running import KINDS
 from kafkastub.conformance.differential.scenario import Scenario
 from kafkastub.conformance.differential.stage import Stage
+from kafkastub.state.snapshots.files import read
+from kafkastub.state.snapshots.holding import OF_BATCH, Limit, held
 from kafkawire.messages.alter_replica_log_dirs_request import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
@@ -156,6 +160,21 @@ def changed(name: str, change: Callable[[bytes], bytes | None]) -> Callable[[Pat
     return act
 
 
+def packed_by(method: int) -> Callable[[Path], None]:
+    """Megabytes of nothing, by a method that zipfile unpacks in one go, whatever comes of it."""
+
+    def act(path: Path) -> None:
+        with zipfile.ZipFile(path, "a", method) as archive:
+            archive.writestr("more", bytes(1 << 20))
+
+    return act
+
+
+def says(name: str, value: object) -> Callable[[Path], None]:
+    """A field of the document with another value."""
+    return changed("snapshot.json", lambda content: json.dumps({**json.loads(content), name: value}).encode())
+
+
 LOG = "orders-0/00000000000000000000.log"
 
 
@@ -179,6 +198,11 @@ LOG = "orders-0/00000000000000000000.log"
         (changed(LOG, lambda content: content[:64] + b"!" + content[65:]), "does not match its CRC"),
         (changed(LOG, lambda content: content + content), "orders-0"),
         (changed("snapshot.json", lambda content: bytes(1 << 27)), "unpacks to"),
+        (packed_by(zipfile.ZIP_LZMA), "compressed in another way than deflate"),
+        (packed_by(zipfile.ZIP_BZIP2), "compressed in another way than deflate"),
+        (says("broker_ms", -1), "broker_ms"),
+        (says("broker_ms", LAST_MS + 1), "broker_ms"),
+        (says("clock", {"ahead_ms": 0, "frozen_at": LAST_MS + 1}), "frozen_at"),
     ],
 )
 def test_a_file_that_is_none_is_refused_in_one_sentence(
@@ -209,6 +233,38 @@ def test_a_small_file_does_not_become_large(
     changed("snapshot.json", change)(path)
     with pytest.raises(SnapshotError, match=said):
         Snapshot.load(path, most_bytes=1 << 26)
+
+
+def test_a_part_that_is_named_twice_counts_twice(filled: KafkaStub, tmp_path: Path) -> None:
+    """Its bytes would be there as often as a document names it."""
+    path = tmp_path / "seed.kafkastub"
+    filled.snapshot().save(path)
+
+    def again(content: bytes) -> bytes:
+        document = json.loads(content)
+        document["topics"] += 20 * [one for one in document["topics"] if one["name"] == "orders"]
+        return json.dumps(document).encode()
+
+    changed("snapshot.json", again)(path)
+    changed(LOG, lambda content: content * 2000)(path)  # its offsets do not rise, but that is seen later
+    with zipfile.ZipFile(path) as archive:
+        size = sum(one.file_size for one in archive.infolist())
+    with pytest.raises(SnapshotError):
+        Snapshot.load(path, most_bytes=size)
+
+
+def test_batches_count_what_they_take_beside_their_bytes(filled: KafkaStub, tmp_path: Path) -> None:
+    """A batch of 70 bytes takes 400: half a gigabyte of them once took three."""
+    path = tmp_path / "seed.kafkastub"
+    filled.snapshot().save(path)
+    config = BrokerConfig(None, Profile.named("kips"))
+    with path.open("rb") as file:
+        saved = read(file, "it", config, Limit(1 << 26, of_batch=OF_BATCH))
+        with pytest.raises(SnapshotError, match=r"it takes more than \d+ bytes, and 67108864 are the most \(why\)"):
+            read(file, "it", config, Limit(1 << 26, "why", of_batch=1 << 25))
+    assert held([saved], 1 << 26) > FIVE * OF_BATCH
+    assert held([saved, saved], 1 << 26) == 2 * held([saved], 1 << 26)
+    assert held([saved, saved], 1) == held([saved], 1), "what they share counts once where it matters"
 
 
 def test_times_of_batches_that_there_are_not_are_not_read(filled: KafkaStub, tmp_path: Path) -> None:

@@ -39,6 +39,11 @@ OWN: Final[dict[str, Row]] = {
     # A folder for the authority (ca.pem, ca.key) that the stub signs certificates with, kept for the next run. Without
     # it the authority is new with each run, and its file is in a folder of the stub's own.
     "kafkastub.tls.dir": ("string", None, "low", None, "read-only"),
+    # What all snapshots that are kept for those who ask over HTTP may hold together, in bytes. What several of them
+    # share counts once.
+    "kafkastub.snapshots.bytes": ("long", 1 << 30, "low", ("between", 0, None), "read-only"),
+    # What the file of a snapshot that is uploaded may become in memory, in bytes.
+    "kafkastub.snapshot.file.bytes": ("long", 1 << 29, "low", ("between", 0, None), "read-only"),
     # Users and passwords of every listener with SASL, by PLAIN and by SCRAM: a JSON object.
     "kafkastub.users": ("password", None, "low", None, "read-only"),
 }  # fmt: skip

@@ -17,7 +17,7 @@ from kafkastub.control.visitors import Visitors, read_headers
 LARGEST_BODY: Final = 1 << 20
 """Bytes of a request's body."""
 LARGEST_FILE: Final = 1 << 28
-"""Bytes of the file of a snapshot that is sent; what it unpacks to has a limit of its own (`files.MOST_BYTES`)."""
+"""Bytes of the file of a snapshot that is sent; what it unpacks to has a limit of its own (`routes.snapshots`)."""
 _FILES: Final = re.compile("/v1/snapshots/[^/]+/file")
 HEALTH: Final = "/health"
 """Who asks for that does not wait behind others: it is a matter of life and death."""

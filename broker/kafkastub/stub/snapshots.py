@@ -44,9 +44,10 @@ class Snapshot:
         from pathlib import Path
 
         from kafkastub.state.snapshots.files import read
+        from kafkastub.state.snapshots.holding import Limit
 
         with Path(path).open("rb") as file:
-            return cls(read(file, str(path), BrokerConfig(None, Profile.named("kips")), most_bytes))
+            return cls(read(file, str(path), BrokerConfig(None, Profile.named("kips")), Limit(most_bytes)))
 
     def _bytes(self) -> bytes:
         from kafkastub.state.snapshots.files import write
@@ -80,8 +81,9 @@ def _counted(topics: int) -> str:
 
 def _unpacked(content: bytes, clock: tuple[int | None, int | None]) -> Snapshot:
     from kafkastub.state.snapshots.files import read
+    from kafkastub.state.snapshots.holding import Limit
 
-    saved = read(io.BytesIO(content), "it", BrokerConfig(None, Profile.named("kips")), len(content) << 10)
+    saved = read(io.BytesIO(content), "it", BrokerConfig(None, Profile.named("kips")), Limit(len(content) << 10))
     return Snapshot(saved._replace(clock=clock))
 
 

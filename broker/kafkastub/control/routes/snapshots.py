@@ -15,11 +15,14 @@ from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, body_example, example, iso
 from kafkastub.control.threads import OneAtATime
 from kafkastub.server.node_listener import ListenError
+from kafkastub.state.snapshots.holding import OF_BATCH, Limit, held
 from kafkastub.state.snapshots.saved import SavedState, SavedUserTopic, SnapshotError
 from kafkastub.storage.errors import DataDirError
 
 MOST_KEPT: Final = 16
 """Snapshots that one broker keeps for those who ask over HTTP."""
+ALL: Final = "kafkastub.snapshots.bytes"
+ONE: Final = "kafkastub.snapshot.file.bytes"
 _BINARY: Final = "application/octet-stream"
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
@@ -61,26 +64,27 @@ class Gone(BaseModel):
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoints."""
     router = APIRouter(prefix="/snapshots", tags=["snapshots"])
-    _add_all(router, hosted)
+    threads = OneAtATime()
+    _add_all(router, hosted, threads)
     _add_one(router, hosted)
-    _add_files(router, hosted)
+    _add_files(router, hosted, threads)
     return router
 
 
-def _add_all(router: APIRouter, hosted: Hosted) -> None:
+def _add_all(router: APIRouter, hosted: Hosted, threads: OneAtATime) -> None:
     @router.get("", summary="The snapshots that are kept")
     async def list_snapshots() -> SnapshotList:
         return SnapshotList(snapshots=[_info(each, saved) for each, saved in hosted.snapshots.items()])
 
     @router.post("", status_code=201, summary="Keep the broker's state as it is now")
     async def take(body: NewSnapshot | None = None) -> SnapshotInfo:
-        wanted = _free(hosted, None if body is None else body.id)
+        wanted = None if body is None else body.id
+        _free(hosted, wanted)
         try:
             saved = hosted.call(hosted.running().snapshot)
         except SnapshotError as error:
             raise Problem(409, str(error)) from None
-        hosted.snapshots[wanted] = saved
-        return _info(wanted, saved)
+        return _info(await _Kept(hosted).keep(threads, wanted, saved), saved)
 
 
 def _add_one(router: APIRouter, hosted: Hosted) -> None:
@@ -106,8 +110,8 @@ def _add_one(router: APIRouter, hosted: Hosted) -> None:
         return _info(snapshot_id, saved)
 
 
-def _add_files(router: APIRouter, hosted: Hosted) -> None:
-    threads, reading = OneAtATime(), asyncio.Lock()
+def _add_files(router: APIRouter, hosted: Hosted, threads: OneAtATime) -> None:
+    reading = asyncio.Lock()
 
     @router.get(
         "/{snapshot_id}/file",
@@ -144,13 +148,64 @@ def _add_files(router: APIRouter, hosted: Hosted) -> None:
             raise Problem(409, "another file is being read: one at a time")
         async with reading:
             _free(hosted, snapshot_id)
-            content = io.BytesIO(await request.body())
+            kept = _Kept(hosted)
+            limit = kept.left(await kept.size(threads))
+            content = await _received(request, limit)
             try:
-                saved = await threads.run(lambda: read(content, "the file", config))
+                saved = await threads.run(lambda: read(content, "the file", config, limit))
             except SnapshotError as error:
                 raise Problem(400, str(error)) from None
-            hosted.snapshots[_free(hosted, snapshot_id)] = saved
-        return _info(snapshot_id, saved)
+            finally:
+                content.close()
+            return _info(await kept.keep(threads, snapshot_id, saved), saved)
+
+
+async def _received(request: Request, limit: Limit) -> io.BytesIO:
+    """The body, which is there once. Raises Problem as soon as it is larger than anything may be that it becomes."""
+    content, size = io.BytesIO(), 0
+    async for piece in request.stream():
+        size += content.write(piece)
+        if size > limit.most:
+            raise Problem(413, f"the file has more than {limit.most} bytes, which are the most ({limit.named})")
+    return content
+
+
+class _Kept:
+    """What is kept, measured by the configuration."""
+
+    def __init__(self, hosted: Hosted) -> None:
+        config = hosted.running().config
+        self._hosted = hosted
+        self.most: int = config[ALL]
+        self._of_file: int = config[ONE]
+
+    async def size(self, threads: OneAtATime, *more: SavedState) -> int:
+        """Bytes that it holds, with others that are to be kept."""
+        states = [*self._hosted.snapshots.values(), *more]
+        return await threads.run(lambda: held(states, self.most)) if states else 0
+
+    async def keep(self, threads: OneAtATime, wanted: str | None, saved: SavedState) -> str:
+        """Keep one more, where there is room; gives its name. Raises Problem."""
+        before: list[SavedState] | None = None
+        while before is None or len(before) != len(self._hosted.snapshots):  # others came or went meanwhile
+            before = list(self._hosted.snapshots.values())
+            if await self.size(threads, saved) > self.most:
+                raise self._full()
+        name = _free(self._hosted, wanted)
+        self._hosted.snapshots[name] = saved
+        return name
+
+    def left(self, size: int) -> Limit:
+        """What a file may become beside it. Raises Problem where that is nothing."""
+        left = self.most - size
+        if left <= 0:
+            raise self._full()
+        if self._of_file <= left:
+            return Limit(self._of_file, f"{ONE}: give the broker more", OF_BATCH)
+        return Limit(left, f"what is left of {ALL}={self.most}: delete a snapshot, or give the broker more", OF_BATCH)
+
+    def _full(self) -> Problem:
+        return Problem(409, f"snapshots hold {self.most} bytes at most ({ALL}): delete one, or give the broker more")
 
 
 def _free(hosted: Hosted, wanted: str | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from kafkastub.config.durations import LAST_MS, datable
 from kafkastub.metadata import PartitionState, Topic
 from kafkastub.metadata.ids import uuid_bytes, uuid_text
 from kafkastub.state import persisted
@@ -21,6 +22,7 @@ _OFFSET: Final = whole(0, (1 << 63) - 1)
 _INT: Final = whole(-(1 << 31), (1 << 31) - 1)
 _NODE: Final = whole(0, (1 << 31) - 1)
 _MS: Final = whole(-(1 << 53), 1 << 53)
+_DATE: Final = whole(0, LAST_MS)
 
 
 def _flag(value: Any, where: str) -> None:
@@ -47,7 +49,8 @@ _PARTITION: Final = fields(
 )
 _MORE: Final[Check] = fields(
     {
-        "broker_ms": _MS,
+        "broker_ms": _DATE,
+        "clock": fields({"frozen_at": or_null(_DATE)}),
         "cluster_id": name,
         "controller_id": _INT,
         "nodes": listed(parts(_NODE, or_null(text), _flag, _flag, or_null(parts(_OFFSET, _MS))), at_least=1),
@@ -74,8 +77,8 @@ def document(saved: SavedState, scratch: Scratch) -> dict[str, Any]:
         **saved.settings,
         "acls": acls,
         "scram": saved.settings["scram"] or [],
-        "clock": {"ahead_ms": ahead_ms or 0, "frozen_at": frozen_at},
-        "broker_ms": saved.broker_ms,
+        "clock": {"ahead_ms": ahead_ms or 0, "frozen_at": None if frozen_at is None else datable(frozen_at)},
+        "broker_ms": datable(saved.broker_ms),
         "producer_ids": {"next": saved.next_producer_id},
         "cluster_id": saved.cluster_id,
         "controller_id": saved.controller_id,

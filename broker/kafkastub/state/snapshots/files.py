@@ -5,8 +5,8 @@
     orders-0/00000000000000000000.time  the broker time of their appends: pairs of an offset and Unix milliseconds,
                                         64 bits each, where it changes
 
-A file is not trusted: what it unpacks to is limited before it is unpacked, and whatever is not as it should be is told
-in one sentence.
+A file is not trusted: what it says that it unpacks to is limited before it is unpacked, what it does become is counted
+on the way, and whatever is not as it should be is told in one sentence.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import json
 import os
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from shutil import copyfileobj
 from struct import Struct, unpack_from
 from typing import IO, TYPE_CHECKING, Any, Final
-from zipfile import ZIP_DEFLATED, BadZipFile, LargeZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, LargeZipFile, ZipFile
 
 from kafkastub.metadata import INTERNAL_TOPICS
 from kafkastub.state.checks import Damaged
 from kafkastub.state.snapshots import documents
+from kafkastub.state.snapshots.holding import Budget, Limit
 from kafkastub.state.snapshots.saved import SavedBatches, SavedInternalTopic, SavedState, SavedUserTopic, SnapshotError
 from kafkastub.state.snapshots.segments import Scratch, segments_of
 from kafkastub.storage.batches import batches_of, whole_batches
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 FORMAT: Final = 1
 """A program reads its own format and older ones."""
-MOST_BYTES: Final = 1 << 30
-"""What a file may unpack to, unless somebody says otherwise."""
 _OF_DOCUMENT: Final = 16
 """Of the bytes that a file may unpack to one in so many may be of its document,"""
 _OF_VALUES: Final = 256
@@ -52,6 +50,7 @@ _PIECE: Final = 1 << 20
 _END: Final = 22
 """Bytes of what a zip archive without a comment ends with."""
 _MOST_ENTRIES: Final = 0xFFFF
+_METHODS: Final = (ZIP_STORED, ZIP_DEFLATED)
 _THE_SAME_DAY: Final = (2000, 1, 1, 0, 0, 0)
 
 
@@ -81,17 +80,17 @@ def write(saved: SavedState, file: str | os.PathLike[str] | IO[bytes]) -> None:
         raise SnapshotError("the snapshot is too large for a file: 2 GiB and 65535 segments are the most") from None
 
 
-def read(file: IO[bytes], where: str, config: BrokerConfig, most_bytes: int = MOST_BYTES) -> SavedState:
-    """Read what `write` wrote. OSError; SnapshotError for what is no snapshot, or unpacks to more than `most_bytes`.
+def read(file: IO[bytes], where: str, config: BrokerConfig, limit: Limit) -> SavedState:
+    """Read what `write` wrote. OSError; SnapshotError for what is no snapshot, or unpacks to more than it may.
 
     Args:
         where: what the file is called.
         config: stands for that of the broker that it was taken of.
     """
     try:
-        _check_end(file, most_bytes)
+        _check_end(file, limit)
         with ZipFile(file) as archive:
-            return _read(archive, config, most_bytes)
+            return _read(archive, config, limit)
     except SnapshotError as error:
         why = f"is no snapshot that can be restored: {error}"
     except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
@@ -101,11 +100,11 @@ def read(file: IO[bytes], where: str, config: BrokerConfig, most_bytes: int = MO
     raise SnapshotError(f"{where} {why}")  # out here: one with the other error in it would keep what was read
 
 
-def _check_end(file: IO[bytes], most_bytes: int) -> None:
+def _check_end(file: IO[bytes], limit: Limit) -> None:
     """What it says at its end, before anything is made of it."""
     size = file.seek(0, os.SEEK_END)
-    if size > most_bytes:
-        raise SnapshotError(f"it has {size} bytes, and {most_bytes} are the most (most_bytes)")
+    if size > limit.most:
+        raise limit.passed("it has", size)
     file.seek(max(0, size - _END))
     end = file.read(_END)
     if len(end) < _END or end[:4] != b"PK\5\6":
@@ -114,40 +113,59 @@ def _check_end(file: IO[bytes], most_bytes: int) -> None:
         raise SnapshotError(f"it has more than {_MOST_ENTRIES} parts")
 
 
-def _read(archive: ZipFile, config: BrokerConfig, most_bytes: int) -> SavedState:
+def _read(archive: ZipFile, config: BrokerConfig, limit: Limit) -> SavedState:
     size = sum(entry.file_size for entry in archive.infolist())
-    if size > most_bytes:
-        raise SnapshotError(f"it unpacks to {size} bytes, and {most_bytes} are the most (most_bytes)")
+    if size > limit.most:
+        raise limit.passed("it unpacks to", size)
+    if any(entry.compress_type not in _METHODS for entry in archive.infolist()):
+        raise SnapshotError(
+            "a part of it is compressed in another way than deflate"
+        )  # of others nothing limits a piece
     names = set(archive.namelist())
     if _DOCUMENT not in names:
         raise SnapshotError(f"there is no {_DOCUMENT} in it")
-    document = _document(archive, most_bytes)
+    document = _document(archive, limit)
     version = document.get(_FORMAT_KEY) if isinstance(document, dict) else None
     if type(version) is not int:
         raise SnapshotError(f"{_DOCUMENT} has no {_FORMAT_KEY}")
     if version > FORMAT:
         raise SnapshotError(f"it has format {version}, which is newer than this version knows (up to {FORMAT})")
     documents.check(document)
-    return _state(document, lambda name: _content(archive, name) if name in names else b"", config)
+    return _state(document, _Parts(archive, names, Budget(limit)), config)
 
 
-def _content(archive: ZipFile, name: str) -> bytes:
-    """All of it, unpacked piece by piece: between two of them other threads have their turn, and it is there once."""
-    content = io.BytesIO()
-    with archive.open(name) as entry:
-        copyfileobj(entry, content, _PIECE)
-    return content.getvalue()
+class _Parts:
+    """What is in the archive by name. Each piece is counted: a document may name one part as often as it likes."""
+
+    def __init__(self, archive: ZipFile, names: set[str], budget: Budget) -> None:
+        self._archive = archive
+        self._names = names
+        self.budget = budget
+
+    def content(self, name: str) -> bytes:
+        """All of it, unpacked piece by piece: between two of them other threads have their turn, and it is there once.
+
+        Nothing where there is no such part. Raises SnapshotError.
+        """
+        if name not in self._names:
+            return b""
+        content = io.BytesIO()
+        with self._archive.open(name) as entry:
+            while piece := entry.read(_PIECE):
+                self.budget.take(len(piece))
+                content.write(piece)
+        return content.getvalue()
 
 
-def _document(archive: ZipFile, most_bytes: int) -> Any:
+def _document(archive: ZipFile, limit: Limit) -> Any:
     """The document, read. Raises SnapshotError where it would become very large, ValueError where it is none."""
-    size, most = archive.getinfo(_DOCUMENT).file_size, most_bytes // _OF_DOCUMENT
+    size, most = archive.getinfo(_DOCUMENT).file_size, limit.most // _OF_DOCUMENT
     if size > most:
-        raise SnapshotError(f"{_DOCUMENT} has {size} bytes, and {most} are the most (most_bytes)")
+        raise limit.passed(f"{_DOCUMENT} has", size, most)
     text = archive.read(_DOCUMENT)
-    values, most = sum(map(text.count, (b"[", b"{", b","))), most_bytes // _OF_VALUES
+    values, most = sum(map(text.count, (b"[", b"{", b","))), limit.most // _OF_VALUES
     if values > most:
-        raise SnapshotError(f"{_DOCUMENT} has {values} values, and {most} are the most (most_bytes)")
+        raise limit.passed(f"{_DOCUMENT} has", values, most, "values")
     return json.loads(text, object_hook=_as_it_is)
 
 
@@ -156,7 +174,7 @@ def _as_it_is(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _state(document: Mapping[str, Any], content: Callable[[str], bytes], config: BrokerConfig) -> SavedState:
+def _state(document: Mapping[str, Any], parts: _Parts, config: BrokerConfig) -> SavedState:
     settings = {
         name: document.get(name, [])
         for name in (
@@ -171,7 +189,7 @@ def _state(document: Mapping[str, Any], content: Callable[[str], bytes], config:
         document["controller_id"],
         settings | {"features": document.get("features", {}), "metadata": document["metadata"]},
         document["logger_levels"],
-        tuple(_topic(one, content) for one in document["topics"]),
+        tuple(_topic(one, parts) for one in document["topics"]),
         (None, document["clock"]["frozen_at"]),
         document["broker_ms"],
         document["producer_ids"]["next"],
@@ -181,7 +199,7 @@ def _state(document: Mapping[str, Any], content: Callable[[str], bytes], config:
     )
 
 
-def _topic(one: Any, content: Callable[[str], bytes]) -> SavedUserTopic | SavedInternalTopic:
+def _topic(one: Any, parts: _Parts) -> SavedUserTopic | SavedInternalTopic:
     topic = documents.topic_of(one, INTERNAL_TOPICS)
     log_dirs = [{"log_dirs": each["log_dirs"]} for each in one["partitions"] if "log_dirs" in each]
     if len(log_dirs) < len(one["partitions"]):
@@ -191,19 +209,19 @@ def _topic(one: Any, content: Callable[[str], bytes]) -> SavedUserTopic | SavedI
         for index, each in enumerate(one["partitions"]):
             name = f"{topic.name}-{index}"
             _check_start(each, name)
-            whole = b"".join(content(f"{name}/{base:020d}.log") for base in each["segments"])
+            whole = b"".join(parts.content(f"{name}/{base:020d}.log") for base in each["segments"])
             _check(memoryview(whole), name, 0, each["log_end_offset"])
             batches.append(whole)
         starts = [each["log_start_offset"] for each in one["partitions"]]
         return SavedInternalTopic(topic, log_dirs, SavedBatches(batches, starts))
     logs = [
-        documents.log_of(each, list(_segments(each, f"{topic.name}-{index}", content)))
+        documents.log_of(each, list(_segments(each, f"{topic.name}-{index}", parts)))
         for index, each in enumerate(one["partitions"])
     ]
     return SavedUserTopic(topic, log_dirs, logs)
 
 
-def _segments(each: Any, name: str, content: Callable[[str], bytes]) -> Iterator[Segment]:
+def _segments(each: Any, name: str, parts: _Parts) -> Iterator[Segment]:
     """The segments of a log; at least one, for it to grow."""
     _check_start(each, name)
     end = each["log_end_offset"]
@@ -213,12 +231,13 @@ def _segments(each: Any, name: str, content: Callable[[str], bytes]) -> Iterator
         return
     for base, following in zip(bases, [*bases[1:], end], strict=True):
         path = f"{name}/{base:020d}"
-        data = memoryview(content(f"{path}.log"))
+        data = memoryview(parts.content(f"{path}.log"))
         _check(data, name, base, following)
-        times = list(_TIME.iter_unpack(_times(content(f"{path}.time"), data, name)))
+        times = list(_TIME.iter_unpack(_times(parts.content(f"{path}.time"), data, name)))
         offsets = [offset for offset, _ in times]
         segment = Segment(base)
         for header, batch in batches_of(data):
+            parts.budget.take_batch()
             at = bisect_right(offsets, header.base_offset)
             appended_ms = times[at - 1][1] if at else header.max_timestamp
             segment.append(StoredBatch(header, batch[HEADER_SIZE:], appended_ms))
