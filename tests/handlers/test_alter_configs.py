@@ -6,8 +6,10 @@ import pytest
 
 import kafkawire.messages.alter_configs_request as legacy
 import kafkawire.messages.incremental_alter_configs_request as incremental
+from kafkastub.metadata.loggers import LOGGERS
 from kafkastub.state.topics import create_topic
 from kafkawire.errors import ErrorCode
+from kafkawire.messages.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
 from tests.handlers.in_process import InProcess
 from tests.handlers.topic_scenario import (
     APPEND,
@@ -185,9 +187,35 @@ def test_assignment_intervals_of_the_broker_stay_within_its_bounds(kind: str):
 def test_the_root_logger(broker: InProcess):
     assert alter(broker, LOGGER, "1", ("root", SET, "DEBUG")) == ErrorCode.NONE
     assert broker.state.cluster.logger_levels == {"root": "DEBUG"}
+    assert levels(broker) == dict.fromkeys(LOGGERS, "DEBUG")
     assert alter(broker, LOGGER, "1", ("root", SET, "LOUD")) == ErrorCode.INVALID_CONFIG
     assert alter(broker, LOGGER, "1", ("other", SET, "DEBUG")) == ErrorCode.INVALID_CONFIG
     assert alter(broker, LOGGER, "1", ("root", DELETE, None)) == ErrorCode.INVALID_REQUEST
+
+
+CONTROLLER = "kafka.server.ControllerServer"
+
+
+def levels(broker: InProcess) -> dict[str, str | None]:
+    """Of all loggers."""
+    answer = broker.ask(DescribeConfigsRequest([DescribeConfigsResource(LOGGER, "1", None)]))
+    return {one.name: one.value for one in answer.results[0].configs}
+
+
+@pytest.mark.behaviour("IA-10", "DC-10")
+def test_a_logger_beside_the_root_logger(broker: InProcess):
+    """Kafka's loggers were unknown here: INVALID_CONFIG, as for one that Kafka does not have."""
+    before = levels(broker)
+    assert before == dict.fromkeys(LOGGERS, "INFO")
+    assert alter(broker, LOGGER, "1", (CONTROLLER, DELETE, None)) == ErrorCode.NONE
+    assert alter(broker, LOGGER, "1", (CONTROLLER, SET, "LOUD")) == ErrorCode.INVALID_CONFIG
+    assert alter(broker, LOGGER, "1", (CONTROLLER, SET, "WARN"), validate_only=True) == ErrorCode.NONE
+    assert levels(broker) == before
+    assert alter(broker, LOGGER, "1", (CONTROLLER, SET, "WARN"), ("root", SET, "ERROR")) == ErrorCode.NONE
+    assert levels(broker) == dict.fromkeys(LOGGERS, "ERROR") | {CONTROLLER: "WARN"}
+    assert alter(broker, LOGGER, "1", (CONTROLLER, DELETE, None), ("root", DELETE, None)) == ErrorCode.INVALID_REQUEST
+    assert alter(broker, LOGGER, "1", (CONTROLLER, DELETE, "x")) == ErrorCode.NONE
+    assert levels(broker) == dict.fromkeys(LOGGERS, "ERROR")
 
 
 @pytest.mark.behaviour("IA-11", "AC-4")
@@ -212,7 +240,7 @@ def test_an_operation_that_does_not_exist_fails_a_logger_alone(broker: InProcess
     """No traceback, which would have failed the whole request."""
     bad = (LOGGER, "1", [("root", operation, "DEBUG")])
     fine = (TOPIC, "a", [("retention.ms", SET, "9")])
-    assert alter_both(broker, bad, fine) == [ErrorCode.UNKNOWN_SERVER_ERROR, ErrorCode.NONE]
+    assert alter_both(broker, bad, fine) == [ErrorCode.INVALID_REQUEST, ErrorCode.NONE]
     assert (overrides(broker), broker.state.cluster.logger_levels) == ({"retention.ms": "9"}, {"root": "INFO"})
 
 

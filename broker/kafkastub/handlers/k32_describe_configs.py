@@ -10,7 +10,8 @@ DC-6   Configuration keys, where given, pick; null or none is all; unknown ones 
 DC-7   Synonyms where asked for, in the order of precedence.
 DC-8   Version 3+: types.                                                  KIP-569
 DC-9   A group and a client metrics subscription, existing or not: every configuration; the empty name INVALID_REQUEST.
-DC-10  A broker logger: the root logger; the broker's id is checked as for a broker.
+DC-10  Broker loggers: those of Kafka's classes, with their own level or root's; the broker's id is checked as for a
+       broker.
 DC-11  A resource type that does not exist: every resource of the request INVALID_REQUEST.
 DC-12  A resource named twice is answered twice.
 DC-13  Version 3+, where asked for: a sentence of our own about topic and group configurations, the broker's defaults of
@@ -18,7 +19,8 @@ DC-13  Version 3+, where asked for: a sentence of our own about topic and group 
 DC-14  advertised.listeners is what clients are told, and static, though nobody may have configured it.
 DC-15  An internal configuration of a group is shown where the group or the broker sets it, the group's as it was
        written.                                                            Kafka: AbstractKafkaConfig
-Not done: documentation of other broker configurations and of client metrics; loggers beside root.
+Not done: documentation of other broker configurations and of client metrics; loggers of classes that a
+broker loads later.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Node, invalid_topic_name
+from kafkastub.metadata.loggers import effective
 from kafkastub.state.configs.entries import (
     ResourceType,
     Source,
@@ -159,7 +162,7 @@ def _entries(ctx: RequestContext, resource: DescribeConfigsResource) -> tuple[ob
             if not name:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Broker id must not be empty")
             _check_broker(ctx, name, "")
-            return None, lambda: [_logger(*item) for item in cluster.logger_levels.items()]
+            return None, lambda: [_logger(*item) for item in effective(cluster.logger_levels)]
         case ResourceType.CLIENT_METRICS:
             if not name:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Client metrics subscription name must not be empty")

@@ -13,10 +13,10 @@ IA-7   What is not dynamic (offsets.retention.minutes), a security configuration
        broker for all, a bad value, another broker's id: INVALID_REQUEST. Kafka: DynamicBrokerConfig
 IA-8   min.insync.replicas can't be set for a broker nor removed for all: INVALID_CONFIG.       KIP-966
 IA-9   Groups and client metrics subscriptions are validated against the broker's bounds and kept.
-IA-10  Broker loggers: the root logger's level.
+IA-10  Broker loggers: SET gives one a level of its own, DELETE takes it away, but not that of the root logger.
 IA-11  validate_only changes nothing.
-IA-12  An operation that does not exist: INVALID_REQUEST for a broker; UNKNOWN_SERVER_ERROR for a broker's loggers, and
-       for a topic, group or client metrics, with all resources that the controller is asked about, brokers among them.
+IA-12  An operation that does not exist: INVALID_REQUEST for a broker and its loggers; UNKNOWN_SERVER_ERROR for a topic,
+       group or client metrics, with all resources that the controller is asked about, brokers among them.
 IA-13  An assignment interval of the broker's groups stays within its bounds: INVALID_REQUEST.
        Kafka: GroupCoordinatorConfig
 Not done: alter.config.policy.class.name.

@@ -104,7 +104,8 @@ class Cluster:
         controller_id: the node that clients are told is the controller.
         topics: name to topic, in the order of creation. Change it through the methods only.
         group_configs, client_metrics_configs: resource name to its overrides (name to text).
-        logger_levels: name of a broker's logger to its level.
+        logger_levels: name of a broker's logger to its level, where it has one of its own; the empty
+            one where that was taken away again.
     """
 
     def __init__(

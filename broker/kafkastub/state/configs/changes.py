@@ -15,6 +15,7 @@ from kafkastub.config.definition import to_text
 from kafkastub.config.kafka_table import GROUP, TOPIC, Row
 from kafkastub.config.other import InvalidClientMetrics, validate_client_metrics_configs, validate_group_configs
 from kafkastub.metadata import invalid_topic_name
+from kafkastub.metadata.loggers import KNOWN, ROOT
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.configs.broker_changes import change_broker
 from kafkastub.state.configs.entries import ResourceType
@@ -173,15 +174,16 @@ def _alter_loggers(state: BrokerState, node_id: int, name: str, changes: Sequenc
             message = f"{Op(operation).name} operation is not allowed for the BROKER_LOGGER resource"
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
         if operation not in (Op.SET, Op.DELETE):
-            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka fails on it, as with a topic's
-        if logger not in levels:
+            message = f"Unknown operation type {operation} is not allowed for the BROKER_LOGGER resource"
+            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+        if logger not in KNOWN:
             raise KafkaError(ErrorCode.INVALID_CONFIG, f"Logger {logger} does not exist!")
-        if operation == Op.DELETE:
+        if operation == Op.DELETE and logger == ROOT:
             message = "Removing the log level of the root logger is not allowed"
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-        if level not in LEVELS:
+        if operation == Op.SET and level not in LEVELS:
             message = f"Cannot set the log level of {logger} to {level} as it is not a supported log level. "
             message += f"Valid log levels are {', '.join(LEVELS)}"
             raise KafkaError(ErrorCode.INVALID_CONFIG, message)
     if not validate_only:
-        levels.update({logger: level for logger, _, level in changes if level is not None})
+        levels.update({logger: level or "" if operation == Op.SET else "" for logger, operation, level in changes})
