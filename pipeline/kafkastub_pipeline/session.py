@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from kafkastub_pipeline import maven
 from kafkastub_pipeline.errors import PipelineError, sentence
+from kafkastub_pipeline.extra import check_spark
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,10 +96,13 @@ def spark_session(
         if quiet and fresh and not submitted and SparkContext._gateway is None:
             _start_quietly(SparkConf().setAll(list({**DEFAULTS, **given}.items())), said)
         spark = builder.getOrCreate()
+        check_spark(spark.version, "the session is one of Spark {}")
         if fresh:
             _let_interrupt(spark)
         _equip_workers(spark, given)
         return spark
+    except PipelineError:
+        raise
     except Exception as error:
         raise PipelineError(
             maven.not_to_be_had(said)
