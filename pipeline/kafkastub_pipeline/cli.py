@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from kafkastub_pipeline import extra
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.maven import KAFKA, malformed
+from kafkastub_pipeline.printed import Lines, complain, complain_in_lines, say
 from kafkastub_pipeline.rules import PROFILES
 from kafkastub_pipeline.write import FORMATS
 
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit status: 0, or 2 for bad input, or 1 for what went wrong on the way."""
     options = parser().parse_args(_negatives_joined(sys.argv[1:] if arguments is None else arguments))
-    logging.basicConfig(
-        level=logging.INFO if options.verbose else logging.WARNING, format="%(asctime)s %(message)s", stream=sys.stderr
-    )
+    to_people = logging.StreamHandler(sys.stderr)
+    to_people.setFormatter(Lines("%(asctime)s %(message)s"))
+    logging.basicConfig(level=logging.INFO if options.verbose else logging.WARNING, handlers=[to_people])
     shown: BaseException
     try:
         return int(options.act(options))
@@ -39,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if _was_interrupted(error):
             text, status = _INTERRUPTED, 130
     if options.traceback:
-        traceback.print_exception(shown)
-    print(f"kafkastub-pipeline: {text}", file=sys.stderr)
+        complain_in_lines("".join(traceback.format_exception(shown)))
+    complain(f"kafkastub-pipeline: {text}")
     return status
 
 
@@ -226,7 +227,7 @@ def _run(options: argparse.Namespace) -> int:
     spark = _session(options, kafka=before is not None and before.needs_kafka, small=small)
     _check_workers(spark, options, ("--raw", "--records", "--out", "--journal"))
     written = run(spark, settings, before)
-    print(f"{len(written)} table{'s' * (len(written) != 1)} in {options.out}: {', '.join(written)}")
+    say(f"{len(written)} table{'s' * (len(written) != 1)} in {options.out}: {', '.join(written)}")
     return 0
 
 
@@ -260,7 +261,7 @@ def _report(options: argparse.Namespace) -> int:
 
     spark = _session(options, kafka=False)
     _check_workers(spark, options, ("--tables",))
-    print(write_report(spark, options.tables, options.out, options.day))
+    say(write_report(spark, options.tables, options.out, options.day))
     return 0
 
 

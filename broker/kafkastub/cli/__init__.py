@@ -6,6 +6,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from kafkastub.version import __version__
 
@@ -51,9 +52,18 @@ def _action_first(given: list[str]) -> list[str]:
 _GROUP_ACTIONS = ("--list", "--describe", "--delete", "--delete-offsets", "--reset-offsets")
 
 
+class _Parser(argparse.ArgumentParser):
+    """One that prints as every command does; parsers of commands are of its kind."""
+
+    def error(self, message: str) -> NoReturn:
+        from kafkastub.cli import output
+
+        super().error(output.fit(message, sys.stderr))
+
+
 def parser(only: str | None = None) -> argparse.ArgumentParser:
     """The parser of the whole command line, or of one command alone."""
-    whole = argparse.ArgumentParser(prog="kafkastub", description="A Kafka broker stub for integration tests.")
+    whole = _Parser(prog="kafkastub", description="A Kafka broker stub for integration tests.")
     whole.add_argument("--version", action="version", version=f"kafkastub {__version__}")
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
     for name in (only,) if only in COMMANDS else COMMANDS:

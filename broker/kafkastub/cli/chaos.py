@@ -39,9 +39,9 @@ def _show(arguments: argparse.Namespace, state: Any) -> int:
     if arguments.output == "json":
         output.as_json(state)
     elif state["seed"] is None:
-        print("There is no chaos.")
+        output.say("There is no chaos.")
     else:
-        print(f"seed {state['seed']}, level {state['level']}{'' if state['running'] else ', stopped'}")
+        output.say(f"seed {state['seed']}, level {state['level']}{'' if state['running'] else ', stopped'}")
         for act in state["acts"]:
-            print(f"{act['number']:>5} {act['what']}")
+            output.say(f"{act['number']:>5} {act['what']}")
     return 0

@@ -53,5 +53,5 @@ def _show(arguments: argparse.Namespace, state: Any) -> int:
     if arguments.output == "json":
         output.as_json(state)
     else:
-        print(state["now"] + (" (frozen)" if state["frozen"] else ""))
+        output.say(state["now"] + (" (frozen)" if state["frozen"] else ""))
     return 0

@@ -23,7 +23,9 @@ TOKEN_VARIABLE = "KAFKASTUB_CONTROL_TOKEN"
 
 def refuse(reason: str) -> int:
     """Say why on standard error; gives the exit status."""
-    print(f"kafkastub: {reason}", file=sys.stderr)
+    from kafkastub.cli import output
+
+    output.note(f"kafkastub: {reason}")
     return REFUSED
 
 

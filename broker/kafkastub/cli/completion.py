@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from kafkastub.cli import output
 from kafkastub.cli.common import FAILED, printing, refuse
 
 if TYPE_CHECKING:
@@ -30,5 +31,5 @@ def _completion(arguments: argparse.Namespace) -> int:
     except ImportError:
         refuse("completion needs the extra cli: pip install 'kafkastub[cli]'")
         return FAILED
-    print(shtab.complete(parser(), shell=arguments.shell))
+    output.block(shtab.complete(parser(), shell=arguments.shell))
     return 0

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkastub.cli import conform_against
+from kafkastub.cli import conform_against, output
 from kafkastub.cli.broker import ADDRESS_VARIABLE, DEFAULT_ADDRESS, INTERRUPTED, ended_as_by_ctrl_c, positive
 from kafkastub.cli.common import FAILED, add_token_option, printing, refuse
 from kafkastub.cli.output import Bar, the_first
@@ -87,7 +86,7 @@ def _run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         return refuse(str(error))
     except KeyboardInterrupt:  # before the first case; later ones end with a summary
-        print("interrupted")
+        output.say("interrupted")
         return INTERRUPTED
 
 
@@ -104,8 +103,8 @@ def _list(arguments: argparse.Namespace) -> int:
         first, last = min(versions[name]), max(versions[name])
         between = f"v{first}" if first == last else f"v{first}-{last}"
         alone = "" if case.profile == "both" else f"; profile {case.profile} alone"
-        print(f"{name:<{width}}  {between:<7} {case.shows} ({case.source}{alone})")
-    print(f"{len(cases)} cases, {len(runs)} runs on a broker that has every version")
+        output.say(f"{name:<{width}}  {between:<7} {case.shows} ({case.source}{alone})")
+    output.say(f"{len(cases)} cases, {len(runs)} runs on a broker that has every version")
     return 0
 
 
@@ -138,17 +137,19 @@ def _conform(arguments: argparse.Namespace, paths: list[Path]) -> int:
         except OSError as error:
             return refuse(f"--report {path} cannot be written: {error.strerror}")
     for results in the_first(text.entries(outcome.bad)):
-        print("\n".join(text.entry(results)))
+        for line in text.entry(results):
+            output.say(line)
     if outcome.left:
-        print(f"left behind, as the broker did not remove them: {', '.join(outcome.left)}")
+        output.say(f"left behind, as the broker did not remove them: {', '.join(outcome.left)}")
     if outcome.results:
-        print("\n".join(text.every_api(outcome, named=not arguments.k)))
-    print(text.summary(outcome))
+        for line in text.every_api(outcome, named=not arguments.k):
+            output.say(line)
+    output.block(text.summary(outcome))
     return _status(outcome)
 
 
 def _tell(text: str) -> None:
-    print(f"note: {text}", file=sys.stderr)
+    output.note(f"note: {text}")
 
 
 def _clock(arguments: argparse.Namespace) -> Clock | None:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafkastub.cli import output
 from kafkastub.cli.broker import INTERRUPTED, positive
 from kafkastub.cli.common import FAILED, refuse
 from kafkastub.cli.output import Bar, the_first
@@ -189,10 +190,11 @@ def _tell(done: Comparison) -> None:
 
     for results in the_first(text.entries(done.results)):
         result = results[0]
-        print("\n".join(text.entry(results)))
+        for line in text.entry(results):
+            output.say(line)
         if result.difference is not None and not result.like:
-            print("as a test:\n")
-            print(python_test(result.difference, done.tested, done.reference, done.again(result)))
+            output.block("as a test:\n")
+            output.block(python_test(result.difference, done.tested, done.reference, done.again(result)))
     if done.left:
-        print(f"left behind, as a broker did not remove them: {', '.join(done.left)}")
-    print(text.summary(done))
+        output.say(f"left behind, as a broker did not remove them: {', '.join(done.left)}")
+    output.block(text.summary(done))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kafkastub.cli import output
 from kafkastub.cli.common import refuse
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _health(environment: Mapping[str, str]) -> int:
     wanted = {text.partition(":")[0] for text in topics_of(environment)}
     why = _unhealthy(environment, wanted)
     if why is not None:
-        print(why, file=sys.stderr)
+        output.note(why)
         return 1
     return 0
 

@@ -40,12 +40,12 @@ def _list(arguments: argparse.Namespace, control: Control) -> int:
         output.as_json(found)
         return 0
     if not found:
-        print("There are no faults.")
+        output.say("There are no faults.")
         return 0
-    print(output.header(output.columns(_WIDTHS, ("ID", "HITS", "MATCHED", "HELD", "RULE"))))
+    output.heading(output.columns(_WIDTHS, ("ID", "HITS", "MATCHED", "HELD", "RULE")))
     for fault in found:
         said = " ".join(f"{name}={_text(value)}" for name, value in fault["rule"].items())
-        print(output.columns(_WIDTHS, (fault["id"], fault["hits"], fault["matched"], len(fault["held"]), said)))
+        output.say(output.columns(_WIDTHS, (fault["id"], fault["hits"], fault["matched"], len(fault["held"]), said)))
     return 0
 
 
@@ -58,7 +58,7 @@ def _add(arguments: argparse.Namespace, control: Control) -> int:
         output.as_json(added if arguments.file else added[0])
     else:
         for fault in added:
-            print(f"Added {fault['id']}.")
+            output.say(f"Added {fault['id']}.")
     return 0
 
 
@@ -66,7 +66,7 @@ def _remove(arguments: argparse.Namespace, control: Control) -> int:
     for fault in arguments.ids:
         control.ask("DELETE", f"/v1/faults/{quote(fault, safe='')}")
         if arguments.output != "json":
-            print(f"Removed {fault}.")
+            output.say(f"Removed {fault}.")
     if arguments.output == "json":
         output.as_json({"removed": len(arguments.ids)})
     return 0
@@ -77,7 +77,7 @@ def _clear(arguments: argparse.Namespace, control: Control) -> int:
     if arguments.output == "json":
         output.as_json(gone)
     else:
-        print(f"Removed {gone['removed']} {'fault' if gone['removed'] == 1 else 'faults'}.")
+        output.say(f"Removed {gone['removed']} {'fault' if gone['removed'] == 1 else 'faults'}.")
     return 0
 
 
@@ -87,7 +87,7 @@ def _release(arguments: argparse.Namespace, control: Control) -> int:
     if arguments.output == "json":
         output.as_json(found)
     else:
-        print(f"Released {found['released']} {'request' if found['released'] == 1 else 'requests'}.")
+        output.say(f"Released {found['released']} {'request' if found['released'] == 1 else 'requests'}.")
     return 0
 
 

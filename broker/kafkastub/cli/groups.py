@@ -82,19 +82,19 @@ def _list(arguments: argparse.Namespace, client: Client) -> int:
         output.as_json([{"group": row.group_id, "type": row.type, "state": row.state} for row in found])
     elif arguments.state is None and arguments.type is None:
         for row in found:
-            print(row.group_id)
+            output.say(row.group_id)
     else:
         names, cells = ["GROUP"], [[row.group_id] for row in found]
-        widths = [max([15, *(len(row.group_id) for row in found)]) + 10]
+        widths = [output.width(15, by_id) + 10]
         for given, name in ((arguments.type, "type"), (arguments.state, "state")):
             if given is not None:
                 names.append(name.upper())
                 widths.append(20)
                 for row, line in zip(found, cells, strict=True):
                     line.append(getattr(row, name))
-        print(output.header(output.columns(widths, names)))
+        output.heading(output.columns(widths, names))
         for line in cells:
-            print(output.columns(widths, line))
+            output.say(output.columns(widths, line))
     return 0
 
 
@@ -135,13 +135,13 @@ def _delete(arguments: argparse.Namespace, client: Client) -> int:
         return FAILED if failed else 0
     quoted = ", ".join(f"'{group_id}'" for group_id in done)
     if not failed:
-        print(f"Deletion of requested consumer groups ({quoted}) was successful.")
+        output.say(f"Deletion of requested consumer groups ({quoted}) was successful.")
         return 0
     output.error("Deletion of some consumer groups failed:")
     for group_id in kafka_order.names(failed):
-        print(f"* Group '{group_id}' could not be deleted due to: {failed[group_id].as_java_prints_it}")
+        output.say(f"* Group '{group_id}' could not be deleted due to: {failed[group_id].as_java_prints_it}")
     if done:
-        print(f"\nThese consumer groups were deleted successfully: {quoted}")
+        output.say(f"These consumer groups were deleted successfully: {quoted}", above=True)
     return FAILED
 
 
@@ -196,10 +196,10 @@ def _print_deleted(
     elif any(error for (_, index), error in results.items() if index >= 0):
         output.error("Encountered some partition-level error, see the follow-up details.")
     else:
-        print(f"Request succeeded for deleting offsets from group {arguments.group}.")
-    widths = [max([15, *(len(name) for name, _ in results)]), 10, 15]
+        output.say(f"Request succeeded for deleting offsets from group {arguments.group}.")
+    widths = [output.width(15, (name for name, _ in results)), 10, 15]
     missing = NOT_PROVIDED[arguments.profile]
-    print("\n" + output.header(output.columns(widths, ["TOPIC", "PARTITION", "STATUS"])))
+    output.heading(output.columns(widths, ["TOPIC", "PARTITION", "STATUS"]), above=True)
     for (name, index), error in ordered:
         status = f"Error: {error.as_java_prints_it}" if error else "Successful"
-        print(output.columns(widths, [name, index if index >= 0 else missing, status]))
+        output.say(output.columns(widths, [name, index if index >= 0 else missing, status]))

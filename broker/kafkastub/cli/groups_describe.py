@@ -83,9 +83,9 @@ class Described:
         if state == "Dead":
             output.error(f"Consumer group '{name}' does not exist.")
         elif state == "Empty":
-            output.warn(f"\nConsumer group '{name}' has no active members.")
+            output.warn(f"Consumer group '{name}' has no active members.", above=True)
         elif state in _REBALANCING:
-            output.warn(f"\nWarning: Consumer group '{name}' is rebalancing.")
+            output.warn(f"Warning: Consumer group '{name}' is rebalancing.", above=True)
         return state != "Dead" and rows > 0
 
 
@@ -106,11 +106,11 @@ class Offsets(Described):
             names.remove("leader_epoch")
         widths = dict.fromkeys(names, 15) | {"partition": 10, "client_id": 0}
         for name in ("group", "topic", "consumer_id", "host"):
-            widths[name] = max([15, *(len(_cell(row[name])) for row in self.rows)])
+            widths[name] = output.width(15, (_cell(row[name]) for row in self.rows))
         shown = [widths[name] for name in names]
-        print("\n" + output.header(output.columns(shown, [name.upper().replace("_", "-") for name in names])))
+        output.heading(output.columns(shown, [name.upper().replace("_", "-") for name in names]), above=True)
         for row in self.rows:
-            print(output.columns(shown, [_cell(row[name]) for name in names]))
+            output.say(output.columns(shown, [_cell(row[name]) for name in names]))
 
 
 @dataclass
@@ -136,11 +136,12 @@ class Members(Described):
             names["UPGRADED"] = 0
         fixed = ("#PARTITIONS", "CURRENT-EPOCH", "TARGET-EPOCH", "UPGRADED", "")
         widths = [
-            width if name in fixed else max([width, *(len(row[name]) for row in rows)]) for name, width in names.items()
+            width if name in fixed else output.width(width, (row[name] for row in rows))
+            for name, width in names.items()
         ]
-        print("\n" + output.header(output.columns(widths, list(names))))
+        output.heading(output.columns(widths, list(names)), above=True)
         for row in rows:
-            print(output.columns(widths, [row[name] for name in names]))
+            output.say(output.columns(widths, [row[name] for name in names]))
 
     def _row(self, member: Member) -> dict[str, str]:
         return {
@@ -180,13 +181,13 @@ class State(Described):
         coordinator = f"{node.host}:{node.port}  ({node.id})"
         names = ["GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE"]
         cells = [group.id, coordinator, group.assignor or MISSING, group.state]
-        widths = [max(15, len(group.id)), max(25, len(coordinator)), 20, 20]
+        widths = [output.width(15, [group.id]), output.width(25, [coordinator]), 20, 20]
         if verbose:
             names += ["GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH"]
             cells += [_cell(group.epoch), _cell(group.assignment_epoch)]
             widths += [15, 25]
-        print("\n" + output.header(output.columns([*widths, 0], [*names, "#MEMBERS"])))
-        print(output.columns([*widths, 0], [*cells, len(group.members)]))
+        output.heading(output.columns([*widths, 0], [*names, "#MEMBERS"]), above=True)
+        output.say(output.columns([*widths, 0], [*cells, len(group.members)]))
 
 
 def _cell(value: object) -> str:

@@ -221,12 +221,12 @@ def show(arguments: argparse.Namespace, plans: Mapping[str, Plan], widths: Seque
         text = io.StringIO()
         several = arguments.all_groups or len(arguments.group) > 1
         csv.writer(text, lineterminator="\n").writerows(row if several else row[1:] for row in rows)
-        print(text.getvalue())
+        output.block(text.getvalue())
     else:
-        widths = widths or [max([15, *map(len, plans)]), max([15, *(len(row[1]) for row in rows)]), 10, 0]
-        print("\n" + output.header(output.columns(widths, ["GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"])))
+        widths = widths or [output.width(15, plans), output.width(15, (row[1] for row in rows)), 10, 0]
+        output.heading(output.columns(widths, ["GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"]), above=True)
         for row in rows:
-            print(output.columns(widths, row))
+            output.say(output.columns(widths, row))
 
 
 def _long(text: str) -> int:

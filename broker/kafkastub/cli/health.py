@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from typing import TYPE_CHECKING
 
+from kafkastub.cli import output
 from kafkastub.cli.common import FAILED, refuse
 from kafkastub.cli.control import Control, ControlError, add_address_options, seconds
 
@@ -43,10 +43,10 @@ def _health(arguments: argparse.Namespace) -> int:
     while True:
         wrong = _by_kafka(arguments) if arguments.bootstrap_server else _by_http(arguments, control)
         if wrong is None:
-            print("healthy")
+            output.say("healthy")
             return 0
         if time.monotonic() >= deadline:
-            print(f"unhealthy: {wrong}", file=sys.stderr)
+            output.note(f"unhealthy: {wrong}")
             return FAILED
         time.sleep(_AGAIN_SECONDS)
 

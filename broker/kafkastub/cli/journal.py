@@ -92,12 +92,12 @@ def _lines(control: Control, wanted: dict[str, Any]) -> Generator[dict[str, Any]
 
 def _print(arguments: argparse.Namespace, entry: dict[str, Any]) -> None:
     if arguments.output == "json":
-        print(json.dumps({name: value for name, value in entry.items() if name not in _ADDED}, ensure_ascii=False))
+        output.as_json({name: value for name, value in entry.items() if name not in _ADDED}, indent=None)
     elif entry["kind"] == "left_out":
         output.warn(f"{entry['count']} requests came too fast and are left out")
     else:
         bad = entry["fault"] or any(each["code"] for each in entry["errors"])
-        print(output.marked(entry["text"]) if bad else entry["text"])
+        (output.marked if bad else output.say)(entry["text"])
     sys.stdout.flush()
 
 
@@ -108,7 +108,7 @@ def _export(arguments: argparse.Namespace, control: Control) -> int:
     parameters |= {name: "true" for name in ("frames", "messages") if getattr(arguments, name)}
     with control.opened("GET", "/v1/journal/export", **parameters) as response:
         if file == "-":
-            shutil.copyfileobj(response, sys.stdout.buffer)
+            output.copy(response)
             return 0
         try:
             with Path(file).open("wb") as target:
@@ -116,7 +116,7 @@ def _export(arguments: argparse.Namespace, control: Control) -> int:
         except OSError as error:
             raise ValueError(f"cannot write {file}: {error.strerror}") from None
     if arguments.output != "json":
-        print(f"Written to {file}.")
+        output.say(f"Written to {file}.")
     else:
         output.as_json({"file": file, "format": form})
     return 0

@@ -6,7 +6,7 @@ import argparse
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from kafkastub.cli import kafka_order
+from kafkastub.cli import kafka_order, output
 
 if TYPE_CHECKING:
     from kafkastub.client import Client
@@ -47,7 +47,8 @@ def since(client: Client, partitions: list[Partition], timestamp: int) -> Plan:
     found = at(client, partitions, timestamp)
     late = [one for one in partitions if found[one] < 0]
     for name, index in kafka_order.partitions(late):
-        print(f"\nWarn: Partition {index} from topic {name} is empty. Falling back to latest known offset.")
+        warning = f"Warn: Partition {index} from topic {name} is empty. Falling back to latest known offset."
+        output.say(warning, above=True)
     return found | at(client, late, -1)
 
 

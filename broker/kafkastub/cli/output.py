@@ -1,12 +1,20 @@
-"""What commands print: Kafka's tables, JSON, errors; colours and progress on a terminal only."""
+"""What commands print: Kafka's tables, JSON, errors; colours and progress on a terminal only.
+
+Nothing is printed past this module (a test sees to it). Names are chosen by clients, texts by whatever broker answers:
+on a terminal they could colour it, ring, write its title or hide what else is said. Each function is given one line,
+and whatever cannot be printed in it is escaped there. In a pipe or a file names stay as they are, as scripts want them
+and Kafka's tools give them. JSON is escaped everywhere: its value is the same.
+"""
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TextIO, TypeVar
+from typing import IO, Any, TextIO, TypeVar
 
 T = TypeVar("T")
 
@@ -24,35 +32,98 @@ def coloured(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def header(text: str) -> str:
-    """A table's first line."""
-    return f"{_BOLD}{text}{_PLAIN}" if coloured(sys.stdout) else text
+def say(line: object, *, above: bool = False) -> None:
+    """A line on standard output; `above` leaves one empty before it."""
+    _line(sys.stdout, line, "", above)
 
 
-def marked(text: str) -> str:
+def heading(line: str, *, above: bool = False) -> None:
+    """The first line of a table."""
+    _line(sys.stdout, line, _BOLD, above)
+
+
+def marked(line: str) -> None:
     """A line that stands out among others."""
-    return f"{_RED}{text}{_PLAIN}" if coloured(sys.stdout) else text
+    _line(sys.stdout, line, _RED, False)
 
 
-def error(text: str) -> None:
+def block(text: str) -> None:
+    """Several lines on standard output, with an end behind them."""
+    for line in text.split("\n"):
+        say(line)
+
+
+def error(line: str) -> None:
     """`Error: …` behind an empty line, on standard output: where Kafka's tools say it."""
     word = f"{_RED}Error:{_PLAIN}" if coloured(sys.stdout) else "Error:"
-    print(f"\n{word} {text}")
+    print(f"\n{word} {fit(line, sys.stdout)}")
 
 
-def warn(text: str) -> None:
+def warn(line: str, *, above: bool = False) -> None:
+    """A line on standard error that is to be seen."""
+    _line(sys.stderr, line, _YELLOW, above)
+
+
+def note(line: object) -> None:
     """A line on standard error."""
-    print(f"{_YELLOW}{text}{_PLAIN}" if coloured(sys.stderr) else text, file=sys.stderr)
+    _line(sys.stderr, line, "", False)
 
 
-def as_json(value: Any) -> None:
-    """The answer as JSON, on standard output."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+def _line(stream: TextIO, line: object, colour: str, above: bool) -> None:
+    text = fit(line, stream)
+    if colour and coloured(stream):
+        text = f"{colour}{text}{_PLAIN}"
+    print("\n" + text if above else text, file=stream)
+
+
+def fit(line: object, stream: TextIO | None = None) -> str:
+    """A line as this stream (standard output) may have it: on a terminal without what is no character."""
+    text = str(line)
+    if text.isprintable() or not (stream or sys.stdout).isatty():
+        return text
+    from kafkastub.shown import shown
+
+    return "\t".join(shown(part, sys.maxsize) for part in text.split("\t"))
+
+
+def as_json(value: Any, *, indent: int | None = 2) -> None:
+    """The answer as JSON, on standard output; without `indent` in one line."""
+    print(_escaped(json.dumps(value, indent=indent, ensure_ascii=False)))
+
+
+_PLAIN_JSON = re.compile(r"[^\n -~]")
+
+
+def _escaped(text: str) -> str:
+    """JSON with the same value in which everything can be printed."""
+    return _PLAIN_JSON.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1]
+
+
+def copy(source: IO[bytes]) -> None:
+    """JSON, line by line, as it comes, to standard output."""
+    if not sys.stdout.isatty():
+        import shutil
+
+        shutil.copyfileobj(source, sys.stdout.buffer)
+        return
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    while part := source.read(1 << 16):
+        sys.stdout.write(_escaped(decoder.decode(part)))
+
+
+def width(least: int, cells: Iterable[object]) -> int:
+    """Of a column with these cells."""
+    return max([least, *(len(fit(cell)) for cell in cells)])
 
 
 def columns(widths: Sequence[int], cells: Sequence[object]) -> str:
     """A row as `printf` with `%-15s` and blanks between lays it out; a width of 0 is a plain `%s`."""
-    return " ".join(f"{cell!s:<{width}}" if width else str(cell) for width, cell in zip(widths, cells, strict=True))
+    fitting = map(fit, cells)
+    return " ".join(f"{cell:<{width}}" if width else cell for width, cell in zip(widths, fitting, strict=True))
 
 
 def progress(items: Iterable[T], what: str) -> Iterator[T]:
@@ -72,7 +143,7 @@ def the_first(entries: Sequence[list[T]]) -> Iterator[list[T]]:
     """What is wrong, entry by entry, as far as anybody reads; behind it how much more there is."""
     yield from entries[:MOST_SHOWN]
     if len(entries) > MOST_SHOWN:
-        print(f"… and {sum(map(len, entries[MOST_SHOWN:]))} more; --report tells all")
+        say(f"… and {sum(map(len, entries[MOST_SHOWN:]))} more; --report tells all")
 
 
 def _nothing() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from kafkastub.cli import output
 from kafkastub.cli.common import refuse
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _replay(arguments: argparse.Namespace) -> int:
     except (ConfigError, TopicError, ValueError, OSError) as error:
         return refuse(str(error))
     for line in done.differences:
-        print(line)
+        output.say(line)
     skipped = f", {done.skipped} skipped that hold secrets" if done.skipped else ""
-    print(f"{done.requests} requests, {done.answers} answers, {len(done.differences)} with other errors{skipped}")
+    output.say(f"{done.requests} requests, {done.answers} answers, {len(done.differences)} with other errors{skipped}")
     return 1 if done.differences else 0

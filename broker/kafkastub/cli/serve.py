@@ -434,7 +434,10 @@ def _topic(text: str) -> tuple[str, int]:
 
 
 def _say(line: str) -> None:
+    from kafkastub.cli import output
+
     try:
-        print(line, flush=True)
+        output.say(line)
+        sys.stdout.flush()
     except OSError:  # nobody reads it, or there is no room for it; the broker serves all the same
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -83,9 +83,9 @@ def _list(arguments: argparse.Namespace, client: Client) -> int:
         output.as_json([{"group": name, "state": found[name]} for name in names])
     elif arguments.state is None:
         for name in names:
-            print(name)
+            output.say(name)
     else:
-        _table({"GROUP": _width(names), "STATE": 0}, [[name, found[name]] for name in names], above="")
+        _table({"GROUP": _width(names), "STATE": 0}, [[name, found[name]] for name in names], above=False)
     return 0
 
 
@@ -148,7 +148,7 @@ def _as_json(group: Group, arguments: argparse.Namespace, offsets: dict[Partitio
 def _print_offsets(group_id: str, offsets: dict[Partition, ShareOffset], verbose: bool) -> None:
     known = {place: one for place, one in sorted(offsets.items()) if one.start >= 0}
     if not known:
-        print(f"\nShare group '{group_id}' has no offset information.")
+        output.say(f"Share group '{group_id}' has no offset information.", above=True)
         return
     columns = {"GROUP": _width([group_id]), "TOPIC": _width(name for name, _ in known), "PARTITION": 10}
     columns |= {"LEADER-EPOCH": 13} if verbose else {}
@@ -195,7 +195,7 @@ def _print_state(group: Group, verbose: bool) -> None:
 
 def _warn_of_empty(group: Group) -> None:
     if group.state == "Empty":
-        output.warn(f"\nShare group '{group.id}' has no active members.")
+        output.warn(f"Share group '{group.id}' has no active members.", above=True)
 
 
 def _assignment(partitions: list[Partition]) -> str:
@@ -231,13 +231,13 @@ def _delete(arguments: argparse.Namespace, client: Client) -> int:
         return FAILED if failed else 0
     quoted = ", ".join(f"'{group_id}'" for group_id in kafka_order.names(done))
     if not failed:
-        print(f"Deletion of requested share groups ({quoted}) was successful.")
+        output.say(f"Deletion of requested share groups ({quoted}) was successful.")
         return 0
     output.error("Deletion of some share groups failed:")
     for group_id in kafka_order.names(failed):
-        print(f"* Group '{group_id}' could not be deleted due to: {failed[group_id]}")
+        output.say(f"* Group '{group_id}' could not be deleted due to: {failed[group_id]}")
     if done:
-        print(f"\nThese share groups were deleted successfully: {quoted}")
+        output.say(f"These share groups were deleted successfully: {quoted}", above=True)
     return FAILED
 
 
@@ -316,15 +316,15 @@ def _plan(arguments: argparse.Namespace, client: Client) -> Plan:
 
 
 def _width(cells: Any) -> int:
-    return max([15, *map(len, cells)])
+    return output.width(15, cells)
 
 
 def _cell(value: object) -> object:
     return _MISSING if value is None else value
 
 
-def _table(columns: dict[str, int], rows: Any, above: str = "\n") -> None:
+def _table(columns: dict[str, int], rows: Any, above: bool = True) -> None:
     widths = list(columns.values())
-    print(above + output.header(output.columns(widths, list(columns))))
+    output.heading(output.columns(widths, list(columns)), above=above)
     for row in rows:
-        print(output.columns(widths, row))
+        output.say(output.columns(widths, row))

@@ -48,11 +48,11 @@ def _list(arguments: argparse.Namespace, control: Control) -> int:
         output.as_json(found)
         return 0
     if not found:
-        print("No snapshot is kept.")
+        output.say("No snapshot is kept.")
         return 0
-    print(output.header(output.columns(_WIDTHS, ("ID", "BROKER TIME", "TOPICS", "RECORDS"))))
+    output.heading(output.columns(_WIDTHS, ("ID", "BROKER TIME", "TOPICS", "RECORDS")))
     for one in found:
-        print(output.columns(_WIDTHS, (one["id"], one["now"], len(one["topics"]), one["records"])))
+        output.say(output.columns(_WIDTHS, (one["id"], one["now"], len(one["topics"]), one["records"])))
     return 0
 
 
@@ -140,5 +140,5 @@ def _show(arguments: argparse.Namespace, said: dict[str, Any], words: str) -> in
     if arguments.output == "json":
         output.as_json(said)
     else:
-        print(words.format_map(said))
+        output.say(words.format_map(said))
     return 0

@@ -70,7 +70,7 @@ def _list(arguments: argparse.Namespace, client: Client) -> int:
         output.as_json([{"group": name, "state": found[name]} for name in names])
     elif arguments.state is None:
         for name in names:
-            print(name)
+            output.say(name)
     else:
         _table({"GROUP": _width(names), "STATE": 0}, [[name, found[name]] for name in names])
     return 0
@@ -236,20 +236,20 @@ def _delete(arguments: argparse.Namespace, client: Client) -> int:
 def _print_deleted(done: list[str], failed: dict[str, str], with_topics: list[str], kept: dict[str, str]) -> None:
     quoted = ", ".join(f"'{group_id}'" for group_id in kafka_order.names(done))
     if not failed:
-        print(f"Deletion of requested streams groups ({quoted or repr('')}) was successful.")
+        output.say(f"Deletion of requested streams groups ({quoted or repr('')}) was successful.")
     else:
         output.error("Deletion of some streams groups failed:")
         for group_id in kafka_order.names(failed):
-            print(f"* Group '{group_id}' could not be deleted due to: {failed[group_id]}")
+            output.say(f"* Group '{group_id}' could not be deleted due to: {failed[group_id]}")
         if done:
-            print(f"\nThese streams groups were deleted successfully: {quoted}.")
+            output.say(f"These streams groups were deleted successfully: {quoted}.", above=True)
     if kept:
-        print("Deletion of some associated internal topics failed:")
+        output.say("Deletion of some associated internal topics failed:")
         for group_id, why in kept.items():
-            print(f"* Internal topics of the streams group '{group_id}' could not be deleted due to: {why}")
+            output.say(f"* Internal topics of the streams group '{group_id}' could not be deleted due to: {why}")
     elif with_topics:
         shown = ", ".join(f"'{group_id}'" for group_id in kafka_order.names(with_topics))
-        print(f"Deletion of associated internal topics of the streams groups ({shown}) was successful.")
+        output.say(f"Deletion of associated internal topics of the streams groups ({shown}) was successful.")
 
 
 def _delete_topics(client: Client, names: list[str]) -> str | None:
@@ -276,11 +276,11 @@ def _delete_offsets(arguments: argparse.Namespace, client: Client) -> int:
 
 
 def _width(cells: Any) -> int:
-    return max([15, *map(len, cells)])
+    return output.width(15, cells)
 
 
 def _table(columns: dict[str, int], rows: Any) -> None:
     widths = list(columns.values())
-    print(output.header(output.columns(widths, list(columns))))
+    output.heading(output.columns(widths, list(columns)))
     for row in rows:
-        print(output.columns(widths, row))
+        output.say(output.columns(widths, row))

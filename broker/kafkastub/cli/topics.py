@@ -97,7 +97,7 @@ def _told(work: Callable[[argparse.Namespace, Client], int]) -> Callable[[argpar
         try:
             return work(arguments, client)
         except (BrokerError, _Refused) as error:
-            print(f"Error while executing topic command : {error}")
+            output.say(f"Error while executing topic command : {error}")
             return FAILED
 
     return run
@@ -127,7 +127,8 @@ def _list(arguments: argparse.Namespace, client: Client) -> int:
     if arguments.output == "json":
         output.as_json(names)
     else:
-        print("\n".join(names))
+        for name in names or [""]:
+            output.say(name)
     return 0
 
 
@@ -141,7 +142,7 @@ def _create(arguments: argparse.Namespace, client: Client) -> int:
     name = arguments.topic
     configs = dict(map(_config, arguments.config))
     if "." in name or "_" in name:
-        print(_COLLISION)
+        output.say(_COLLISION)
     replicas, partitions = arguments.replication_factor, arguments.partitions
     if replicas is not None and not 1 <= replicas <= 32767:
         raise _Refused("The replication factor must be between 1 and 32767 inclusive")
@@ -165,7 +166,7 @@ def _create(arguments: argparse.Namespace, client: Client) -> int:
     if arguments.output == "json":
         output.as_json({"topic": name, "created": created})
     elif created:
-        print(f"Created topic {name}.")
+        output.say(f"Created topic {name}.")
     return 0
 
 
@@ -281,7 +282,7 @@ def _print_topic(topic: Topic, configs: dict[str, str | None]) -> None:
     parts.append(f"PartitionCount: {len(topic.partitions)}")
     parts.append(f"ReplicationFactor: {len(first.replicas) - len(first.adding or [])}")
     shown = ",".join(f"{name}={'null' if value is None else value}" for name, value in configs.items())
-    print("\t".join([*parts, f"Configs: {shown}"]))
+    output.say("\t".join([*parts, f"Configs: {shown}"]))
 
 
 def _print_partition(topic: str, row: Partition) -> None:
@@ -294,7 +295,7 @@ def _print_partition(topic: str, row: Partition) -> None:
     ]
     if row.adding is not None:
         parts += [f"Adding Replicas: {_ids(row.adding)}", f"Removing Replicas: {_ids(row.removing)}"]
-    print("\t" + "\t".join([*parts, f"Elr: {_ids(row.elr)}", f"LastKnownElr: {_ids(row.last_known_elr)}"]))
+    output.say("\t" + "\t".join([*parts, f"Elr: {_ids(row.elr)}", f"LastKnownElr: {_ids(row.last_known_elr)}"]))
 
 
 def _ids(nodes: list[int] | None) -> str:

@@ -8,7 +8,6 @@ state and producer id as well, and what is called `forceTerminateTransaction` th
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -98,17 +97,17 @@ def _failed(arguments: argparse.Namespace, reason: str, error: BrokerError | Non
     if arguments.output == "json":
         output.as_json({"error": None if error is None else error.code.name, "message": reason})
     else:
-        print(reason, file=sys.stderr)
+        output.note(reason)
     return FAILED
 
 
 def _table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A table as wide as what is in it, tabs between. Kafka: ToolsUtils.prettyPrintTable."""
-    cells = [list(map(str, row)) for row in rows]
+    cells = [list(map(output.fit, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(headers, *cells, strict=True)]
-    print(output.header(_row(widths, headers)))
+    output.heading(_row(widths, headers))
     for row in cells:
-        print(_row(widths, row))
+        output.say(_row(widths, row))
 
 
 def _row(widths: Sequence[int], row: Sequence[str]) -> str:
