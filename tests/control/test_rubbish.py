@@ -134,3 +134,32 @@ def test_many_mistakes_cost_what_a_few_do(stub: KafkaStub, http: Http, method: s
         assert said in answer.json()["error"]
     assert len(seen) == 1
     assert seen[0] <= 50
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/faults", {"api": "Fetch", "hold": [0] * 300_000}),
+        ("/v1/faults", {"api": "Fetch", "client_id": {f"k{number}": "v" for number in range(60_000)}}),
+        ("/v1/faults", {"api": "Fetch", "node": "x" * 1_000_000}),
+        ("/v1/clock/set", {"to": [[] for _ in range(300_000)]}),
+        ("/v1/topics", [{}] * 200_000),
+    ],
+    ids=["list", "map", "text", "lists", "body"],
+)
+def test_a_refusal_does_not_say_a_megabyte_again(http: Http, path: str, body: Any):
+    """It was written out as a whole, for half a second, in which nobody else was served."""
+    status, said = http.post(path, body)
+    assert status == 400
+    assert len(said["error"]) < 1000
+
+
+def test_what_is_refused_is_named_by_its_beginning():
+    assert problems.named("short") == "'short'"
+    assert problems.named({"a": [1, None, {"b": "c"}]}) == "{'a': [1, None, {'b': 'c'}]}"
+    for value in ("x" * 500, [0] * 500, dict.fromkeys(range(500), 0), [["x" * 300] * 300] * 300):
+        assert problems.named(value) == repr(value)[:100] + "…"
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert problems.named(deep) == "[" * 100 + "…"

@@ -90,3 +90,43 @@ def test_rules_are_read_from_yaml_and_a_wrong_one_is_named(tmp_path: Path) -> No
         load_rules(file)
     with pytest.raises(FaultError, match="cannot read"):
         load_rules(tmp_path / "nothing.yaml")
+
+
+LAUGHS = "".join(f"l{level}: &l{level} [{', '.join([f'*l{level - 1}'] * 10)}]\n" for level in range(1, 12))
+MERGES = "".join(f"m{level}: &m{level} {{<<: [{', '.join([f'*m{level - 1}'] * 10)}]}}\n" for level in range(1, 12))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("l0: &l0 [a]\n" + LAUGHS, "more than 100000 values, with what its aliases stand for"),
+        ("m0: &m0 {a: b}\n" + MERGES, "more than 100000 values, with what its aliases stand for"),
+        ("- api: &a [*a]\n", "nested too deeply, or has itself in it"),
+        ("[" * 100_000, "nested too deeply"),
+        ("a: " * 1000, "is no YAML"),
+        ("- {api: Fetch, until: 2001-99-99}\n", "is no YAML"),
+        ("- {api: Fetch, times: " + "9" * 10_000 + "}\n", "is no YAML"),
+        ("- {api: [" + "Fetch, " * 2000 + "]}\n", "rule 1: this is no fault rule: it has more than 1000 values"),
+        ("- [" + "x, " * 2000 + "]\n", "rule 1: this is no fault rule: it has more than 1000 values"),
+        ("- {group: " + "x" * 200_000 + "}\n", "or 100000 characters"),
+        ("#" * (1 << 20) + "\n", "more than 1048576 bytes"),
+    ],
+    ids=[
+        "laughs", "merges", "itself", "deep", "colons", "date", "number", "apis", "list", "name", "long",
+    ],
+)  # fmt: skip
+def test_a_hostile_file_is_refused_in_one_sentence(tmp_path: Path, content: str, says: str) -> None:
+    """Aliases of aliases stood for ten thousand million values; deep nesting ended in a traceback."""
+    file = tmp_path / "faults.yaml"
+    file.write_text(content)
+    with pytest.raises(FaultError) as refused:
+        load_rules(file)
+    assert says in str(refused.value)
+    assert len(str(refused.value)) < 1500
+    assert "\n" not in str(refused.value)
+
+
+def test_aliases_that_stand_for_little_are_taken(tmp_path: Path) -> None:
+    file = tmp_path / "faults.yaml"
+    file.write_text("- &first {api: Fetch, delay_ms: 20}\n- {<<: *first, delay_ms: 30}\n- *first\n")
+    assert [rule.delay_ms for rule in load_rules(file)] == [20, 30, 20]

@@ -6,7 +6,8 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, Self
+from itertools import islice
+from typing import Any, Final, Self
 
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -87,6 +88,9 @@ class FaultRule:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
         """The rule that `to_dict` gave. Raises FaultError."""
+        if _many(given):
+            most = f"{_MOST_VALUES} values, or {_MOST_CHARACTERS} characters"
+            raise FaultError(f"this is no fault rule: it has more than {most}")
         if not isinstance(given, Mapping):
             raise FaultError(f'{given!r} is no fault rule: a mapping is wanted, for example {{"api": "Fetch"}}')
         known = [field.name for field in fields(cls)]
@@ -183,6 +187,33 @@ def _instead(name: str, known: list[str]) -> str:
     by_case = {each.lower(): each for each in known}
     close = difflib.get_close_matches(name.lower(), by_case, n=1, cutoff=0.6)
     return f"; {by_case[close[0]]} is meant?" if close else ""
+
+
+_MOST_VALUES: Final = 1000
+_MOST_CHARACTERS: Final = 100_000
+
+
+def _many(given: object) -> bool:
+    """Whether there is more in it than a rule can say: to name it in a refusal, all of it would be written out.
+
+    What an alias of YAML stands for counts each time, as it would be written each time.
+    """
+    left, values, characters = [given], 0, 0
+    while left:
+        one = left.pop()
+        values += 1
+        if isinstance(one, str | bytes):
+            characters += len(one)
+        elif isinstance(one, int):
+            characters += one.bit_length() // 3
+        elif isinstance(one, Mapping):
+            left += islice(one.keys(), _MOST_VALUES)
+            left += islice(one.values(), _MOST_VALUES)
+        elif isinstance(one, list | tuple | set | frozenset):
+            left += islice(one, _MOST_VALUES)
+        if values > _MOST_VALUES or characters > _MOST_CHARACTERS:
+            return True
+    return False
 
 
 _INTS = {
