@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 from collections import deque
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -97,3 +99,47 @@ def test_a_directory_with_a_journal_is_refused(tmp_path: Path) -> None:
         KafkaStub(journal=tmp_path / "file").start()
     with pytest.raises(JournalDirError, match="holds no journal"):
         list(read_rows(tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        [],
+        1,
+        {},
+        {"sequence": []},
+        {"sequence": -1},
+        {"sequence": True},
+        {"api_key": 1e308},
+        {"api_version": "x"},
+        {"kind": None},
+        {"wall_time": ""},
+        {"wall_time": 5},
+        {"broker_time": "2030-01-01T00:00:00"},
+        {"broker_time": "9999-12-31T23:59:59.999999-14:00"},
+        {"duration_us": 2**70},
+        {"groups": [[]]},
+        {"request": None},
+        {"request": 99999},
+        {"response": [1]},
+        {"request": "A"},
+    ],
+    ids=json.dumps,
+)
+def test_a_line_that_is_no_entry_is_named(tmp_path: Path, change: Any):
+    """Other people's journals ended a replay in a traceback."""
+    with KafkaStub(journal=tmp_path) as stub:
+        stub.clock.advance(hours=1)
+    (file,) = journal_files(tmp_path)
+    entry = json.loads(file.read_text().splitlines()[0])
+    assert list(read_rows(tmp_path))
+    line = {**entry, **change} if isinstance(change, dict) and change else change
+    file.write_text(json.dumps(line) + "\n")
+    with pytest.raises(JournalDirError, match="line 1, is no entry of a journal: "):
+        list(read_rows(tmp_path))
+
+
+def test_a_line_that_is_nested_too_deeply_is_named(tmp_path: Path):
+    (tmp_path / f"journal-{0:020}.jsonl").write_text("[" * 100_000 + "\n")
+    with pytest.raises(JournalDirError, match="line 1, is no entry of a journal: maximum recursion"):
+        list(read_rows(tmp_path))

@@ -134,7 +134,7 @@ def _loaded(path: Path) -> Scenario:
         return Scenario.from_json(json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise ValueError(f"--scenario {path} cannot be read: {error.strerror}") from None
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         raise ValueError(f"--scenario {path} is no scenario that --save wrote") from None
 
 

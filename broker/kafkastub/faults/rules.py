@@ -88,9 +88,7 @@ class FaultRule:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
         """The rule that `to_dict` gave. Raises FaultError."""
-        if _many(given):
-            most = f"{_MOST_VALUES} values, or {_MOST_CHARACTERS} characters"
-            raise FaultError(f"this is no fault rule: it has more than {most}")
+        cls.check_size(given)
         if not isinstance(given, Mapping):
             raise FaultError(f'{given!r} is no fault rule: a mapping is wanted, for example {{"api": "Fetch"}}')
         known = [field.name for field in fields(cls)]
@@ -98,6 +96,13 @@ class FaultRule:
             if name not in known:
                 raise FaultError(f"a fault rule has no {name!r}{_instead(str(name), known)}")
         return cls(**given)
+
+    @staticmethod
+    def check_size(given: object) -> None:
+        """Raises FaultError for more than any rule says, before somebody writes it out."""
+        if _many(given):
+            most = f"{_MOST_VALUES} values, or {_MOST_CHARACTERS} characters"
+            raise FaultError(f"this is no fault rule: it has more than {most}")
 
     def to_dict(self) -> dict[str, Any]:
         """What the rule says, without what it leaves out; JSON and YAML can carry it."""

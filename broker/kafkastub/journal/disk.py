@@ -11,6 +11,7 @@ import base64
 import json
 import os
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -24,6 +25,20 @@ FILE_BYTES: Final = 64 << 20
 MOST_FILES: Final = 16
 """Then the oldest goes: about 1 GiB is kept."""
 _NAME: Final = "journal-{:020}.jsonl"
+_INT: Final = (1 << 31) - 1
+_NUMBERS: Final = {
+    "sequence": (int, 0, 1 << 62),
+    "connection_id": (int, -1, 1 << 62),
+    "api_key": (int, -1, _INT),
+    "api_version": (int, -1, _INT),
+}
+"""Columns that a replay counts on: their type, the least and the most."""
+_TEXTS: Final = ("kind", "outcome", "api", "broker_time", "wall_time")
+_FIRST: Final = 1900
+_LAST: Final = 9999
+"""Years between which a time can be, for another one to be counted from it."""
+_LONGEST_US: Final = 366 * 86_400 * 1_000_000
+"""Of an answer: a year."""
 
 
 class JournalDirError(OSError):
@@ -94,7 +109,8 @@ def journal_files(directory: str | os.PathLike[str]) -> list[Path]:
 
 
 def read_rows(directory: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
-    """The columns of each entry, by sequence number; frames as bytes. Raises JournalDirError where there is no journal.
+    """The columns of each entry, by sequence number; frames as bytes. Raises JournalDirError where there is no journal,
+    or something else than entries.
 
     All of them are read before the first is given.
     """
@@ -104,13 +120,45 @@ def read_rows(directory: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     rows: dict[int, dict[str, Any]] = {}
     for path in files:
         with path.open("rb") as lines:
-            for text in lines:
+            for number, text in enumerate(lines, 1):
                 if not text.endswith(b"\n"):
                     break
-                found = json.loads(text)
-                for name in ("request", "response"):
-                    if found[name] is not None:
-                        found[name] = base64.b64decode(found[name])
+                try:
+                    found = _entry(text)
+                except (ValueError, RecursionError, KeyError) as error:
+                    why = f"it has no {error}" if isinstance(error, KeyError) else error
+                    raise JournalDirError(f"{path}, line {number}, is no entry of a journal: {why}") from None
                 rows[found["sequence"]] = found
     for sequence in sorted(rows):
         yield rows[sequence]
+
+
+def _entry(text: bytes) -> dict[str, Any]:
+    """Raises ValueError, RecursionError, KeyError."""
+    found: Any = json.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError("it is no object")
+    for name, (kind, least, most) in _NUMBERS.items():
+        value = found[name]
+        if type(value) is not kind or not least <= value <= most:
+            raise ValueError(f"its {name} is no whole number from {least} to {most}")
+    for name in _TEXTS:
+        if not isinstance(found[name], str):
+            raise ValueError(f"its {name} is no text")
+    for name in ("broker_time", "wall_time"):
+        moment = datetime.fromisoformat(found[name])
+        if moment.tzinfo is None or not _FIRST < moment.year < _LAST:
+            raise ValueError(f"its {name} is no time with a zone")
+    took = found["duration_us"]
+    if took is not None and (type(took) is not int or not 0 <= took <= _LONGEST_US):
+        raise ValueError("its duration_us is no length of time")
+    if not isinstance(found["groups"], list) or not all(isinstance(one, str) for one in found["groups"]):
+        raise ValueError("its groups are no list of names")
+    for name in ("request", "response"):
+        frame = found[name]
+        if frame is not None and not isinstance(frame, str):
+            raise ValueError(f"its {name} is no frame")
+        found[name] = None if frame is None else base64.b64decode(frame)
+    if found["request"] is None:
+        raise ValueError("it has no request")
+    return found

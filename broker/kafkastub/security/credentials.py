@@ -76,7 +76,7 @@ def configured_users(config: BrokerConfig) -> dict[str, str]:
         return {}
     try:
         users = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         users = None
     if not isinstance(users, dict) or not all(user and isinstance(word, str) and word for user, word in users.items()):
         raise ConfigError(f'{USERS} is refused: wanted is a JSON object of users and passwords, {{"alice": "secret"}}')

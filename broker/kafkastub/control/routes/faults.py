@@ -121,9 +121,12 @@ def routes(hosted: Hosted) -> APIRouter:
     async def add(rule: Annotated[dict[str, Any], Body(openapi_examples=_EXAMPLES)]) -> FaultState:
         hosted.running()
         try:
+            FaultRule.check_size(rule)
             json.dumps(rule, ensure_ascii=False).encode()
         except UnicodeEncodeError:
             raise Problem(400, "the rule holds half of a surrogate pair, which no text of Kafka can have") from None
+        except FaultError as error:
+            raise Problem(400, str(error)) from None
         try:
             return _state(hosted.faults.add(FaultRule.from_dict(rule)))
         except FaultError as error:
