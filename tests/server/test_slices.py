@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kafkastub.config import BrokerConfig, Profile
+from kafkastub.coordinator import partition_for
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.metadata import Node
 from kafkastub.server import slices
@@ -19,7 +20,7 @@ from kafkastub.server.logs import library_logger
 from kafkastub.server.slices import Slices
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.pace import no_pause, paced
-from kafkastub.state.topics import create_topic
+from kafkastub.state.topics import create_topic, ensure_offsets_topic
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.framing import FrameSplitter, frame
@@ -60,18 +61,17 @@ class Turns:
 class Broker:
     """One whose slices are as short as can be."""
 
-    def __init__(self, **config: Any) -> None:
+    def __init__(self, nodes: int = 1, **config: Any) -> None:
         given = {name.replace("_", "."): value for name, value in config.items()}
-        self.state = BrokerState(
-            BrokerConfig(given, Profile.named("kips")), [Node(1, "localhost", 9092)], library_logger()
-        )
+        every = [Node(number, "localhost", 9091 + number) for number in range(1, nodes + 1)]
+        self.state = BrokerState(BrokerConfig(given, Profile.named("kips")), every, library_logger())
         create_topic(self.state, "t", MANY)
         self.loop = Turns()
         self.dispatcher = Dispatcher(self.state)
         self.slices = self.dispatcher.slices = Slices(self.loop)  # type: ignore[arg-type]
 
-    def connect(self) -> Client:
-        return Client(self)
+    def connect(self, node_id: int = 1) -> Client:
+        return Client(self, node_id)
 
     def finish(self) -> int:
         """Turn until nothing is left; how many turns that took."""
@@ -82,8 +82,8 @@ class Broker:
 
 
 class Client:
-    def __init__(self, broker: Broker) -> None:
-        self.info = ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:1")
+    def __init__(self, broker: Broker, node_id: int) -> None:
+        self.info = ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:1", node_id=node_id)
         self.connection = Connection(
             broker.dispatcher, self.info, 1 << 26, lambda: (1_000_000, 1), lambda: broker.loop.call_soon(self.resume)
         )
@@ -147,6 +147,33 @@ def test_what_follows_on_the_connection_waits(broker: Broker):
         ids += client.ids()
     assert ids == [2, 3, 4, 5, 6]
     assert client.connection.queued == 0
+
+
+def commit(correlation_id: int, topics: list[str]) -> bytes:
+    asked = [OffsetCommitRequestTopic(name, partitions=[OffsetCommitRequestPartition(0, 7)]) for name in topics]
+    request = encode(OffsetCommitRequest("g", topics=asked), 8)
+    return frame(request_header(ApiKey.OFFSET_COMMIT, 8, correlation_id, "raw", True) + request)
+
+
+def code(answer: bytes) -> int:
+    """Of the first partition of an answer to OffsetCommit."""
+    return decode(OffsetCommitResponse, 8, answer[5:]).topics[0].partitions[0].error_code
+
+
+def test_while_a_wrong_node_refuses_a_large_request_the_right_one_refuses_nothing():
+    broker = Broker(nodes=3)
+    offsets_topic = ensure_offsets_topic(broker.state)
+    right = offsets_topic.partitions[partition_for("g", len(offsets_topic.partitions))].leader
+    wrong = right % 3 + 1
+    attacker, other = broker.connect(wrong), broker.connect(right)
+    attacker.connection.receive(commit(1, ["t"] * MANY))
+    turns = 0
+    while broker.loop.turn() and not attacker.connection.out:
+        other.connection.receive(commit(2, ["t"]))
+        assert [code(answer) for answer in other.answers()] == [0]
+        turns += 1
+    assert turns > 10
+    assert [code(answer) for answer in attacker.answers()] == [16]
 
 
 def test_two_large_requests_take_turns(broker: Broker):

@@ -94,7 +94,8 @@ class RequestContext:
     """Made anew for each request; `broker_ms` and `timer_ms` are read once, so that a handler has one now."""
 
     __slots__ = (
-        "api_key", "api_version", "broker_ms", "client_id", "connection", "correlation_id", "state", "timer_ms",
+        "api_key", "api_version", "broker_ms", "client_id", "connection", "correlation_id", "pace", "state",
+        "timer_ms",
     )  # fmt: skip
 
     def __init__(
@@ -116,6 +117,10 @@ class RequestContext:
         self.client_id = client_id
         self.broker_ms = broker_ms
         """Broker time, Unix milliseconds: stamps and retention. A test can move it."""
+        self.pace = state.pace
+        """To be called between two things of many: while a large request is served, others have their turn there. What
+        is done later, within somebody else's request, never pauses.
+        """
         self.timer_ms = timer_ms
         """Monotonic milliseconds: sessions, rebalances, long polls."""
 

@@ -146,7 +146,7 @@ def _tried(ctx: RequestContext, request: ProduceRequest, *, last: bool) -> Produ
 def _produce(ctx: RequestContext, request: ProduceRequest, last: bool) -> ProduceResponse:
     """Append partition by partition. KafkaError for what fails the request as a whole; StillEnding."""
     judged: dict[tuple[str, bytes, int], tuple[_Asked | None, KafkaError | None]] = {}
-    for one in paced(_asked(ctx, request), ctx.state.pace):
+    for one in paced(_asked(ctx, request), ctx.pace):
         place = one.name, one.topic_id, one.partition
         refusal = _refuse(ctx, one)
         if refusal is None and len(one.batch) < _UP_TO_PRODUCER_ID:
@@ -162,7 +162,7 @@ def _produce(ctx: RequestContext, request: ProduceRequest, last: bool) -> Produc
     endpoints: dict[int, NodeEndpoint] = {}
     whose: tuple[str, bytes] | None = None
     unpacking = Unpacking()
-    for (name, topic_id, index), (accepted, refusal) in paced(judged.items(), ctx.state.pace):
+    for (name, topic_id, index), (accepted, refusal) in paced(judged.items(), ctx.pace):
         if whose != (name, topic_id):
             whose = name, topic_id
             partitions: list[PartitionProduceResponse] = []
@@ -194,7 +194,7 @@ def _asked(ctx: RequestContext, request: ProduceRequest) -> list[_Asked]:
     for (name, topic_id), mentions in topics.items():
         topic = cluster.topic_by_id(topic_id) if by_id else cluster.topic(name)
         for data in mentions:
-            for one in paced(data.partition_data, ctx.state.pace):
+            for one in paced(data.partition_data, ctx.pace):
                 records = one.records or b""
                 batch, fault = _inspect(records)
                 if request.transactional_id is None and fault is None and batch[22] & _TRANSACTIONAL:

@@ -134,7 +134,7 @@ class Fetch:
         self.may_read = _may_read(ctx, self.replica_id)
         self.read_from: list[tuple[Wanted, Topic]] = []
         self.unknown: Answers = []
-        for wanted in paced(plan.partitions, ctx.state.pace):
+        for wanted in paced(plan.partitions, ctx.pace):
             self._sort_out(wanted)
         if len(self.unknown) > 1:
             self.unknown.sort(key=lambda one: one[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)
@@ -204,7 +204,7 @@ class Fetch:
         """Partition by partition within the limits; the first that has records may exceed them."""
         left, at_least_one = self.max_bytes, True
         answers: Answers = []
-        for wanted, topic in paced(self.read_from, self.ctx.state.pace):
+        for wanted, topic in paced(self.read_from, self.ctx.pace):
             try:
                 answer = self._read_one(wanted, topic, min(wanted.max_bytes, left), at_least_one)
             except KafkaError as error:

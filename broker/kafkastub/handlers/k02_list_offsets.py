@@ -69,7 +69,7 @@ def error_response(request: ListOffsetsRequest, code: ErrorCode, version: int) -
 def list_offsets(ctx: RequestContext, request: ListOffsetsRequest) -> Outcome:
     if request.isolation_level not in (0, 1):
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Unknown isolation level {request.isolation_level}")
-    pace = ctx.state.pace
+    pace = ctx.pace
     times = Counter(
         (topic.name, one.partition_index) for topic in request.topics for one in paced(topic.partitions, pace)
     )

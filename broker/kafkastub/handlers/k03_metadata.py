@@ -95,16 +95,16 @@ def _topics(ctx: RequestContext, request: MetadataRequest) -> list[MetadataRespo
     cluster = ctx.state.cluster
     asked = request.topics
     if asked is None or (not asked and ctx.api_version == 0):
-        return [_existing(ctx, topic) for topic in paced(list(cluster.topics.values()), ctx.state.pace)]
-    ids = dict.fromkeys(topic.topic_id for topic in paced(asked, ctx.state.pace) if topic.topic_id != ZERO_UUID)
+        return [_existing(ctx, topic) for topic in paced(list(cluster.topics.values()), ctx.pace)]
+    ids = dict.fromkeys(topic.topic_id for topic in paced(asked, ctx.pace) if topic.topic_id != ZERO_UUID)
     if ids:
-        found = {topic_id: cluster.topic_by_id(topic_id) for topic_id in paced(ids, ctx.state.pace)}
+        found = {topic_id: cluster.topic_by_id(topic_id) for topic_id in paced(ids, ctx.pace)}
         unknown = [
             MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id)
-            for topic_id, topic in paced(found.items(), ctx.state.pace)
+            for topic_id, topic in paced(found.items(), ctx.pace)
             if topic is None
         ]
-        return unknown + [_existing(ctx, topic) for topic in paced(found.values(), ctx.state.pace) if topic is not None]
+        return unknown + [_existing(ctx, topic) for topic in paced(found.values(), ctx.pace) if topic is not None]
     names = dict.fromkeys(topic.name for topic in asked)
     if None in names:
         return None
@@ -130,7 +130,7 @@ def _by_name(ctx: RequestContext, names: Sequence[str], may_create: bool) -> lis
 def _sorted_out(ctx: RequestContext, names: Iterable[str], may_create: bool) -> list[MetadataResponseTopic]:
     state = ctx.state
     existing, missing = [], []
-    for name in paced(names, state.pace):
+    for name in paced(names, ctx.pace):
         topic = state.cluster.topic(name)
         code = ErrorCode.NONE
         if topic is None:

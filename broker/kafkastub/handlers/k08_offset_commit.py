@@ -79,7 +79,7 @@ def offset_commit(ctx: RequestContext, request: OffsetCommitRequest) -> Outcome:
     known: list[TopicCommit] = []
     by_id = ctx.api_version >= 10
     cluster = ctx.state.cluster
-    for requested in paced(request.topics, ctx.state.pace):
+    for requested in paced(request.topics, ctx.pace):
         topic = cluster.topic_by_id(requested.topic_id) if by_id else cluster.topics.get(requested.name)
         if topic is None:
             _sort_out(requested, None, by_id, unknown)
@@ -104,7 +104,7 @@ def offset_commit(ctx: RequestContext, request: OffsetCommitRequest) -> Outcome:
             known.append((topic.name, topic.topic_id, partitions))
     if not known:
         return OffsetCommitResponse(topics=list(unknown.values()))
-    topics = _commit(ctx, request, known) if ctx.state.pace is no_pause else _commit_pieces(ctx, request, known)
+    topics = _commit(ctx, request, known) if ctx.pace is no_pause else _commit_pieces(ctx, request, known)
     if topics is None:
         name, topic_id, only = known[0]
         if isinstance(only, Run) and len(known) == 1 and not unknown:
@@ -150,7 +150,7 @@ def _commit_pieces(
             answers = _all_committed(known[:first])
         if answers is not None:
             answers += _all_committed(piece) if answered is None else answered
-        ctx.state.pace(size)
+        ctx.pace(size)
     return answers
 
 

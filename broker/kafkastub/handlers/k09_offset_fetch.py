@@ -79,7 +79,7 @@ def offset_fetch(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
                 return answer
         groups = []
         known: dict[str, OffsetFetchResponseGroup] = {}  # one with many offsets may be named many times
-        for group in paced(request.groups, ctx.state.pace):
+        for group in paced(request.groups, ctx.pace):
             if group.member_id is not None or group.member_epoch >= 0:
                 code = _against_member(coordinator, group)
                 if code:
@@ -97,7 +97,7 @@ def offset_fetch(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
                     OffsetFetchResponseTopics(
                         t.name, ZERO_UUID, _some(coordinator, group.group_id, t.name, t.partition_indexes, stable)
                     )
-                    for t in paced(group.topics, ctx.state.pace)
+                    for t in paced(group.topics, ctx.pace)
                 ]
             groups.append(OffsetFetchResponseGroup(group.group_id, topics))
             if group.topics is None:
@@ -114,7 +114,7 @@ def offset_fetch(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
     return OffsetFetchResponse(
         topics=[
             OffsetFetchResponseTopic(t.name, _fetch(coordinator, group_id, t.name, t.partition_indexes, stable, make))
-            for t in paced(request.topics, ctx.state.pace)
+            for t in paced(request.topics, ctx.pace)
         ]
     )
 

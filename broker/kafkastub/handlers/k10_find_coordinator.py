@@ -56,7 +56,7 @@ def find_coordinator(ctx: RequestContext, request: FindCoordinatorRequest) -> Ou
         node = _coordinator(ctx, request.key_type, request.key)
         return FindCoordinatorResponse(error_message="NONE", node_id=node.node_id, host=node.host, port=node.port)
     answers = []
-    for key in paced(request.coordinator_keys, ctx.state.pace):
+    for key in paced(request.coordinator_keys, ctx.pace):
         try:
             node, code = _coordinator(ctx, request.key_type, key), ErrorCode.NONE
         except KafkaError as error:

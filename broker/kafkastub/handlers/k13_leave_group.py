@@ -41,9 +41,7 @@ def leave_group(ctx: RequestContext, request: LeaveGroupRequest) -> Outcome:
     except KafkaError as error:
         if error.code is not ErrorCode.UNKNOWN_MEMBER_ID:
             raise
-        responses = [
-            MemberResponse(m.member_id, m.group_instance_id, error.code) for m in paced(members, ctx.state.pace)
-        ]
+        responses = [MemberResponse(m.member_id, m.group_instance_id, error.code) for m in paced(members, ctx.pace)]
     if ctx.api_version >= 3:
         return LeaveGroupResponse(members=responses)
     return LeaveGroupResponse(error_code=responses[0].error_code)

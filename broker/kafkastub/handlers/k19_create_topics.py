@@ -60,10 +60,10 @@ def create_topics(ctx: RequestContext, request: CreateTopicsRequest) -> Outcome:
     counted = None if ctx.state.throttle is None else ctx.state.throttle.mutations(ctx)
     try:
         with ctx.state.log_dirs.together():
-            results = _create(ctx.state, asked, request, counted)
+            results = _create(ctx.state, asked, request, counted, ctx.pace)
     except KafkaError as error:
-        return _all_refused(request, error, ctx.state.pace)
-    for name, times in paced(counts.items(), ctx.state.pace):
+        return _all_refused(request, error, ctx.pace)
+    for name, times in paced(counts.items(), ctx.pace):
         if times > 1:
             results.append(_refused(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name."))
         elif name == CLUSTER_METADATA:
@@ -73,7 +73,11 @@ def create_topics(ctx: RequestContext, request: CreateTopicsRequest) -> Outcome:
 
 
 def _create(
-    state: BrokerState, asked: list[CreatableTopic], request: CreateTopicsRequest, counted: Mutations | None
+    state: BrokerState,
+    asked: list[CreatableTopic],
+    request: CreateTopicsRequest,
+    counted: Mutations | None,
+    pace: Pace,
 ) -> list[CreatableTopicResult]:
     """The answers to topics that were not refused out of hand. Raises KafkaError for the request as a whole."""
     if not asked:
@@ -81,12 +85,12 @@ def _create(
     if request.timeout_ms <= 0:
         # without a text: the deadline has passed before Kafka's controller looks at the request
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-    outcomes = planned(state, asked, counted)
+    outcomes = planned(state, asked, counted, pace)
     return [
         _created(state, outcome, request.validate_only)
         if isinstance(outcome, TopicPlan)
         else _refused(topic.name, outcome.code, text_of(outcome))
-        for topic, outcome in paced(zip(asked, outcomes, strict=True), state.pace)
+        for topic, outcome in paced(zip(asked, outcomes, strict=True), pace)
     ]
 
 

@@ -52,10 +52,10 @@ def delete_topics(ctx: RequestContext, request: DeleteTopicsRequest) -> Outcome:
     if not state.config["delete.topic.enable"]:
         code = ErrorCode.INVALID_REQUEST if ctx.api_version < 3 else ErrorCode.TOPIC_DELETION_DISABLED
         return error_response(request, code, ctx.api_version, "Topic deletion is disabled.")
-    names, ids, results = _sort_out(request, state.pace)
+    names, ids, results = _sort_out(request, ctx.pace)
     if request.timeout_ms <= 0 and 1 in (*names.values(), *ids.values()):
         return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
-    chosen = _resolve(state, names, ids, results)
+    chosen = _resolve(state, names, ids, results, ctx.pace)
     counted = None if ctx.state.throttle is None else ctx.state.throttle.mutations(ctx)
     if counted is not None:
         for name, topic_id in list(chosen.items()):
@@ -90,7 +90,7 @@ def _sort_out(
 
 
 def _resolve(
-    state: BrokerState, names: Counter[str], ids: Counter[bytes], results: list[DeletableTopicResult]
+    state: BrokerState, names: Counter[str], ids: Counter[bytes], results: list[DeletableTopicResult], pace: Pace
 ) -> dict[str, bytes]:
     """Name and id of each topic to delete; refusals are appended to ``results``."""
     cluster = state.cluster
@@ -105,14 +105,14 @@ def _resolve(
         if times > 1
     ]
     chosen: dict[str, bytes] = {}
-    for topic_id in paced([topic_id for topic_id, times in ids.items() if times == 1], state.pace):
+    for topic_id in paced([topic_id for topic_id, times in ids.items() if times == 1], pace):
         topic = cluster.topic_by_id(topic_id)
         if topic is None:
             code = ErrorCode.UNKNOWN_TOPIC_ID
             results.append(_result(None, topic_id, code, default_text(code)))
         else:
             chosen[topic.name] = topic_id
-    for name in paced([name for name, times in names.items() if times == 1], state.pace):
+    for name in paced([name for name, times in names.items() if times == 1], pace):
         topic = cluster.topic(name)
         if topic is None:
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

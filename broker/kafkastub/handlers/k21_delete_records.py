@@ -47,15 +47,13 @@ def delete_records(ctx: RequestContext, request: DeleteRecordsRequest) -> Outcom
     wanted: dict[str, dict[int, int]] = {}
     for topic in request.topics:
         offsets = wanted.setdefault(topic.name, {})
-        for one in paced(topic.partitions, ctx.state.pace):
+        for one in paced(topic.partitions, ctx.pace):
             offsets[one.partition_index] = one.offset
     return DeleteRecordsResponse(
         topics=[
             DeleteRecordsTopicResult(
                 name=name,
-                partitions=[
-                    _delete(ctx, name, index, offset) for index, offset in paced(offsets.items(), ctx.state.pace)
-                ],
+                partitions=[_delete(ctx, name, index, offset) for index, offset in paced(offsets.items(), ctx.pace)],
             )
             for name, offsets in wanted.items()
         ]

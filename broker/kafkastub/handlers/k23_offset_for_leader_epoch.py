@@ -48,7 +48,7 @@ def offset_for_leader_epoch(ctx: RequestContext, request: OffsetForLeaderEpochRe
         topics=[
             OffsetForLeaderTopicResult(
                 topic=topic.topic,
-                partitions=[_answer(ctx, topic.topic, one) for one in paced(topic.partitions, ctx.state.pace)],
+                partitions=[_answer(ctx, topic.topic, one) for one in paced(topic.partitions, ctx.pace)],
             )
             for topic in request.topics
         ]

@@ -38,7 +38,7 @@ def error_response(
 @handles(ApiKey.DELETE_ACLS, 1, 3, error_response=error_response)
 def delete_acls(ctx: RequestContext, request: DeleteAclsRequest) -> Outcome:
     filters: list[AclFilter] = []
-    for asked in paced(request.filters, ctx.state.pace):
+    for asked in paced(request.filters, ctx.pace):
         wanted = filter_of(asked)
         if wanted is None:
             return CLOSE
@@ -49,8 +49,8 @@ def delete_acls(ctx: RequestContext, request: DeleteAclsRequest) -> Outcome:
     if not ctx.access.to_cluster(Operation.ALTER):
         return error_response(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ctx.api_version)
     # all are looked for before anything goes
-    results = [_result(wanted, authorizer.find(wanted)) for wanted in paced(filters, ctx.state.pace)]
-    for wanted in paced(dict.fromkeys(filters), ctx.state.pace):
+    results = [_result(wanted, authorizer.find(wanted)) for wanted in paced(filters, ctx.pace)]
+    for wanted in paced(dict.fromkeys(filters), ctx.pace):
         authorizer.remove(wanted)
     ctx.state.changed()
     return DeleteAclsResponse(filter_results=results)

@@ -77,7 +77,7 @@ def describe_configs(ctx: RequestContext, request: DescribeConfigsRequest) -> Ou
     if any(resource.resource_type not in _KNOWN_TYPES for resource in request.resources):
         return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version)
     described = _Described(ctx, request)
-    results = [described.result(resource) for resource in paced(request.resources, ctx.state.pace)]
+    results = [described.result(resource) for resource in paced(request.resources, ctx.pace)]
     return DescribeConfigsResponse(results=Shared(results, described.encoded))
 
 

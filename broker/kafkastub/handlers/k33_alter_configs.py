@@ -39,7 +39,7 @@ def error_response(request: AlterConfigsRequest, code: ErrorCode, version: int) 
 def alter_configs(ctx: RequestContext, request: AlterConfigsRequest) -> Outcome:
     repeated = repeated_resources([(resource.resource_type, resource.resource_name) for resource in request.resources])
     responses = []
-    for resource in paced(request.resources, ctx.state.pace):
+    for resource in paced(request.resources, ctx.pace):
         named = (resource.resource_type, resource.resource_name)
         code, text = ErrorCode.NONE, None
         if named in repeated:

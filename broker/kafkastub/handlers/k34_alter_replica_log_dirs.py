@@ -60,7 +60,7 @@ def alter_replica_log_dirs(ctx: RequestContext, request: AlterReplicaLogDirsRequ
     cordoned = ctx.state.log_dirs.cordoned
     found: dict[tuple[str, int], ErrorCode] = {}
     moved = False
-    for (name, index), path in paced(wanted.items(), ctx.state.pace):
+    for (name, index), path in paced(wanted.items(), ctx.pace):
         number = numbers[path]
         if lengths[name] + len(str(index)) + _ADDED > _LONGEST:
             code = ErrorCode.INVALID_TOPIC_EXCEPTION

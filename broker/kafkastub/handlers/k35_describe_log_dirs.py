@@ -74,10 +74,10 @@ def _asked(ctx: RequestContext, request: DescribeLogDirsRequest) -> Iterator[tup
     wanted: dict[str, set[int]] | None = None
     if request.topics is not None:
         wanted = {}
-        for one in paced(request.topics, ctx.state.pace):
+        for one in paced(request.topics, ctx.pace):
             wanted.setdefault(one.topic, set()).update(one.partitions)
     asked = cluster.topics.values() if wanted is None else filter(None, map(cluster.topic, wanted))
-    for topic in paced(list(asked), ctx.state.pace):
+    for topic in paced(list(asked), ctx.pace):
         indexes = [
             partition.index
             for partition in topic.partitions

@@ -53,7 +53,7 @@ def create_partitions(ctx: RequestContext, request: CreatePartitionsRequest) -> 
         return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
     once = [topic for topic in request.topics if counts[topic.name] == 1]
     try:
-        check_batch(sum(_additional(ctx, topic) for topic in paced(once, ctx.state.pace)))
+        check_batch(sum(_additional(ctx, topic) for topic in paced(once, ctx.pace)))
     except KafkaError:
         if not ctx.state.config.follows(4, 4):
             return error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, ctx.api_version)
@@ -64,7 +64,7 @@ def create_partitions(ctx: RequestContext, request: CreatePartitionsRequest) -> 
         if times > 1
     ]
     counted = None if ctx.state.throttle is None else ctx.state.throttle.mutations(ctx)
-    for topic in paced(once, ctx.state.pace):
+    for topic in paced(once, ctx.pace):
         code, text = ErrorCode.NONE, None
         try:
             _grow(ctx, topic, request.validate_only, counted)

@@ -80,7 +80,7 @@ def _with_share_groups(ctx: RequestContext, by_partition: Iterable[Sequence[str]
 def _deleted(ctx: RequestContext, group_ids: Sequence[str]) -> list[DeletableGroupResult]:
     """Those of one partition of `__consumer_offsets`."""
     coordinator, deleted, results = ctx.state.coordinator, Turn(ctx.broker_ms, ctx.timer_ms), []
-    for group_id in paced(string_map_order(group_ids, copied(len(group_ids))), ctx.state.pace):
+    for group_id in paced(string_map_order(group_ids, copied(len(group_ids))), ctx.pace):
         code = ErrorCode.NONE
         try:
             deleted.records += coordinator.delete_group(group_id, ctx.broker_ms).records

@@ -71,15 +71,13 @@ def elect_leaders(ctx: RequestContext, request: ElectLeadersRequest) -> Outcome:
         for topic in list(ctx.state.cluster.topics.values()):
             elected = [
                 _elect(ctx.state, topic.name, partition.index, kind, now)
-                for partition in paced(topic.partitions, ctx.state.pace)
+                for partition in paced(topic.partitions, ctx.pace)
             ]
             told = [result for result in elected if result.error_code != ErrorCode.ELECTION_NOT_NEEDED]
             results.append(ReplicaElectionResult(topic=topic.name, partition_result=told))
     else:
         for named in request.topic_partitions:
-            elected = [
-                _elect(ctx.state, named.topic, index, kind, now) for index in paced(named.partitions, ctx.state.pace)
-            ]
+            elected = [_elect(ctx.state, named.topic, index, kind, now) for index in paced(named.partitions, ctx.pace)]
             results.append(ReplicaElectionResult(topic=named.topic, partition_result=elected))
     return ElectLeadersResponse(replica_election_results=results)
 

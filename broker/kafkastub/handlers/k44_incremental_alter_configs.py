@@ -71,15 +71,15 @@ def incremental_alter_configs(ctx: RequestContext, request: IncrementalAlterConf
             (resource.resource_type, resource.resource_name),
             [(config.name, config.config_operation, config.value) for config in resource.configs],
         )
-        for resource in paced(request.resources, ctx.state.pace)
+        for resource in paced(request.resources, ctx.pace)
     ]
     repeated = repeated_resources([named for named, _ in asked])
     fails = any(
         named not in repeated and _breaks_off(named[0], changes) and _is_forwarded(ctx, named, changes)
-        for named, changes in paced(asked, ctx.state.pace)
+        for named, changes in paced(asked, ctx.pace)
     )
     responses = []
-    for named, changes in paced(asked, ctx.state.pace):
+    for named, changes in paced(asked, ctx.pace):
         code, text = ErrorCode.NONE, None
         if named in repeated:
             code, text = ErrorCode.INVALID_REQUEST, "Each resource must appear at most once."

@@ -62,7 +62,7 @@ def alter_partition_reassignments(ctx: RequestContext, request: AlterPartitionRe
         return AlterPartitionReassignmentsResponse(error_message="")
     if request.timeout_ms <= 0:
         return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
-    any_number, pace = request.allow_replication_factor_change, ctx.state.pace
+    any_number, pace = request.allow_replication_factor_change, ctx.pace
     with ctx.state.log_dirs.together():
         responses = [
             ReassignableTopicResponse(

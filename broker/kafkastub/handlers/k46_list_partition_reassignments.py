@@ -37,10 +37,10 @@ def list_partition_reassignments(ctx: RequestContext, request: ListPartitionReas
     cluster = ctx.state.cluster
     topics: list[OngoingTopicReassignment] = []
     if request.topics is None:
-        for topic in paced(list(cluster.topics.values()), ctx.state.pace):
+        for topic in paced(list(cluster.topics.values()), ctx.pace):
             topics += _ongoing(topic, range(len(topic.partitions)))
     else:
-        for asked in paced(request.topics, ctx.state.pace):
+        for asked in paced(request.topics, ctx.pace):
             named = cluster.topic(asked.name)
             if named is not None:
                 topics += _ongoing(named, asked.partition_indexes)

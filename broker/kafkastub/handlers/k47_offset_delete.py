@@ -41,7 +41,7 @@ def offset_delete(ctx: RequestContext, request: OffsetDeleteRequest) -> Outcome:
     cluster = ctx.state.cluster
     unknown: dict[str, list[int]] = {}
     known: list[tuple[str, list[int]]] = []
-    for requested in paced(request.topics, ctx.state.pace):
+    for requested in paced(request.topics, ctx.pace):
         topic = cluster.topic(requested.name)
         count = 0 if topic is None else len(topic.partitions)
         indexes = [p.partition_index for p in requested.partitions]
@@ -57,10 +57,10 @@ def offset_delete(ctx: RequestContext, request: OffsetDeleteRequest) -> Outcome:
         OffsetDeleteResponseTopic(
             n, [OffsetDeleteResponsePartition(i, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) for i in p]
         )
-        for n, p in paced(unknown.items(), ctx.state.pace)
+        for n, p in paced(unknown.items(), ctx.pace)
     ]
     by_name = {answer.name: answer for answer in answers}
-    for (name, indexes), code in paced(zip(known, turn.reply, strict=True), ctx.state.pace):
+    for (name, indexes), code in paced(zip(known, turn.reply, strict=True), ctx.pace):
         partitions = [OffsetDeleteResponsePartition(i, code) for i in indexes]
         earlier = by_name.get(name)
         if earlier is None:

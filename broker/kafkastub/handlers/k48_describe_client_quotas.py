@@ -37,7 +37,7 @@ def error_response(
 @handles(ApiKey.DESCRIBE_CLIENT_QUOTAS, 0, 1, error_response=error_response)
 def describe_client_quotas(ctx: RequestContext, request: DescribeClientQuotasRequest) -> Outcome:
     wanted = [
-        FilterComponent(one.entity_type, one.match_type, one.match) for one in paced(request.components, ctx.state.pace)
+        FilterComponent(one.entity_type, one.match_type, one.match) for one in paced(request.components, ctx.pace)
     ]
     try:
         entries = [

@@ -49,14 +49,14 @@ def alter_client_quotas(ctx: RequestContext, request: AlterClientQuotasRequest) 
             tuple((one.entity_type, one.entity_name) for one in entry.entity),
             [(one.key, None if one.remove else one.value) for one in _looked_at(entry.ops)],
         )
-        for entry in paced(request.entries, ctx.state.pace)
+        for entry in paced(request.entries, ctx.pace)
     ]
-    results = ctx.state.alter_quotas(paced(wanted, ctx.state.pace), validate_only=request.validate_only)
+    results = ctx.state.alter_quotas(paced(wanted, ctx.pace), validate_only=request.validate_only)
     return AlterClientQuotasResponse(
         entries=[
             EntryData(*(refusal or (ErrorCode.NONE, None)), [EntityData(*part) for part in who])
             for who, refusal in paced(
-                hash_map_order((_java_hash(one[0]), one) for one in paced(results, ctx.state.pace)), ctx.state.pace
+                hash_map_order((_java_hash(one[0]), one) for one in paced(results, ctx.pace)), ctx.pace
             )
         ]
     )

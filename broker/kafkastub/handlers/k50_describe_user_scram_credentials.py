@@ -41,7 +41,7 @@ def describe_user_scram_credentials(ctx: RequestContext, request: DescribeUserSc
     known = ctx.state.scram_users
     asked = Counter(one.name for one in request.users) if request.users else Counter(known.users())
     results = []
-    for name, times in paced(asked.items(), ctx.state.pace):
+    for name, times in paced(asked.items(), ctx.pace):
         infos = [
             CredentialInfo(number, found.iterations)
             for number in (1, 2)

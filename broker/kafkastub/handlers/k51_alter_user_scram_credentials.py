@@ -53,9 +53,9 @@ def alter_user_scram_credentials(ctx: RequestContext, request: AlterUserScramCre
     users = ctx.state.scram_users
     chosen: dict[str, ScramCredentialDeletion | ScramCredentialUpsertion] = {}
     refused: dict[str, _Refusal] = {}
-    pace = ctx.state.pace
+    pace = ctx.pace
     asked: list[ScramCredentialDeletion | ScramCredentialUpsertion] = [*request.deletions, *request.upsertions]
-    for one in paced(asked, ctx.state.pace):
+    for one in paced(asked, ctx.pace):
         name = one.name
         if name in refused:
             continue
@@ -67,7 +67,7 @@ def alter_user_scram_credentials(ctx: RequestContext, request: AlterUserScramCre
         else:
             chosen[name] = one
     deleted, upserted = [], []
-    for one in paced(chosen.values(), ctx.state.pace):
+    for one in paced(chosen.values(), ctx.pace):
         if isinstance(one, ScramCredentialDeletion):
             users.remove(one.name, one.mechanism)
             deleted.append(one.name)

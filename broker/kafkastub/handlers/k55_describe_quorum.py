@@ -47,13 +47,13 @@ def error_response(request: DescribeQuorumRequest, code: ErrorCode, version: int
 def describe_quorum(ctx: RequestContext, request: DescribeQuorumRequest) -> Outcome:
     asked = [
         (topic.topic_name, [one.partition_index for one in topic.partitions])
-        for topic in paced(request.topics, ctx.state.pace)
+        for topic in paced(request.topics, ctx.pace)
     ]
     if asked != [(CLUSTER_METADATA, [0])]:
         return DescribeQuorumResponse(
             topics=[
                 TopicData(name, [PartitionData(index, _UNKNOWN, default_text(_UNKNOWN)) for index in indexes])
-                for name, indexes in paced(asked, ctx.state.pace)
+                for name, indexes in paced(asked, ctx.pace)
             ]
         )
     state, now_ms = ctx.state, ctx.broker_ms

@@ -52,7 +52,7 @@ def error_response(request: DescribeProducersRequest, code: ErrorCode, version: 
 def describe_producers(ctx: RequestContext, request: DescribeProducersRequest) -> Outcome:
     known: dict[tuple[str, int], PartitionResponse] = {}  # one with many producers may be named many times
     encoded: dict[int, bytes] = {}
-    pace = ctx.state.pace
+    pace = ctx.pace
 
     def answer(place: tuple[str, int]) -> PartitionResponse:
         found = known.get(place)

@@ -39,7 +39,7 @@ def describe_transactions(ctx: RequestContext, request: DescribeTransactionsRequ
     except KafkaError as error:
         coordinator = error.code
     known = {
-        one: _described(coordinator, one) for one in paced(dict.fromkeys(asked), ctx.state.pace)
+        one: _described(coordinator, one) for one in paced(dict.fromkeys(asked), ctx.pace)
     }  # a large one may be named many times
     states = [known[one] for one in asked]
     return DescribeTransactionsResponse(transaction_states=states if len(known) == len(asked) else Shared(states, {}))

@@ -49,7 +49,7 @@ def describe_topic_partitions(ctx: RequestContext, request: DescribeTopicPartiti
     asked = {topic.name for topic in request.topics}
     if cursor is not None and (cursor.partition_index < 0 or (asked and cursor.topic_name not in asked)):
         return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version)
-    places = {name: string_order(name) for name in paced(list(asked or cluster.topics), ctx.state.pace)}
+    places = {name: string_order(name) for name in paced(list(asked or cluster.topics), ctx.pace)}
     names = sorted(places, key=places.__getitem__)
     if cursor is not None:
         first_place = string_order(cursor.topic_name)
@@ -59,7 +59,7 @@ def describe_topic_partitions(ctx: RequestContext, request: DescribeTopicPartiti
     most = ctx.state.config["max.request.partition.size.limit"]
     remaining = max(min(most, request.response_partition_limit), 1)
     answer = DescribeTopicPartitionsResponse(topics=(topics := []), next_cursor=None)
-    for name in paced(names, ctx.state.pace):
+    for name in paced(names, ctx.pace):
         if remaining == 0:
             answer.next_cursor = Cursor(name, 0)
             break

@@ -17,6 +17,7 @@ from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.metadata import Topic
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.deferred import as_it_is, then
+from kafkastub.state.pace import no_pause
 from kafkastub.state.topics import ensure_offsets_topic
 from kafkastub.state.transactional_ids import coordinates as coordinates_transactions
 from kafkawire.api import ApiKey
@@ -78,11 +79,22 @@ def _leads(ctx: RequestContext, topic: Topic, key: str) -> bool:
 def _refused(handler: Handler, ctx: RequestContext, request: Any) -> Outcome:
     """What the handler says where there is no coordinator."""
     state: BrokerState = ctx.state
-    serving, state.serving, state.refusal = state.serving, None, _NOT_COORDINATOR
+    serving, pace = state.serving, ctx.pace
+
+    def pause(amount: int) -> None:
+        """Others that are served meanwhile are not refused."""
+        nonlocal serving
+        state.serving, state.refusal = serving, None
+        pace(amount)
+        serving, state.serving, state.refusal = state.serving, None, _NOT_COORDINATOR
+
+    state.serving, state.refusal = None, _NOT_COORDINATOR
+    if pace is not no_pause:
+        ctx.pace = pause
     try:
         return handler(ctx, request)
     finally:
-        state.serving, state.refusal = serving, None
+        state.serving, state.refusal, ctx.pace = serving, None, pace
 
 
 def _one_group(api: Registration) -> Handler:

@@ -53,7 +53,7 @@ class Exchange:
         self.route = route
         self.context = context
         self.request = request
-        self.large = context.state.pace is not no_pause
+        self.large = context.pace is not no_pause
         """Whether it is served a slice at a time; its answer is encoded so, too."""
         self.watcher_entry: Any = None
         """What a watcher keeps of it while its reply is deferred."""

@@ -32,13 +32,23 @@ class _Sliced:
     """One request that is served so. Its bound method `pace` is the state's pace while it runs."""
 
     __slots__ = (
-        "_asleep_since", "_greenlet", "_left", "_loop_greenlet", "_slept", "_state", "_until", "finish", "result",
+        "_asleep_since",
+        "_current",
+        "_greenlet",
+        "_left",
+        "_loop_greenlet",
+        "_slept",
+        "_state",
+        "_until",
+        "finish",
+        "result",
     )  # fmt: skip
 
     def __init__(self, state: BrokerState, serve: Callable[[], Any], finish: Callable[[Any], None]) -> None:
         from greenlet import getcurrent, greenlet
 
         self._state = state
+        self._current = getcurrent
         self._loop_greenlet: greenlet = getcurrent()
         self._left = _UNITS
         self._until = 0
@@ -74,7 +84,8 @@ class _Sliced:
         self._left -= amount
         if self._left <= 0:
             self._left = _UNITS
-            if perf_counter_ns() > self._until:
+            # What is left of a request can be done within another one, which does not expect others in between.
+            if perf_counter_ns() > self._until and self._current() is self._greenlet:
                 self._loop_greenlet.switch()
 
 

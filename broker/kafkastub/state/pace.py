@@ -1,7 +1,8 @@
 """How long a request may keep the others waiting.
 
-A large request is served a slice at a time. Whoever works through many things calls `state.pace(amount)` between two of
-them, where the state is whole: others may be served there. While no large request is served the call does nothing.
+A large request is served a slice at a time. A handler that works through many things calls `ctx.pace(amount)` between
+two of them, where the state is whole: others may be served there. While no large request is served, the call does
+nothing.
 """
 
 from __future__ import annotations

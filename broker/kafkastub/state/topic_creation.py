@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from kafkastub.state.pace import paced
+from kafkastub.state.pace import Pace, no_pause, paced
 from kafkastub.state.topics import TopicPlan, check_batch, name_error, plan_topic
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.create_topics_request import CreatableTopic
@@ -21,7 +21,7 @@ MOST_PARTITIONS: Final = 10_000
 
 
 def planned(
-    state: BrokerState, asked: Sequence[CreatableTopic], counted: Mutations | None
+    state: BrokerState, asked: Sequence[CreatableTopic], counted: Mutations | None, pace: Pace = no_pause
 ) -> list[TopicPlan | KafkaError]:
     """What each topic is to be, or why it cannot be created. Nothing is created yet.
 
@@ -31,9 +31,9 @@ def planned(
 
     Raises KafkaError where none of them can be: POLICY_VIOLATION for too many partitions or records to write.
     """
-    if sum(_partitions(state, topic) for topic in paced(asked, state.pace)) > MOST_PARTITIONS:
+    if sum(_partitions(state, topic) for topic in paced(asked, pace)) > MOST_PARTITIONS:
         raise KafkaError(ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
-    outcomes = list(_outcomes(state, asked, counted))
+    outcomes = list(_outcomes(state, asked, counted, pace))
     check_batch(sum(plan.records for plan in outcomes if isinstance(plan, TopicPlan)))
     return outcomes
 
@@ -47,11 +47,11 @@ def _partitions(state: BrokerState, topic: CreatableTopic) -> int:
 
 
 def _outcomes(
-    state: BrokerState, asked: Sequence[CreatableTopic], counted: Mutations | None
+    state: BrokerState, asked: Sequence[CreatableTopic], counted: Mutations | None, pace: Pace
 ) -> Iterable[TopicPlan | KafkaError]:
     """Names first, then everything else: topics of one request do not collide with each other."""
-    names = {topic.name: name_error(state.cluster, topic.name) for topic in paced(asked, state.pace)}
-    for topic in paced(asked, state.pace):
+    names = {topic.name: name_error(state.cluster, topic.name) for topic in paced(asked, pace)}
+    for topic in paced(asked, pace):
         error = names[topic.name]
         if error is not None:
             yield error
