@@ -334,6 +334,17 @@ def test_committed_offsets_end_at_the_last_stable_one(desk: TransactionalDesk):
     assert listed(desk, -1, 1) == (-1, 3)
 
 
+@pytest.mark.behaviour("LO-13")
+@pytest.mark.behaviour("FE-24")
+def test_the_last_stable_offset_was_the_log_start_inside_a_batch(desk: TransactionalDesk):
+    desk.produce(transactional(0, b"a", b"b", b"c"), transactional_id="tx")
+    desk.log().delete_records_before(2)
+    assert [listed(desk, -1, isolation) for isolation in (0, 1)] == [(-1, 3), (-1, 0)]
+    assert [listed(desk, -2, isolation) for isolation in (0, 1)] == [(-1, 2), (-1, 2)]
+    read = fetched(desk, 2)
+    assert (read.error_code, read.last_stable_offset, read.log_start_offset, size_of(read)) == (0, 0, 2, 0)
+
+
 @pytest.mark.behaviour("DP-4")
 def test_an_open_transaction_is_described(desk: TransactionalDesk):
     def described() -> tuple[int, int, int]:

@@ -159,11 +159,23 @@ def test_a_producer_with_an_open_transaction_never_expires():
     assert not list(writer.log.producers(6000))
 
 
+def test_the_last_stable_offset_was_not_that_of_the_batch_that_the_log_starts_in(writer: Writer):
+    """Kafka looks up where the log start is, and gets the batch: below the log start, if that is inside of one."""
+    writer.send(7, count=4)
+    writer.send(7, count=3)
+    stable = {}
+    for start in range(8):
+        writer.log.delete_records_before(start)
+        stable[start] = writer.log.last_stable_offset
+    assert stable == {0: 0, 1: 0, 2: 0, 3: 0, 4: 4, 5: 4, 6: 4, 7: 7}
+
+
 def test_records_that_are_deleted_below_an_open_transaction_take_the_last_stable_offset_along(writer: Writer):
     writer.send(7, count=4)
     writer.log.delete_records_before(3)
-    assert writer.log.last_stable_offset == 3
-    assert writer.log.read(3, 1000, upto=3).chunks == []
+    assert writer.log.last_stable_offset == 0
+    assert writer.log.read(3, 1000, upto=0).chunks == []
+    assert writer.log.bytes_after(3, upto=0) == 0
     writer.end(7, False)
     assert writer.log.last_stable_offset == 5
     assert told_with(writer.log, 3, 1000) == [(7, 0)]

@@ -41,6 +41,8 @@ FE-22  Under a consumer_byte_rate: who has used more gets throttle_time_ms and n
        learns nothing; nobody is given more at once than all windows allow.    ClientQuotaManager, KIP-219
 FE-23  With isolation level 1 min_bytes counts what is before the last stable offset: records of an open transaction
        release nobody, its marker does. Who asks for a batch behind it is answered at once, with nothing.   DelayedFetch
+FE-24  Where the log starts inside a batch of an open transaction, the last stable offset is that batch's base offset,
+       below the log start.    UnifiedLog.maybeUpdateFirstUnstableOffset
 Not done: -
 """
 

@@ -15,6 +15,8 @@ LO-10  A partition named twice: INVALID_REQUEST, once.    ReplicaManager.fetchOf
 LO-11  With isolation level 1 nothing is found at or behind the last stable offset, by time or largest timestamp: -1
        and -1. Any level but 0 and 1: UNKNOWN_SERVER_ERROR.    Partition.fetchOffsetForTimestamp
 LO-12  Records before the log start offset are not found by timestamp.
+LO-13  With isolation level 1 the latest offset may be below the log start: that of the batch, of an open transaction,
+       inside of which the log starts.    UnifiedLog.maybeUpdateFirstUnstableOffset
 Not done: remote storage. A batch of a codec that is not installed can't be searched: UNKNOWN_SERVER_ERROR.
 """
 

@@ -94,9 +94,18 @@ class PartitionLog:
 
     @property
     def last_stable_offset(self) -> int:
-        """Where the oldest open transaction begins, if there is one: what is before is decided."""
+        """Where the oldest open transaction begins, if there is one: what is before is decided.
+
+        Of one whose first records were deleted, where the batch begins that the log starts in, which may be below the
+        log start (UnifiedLog.maybeUpdateFirstUnstableOffset).
+        """
         end, first = self.high_watermark, self.producer_states.first_unstable
-        return end if first is None else max(first, self.log_start_offset)
+        if first is None:
+            return end
+        start = self.log_start_offset
+        if first >= start:
+            return first
+        return start if start >= end else self.batch_offset(start)
 
     @property
     def size(self) -> int:

@@ -72,7 +72,7 @@ class TransactionsGenerator(Producers, Fetches, Administration):
             self.describe: 2,
             self.list: 3,
             self.write_markers: 2,
-            self.delete_records: 1,
+            self.delete_records: 2,
             self.offset_fetch: 6,
             self.offset_delete: 2,
             self.delete_groups: 1,
@@ -210,10 +210,10 @@ class TransactionsGenerator(Producers, Fetches, Administration):
         self.play.ask("a1", "WriteTxnMarkers", self.version("WriteTxnMarkers"), {"markers": [marker]})
 
     def delete_records(self) -> None:
-        """To the end, or before it."""
+        """To the end, or before it: mostly into the middle of a batch, of an open transaction maybe."""
         topic, partition = self.place()
         end = self.ends.get((topic, partition), 0)
-        rows = [{"partition_index": partition, "offset": self.pick((-1, end, end // 2))}]
+        rows = [{"partition_index": partition, "offset": self.pick((-1, end, *[self.random.randint(0, end)] * 4))}]
         body = {"topics": [{"name": topic, "partitions": rows}], "timeout_ms": 5000}
         self.play.ask("a1", "DeleteRecords", self.version("DeleteRecords"), body)
 
