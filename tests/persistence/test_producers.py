@@ -45,8 +45,8 @@ class Kept:
             )
         self.log.append(batch, leader_epoch=0, now_ms=now_ms)
 
-    def end(self, producer_id: int, commit: bool, now_ms: int) -> None:
-        marker = Marker(producer_id, 1, commit, transaction_version=2)
+    def end(self, producer_id: int, commit: bool, now_ms: int, epoch: int = 1) -> None:
+        marker = Marker(producer_id, epoch, commit, transaction_version=2)
         self.log.append_marker(marker, leader_epoch=0, now_ms=now_ms)
 
     def begin_compaction(self, now_ms: int) -> None:

@@ -94,7 +94,7 @@ class DiskLog(PartitionLog):
         for number, (segment, data) in enumerate(self.files.read()):
             if not number:  # a process may be killed between the removal of a segment and the note that it may go
                 log_start_offset = max(log_start_offset, segment.base_offset)
-                recovery = ProducerRecovery(self.producer_states, segment.path.parent)
+                recovery = ProducerRecovery(self.producer_states, segment.path.parent, self._disk.log)
             assert recovery is not None
             appended_ms = self.files.append_times(segment)
             recovery.segment(segment)

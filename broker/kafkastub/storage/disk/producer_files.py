@@ -37,16 +37,18 @@ def encode_aborted(aborted: AbortedTransaction) -> bytes:
     return _ABORTED.pack(_ABORTED_VERSION, *aborted)
 
 
-def read_aborted(path: Path) -> list[AbortedTransaction]:
-    """The entries of a `.txnindex`, as far as they are whole; none where there is no such file. OSError."""
+def read_aborted(path: Path) -> tuple[list[AbortedTransaction], bool]:
+    """The entries of a `.txnindex`, as far as they are whole, and whether there is what was never written.
+
+    None where there is no such file. OSError.
+    """
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        return []
-    whole = data[: len(data) - len(data) % _ABORTED.size]
-    return [
-        AbortedTransaction(*fields) for version, *fields in _ABORTED.iter_unpack(whole) if version == _ABORTED_VERSION
-    ]
+        return [], False
+    rows = list(_ABORTED.iter_unpack(data[: len(data) - len(data) % _ABORTED.size]))
+    known = [AbortedTransaction(*fields) for version, *fields in rows if version == _ABORTED_VERSION]
+    return known, len(known) < len(rows)
 
 
 def encode_snapshot(entries: Iterable[ProducerEntry]) -> bytes:
