@@ -9,8 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkastub.storage import AppendError, LeaderEpochs, LogManager, LogSettings, PartitionLog, Read
+from kafkastub.storage.unpacker import A_TURN, Steps, Unpacker, finished
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.records import Compression, NewRecord, build_batch, parse_header, read_batch
+from kafkawire.records import (
+    HEADER_SIZE,
+    Compression,
+    NewRecord,
+    build_batch,
+    compute_crc,
+    parse_header,
+    read_batch,
+)
 
 
 class Sent(NamedTuple):
@@ -107,7 +116,41 @@ def test_a_search_by_time_finds_what_a_walk_finds(
     found = log.offset_for_timestamp(timestamp)
     assert (found and found[:2]) == (late[0] if late else None)
     largest = max(records, key=lambda record: record.timestamp)
-    assert log.offset_of_max_timestamp() == (largest.timestamp, largest.offset, 3)
+    assert finished(log.search(None, Unpacker())) == (largest.timestamp, largest.offset, 3)
+
+
+def test_batches_were_unpacked_anew_for_every_search(monkeypatch: pytest.MonkeyPatch):
+    log = PartitionLog("t-0", LogSettings())
+    for timestamp in (10, 20, 30):
+        late = parse_header(batch := build_batch([NewRecord(b"k", bytes(3 << 20), timestamp)], compression=4))
+        late = late._replace(max_timestamp=100)
+        late = late._replace(crc=compute_crc(late.encode() + batch[HEADER_SIZE:]))
+        log.append(late.encode() + batch[HEADER_SIZE:], leader_epoch=0, now_ms=0)
+    unpacker, unpacked = Unpacker(), []
+    monkeypatch.setattr(unpacker, "beside", lambda work, use: unpacked.append(1) or (yield from use(work())))
+    for _ in range(3):
+        assert finished(log.search(25, unpacker)) == (30, 2, 0)
+        assert finished(log.search(50, unpacker)) is None
+        assert finished(log.search(None, unpacker)) is None
+    assert len(unpacked) == 3 + 3 + 1
+    log.rewrite({0: None})
+    assert finished(log.search(0, unpacker)) == (20, 1, 0)
+
+
+def test_an_unpacker_was_busy_for_good_when_nobody_waited_any_more():
+    payload = build_batch([NewRecord(None, bytes(8 << 20), 0)], compression=4)[HEADER_SIZE:]
+    unpacker = Unpacker()
+
+    def sizes(data: bytes | bytearray | memoryview) -> Steps[int]:
+        yield 1
+        return len(data)
+
+    first = unpacker.with_records(4, payload, sizes)
+    next(first)
+    second = unpacker.with_records(4, payload, sizes)
+    assert next(second) == A_TURN  # one after the other
+    first.close()
+    assert finished(second) > 8 << 20
 
 
 def test_a_read_stays_in_its_segment():

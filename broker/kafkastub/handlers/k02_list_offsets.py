@@ -17,16 +17,21 @@ LO-11  With isolation level 1 nothing is found at or behind the last stable offs
 LO-12  Records before the log start offset are not found by timestamp.
 LO-13  With isolation level 1 the latest offset may be below the log start: that of the batch, of an open transaction,
        inside of which the log starts.    UnifiedLog.maybeUpdateFirstUnstableOffset
+LO-14  Compressed batches that have to be looked into are unpacked one at a time, and others served meanwhile; what was
+       found in them is remembered. Kafka does it in one of its threads.    FileRecords.searchForTimestamp
 Not done: remote storage. A batch of a codec that is not installed can't be searched: UNKNOWN_SERVER_ERROR.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Generator
+from functools import partial
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.deferred import Steps, at_once, in_parts
 from kafkastub.state.pace import paced
 from kafkastub.state.partitions import led_log
 from kafkastub.storage import PartitionLog
@@ -49,6 +54,8 @@ EARLIEST_PENDING_UPLOAD = -6
 _SINCE = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 _NEVER = 1 << 15
 LEADER_EPOCH_FROM = 4
+_AT_ONCE = 5000
+"""Records that are looked at before others have their turn; two milliseconds."""
 
 
 def error_response(request: ListOffsetsRequest, code: ErrorCode, version: int) -> ListOffsetsResponse:
@@ -71,6 +78,20 @@ def error_response(request: ListOffsetsRequest, code: ErrorCode, version: int) -
 def list_offsets(ctx: RequestContext, request: ListOffsetsRequest) -> Outcome:
     if request.isolation_level not in (0, 1):
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Unknown isolation level {request.isolation_level}")
+    if any(
+        one.timestamp >= 0 or one.timestamp == MAX_TIMESTAMP for topic in request.topics for one in topic.partitions
+    ):
+        failed = partial(error_response, request, version=ctx.api_version)
+        return in_parts(_answers(ctx, request), _AT_ONCE, ctx.state.turns.add, failed, for_nobody=False)
+    return at_once(_answers(ctx, request))
+
+
+def _is_searched(timestamp: int) -> bool:
+    return timestamp >= 0 or timestamp == MAX_TIMESTAMP
+
+
+def _answers(ctx: RequestContext, request: ListOffsetsRequest) -> Steps:
+    """The answer, partition by partition."""
     pace = ctx.pace
     times = Counter(
         (topic.name, one.partition_index) for topic in request.topics for one in paced(topic.partitions, pace)
@@ -82,7 +103,7 @@ def list_offsets(ctx: RequestContext, request: ListOffsetsRequest) -> Outcome:
             if times[topic.name, one.partition_index] > 1:
                 answer = _error(one, ErrorCode.INVALID_REQUEST)
             else:
-                answer = _answer(ctx, topic.name, one, request.isolation_level == READ_COMMITTED)
+                answer = yield from _answer(ctx, topic.name, one, request.isolation_level == READ_COMMITTED)
             answered[one.partition_index] = answer
     return ListOffsetsResponse(
         topics=[
@@ -92,7 +113,9 @@ def list_offsets(ctx: RequestContext, request: ListOffsetsRequest) -> Outcome:
     )
 
 
-def _answer(ctx: RequestContext, name: str, one: ListOffsetsPartition, committed: bool) -> ListOffsetsPartitionResponse:
+def _answer(
+    ctx: RequestContext, name: str, one: ListOffsetsPartition, committed: bool
+) -> Generator[int, None, ListOffsetsPartitionResponse]:
     if one.timestamp < 0 and ctx.api_version < _SINCE.get(one.timestamp, _NEVER):
         return _error(one, ErrorCode.UNSUPPORTED_VERSION)
     try:
@@ -100,10 +123,18 @@ def _answer(ctx: RequestContext, name: str, one: ListOffsetsPartition, committed
         log = led_log(ctx.state, ctx.node_id, topic, one.partition_index, one.current_leader_epoch)
         assert topic is not None
         end = log.last_stable_offset if committed else log.high_watermark
-        timestamp, offset, epoch = _find(log, one.timestamp, topic.partitions[one.partition_index].leader_epoch, end)
+        found: tuple[int, int, int] | None
+        if _is_searched(one.timestamp):
+            wanted = None if one.timestamp == MAX_TIMESTAMP else one.timestamp
+            found = yield from log.search(wanted, ctx.state.logs.unpacker)
+            if found is not None and found[1] >= end:
+                found = None
+        else:
+            found = _special(log, one.timestamp, topic.partitions[one.partition_index].leader_epoch, end)
     except KafkaError as error:
         known = error.code not in (ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, ErrorCode.CORRUPT_MESSAGE)
         return _error(one, error.code if known else ErrorCode.UNKNOWN_SERVER_ERROR)
+    timestamp, offset, epoch = (-1, -1, -1) if found is None else found
     return ListOffsetsPartitionResponse(
         partition_index=one.partition_index,
         timestamp=timestamp,
@@ -112,8 +143,8 @@ def _answer(ctx: RequestContext, name: str, one: ListOffsetsPartition, committed
     )
 
 
-def _find(log: PartitionLog, timestamp: int, leader_epoch: int, end: int) -> tuple[int, int, int]:
-    """(timestamp, offset, leader epoch), each -1 where it is not known, of what is before `end`
+def _special(log: PartitionLog, timestamp: int, leader_epoch: int, end: int) -> tuple[int, int, int] | None:
+    """(timestamp, offset, leader epoch), each -1 where it is not known, of what has no time; `end` is the latest
     (UnifiedLog.fetchOffsetByTimestamp).
     """
     if timestamp == LATEST:
@@ -122,10 +153,7 @@ def _find(log: PartitionLog, timestamp: int, leader_epoch: int, end: int) -> tup
         earliest = log.epochs.earliest()
         known = earliest is not None and earliest[1] <= log.log_start_offset
         return -1, log.log_start_offset, earliest[0] if earliest is not None and known else -1
-    if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
-        return -1, -1, -1
-    found = log.offset_of_max_timestamp() if timestamp == MAX_TIMESTAMP else log.offset_for_timestamp(timestamp)
-    return (-1, -1, -1) if found is None or found.offset >= end else found
+    return None
 
 
 def _error(one: ListOffsetsPartition, code: ErrorCode) -> ListOffsetsPartitionResponse:

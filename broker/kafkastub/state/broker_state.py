@@ -20,6 +20,7 @@ from kafkastub.state.rate_limiter import RateLimiter
 from kafkastub.state.runtime import Runtime
 from kafkastub.state.telemetry import Telemetry
 from kafkastub.state.topics_image import TopicsImage
+from kafkastub.state.turns import Turns
 from kafkastub.storage import LogManager
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -132,6 +133,8 @@ class BrokerState:
         self.dirty = True
         """Set where the next deadline may have come nearer; whoever keeps a timer for it looks again and clears it."""
         self.fetch_purgatory = FetchPurgatory(self.mark_dirty, config["max.incremental.fetch.session.cache.slots"])
+        self.turns = Turns(self.mark_dirty)
+        """What is gone on with part by part, between requests."""
         self.coordinator.deadlines.mark_dirty = self.logs.mark_dirty = self.mark_dirty
         self.telemetry = Telemetry()
         self.group_watchers: list[Callable[[], None]] = []
@@ -440,7 +443,8 @@ class BrokerState:
             muted = self.muted.next_deadline()
             if first is None or (muted is not None and muted < first):
                 first = muted
-        return first
+        turn = self.turns.next_deadline()
+        return first if turn is None else turn
 
     def next_deadline(self) -> int | None:
         """The same with the regular rounds, which look for what is due by broker time."""
@@ -462,6 +466,7 @@ class BrokerState:
 
     def expire(self, broker_ms: int, timer_ms: int) -> None:
         """Do what is due at `timer_ms`."""
+        self.turns.take()
         self.settle(self.coordinator.expire(broker_ms, timer_ms), batch_per_group=True)
         if self._transactions is not None:
             self._transactions.expire(broker_ms, timer_ms)

@@ -149,10 +149,15 @@ def _pass_on(found: Deferred, deferred: Deferred) -> None:
 
 def _part(steps: Steps, limit: int) -> Message | Deferred | None:
     """Work off so much; the reply, if that was all."""
+    found = a_part(steps, limit)
+    return None if found is None else found[0]
+
+
+def a_part(steps: Generator[int, None, R], limit: int) -> tuple[R] | None:
+    """Work off so much; what came of it, if that was all."""
     try:
         while limit > 0:
             limit -= next(steps)
     except StopIteration as end:
-        reply: Message | Deferred = end.value
-        return reply
+        return (end.value,)
     return None

@@ -5,9 +5,10 @@ In memory. Nothing here looks at a clock or knows a topic's name for more than a
 come in.
 """
 
+from .by_time import TimestampAndOffset
 from .epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, LeaderEpochs
 from .errors import AppendError, DataDirError, RecordError, TooMuchToUnpack
-from .log import Appended, PartitionLog, Read, SavedLog, TimestampAndOffset
+from .log import Appended, PartitionLog, Read, SavedLog
 from .manager import LogManager
 from .producer_ids import ProducerIdAndEpoch, ProducerIds
 from .producers import ProducerEntry

@@ -9,10 +9,10 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import (
     NO_TIMESTAMP,
     BatchHeader,
-    Record,
     patched_header,
 )
 
+from .by_time import ByTime, TimestampAndOffset
 from .epochs import LeaderEpochs
 from .errors import AppendError
 from .ordinary import TRANSACTIONAL, ordinary_header
@@ -20,6 +20,7 @@ from .producers import ProducerEntry, ProducerStates
 from .segment import Chunk, Segment, StoredBatch, StoredMarker, stored_as_it_came
 from .settings import LogSettings
 from .transactions import AbortedTransaction, Marker, Told
+from .unpacker import Steps, Unpacker, finished
 from .validation import Unpacking, analyze, validate
 
 _AS_IT_WAS = object()
@@ -48,14 +49,6 @@ class Read(NamedTuple):
     """Bytes of all chunks."""
     incomplete: bool = False
     """There was a batch, but already the first one is larger than a limit above zero."""
-
-
-class TimestampAndOffset(NamedTuple):
-    """A record's place. `leader_epoch` is that of its batch."""
-
-    timestamp: int
-    offset: int
-    leader_epoch: int
 
 
 class SavedLog(NamedTuple):
@@ -87,6 +80,7 @@ class PartitionLog:
         self.epochs.assign(leader_epoch, 0)
         self.producer_states = ProducerStates()
         self._segments = [Segment(0)]
+        self._by_time: ByTime | None = None
 
     @property
     def high_watermark(self) -> int:
@@ -141,6 +135,7 @@ class PartitionLog:
         self.log_start_offset, self.log_end_offset = saved.log_start_offset, saved.log_end_offset
         self.epochs, self.producer_states = saved.epochs.copy(), saved.producer_states.copy()
         self._segments = [segment.twin() for segment in saved.segments]
+        self._by_time = None
 
     def append(
         self,
@@ -407,19 +402,19 @@ class PartitionLog:
         return None
 
     def offset_for_timestamp(self, timestamp: int) -> TimestampAndOffset | None:
-        """The first record with at least that timestamp (UnifiedLog.searchOffsetInLocalLog).
+        """As `search`, at once."""
+        return finished(self.search(timestamp, Unpacker()))
 
-        As in Kafka only the first segment that has such a timestamp is searched. Codec errors where the batch
-        is compressed with a codec that is not there.
+    def search(self, timestamp: int | None, unpacker: Unpacker) -> Steps[TimestampAndOffset | None]:
+        """The first record with at least that timestamp, or (None) with the largest; piece by piece.
+
+        Codec errors where a batch is compressed with a codec that is not there.
         """
-        for segment in self._segments:
-            if segment.largest_timestamp >= timestamp:
-                return _place(segment.first_at_or_after(timestamp, self.log_start_offset))
-        return None
-
-    def offset_of_max_timestamp(self) -> TimestampAndOffset | None:
-        """The first record with the largest timestamp, None where no record has one."""
-        return _place(max(self._segments, key=lambda segment: segment.largest_timestamp).of_largest_timestamp())
+        if self._by_time is None:
+            self._by_time = ByTime()
+        if timestamp is None:
+            return self._by_time.largest(self._segments, unpacker)
+        return self._by_time.first_from(self._segments, timestamp, self.log_start_offset, unpacker)
 
     def delete_records_before(self, offset: int) -> int:
         """Move the log start offset up to `offset`, never back; returns what it is then.
@@ -451,15 +446,9 @@ class PartitionLog:
 
         The newest batch must not go: a reader could not reach the end of the log.
         """
+        self._by_time = None
         self._segments = [segment.rewritten(changes) for segment in self._segments]
         self._segments = [segment for segment in self._segments[:-1] if segment.batches] + [self._segments[-1]]
         aborted = self.producer_states.aborted
         if aborted is not None:
             aborted.keep(lambda one: changes.get(one.last_offset, _AS_IT_WAS) is not None)
-
-
-def _place(found: tuple[Record, StoredBatch] | None) -> TimestampAndOffset | None:
-    if found is None:
-        return None
-    record, batch = found
-    return TimestampAndOffset(record.timestamp, record.offset, batch.leader_epoch)

@@ -12,6 +12,7 @@ from .errors import AppendError
 from .log import Appended, PartitionLog
 from .producer_ids import ProducerIds
 from .settings import LogSettings
+from .unpacker import Unpacker
 from .upkeep import Upkeep
 from .validation import Unpacking
 
@@ -24,6 +25,7 @@ class LogManager:
 
     Attributes:
         producer_ids: where producers get their ids.
+        unpacker: unpacks batches that are looked into after they were stored.
         wall_ms: the wall clock in unix milliseconds, which bounds on record timestamps are measured from; None takes
             the broker's time (which a test may have moved far from any client's clock).
         mark_dirty: called where `perishable` may have become true.
@@ -31,6 +33,7 @@ class LogManager:
 
     def __init__(self, wall_ms: Callable[[], int] | None = None) -> None:
         self.producer_ids = ProducerIds()
+        self.unpacker = Unpacker()
         self.wall_ms = wall_ms
         self.mark_dirty: Callable[[], None] = lambda: None
         self._logs: dict[bytes, dict[int, PartitionLog]] = {}

@@ -276,22 +276,6 @@ class Segment:
             excess -= len(last)
         return chunks
 
-    def first_at_or_after(self, timestamp: int, start_offset: int) -> tuple[Record, StoredBatch] | None:
-        """The first record from `start_offset` on with at least that timestamp
-        (FileRecords.searchForTimestamp).
-        """
-        for batch in self.batches[bisect_left(self._largest_timestamps, timestamp) :]:
-            if batch.max_timestamp >= timestamp and batch.last_offset >= start_offset:
-                for record in batch.records():
-                    if record.timestamp >= timestamp and record.offset >= start_offset:
-                        return record, batch
-        return None
-
-    def of_largest_timestamp(self) -> tuple[Record, StoredBatch] | None:
-        """The first record with the largest timestamp of the segment (KIP-734)."""
-        largest = self.largest_timestamp
-        if largest < 0:
-            return None
-        batch = self.batches[bisect_left(self._largest_timestamps, largest)]
-        found = next((record for record in batch.records() if record.timestamp == largest), None)
-        return None if found is None else (found, batch)
+    def from_time(self, timestamp: int) -> list[StoredBatch]:
+        """The batches from the first on whose header has at least that timestamp."""
+        return self.batches[bisect_left(self._largest_timestamps, timestamp) :]

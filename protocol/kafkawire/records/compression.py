@@ -7,6 +7,7 @@ snappy, lz4 and zstd come from `cramjam`, which is imported when the first such 
 from __future__ import annotations
 
 import importlib
+import mmap
 import zlib
 from collections.abc import Callable
 from enum import IntEnum
@@ -39,11 +40,16 @@ class UnavailableCodecError(KafkaError):
 _GZIP_MAGIC = b"\x1f\x8b\x08"
 _GZIP_HEADER_SIZE = 10
 _GZIP_STEP = 4096
+_GZIP_FIRST_STEP = 1 << 16
+_GZIP_OUT = 1 << 18
+"""Bytes that are unpacked between two chances for other threads."""
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_HEADER = _XERIAL_MAGIC + b"\x00\x00\x00\x01\x00\x00\x00\x01"
 _XERIAL_BLOCK = 32 * 1024
 _BLOCK_SIZE = Struct(">i")
 _ROOM_AT_FIRST = 4096
+_MAPPED_FROM = 1 << 20
+"""Bytes from which memory is asked of the system, which has it zeroed when it is used, not before."""
 MOST_UNPACKED = 256 * 1024 * 1024
 """Bytes of records in one batch, when it is looked into. Kafka reads the stream piece by piece, and has no limit."""
 
@@ -110,40 +116,85 @@ def _gzip(data: Buffer) -> bytes:
     return packer.compress(data) + packer.flush()
 
 
-def _gunzip(data: Buffer, most: int) -> bytes:
+class _Out:
+    """What is unpacked piece by piece: joined while it is little, then put where it is all to be."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._size = 0
+        self._pieces: list[bytes] = []
+        self._room: memoryview | None = None
+
+    @property
+    def left(self) -> int:
+        return self._most - self._size
+
+    def add(self, piece: bytes) -> None:
+        """TooMuchUnpacked."""
+        if len(piece) > self.left:
+            raise TooMuchUnpacked(self._most)
+        if self._room is None and self._size + len(piece) <= _MAPPED_FROM:
+            self._pieces.append(piece)
+        elif self._room is None:
+            before = b"".join(self._pieces)
+            self._pieces.clear()
+            self._room = _room(self._most)
+            self._room[: len(before)] = before
+        if self._room is not None:
+            self._room[self._size : self._size + len(piece)] = piece
+        self._size += len(piece)
+
+    def all(self) -> Buffer:
+        return b"".join(self._pieces) if self._room is None else self._room[: self._size]
+
+
+def _room(size: int) -> memoryview:
+    """Memory for so many bytes, which takes place as it is written to, and is given back with the last view of it."""
+    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_ANONYMOUS") else {}
+    return memoryview(mmap.mmap(-1, size, **private))
+
+
+def _gunzip(data: Buffer, most: int) -> Buffer:
     """One member or several; what follows and is none is left (Java: GZIPInputStream)."""
     view = memoryview(data)
-    parts: list[bytes] = []
-    room, at, step = most, 0, len(view)
+    out = _Out(most)
+    at, step = 0, _GZIP_FIRST_STEP
     while True:
         unpacker = zlib.decompressobj(wbits=31)
         while not unpacker.eof:
-            if at == len(view):
+            piece: Buffer = unpacker.unconsumed_tail
+            if not piece:
+                piece = view[at : at + step]
+                at += len(piece)
+            got = unpacker.decompress(piece, min(_GZIP_OUT, out.left + 1))
+            if not (piece or got or unpacker.eof):
                 raise KafkaError(ErrorCode.CORRUPT_MESSAGE, f"{_FAILED}: it ends early")
-            piece = view[at : at + step]
-            parts.append(unpacker.decompress(piece, room + 1))
-            room -= len(parts[-1])
-            if room < 0:
-                raise TooMuchUnpacked(most)
-            at += len(piece) - len(unpacker.unused_data)
+            out.add(got)
+        at -= len(unpacker.unused_data)
         if len(view) - at < _GZIP_HEADER_SIZE or view[at : at + len(_GZIP_MAGIC)] != _GZIP_MAGIC:
-            return b"".join(parts)
+            return out.all()
         step = _GZIP_STEP  # what is left is copied at the end of each member
 
 
-def _into(unpack: Callable[[Buffer, bytearray], int], data: Buffer, most: int) -> bytes:
-    """Unpack into as much memory as it turns out to need, for `most` bytes at most."""
+def _into(unpack: Callable[[Buffer, Buffer], int], data: Buffer, most: int) -> Buffer:
+    """Unpack `most` bytes at most: into little memory if that is enough, else into what is asked of the system."""
     size = min(_ROOM_AT_FIRST + 16 * len(data), most)
-    while True:
-        out = bytearray(size)
+    if size <= _MAPPED_FROM:
+        little = bytearray(size)
         try:
-            return bytes(memoryview(out)[: unpack(data, out)])
+            return bytes(memoryview(little)[: unpack(data, little)])
         except Exception as failure:
             if str(failure) != _no_room():
                 raise
         if size == most:
             raise TooMuchUnpacked(most)
-        size = min(8 * size, most)
+    room = _room(most)
+    try:
+        return room[: unpack(data, room)]
+    except Exception as failure:
+        if str(failure) != _no_room():
+            raise
+    raise TooMuchUnpacked(most)
 
 
 @cache
@@ -179,15 +230,15 @@ def _snappy(data: Buffer) -> bytes:
     return b"".join(chunks)
 
 
-def _unsnappy(data: Buffer, most: int) -> bytes:
+def _unsnappy(data: Buffer, most: int) -> Buffer:
     """snappy-java's frames or, as librdkafka sends it, one bare snappy block.
 
     Frames may be several streams, each with its header, and end where there is no whole size any more.
     """
-    view, room = memoryview(data), most
+    view = memoryview(data)
     if len(view) < len(_XERIAL_HEADER) or view[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
-        return _unsnappy_block(bytes(view), room, most)
-    chunks = []
+        return _unsnappy_block(bytes(view), most, most)
+    out = _Out(most)
     at = len(_XERIAL_HEADER)
     while at + _BLOCK_SIZE.size <= len(view):
         if view[at : at + len(_XERIAL_MAGIC)] == _XERIAL_MAGIC:
@@ -197,14 +248,19 @@ def _unsnappy(data: Buffer, most: int) -> bytes:
         at += _BLOCK_SIZE.size
         if size < 0 or at + size > len(view):
             raise KafkaError(ErrorCode.CORRUPT_MESSAGE, f"{_FAILED}: a block ends early")
-        chunks.append(_unsnappy_block(bytes(view[at : at + size]), room, most))
-        room -= len(chunks[-1])
+        block = _unsnappy_block(bytes(view[at : at + size]), out.left, most)
+        for start in range(0, len(block), _MAPPED_FROM):
+            out.add(bytes(block[start : start + _MAPPED_FROM]))
         at += size
-    return b"".join(chunks)
+    return out.all()
 
 
-def _unsnappy_block(block: bytes, room: int, most: int) -> bytes:
+def _unsnappy_block(block: bytes, left: int, most: int) -> Buffer:
     snappy = _cramjam().snappy
-    if snappy.decompress_raw_len(block) > room:
+    size = snappy.decompress_raw_len(block)
+    if size > left:
         raise TooMuchUnpacked(most)
-    return bytes(snappy.decompress_raw(block))
+    if size <= _MAPPED_FROM:
+        return bytes(snappy.decompress_raw(block))
+    room = _room(size)
+    return room[: snappy.decompress_raw_into(block, room)]

@@ -14,8 +14,8 @@ from kafkawire.records.batch import HEADER_SIZE, BatchHeader, Buffer, parse_head
 from kafkawire.records.compression import decompress
 from kafkawire.records.regular import LEAST, scan_regular
 
-_PREMATURE = "Incorrect declared batch size, premature EOF reached"
-_REMAINING = "Incorrect declared batch size, records still remaining in file"
+PREMATURE = "Incorrect declared batch size, premature EOF reached"
+REMAINING = "Incorrect declared batch size, records still remaining in file"
 _STRUCTURE = "Found invalid record structure"
 
 
@@ -64,9 +64,9 @@ def scan_records(payload: Buffer, count: int) -> RecordScan:
         # Copied to where single bytes are read fastest.
         found, end = _scan(bytes(payload), count)
     except IndexError:
-        raise InvalidRecordError(_PREMATURE) from None
+        raise InvalidRecordError(PREMATURE) from None
     if end != len(payload):
-        raise InvalidRecordError(_REMAINING if end < len(payload) else _PREMATURE)
+        raise InvalidRecordError(REMAINING if end < len(payload) else PREMATURE)
     return RecordScan._make(found)
 
 
@@ -195,7 +195,7 @@ def _continue_varlong(data: Buffer, at: int, first: int) -> tuple[int, int]:
             raise InvalidRecordError(_STRUCTURE)
 
 
-def _varint(data: Buffer, at: int) -> tuple[int, int]:
+def varint_at(data: Buffer, at: int) -> tuple[int, int]:
     """A signed 32-bit varint and where the next field begins."""
     value = data[at]
     at += 1
@@ -204,7 +204,8 @@ def _varint(data: Buffer, at: int) -> tuple[int, int]:
     return (value >> 1) ^ -(value & 1), at
 
 
-def _varlong(data: Buffer, at: int) -> tuple[int, int]:
+def varlong_at(data: Buffer, at: int) -> tuple[int, int]:
+    """As `varint_at`, of 64 bits."""
     value = data[at]
     at += 1
     if value > 127:
@@ -215,18 +216,18 @@ def _varlong(data: Buffer, at: int) -> tuple[int, int]:
 def _skip_headers(data: Buffer, at: int) -> int:
     count, at = _header_count(data, at)
     for _ in range(count):
-        size, at = _varint(data, at)
+        size, at = varint_at(data, at)
         if size < 0:
             raise InvalidRecordError(f"Invalid negative header key size {size}")
         at += size
-        size, at = _varint(data, at)
+        size, at = varint_at(data, at)
         if size > 0:
             at += size
     return at
 
 
 def _header_count(data: Buffer, at: int) -> tuple[int, int]:
-    count, at = _varint(data, at)
+    count, at = varint_at(data, at)
     if count < 0:
         raise InvalidRecordError(f"Found invalid number of record headers {count}")
     if count > len(data) - at:
@@ -250,22 +251,27 @@ def iterate_records(payload: Buffer, header: BatchHeader, most: int | None = Non
             record, at = _read_record(data, at, header)
             yield record
     except IndexError:
-        raise InvalidRecordError(_PREMATURE) from None
+        raise InvalidRecordError(PREMATURE) from None
     if at != len(data):
-        raise InvalidRecordError(_REMAINING)
+        raise InvalidRecordError(REMAINING)
+
+
+def too_long(size: int, left: int) -> InvalidRecordError:
+    """A record of that size where so many bytes are left."""
+    return InvalidRecordError(
+        f"Invalid record size: expected {size} bytes in record payload, but instead the buffer has only "
+        f"{left} remaining bytes."
+    )
 
 
 def _read_record(data: Buffer, at: int, header: BatchHeader) -> tuple[Record, int]:
-    size, at = _varint(data, at)
+    size, at = varint_at(data, at)
     stop = at + size
     if stop > len(data):
-        raise InvalidRecordError(
-            f"Invalid record size: expected {size} bytes in record payload, but instead the buffer has only "
-            f"{len(data) - at} remaining bytes."
-        )
+        raise too_long(size, len(data) - at)
     at += 1
-    delta, at = _varlong(data, at)
-    offset_delta, at = _varint(data, at)
+    delta, at = varlong_at(data, at)
+    offset_delta, at = varint_at(data, at)
     key, at = _nullable_bytes(data, at)
     value, at = _nullable_bytes(data, at)
     count, at = _header_count(data, at)
@@ -285,7 +291,7 @@ def _read_record(data: Buffer, at: int, header: BatchHeader) -> tuple[Record, in
 
 
 def _nullable_bytes(data: Buffer, at: int) -> tuple[bytes | None, int]:
-    size, at = _varint(data, at)
+    size, at = varint_at(data, at)
     if size < 0:
         return None, at
     if at + size > len(data):

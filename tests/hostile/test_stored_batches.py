@@ -1,0 +1,97 @@
+"""Batches that were taken as they came, and are looked into later: by whoever asks for a time, or when a topic is
+compacted. A little of them stands for a lot.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from kafkawire.api import ApiKey
+from kafkawire.codec import decode, encode
+from kafkawire.errors import ErrorCode
+from kafkawire.messages.list_offsets_request import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from kafkawire.messages.list_offsets_response import ListOffsetsResponse
+from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafkawire.messages.produce_response import ProduceResponse
+from kafkawire.records import HEADER_SIZE, NewRecord, build_batch, compress, compute_crc, parse_header
+from tests.hostile.prober import LONGEST_MS
+from tests.hostile.test_hostile import linux, memory_mb
+from tests.hostile.waits import shortest_wait
+from tests.process.serving import Serving
+from tests.rawclient import RawClient
+
+T0 = 1_700_000_000_000
+FLAT_MB = 300
+"""One batch, of 256 MB at most, and little else."""
+
+
+def many_records(count: int, codec: int = 4) -> bytes:
+    """A batch of records without key and value, all of them of T0, that says it has later ones."""
+    whole = build_batch([NewRecord(None, None, T0)], compression=0)
+    header = parse_header(whole)
+    packed = compress(codec, whole[HEADER_SIZE:] * count)
+    header = header._replace(
+        length=HEADER_SIZE - 12 + len(packed),
+        attributes=codec,
+        last_offset_delta=count - 1,
+        record_count=count,
+        max_timestamp=T0 + 1000,
+    )
+    header = header._replace(crc=compute_crc(header.encode() + packed))
+    return header.encode() + packed
+
+
+def one_record(size: int, codec: int = 4) -> bytes:
+    """A batch of one large record of T0, that says it has a later one."""
+    whole = build_batch([NewRecord(b"k", bytes(size), T0)], compression=codec)
+    header = parse_header(whole)._replace(max_timestamp=T0 + 1000)
+    header = header._replace(crc=compute_crc(header.encode() + whole[HEADER_SIZE:]))
+    return header.encode() + whole[HEADER_SIZE:]
+
+
+def produce(client: RawClient, batch: bytes, times: int, topic: str = "orders") -> None:
+    request = ProduceRequest(None, -1, 1000, [TopicProduceData(topic, partition_data=[PartitionProduceData(0, batch)])])
+    for _ in range(times):
+        answer = decode(ProduceResponse, 9, client.exchange(ApiKey.PRODUCE, 9, encode(request, 9)))
+        assert answer.responses[0].partition_responses[0].error_code == ErrorCode.NONE
+
+
+def place_of(client: RawClient, timestamp: int) -> tuple[int, int, int]:
+    """Error code, timestamp and offset."""
+    asked = ListOffsetsRequest(-1, 0, [ListOffsetsTopic("orders", [ListOffsetsPartition(0, -1, timestamp)])])
+    data = client.exchange(ApiKey.LIST_OFFSETS, 7, encode(asked, 7))
+    found = decode(ListOffsetsResponse, 7, data).topics[0].partitions[0]
+    return found.error_code, found.timestamp, found.offset
+
+
+LARGE: dict[str, tuple[Callable[[], bytes], int]] = {
+    "20 of 100 MB": (lambda: one_record(100 << 20), 20),
+    "20 of 60 MB, gzip": (lambda: one_record(60 << 20, 1), 20),
+    "3 of a million records": (lambda: many_records(1_000_000), 3),
+}
+
+
+@linux
+@pytest.mark.behaviour("LO-14")
+@pytest.mark.parametrize("name", LARGE)
+def test_a_search_by_time_held_everybody_up_while_stored_batches_were_unpacked(name: str):
+    made, times = LARGE[name]
+    options = "--topic", "orders:1", "--config", "message.timestamp.after.max.ms=9223372036854775807"
+    with Serving(*options) as process, RawClient(process.servers) as client:
+        produce(client, made(), times)
+        before = memory_mb(process)
+
+        def attack() -> None:
+            assert place_of(client, T0 + 1) == (0, -1, -1)
+            assert place_of(client, -3) == (0, -1, -1)
+            assert place_of(client, T0) == (0, T0, 0)
+
+        assert shortest_wait(process.servers, attack) <= LONGEST_MS
+        assert memory_mb(process) - before < FLAT_MB
+        begin = time.perf_counter()
+        for _ in range(10):
+            attack()
+        assert time.perf_counter() - begin < 1  # what was found is remembered
