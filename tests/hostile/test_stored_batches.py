@@ -6,19 +6,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode
+from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafkawire.messages.fetch_response import FetchResponse
 from kafkawire.messages.list_offsets_request import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kafkawire.messages.list_offsets_response import ListOffsetsResponse
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafkawire.messages.produce_response import ProduceResponse
 from kafkawire.records import HEADER_SIZE, NewRecord, build_batch, compress, compute_crc, parse_header
-from tests.hostile.prober import LONGEST_MS
+from tests.hostile.prober import LONGEST_MS, probing
 from tests.hostile.test_hostile import linux, memory_mb
+from tests.hostile.test_unpacked import alter
 from tests.hostile.waits import shortest_wait
 from tests.process.serving import Serving
 from tests.rawclient import RawClient
@@ -59,6 +63,19 @@ def produce(client: RawClient, batch: bytes, times: int, topic: str = "orders") 
         assert answer.responses[0].partition_responses[0].error_code == ErrorCode.NONE
 
 
+def keyed_records(count: int, value: bytes, codec: int = 4) -> bytes:
+    """A batch of so many keys."""
+    return build_batch([NewRecord(b"%d" % number, value, T0) for number in range(count)], compression=codec)
+
+
+def first_offset(client: RawClient) -> int:
+    """Where the first batch begins that is left."""
+    asked = FetchRequest(max_wait_ms=0, topics=[FetchTopic("orders", partitions=[FetchPartition(0)])])
+    answer = decode(FetchResponse, 11, client.exchange(ApiKey.FETCH, 11, encode(asked, 11)))
+    (found,) = answer.responses[0].partitions
+    return int.from_bytes(bytes(found.records)[:8])
+
+
 def place_of(client: RawClient, timestamp: int) -> tuple[int, int, int]:
     """Error code, timestamp and offset."""
     asked = ListOffsetsRequest(-1, 0, [ListOffsetsTopic("orders", [ListOffsetsPartition(0, -1, timestamp)])])
@@ -95,3 +112,57 @@ def test_a_search_by_time_held_everybody_up_while_stored_batches_were_unpacked(n
         for _ in range(10):
             attack()
         assert time.perf_counter() - begin < 1  # what was found is remembered
+
+
+COMPACTED: dict[str, tuple[Callable[[], bytes], int]] = {
+    "3 of 200 MB": (lambda: one_record(200 << 20), 3),
+    "20 of 240 MB": (lambda: one_record(240 << 20), 20),
+    "5 of a million records": (lambda: many_records(1_000_000), 5),
+}
+
+
+@linux
+@pytest.mark.parametrize("disk", [False, True], ids=["memory", "disk"])
+@pytest.mark.parametrize("name", COMPACTED)
+def test_compaction_held_everybody_up_while_it_unpacked_what_was_there_before(name: str, disk: bool, tmp_path: Path):
+    """It leaves what a compacted topic would not have taken, and says so once."""
+    made, times = COMPACTED[name]
+    with compacting(tmp_path if disk else None) as process, RawClient(process.servers) as client:
+        produce(client, made(), times)
+        before = memory_mb(process)
+
+        def attack() -> None:
+            assert alter(client, 2, "orders", "cleanup.policy", "delete") == (0, None)
+            assert alter(client, 2, "orders", "cleanup.policy", "compact") == (0, None)
+            reached(lambda: process.stderr.count("compaction leaves the batch at offset 0 of orders-0") == 1)
+
+        assert shortest_wait(process.servers, attack) <= LONGEST_MS
+        assert memory_mb(process) - before < FLAT_MB
+        assert first_offset(client) == 0
+
+
+@linux
+@pytest.mark.parametrize("disk", [False, True], ids=["memory", "disk"])
+@pytest.mark.parametrize("codec", [0, 1, 4])
+def test_compaction_held_everybody_up_while_it_went_through_many_records(codec: int, disk: bool, tmp_path: Path):
+    batch = keyed_records(60_000, bytes(0 if codec == 0 else 400), codec)
+    with compacting(tmp_path if disk else None) as process, RawClient(process.servers) as client:
+        produce(client, batch, 6)
+        before = memory_mb(process)
+        with probing(process.servers) as prober:
+            assert alter(client, 2, "orders", "cleanup.policy", "compact") == (0, None)
+            reached(lambda: first_offset(client) == 300_000)
+        assert prober.longest_ms <= LONGEST_MS
+        assert memory_mb(process) - before < FLAT_MB
+
+
+def compacting(directory: Path | None) -> Serving:
+    """A broker that looks after its logs all the time."""
+    options = ["--topic", "orders:1", "--config", "log.retention.check.interval.ms=50"]
+    return Serving(*options, *(() if directory is None else ("--data-dir", str(directory / "data"))))
+
+
+def reached(condition: Callable[[], bool], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline

@@ -15,6 +15,7 @@ from kafkastub.state.telemetry import Telemetry
 from kafkastub.state.transactions.views import view as transaction_view
 from kafkastub.storage import PartitionLog
 from kafkastub.storage.state_log import StateLog
+from kafkastub.storage.unpacker import Unpacker, finished
 from kafkawire.schema import ZERO_UUID
 from tests.waiting import until
 
@@ -116,7 +117,7 @@ def _log(log: PartitionLog) -> dict[str, Any]:
         "aborted": log.aborted_transactions(0, end),
         "producers": sorted(_producer(one) for one in log.producer_states.entries()),
         "epochs": [log.epochs.end_offset(epoch, end) for epoch in range(log.epochs.latest + 2)],
-        "timestamps": [log.offset_for_timestamp(0), log.offset_of_max_timestamp()]
+        "timestamps": [log.offset_for_timestamp(0), finished(log.search(None, Unpacker()))]
         if end > log.log_start_offset
         else [],
     }

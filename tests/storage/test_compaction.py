@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkastub.storage import LogManager, LogSettings, Marker, PartitionLog
-from kafkastub.storage.compaction import compact
+from kafkastub.state.cleaning import Cleaning
+from kafkastub.state.turns import Turns
+from kafkastub.storage import LogManager, LogSettings, Marker, PartitionLog, Unpacking, compaction
+from kafkastub.storage.compaction import Compaction
 from kafkastub.storage.segment import StoredBatch
+from kafkastub.storage.unpacker import Unpacker, finished
 from kafkawire.records import (
     Compression,
     NewRecord,
@@ -139,7 +142,9 @@ def test_a_batch_keeps_what_it_stands_for():
                      base_sequence=3)  # fmt: skip
     header = parse_header(whole)
     batches = [StoredBatch(header, whole[61:], 0), StoredBatch(header._replace(base_offset=11), whole[61:], 9)]
-    changes, _ = compact(batches, LogSettings(compact=True, min_compaction_lag_ms=5), 5)
+    pass_ = Compaction(batches, LogSettings(compact=True, min_compaction_lag_ms=5), 5, Unpacker())
+    changes, _, clean_to = finished(pass_.steps())
+    assert clean_to == 11
     changed = changes[7]
     assert changed is not None
     after = changed.header()
@@ -164,6 +169,84 @@ def test_a_batch_that_can_not_be_unpacked_stays_whole(monkeypatch: pytest.Monkey
         patched.setattr(compression, "_cramjam", missing)
         manager.clean(0)
     assert [offset for offset, _, _ in left(log)] == [0, 1, 3]
+
+
+def test_a_batch_that_is_large_once_unpacked_stays_whole_and_the_log_says_so_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Unpacking, "MOST_RECORDS", 2)
+    manager = LogManager()
+    said: list[str] = []
+    manager.say = said.append
+    log = made(manager)
+    for _ in range(2):
+        log.append(batch_of(("a", "1"), ("a", "2"), ("b", "1"), codec=4), leader_epoch=0, now_ms=0, bounds_ms=T0)
+        log.append(batch_of(("a", "3"), ("a", "4")), leader_epoch=0, now_ms=0, bounds_ms=T0)
+    manager.configure(TOPIC, LogSettings(compact=True, delete=False))
+    for _ in range(2):
+        manager.clean(0)
+        assert [offset for offset, _, _ in left(log)] == [0, 1, 2, 5, 6, 7, 9]
+    (why,) = said
+    assert "the batch at offset 0 of t-0" in why
+
+
+@given(st.lists(st.lists(ENTRIES, min_size=1, max_size=4), min_size=1, max_size=12), st.integers(1, 4))
+def test_a_map_that_is_full_makes_more_rounds_and_no_other_log(batches: list[list[tuple[str, bool]]], keys: int):
+    logs = []
+    for most in (keys, 1000):
+        manager = LogManager()
+        log = made(manager)
+        for entries in batches:
+            written = batch_of(*((40 * key, "v" if has_value else None) for key, has_value in entries))
+            log.append(written, leader_epoch=0, now_ms=0, bounds_ms=T0)
+        manager.configure(TOPIC, LogSettings(compact=True, delete=False, delete_retention_ms=5))
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(compaction, "_MOST_KEYS", most)
+            manager.clean(0)
+            fresh = left(log)
+            manager.clean(6)
+        logs.append((fresh, left(log)))
+    assert logs[0] == logs[1]
+
+
+def test_a_log_was_rewritten_after_its_topic_was_deleted_or_configured_anew():
+    manager = LogManager()
+    for change in ("delete", "configure", "clean"):
+        log = made(manager, compact=True)
+        for value in "12":
+            log.append(batch_of(("a", value)), leader_epoch=0, now_ms=0, bounds_ms=T0)
+        rewritten: list[object] = []
+        log.rewrite = rewritten.append  # type: ignore[method-assign, assignment]
+        steps = manager._kept[log].steps(0, Unpacker())
+        next(steps)
+        if change == "configure":
+            manager.configure(TOPIC, LogSettings())
+        elif change == "clean":
+            manager.clean(0)
+        if change != "configure":
+            manager.delete(TOPIC)
+        finished(steps)
+        assert len(rewritten) == (1 if change == "clean" else 0)
+        manager.delete(TOPIC)
+
+
+def test_a_round_of_cleaning_holds_nobody_up_and_is_one_at_a_time():
+    manager = LogManager()
+    log = made(manager, compact=True)
+    for _ in range(3):
+        log.append(batch_of(*[(str(n), "1") for n in range(600)]), leader_epoch=0, now_ms=0, bounds_ms=T0)
+    turns = Turns(lambda: None)
+    cleaning = Cleaning(manager, turns)
+    cleaning.begin(0)
+    cleaning.begin(0)
+    taken = 0
+    while turns.next_deadline() is not None:
+        assert len(left(log)) == 1800
+        turns.take()
+        taken += 1
+    assert taken >= 3
+    assert len(left(log)) == 600
+    assert turns.next_deadline() is None
+    cleaning.begin(0)
+    assert turns.next_deadline() is None
 
 
 def test_a_tombstone_goes_in_its_time_without_a_new_record():

@@ -92,7 +92,7 @@ class Durability:
         try:
             finish(self._directory.root)
             state = self._read(nodes)
-            state.logs.clean(self._clock.broker_ms())
+            state.cleaning.begin(self._clock.broker_ms())
             self._load_for(_AT_ONCE_MS)
         except OSError as error:
             self._disk.abandon()

@@ -10,6 +10,7 @@ from kafkastub.config import BrokerConfig
 from kafkastub.config.profile import Profile
 from kafkastub.coordinator import GroupCoordinator, Turn, partition_for
 from kafkastub.metadata import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE, Cluster, Features, Node, Topic
+from kafkastub.state.cleaning import Cleaning
 from kafkastub.state.deferred import Deferred
 from kafkastub.state.fetch_purgatory import FetchPurgatory
 from kafkastub.state.group_runtime import GroupRuntime
@@ -135,6 +136,8 @@ class BrokerState:
         self.fetch_purgatory = FetchPurgatory(self.mark_dirty, config["max.incremental.fetch.session.cache.slots"])
         self.turns = Turns(self.mark_dirty)
         """What is gone on with part by part, between requests."""
+        self.cleaning = Cleaning(self.logs, self.turns)
+        self.logs.say = lambda why: log.warning(why)
         self.coordinator.deadlines.mark_dirty = self.logs.mark_dirty = self.mark_dirty
         self.telemetry = Telemetry()
         self.group_watchers: list[Callable[[], None]] = []
@@ -480,7 +483,7 @@ class BrokerState:
             self.expire_offsets(broker_ms)
         if self._clean_at is not None and timer_ms >= self._clean_at:
             self._clean_at = timer_ms + self._clean_every
-            self.logs.clean(broker_ms)
+            self.cleaning.begin(broker_ms)
         if self._look_at_tokens_at is not None and timer_ms >= self._look_at_tokens_at:
             self._look_at_tokens_at = timer_ms + self._look_at_tokens_every
             self.expire_delegation_tokens(broker_ms)

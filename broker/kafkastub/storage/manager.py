@@ -19,6 +19,9 @@ from .validation import Unpacking
 _MOVED_MS: Final = 1000
 """Clocks that differ by less are one: the broker's was read before. What is refused may take long to look at again."""
 
+_AT_ONCE: Final = 1000
+"""Records that compaction looks at before others have their turn; three milliseconds."""
+
 
 class LogManager:
     """Logs by topic id and partition.
@@ -29,6 +32,7 @@ class LogManager:
         wall_ms: the wall clock in unix milliseconds, which bounds on record timestamps are measured from; None takes
             the broker's time (which a test may have moved far from any client's clock).
         mark_dirty: called where `perishable` may have become true.
+        say: called with what the broker's log is to have.
     """
 
     def __init__(self, wall_ms: Callable[[], int] | None = None) -> None:
@@ -36,6 +40,7 @@ class LogManager:
         self.unpacker = Unpacker()
         self.wall_ms = wall_ms
         self.mark_dirty: Callable[[], None] = lambda: None
+        self.say: Callable[[str], object] = lambda why: None
         self._logs: dict[bytes, dict[int, PartitionLog]] = {}
         self._kept: dict[PartitionLog, Upkeep] = {}
         self._perishable: dict[PartitionLog, Upkeep] = {}
@@ -105,7 +110,7 @@ class LogManager:
             raise ValueError(f"a log for partition {partition} of this topic exists")
         log = self._new_log(name, _settings(settings), leader_epoch)
         of_topic[partition] = log
-        self._kept[log] = Upkeep(log)
+        self._kept[log] = Upkeep(log, lambda why: self.say(why))
         self._configured(log)
         return log
 
@@ -130,20 +135,23 @@ class LogManager:
     def delete(self, topic_id: bytes) -> None:
         """Forget a topic's logs; nothing happens where there are none."""
         for log in self._logs.pop(topic_id, {}).values():
-            self._kept.pop(log, None)
-            self._perishable.pop(log, None)
+            self._let_go(log)
 
     def let_go(self) -> None:
         """Nobody asks for any of them any more; what has their batches as well keeps them."""
         self._logs.clear()
-        self._kept.clear()
-        self._perishable.clear()
+        for log in list(self._kept):
+            self._let_go(log)
 
     def forget(self, topic_id: bytes, partition: int) -> None:
         """Forget the log of one partition; its topic stays."""
-        log = self._logs[topic_id].pop(partition)
-        self._kept.pop(log, None)
+        self._let_go(self._logs[topic_id].pop(partition))
+
+    def _let_go(self, log: PartitionLog) -> None:
         self._perishable.pop(log, None)
+        upkeep = self._kept.pop(log, None)
+        if upkeep is not None:
+            upkeep.end()
 
     @property
     def perishable(self) -> bool:
@@ -154,6 +162,16 @@ class LogManager:
         """Retention and compaction: take away what is due at `now_ms` (broker time)."""
         for upkeep in self._perishable.values():
             upkeep.run(now_ms)
+
+    def cleaning(self, now_ms: int) -> Iterator[None]:
+        """The same part by part."""
+        left = _AT_ONCE
+        for upkeep in list(self._perishable.values()):
+            for count in upkeep.steps(now_ms, self.unpacker):
+                left -= count
+                if left <= 0:
+                    yield
+                    left = _AT_ONCE
 
     def _new_log(self, name: str, settings: LogSettings, leader_epoch: int) -> PartitionLog:
         return PartitionLog(name, settings, leader_epoch)

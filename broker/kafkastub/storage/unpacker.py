@@ -42,7 +42,7 @@ class _Job:
         try:
             self._result = self._work()
         except Exception as failure:
-            self._failure = failure
+            self._failure = failure.with_traceback(None)  # whose frames have what was unpacked so far
         with self._lock:
             self.done.set()
             left = self._left

@@ -23,7 +23,12 @@ def filtered_batch(header: BatchHeader, kept: Sequence[Record]) -> tuple[BatchHe
         append_record(payload, record.offset - header.base_offset, fields, header.base_timestamp)
     packed = compress(header.compression, payload) if header.compression else bytes(payload)
     largest = header.max_timestamp if header.log_append_time else max(record.timestamp for record in kept)
+    return with_records(header, packed, len(kept), largest), packed
+
+
+def with_records(header: BatchHeader, packed: bytes, count: int, largest: int) -> BatchHeader:
+    """The header with so many of the batch's records, compressed as it says; `largest` is their largest timestamp."""
     changed = header._replace(
-        length=HEADER_SIZE - LOG_OVERHEAD + len(packed), max_timestamp=largest, record_count=len(kept), crc=0
+        length=HEADER_SIZE - LOG_OVERHEAD + len(packed), max_timestamp=largest, record_count=count, crc=0
     )
-    return changed._replace(crc=crc32c(packed, crc32c(changed.encode()[21:]))), packed
+    return changed._replace(crc=crc32c(packed, crc32c(changed.encode()[21:])))

@@ -6,6 +6,7 @@ them superseded.
 
 from __future__ import annotations
 
+import mmap
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -132,12 +133,20 @@ def _batches(paths: Sequence[Path]) -> Iterator[FoundBatch]:
     """
     since = 0
     for path in paths:
-        for batch in batches_of(memoryview(path.read_bytes())):
+        for batch in batches_of(_contents(path)):
             yield batch
             since += batch.header.record_count
             if since > _AT_A_TIME:
                 since = 0
                 _NEVER_SET.wait(_PAUSE_SECONDS)
+
+
+def _contents(path: Path) -> memoryview:
+    """A file's bytes, which come into memory where they are looked at, and need not stay there. OSError."""
+    with path.open("rb") as file:
+        if not os.fstat(file.fileno()).st_size:
+            return memoryview(b"")
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def _keys(batch: FoundBatch) -> Iterator[tuple[bytes | None, int, bool]]:
