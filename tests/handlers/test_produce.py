@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from kafkastub.conformance.differential.data_batches import with_payload
-from kafkastub.handlers.outcome import CLOSE, NO_REPLY
+from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred
 from kafkastub.storage import log as storage_log
-from kafkastub.storage.validation import validate
+from kafkastub.storage.validation import Unpacking, validate
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafkawire.messages.produce_response import PartitionProduceResponse, ProduceResponse
 from kafkawire.records import Compression, NewRecord, build_batch, check_crc, compress, parse_header, read_batch
-from tests.handlers.desk import START_MS, Desk, altered, batch, produce_request
+from tests.handlers.desk import START_MS, Desk, altered, answered, batch, produce_request
 
 REFUSED = {"base_offset": -1, "log_append_time_ms": -1}
 HOUR = 3_600_000
@@ -226,6 +226,45 @@ def test_a_compacted_topic_wants_keys(codec: int):
     )
     assert desk.produce(build_batch(mixed, compression=codec), version=7) == refusal(ErrorCode.INVALID_RECORD, 0)
     desk.fill(batch(b"a", None, compression=codec))
+
+
+@pytest.mark.behaviour("PR-33")
+@pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP])
+def test_an_answer_names_so_many_bad_records(codec: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Unpacking, "MOST_ERRORS", 3)
+    desk = Desk()
+    desk.topic(cleanup_policy="compact", partitions=3)
+    mixed = build_batch([NewRecord(None, b"a", START_MS), NewRecord(b"k", b"b", START_MS)] * 4, compression=codec)
+    data = [PartitionProduceData(index, mixed) for index in range(3)]
+    request = ProduceRequest(None, -1, 1000, [TopicProduceData("orders", partition_data=data)])
+    rows = desk.ask(9, request, ProduceResponse).responses[0].partition_responses
+    assert [[one.batch_index for one in row.record_errors] for row in rows] == [[0, 2, 4], [0], [0]]
+    assert all("due to 4 record errors in total" in (row.error_message or "") for row in rows)
+    desk.topic("late", message_timestamp_before_max_ms="1000")
+    late = [NewRecord(b"k", b"", START_MS - 5000)] * 5
+    answer = desk.produce(build_batch(late, compression=codec), "late")
+    assert (answer.error_code, len(answer.record_errors)) == (ErrorCode.INVALID_TIMESTAMP, 3)
+
+
+@pytest.mark.behaviour("PR-33")
+def test_the_rest_of_a_large_request_brought_back_a_topic_that_was_deleted_meanwhile():
+    desk = Desk()
+    desk.topic(partitions=8)
+    large = batch(bytes(200_000))
+    data = [PartitionProduceData(index, large) for index in range(8)]
+    request = ProduceRequest(None, -1, 1000, [TopicProduceData("orders", partition_data=data)])
+    waiting = desk.outcome(ApiKey.PRODUCE, 9, request)
+    assert isinstance(waiting, Deferred)
+    topic = desk.state.cluster.topic("orders")
+    assert topic is not None
+    desk.delete("orders")
+    while desk.state.turns.next_deadline() is not None:
+        desk.state.turns.take()
+    answer = answered(waiting, 9, ProduceResponse)
+    assert answer is not None
+    codes = [row.error_code for row in answer.responses[0].partition_responses]
+    assert codes == [ErrorCode.NONE] + [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION] * 7
+    assert list(desk.state.logs.of_topic(topic.topic_id)) == []
 
 
 @pytest.mark.behaviour("PR-13")

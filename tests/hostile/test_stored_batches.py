@@ -156,6 +156,31 @@ def test_compaction_held_everybody_up_while_it_went_through_many_records(codec: 
         assert memory_mb(process) - before < FLAT_MB
 
 
+@linux
+@pytest.mark.behaviour("PR-33")
+@pytest.mark.parametrize("key", [None, b"k"])
+def test_uncompressed_records_for_a_compacted_topic_held_everybody_up(key: bytes | None):
+    batch = build_batch([NewRecord(key, None, T0 + number % 3) for number in range(80_000)])
+    with Serving("--topic", "orders:24") as process, RawClient(process.servers) as client:
+        assert alter(client, 2, "orders", "cleanup.policy", "compact") == (0, None)
+        data = [PartitionProduceData(index, batch) for index in range(24)]
+        asked = encode(ProduceRequest(None, -1, 1000, [TopicProduceData("orders", partition_data=data)]), 9)
+        before = memory_mb(process)
+
+        def attack() -> None:
+            answer = decode(ProduceResponse, 9, client.exchange(ApiKey.PRODUCE, 9, asked))
+            rows = answer.responses[0].partition_responses
+            if key is None:
+                assert {row.error_code for row in rows} == {ErrorCode.INVALID_RECORD}
+                assert all("due to 80000 record errors in total" in (row.error_message or "") for row in rows)
+                assert [len(row.record_errors) for row in rows] == [10_000] + [1] * 23
+            else:
+                assert {row.error_code for row in rows} == {ErrorCode.NONE}
+
+        assert shortest_wait(process.servers, attack) <= LONGEST_MS
+        assert memory_mb(process) - before < FLAT_MB
+
+
 def compacting(directory: Path | None) -> Serving:
     """A broker that looks after its logs all the time."""
     options = ["--topic", "orders:1", "--config", "log.retention.check.interval.ms=50"]

@@ -58,6 +58,8 @@ PR-24  Under a producer_byte_rate: throttle_time_ms by the sizes of requests, an
        acks=0, which is not answered, too.    ClientQuotaManager, KIP-219
 PR-25  Compressed batches of one request that have to be unpacked may hold 32 MB and 250,000 records together:
        MESSAGE_TOO_LARGE with a text, on which producers split a batch. Kafka has no such limit.
+PR-33  An answer names 10,000 bad records at most, all its batches together, and the first one of each; Kafka names
+       them all. Between the partitions of a large request others are served.
 Not done: Kafka unpacks every compressed batch; here one that nothing needs unpacked is taken as its header says: a
 payload that does not unpack (UNKNOWN_SERVER_ERROR there) or holds other records than declared (INVALID_RECORD) is
 accepted, and a wrong max timestamp is not put right, which ListOffsets by time then goes by.
@@ -66,6 +68,7 @@ Null records are taken for an empty field (Kafka never answers them).
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from functools import partial
 from typing import NamedTuple
 
@@ -73,6 +76,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
+from kafkastub.state.deferred import Steps, at_once, in_parts
 from kafkastub.state.in_sync import check_in_sync
 from kafkastub.state.pace import paced
 from kafkastub.state.partitions import leader_hint, led_log, partition_of
@@ -96,6 +100,10 @@ TOPIC_IDS_FROM = 13
 LEADER_HINTS_FROM = 10
 ZSTD_FROM = 7
 NO_OFFSET = -1
+_LARGE = 1 << 20
+"""Bytes of records in a request of which parts are made: many small ones take 50 ms."""
+_AT_ONCE = 1 << 17
+"""Bytes of records that are appended before others have their turn: those of a thousand small records, or 130 large."""
 ADMIN_CLIENT_ID = "__admin_client"
 _TRANSACTIONAL = 0x10
 _UP_TO_PRODUCER_ID = 51
@@ -123,6 +131,9 @@ def error_response(request: ProduceRequest, code: ErrorCode, version: int) -> Pr
 # What producers send every day goes the fast path, and never comes here: see `layers.fast_paths`.
 @handles(ApiKey.PRODUCE, 3, 13, error_response=error_response, advertised_first=0)
 def produce(ctx: RequestContext, request: ProduceRequest) -> Outcome:
+    if request.acks != 0 and request.transactional_id is None and _is_large(request):
+        whole = partial(error_response, request, version=ctx.api_version)
+        return in_parts(_tried_in_parts(ctx, request), _AT_ONCE, ctx.state.turns.add, whole)
     try:
         response = _tried(ctx, request, last=request.acks == 0)
     except StillEnding:
@@ -135,16 +146,31 @@ def produce(ctx: RequestContext, request: ProduceRequest) -> Outcome:
     return CLOSE if failed else NO_REPLY
 
 
-def _tried(ctx: RequestContext, request: ProduceRequest, *, last: bool) -> ProduceResponse:
-    """The answer; StillEnding where it is not the last try."""
+def _is_large(request: ProduceRequest) -> bool:
+    """Whether others have their turn between its partitions; not in a transaction, which might be over by then."""
+    sizes = [len(one.records or b"") for topic in request.topic_data for one in topic.partition_data]
+    return len(sizes) > 1 and sum(sizes) > _LARGE
+
+
+def _tried_in_parts(ctx: RequestContext, request: ProduceRequest) -> Steps:
     try:
-        return _produce(ctx, request, last)
+        return (yield from _produced(ctx, request, last=True))
     except KafkaError as refused:
         return _whole_error(request, refused.code, refused.message)
 
 
-def _produce(ctx: RequestContext, request: ProduceRequest, last: bool) -> ProduceResponse:
-    """Append partition by partition. KafkaError for what fails the request as a whole; StillEnding."""
+def _tried(ctx: RequestContext, request: ProduceRequest, *, last: bool) -> ProduceResponse:
+    """The answer; StillEnding where it is not the last try."""
+    try:
+        return at_once(_produced(ctx, request, last))
+    except KafkaError as refused:
+        return _whole_error(request, refused.code, refused.message)
+
+
+def _produced(ctx: RequestContext, request: ProduceRequest, last: bool) -> Generator[int, None, ProduceResponse]:
+    """Append partition by partition; gives the size of each. KafkaError for what fails the request as a whole;
+    StillEnding.
+    """
     judged: dict[tuple[str, bytes, int], tuple[_Asked | None, KafkaError | None]] = {}
     for one in paced(_asked(ctx, request), ctx.pace):
         place = one.name, one.topic_id, one.partition
@@ -176,6 +202,7 @@ def _produce(ctx: RequestContext, request: ProduceRequest, last: bool) -> Produc
         if refusal is not None:
             answer = _error(index, refusal)
         partitions.append(answer)
+        yield 1 if accepted is None else len(accepted.records)
     return ProduceResponse(responses=answers, node_endpoints=list(endpoints.values()))
 
 
@@ -257,6 +284,8 @@ def _append(
         assert topic is not None
         if topic.internal and ctx.client_id != ADMIN_CLIENT_ID:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        if ctx.state.cluster.topic_by_id(topic.topic_id) is not topic:  # it was deleted between two parts
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         log = led_log(ctx.state, ctx.node_id, topic, one.partition)
         state, partition = ctx.state, topic.partitions[one.partition]
         if request.acks == -1 and len(partition.isr) < len(partition.replicas):

@@ -11,6 +11,7 @@ the business of producer and consumer; Kafka would unpack it and look.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from kafkawire.codec.varint import read_varint
@@ -55,10 +56,15 @@ class Unpacking:
 
     MOST_BYTES: Final = 32 << 20
     MOST_RECORDS: Final = 250_000
+    MOST_ERRORS: Final = 10_000
+    """Refused records that one answer names, each with a text, but for the first of each batch, which it always does.
+    Kafka names them all: 24 MB of records without key are 200 MB of texts.
+    """
 
-    __slots__ = ("_bytes", "_records")
+    __slots__ = ("_bytes", "_records", "errors_left")
 
     def __init__(self) -> None:
+        self.errors_left = self.MOST_ERRORS
         self._bytes = self.MOST_BYTES
         self._records = self.MOST_RECORDS
 
@@ -156,10 +162,11 @@ def validate(
 ) -> ValidBatch:
     """The batch as it may be stored; timestamps are judged against `now_ms`. AppendError otherwise."""
     _validate_header(header, partition)
+    unpacking = unpacking or Unpacking()
     try:
         if header.compression or settings.compression not in (PRODUCER_COMPRESSION, 0):
-            return _validate_compressed(header, payload, settings, partition, now_ms, unpacking or Unpacking())
-        return _validate_plain(header, payload, settings, partition, now_ms)
+            return _validate_compressed(header, payload, settings, partition, now_ms, unpacking)
+        return _validate_plain(header, payload, settings, partition, now_ms, unpacking)
     except InvalidRecordError as invalid:
         raise AppendError(invalid.code, invalid.message or "") from None
     except KafkaError as failure:
@@ -193,6 +200,7 @@ def _validate_plain(
     settings: LogSettings,
     partition: str,
     now_ms: int,
+    unpacking: Unpacking,
     *,
     partial: bool = False,
 ) -> ValidBatch:
@@ -203,12 +211,11 @@ def _validate_plain(
     else:
         smallest = header.base_timestamp + scan.smallest_delta
         largest = header.base_timestamp + scan.largest_delta
-    if (
-        (scan.keyless and settings.compact)
-        or client_append_time
-        or not _within_bounds(smallest, largest, settings, now_ms)
-    ):
-        _refuse_bad_records(header, iterate_records(payload, header), settings, partition, now_ms, partial=partial)
+    if client_append_time or not _within_bounds(smallest, largest, settings, now_ms):
+        records = iterate_records(payload, header)
+        _refuse_bad_records(header, records, settings, partition, now_ms, unpacking, partial=partial)
+    elif scan.keyless and settings.compact:
+        raise _without_key(header, payload, scan.keyless, partition, unpacking)
     return ValidBatch(header, payload, largest if largest > NO_TIMESTAMP else NO_TIMESTAMP)
 
 
@@ -238,7 +245,7 @@ def _validate_compressed(
     unpacked = header._replace(attributes=header.attributes & ~7)
     if not recompress:
         try:
-            valid = _validate_plain(unpacked, memoryview(plain), settings, partition, now_ms, partial=True)
+            valid = _validate_plain(unpacked, memoryview(plain), settings, partition, now_ms, unpacking, partial=True)
         except AppendError:
             raise
         except KafkaError:
@@ -254,7 +261,7 @@ def _validate_compressed(
         if not header.compression and _size_has_no_end(plain, len(records)):
             raise AppendError(ErrorCode.UNKNOWN_SERVER_ERROR, "Varint is too long") from None
         raise
-    _refuse_bad_records(header, records, settings, partition, now_ms)
+    _refuse_bad_records(header, records, settings, partition, now_ms, unpacking)
     largest = max(record.timestamp for record in records)
     header, plain = _as_built_anew(header, plain, records)
     return _recompressed(header, plain, settings, max(NO_TIMESTAMP, largest))
@@ -329,63 +336,88 @@ def _within_bounds(smallest: int, largest: int, settings: LogSettings, now_ms: i
     return now_ms - smallest <= settings.timestamp_before_max_ms and largest - now_ms <= settings.timestamp_after_max_ms
 
 
+def _without_key(header: BatchHeader, payload: Buffer, count: int, partition: str, unpacking: Unpacking) -> AppendError:
+    """Of a batch on a compacted topic in which so many records have no key, and nothing else is wrong."""
+    why, most = _no_key(partition), max(1, min(count, unpacking.errors_left))
+    if count == header.record_count:
+        return _refused_records([RecordError(index, why) for index in range(most)], count, unpacking)
+    numbered = enumerate(iterate_records(payload, header))
+    keyless = (RecordError(index, why) for index, record in numbered if record.key is None)
+    return _refused_records(list(islice(keyless, most)), count, unpacking)
+
+
+def _no_key(partition: str) -> str:
+    return f"Compacted topic cannot accept message without key in topic partition {partition}"
+
+
 def _refuse_bad_records(
     header: BatchHeader,
     records: Iterable[Record],
     settings: LogSettings,
     partition: str,
     now_ms: int,
+    unpacking: Unpacking,
     *,
     partial: bool = False,
 ) -> None:
-    """LogValidator.validateRecord over all of them: one AppendError naming every bad record, or nothing.
+    """LogValidator.validateRecord over all of them: one AppendError naming bad records, or nothing.
 
     `partial`: Kafka would have skipped keys and values, and prints the records accordingly.
     """
     errors: list[RecordError] = []
-    bad_timestamp = False
+    count, bad_timestamp, most, no_key = 0, False, max(1, unpacking.errors_left), _no_key(partition)
     low, high = now_ms - settings.timestamp_before_max_ms, now_ms + settings.timestamp_after_max_ms
     for index, record in enumerate(records):
         if settings.compact and record.key is None:
-            errors.append(
-                RecordError(
-                    index,
-                    f"Compacted topic cannot accept message without key in topic partition {partition}",
-                )
-            )
+            why = None
         elif not settings.log_append_time and record.timestamp != NO_TIMESTAMP:
-            if not low <= record.timestamp <= high:
-                bad_timestamp = True
-                errors.append(
-                    RecordError(
-                        index,
-                        f"Timestamp {record.timestamp} of message with offset {record.offset} is out of "
-                        f"range. The timestamp should be within [{low}, {high}]",
-                    )
-                )
+            if low <= record.timestamp <= high:
+                continue
+            why = "out of range"
         elif header.log_append_time:
-            bad_timestamp = True
+            why = "type"
+        else:
+            continue
+        count += 1
+        bad_timestamp = bad_timestamp or why is not None
+        if count <= most:
             errors.append(
-                RecordError(
-                    index,
-                    f"Invalid timestamp type in message {_shown(record, partial)}. Producer should not "
-                    "set timestamp type to LogAppendTime.",
-                )
+                RecordError(index, no_key if why is None else _bad_timestamp(record, why, low, high, partial))
             )
-    if not errors:
+        elif bad_timestamp:
+            break  # the answer has no number of them then
+    if not count:
         return
     if bad_timestamp:
+        unpacking.errors_left = max(0, unpacking.errors_left - len(errors))
         raise AppendError(
             ErrorCode.INVALID_TIMESTAMP,
             "One or more records have been rejected due to invalid timestamp",
             record_errors=tuple(errors),
         )
+    raise _refused_records(errors, count, unpacking)
+
+
+def _bad_timestamp(record: Record, why: str, low: int, high: int, partial: bool) -> str:
+    if why == "type":
+        return (
+            f"Invalid timestamp type in message {_shown(record, partial)}. Producer should not "
+            "set timestamp type to LogAppendTime."
+        )
+    return (
+        f"Timestamp {record.timestamp} of message with offset {record.offset} is out of "
+        f"range. The timestamp should be within [{low}, {high}]"
+    )
+
+
+def _refused_records(errors: Sequence[RecordError], count: int, unpacking: Unpacking) -> AppendError:
+    unpacking.errors_left = max(0, unpacking.errors_left - len(errors))
     shown = ", ".join(
         f"RecordError(batchIndex={error.batch_index}, message='{error.message}')" for error in errors[:_SHOWN_ERRORS]
     )
-    raise AppendError(
+    return AppendError(
         ErrorCode.INVALID_RECORD,
-        f"One or more records have been rejected due to {len(errors)} record errors in total, "
+        f"One or more records have been rejected due to {count} record errors in total, "
         f"and only showing the first three errors at most: [{shown}]",
         record_errors=tuple(errors),
     )
