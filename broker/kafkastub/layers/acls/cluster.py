@@ -8,7 +8,7 @@ from typing import Any, Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls.split import split
+from kafkastub.layers.acls.split import about, split
 from kafkastub.layers.acls.topics import in_order
 from kafkastub.security import Operation
 from kafkastub.security.access import Access
@@ -82,8 +82,7 @@ def _describe_configs(api: Registration) -> Handler:
         )
         if not refused:
             return handler(ctx, request)
-        request.resources = mine
-        answer: Any = handler(ctx, request)
+        answer: Any = handler(ctx, about(request, resources=mine))
         answer.results = [
             *answer.results,
             *(
@@ -128,15 +127,15 @@ def _alter_configs(api: Registration) -> Handler:
         mine, refused = split(asked, goes_on)
         if not refused:
             return handler(ctx, request)
-        request.resources = refused
-        failed: Any = api.error_response(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ctx.api_version)
+        failed: Any = api.error_response(
+            about(request, resources=refused), ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ctx.api_version
+        )
         for one in failed.responses:
             one.error_code = _refusal(one.resource_type)
             # about loggers the broker decides by itself, without a text; from 4.4 on about brokers too
             alone = (ConfigType.BROKER_LOGGER, *((ConfigType.BROKER,) if ctx.state.config.follows(4, 4) else ()))
             one.error_message = None if one.resource_type in alone else default_text(one.error_code)
-        request.resources = mine
-        answer: Any = handler(ctx, request)
+        answer: Any = handler(ctx, about(request, resources=mine))
         answer.responses = in_order(asked, mine, answer.responses, failed.responses)
         return answer  # type: ignore[no-any-return]
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import copy
 from typing import Any, Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls.split import split
+from kafkastub.layers.acls.split import about, split
 from kafkastub.security import Operation, ResourceType
 from kafkastub.security.access import Access
 from kafkastub.security.operations import GROUP_OPERATIONS
@@ -46,20 +45,13 @@ def describing(api: Registration, serves: Callable[[BrokerState], bool], topics:
             for group in answer.groups:
                 if id(group) not in shown:
                     shown[id(group)] = _shown(access, group, with_operations, topics, hidden)
-            failed: Any = api.error_response(_about(request, refused), _GROUP_REFUSED, ctx.api_version)
+            failed: Any = api.error_response(about(request, group_ids=refused), _GROUP_REFUSED, ctx.api_version)
             answer.groups = Shared([*failed.groups, *(shown[id(group)] for group in answer.groups)], {})
             return answer  # type: ignore[no-any-return]
 
-        return then(handler(ctx, _about(request, mine)), both)  # type: ignore[no-any-return]
+        return then(handler(ctx, about(request, group_ids=mine)), both)  # type: ignore[no-any-return]
 
     return guard
-
-
-def _about(request: Any, group_ids: list[str]) -> Any:
-    """The same request about these groups."""
-    asked = copy(request)
-    asked.group_ids = group_ids
-    return asked
 
 
 def _shown(access: Access, group: Any, with_operations: bool, topics: Topics, hidden: str) -> Any:

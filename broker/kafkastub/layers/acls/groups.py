@@ -9,7 +9,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.layers.acls.described_groups import describing
-from kafkastub.layers.acls.split import split
+from kafkastub.layers.acls.split import about, split
 from kafkastub.security import Operation, ResourceType
 from kafkastub.security.access import Access
 from kafkastub.security.operations import GROUP_OPERATIONS
@@ -95,7 +95,6 @@ def _topics_read(ctx: RequestContext, request: Any, api: Registration, handler: 
     early = {_key(topic, by_id) for topic in mine if _is_missing(ctx, topic, by_id)}
     early |= {_key(topic, by_id) for topic in refused}
     order = {_key(topic, by_id): place for place, topic in enumerate(request.topics)}
-    request.topics = mine
 
     def both(found: Any) -> Any:
         # what is refused or missing comes first, as it was asked for; then what the coordinator answers
@@ -105,7 +104,7 @@ def _topics_read(ctx: RequestContext, request: Any, api: Registration, handler: 
         )
         return type(found)(topics=topics)
 
-    outcome = handler(ctx, request)
+    outcome = handler(ctx, about(request, topics=mine))
     if isinstance(outcome, Deferred):
         lower = outcome.lower
         outcome.lower = lambda value: both(lower(value))
@@ -179,8 +178,7 @@ def _find_coordinator(api: Registration) -> Handler:
             return handler(ctx, request)
         if version < 4:
             return api.error_response(request, code, version)
-        request.coordinator_keys = mine
-        answer: Any = handler(ctx, request)
+        answer: Any = handler(ctx, about(request, coordinator_keys=mine))
         found = iter(answer.coordinators)
         unseen = set(refused)
         answer.coordinators = [Coordinator(key, -1, "", -1, code, "") if key in unseen else next(found) for key in keys]

@@ -1,11 +1,13 @@
-"""What of a request is allowed, and what is not."""
+"""What of a request is allowed, and what is not. The request itself stays as it is: an error may be about all of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from copy import copy
+from typing import Any, TypeVar
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 def split(items: Iterable[T], allowed: Callable[[T], bool]) -> tuple[list[T], list[T]]:
@@ -15,3 +17,11 @@ def split(items: Iterable[T], allowed: Callable[[T], bool]) -> tuple[list[T], li
     for item in items:
         (mine if allowed(item) else refused).append(item)
     return mine, refused
+
+
+def about(request: R, **fields: Any) -> R:
+    """The same request, about these things only."""
+    asked = copy(request)
+    for name, value in fields.items():
+        setattr(asked, name, value)
+    return asked

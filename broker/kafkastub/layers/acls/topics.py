@@ -9,7 +9,7 @@ from typing import Any, Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls.split import split
+from kafkastub.layers.acls.split import about, split
 from kafkastub.metadata import CLUSTER_METADATA, INTERNAL_TOPICS, Topic, invalid_topic_name
 from kafkastub.security import Operation, ResourceType
 from kafkastub.security.access import Access
@@ -63,8 +63,7 @@ def _produce(api: Registration) -> Handler:
 
         answer: Any = failed
         if mine:
-            request.topic_data = mine
-            answer = handler(ctx, request)
+            answer = handler(ctx, about(request, topic_data=mine))
             if isinstance(answer, Deferred):
                 lower = answer.lower
                 answer.lower = lambda value: both(lower(value))
@@ -98,10 +97,8 @@ def _by_name(operation: Operation, answers: str = "topics", or_cluster: Operatio
             mine, refused = split(request.topics, lambda topic: access.to_topic(operation, _name(topic)))
             if not refused:
                 return handler(ctx, request)
-            request.topics = refused
-            failed: Any = api.error_response(request, _REFUSED, ctx.api_version)
-            request.topics = mine
-            answer: Any = handler(ctx, request)
+            failed: Any = api.error_response(about(request, topics=refused), _REFUSED, ctx.api_version)
+            answer: Any = handler(ctx, about(request, topics=mine))
             setattr(answer, answers, [*getattr(answer, answers), *getattr(failed, answers)])
             return answer  # type: ignore[no-any-return]
 
@@ -128,10 +125,8 @@ def _create_partitions(api: Registration) -> Handler:
         )
         if not refused:
             return handler(ctx, request)
-        request.topics = refused
-        failed: Any = api.error_response(request, _REFUSED, ctx.api_version)
-        request.topics = mine
-        answer: Any = handler(ctx, request)
+        failed: Any = api.error_response(about(request, topics=refused), _REFUSED, ctx.api_version)
+        answer: Any = handler(ctx, about(request, topics=mine))
         answer.results = [*answer.results, *failed.results]
         return answer  # type: ignore[no-any-return]
 
@@ -155,8 +150,7 @@ def _create_topics(api: Registration) -> Handler:
                 or access.to_topic(Operation.CREATE, topic.name)
             ),
         )
-        request.topics = mine
-        answer: Any = handler(ctx, request)
+        answer: Any = handler(ctx, about(request, topics=mine))
         for topic in answer.topics:
             if not topic.error_code and not access.to_topic(Operation.DESCRIBE_CONFIGS, topic.name):
                 topic.topic_config_error_code = _REFUSED
@@ -205,9 +199,9 @@ def _delete_topics(api: Registration) -> Handler:
             refused.append(_not_deleted(topic.name if seen else None, asked.topic_id))
             return False
 
-        request.topic_names = [name for name in request.topic_names if named(name)]
-        request.topics = [asked for asked in request.topics if given(asked)]
-        answer: Any = handler(ctx, request)
+        by_name = [name for name in request.topic_names if named(name)]
+        mine = [asked for asked in request.topics if given(asked)]
+        answer: Any = handler(ctx, about(request, topic_names=by_name, topics=mine))
         answer.responses = [*answer.responses, *refused]
         return answer  # type: ignore[no-any-return]
 
@@ -230,13 +224,11 @@ def _describe_producers(api: Registration) -> Handler:
         )
         if not refused:
             return handler(ctx, request)
-        request.topics = refused
-        failed: Any = api.error_response(request, _REFUSED, ctx.api_version)
+        failed: Any = api.error_response(about(request, topics=refused), _REFUSED, ctx.api_version)
         for topic in failed.topics:
             for partition in topic.partitions:
                 partition.error_message = default_text(_REFUSED)
-        request.topics = mine
-        answer: Any = handler(ctx, request)
+        answer: Any = handler(ctx, about(request, topics=mine))
         answer.topics = in_order(asked, mine, answer.topics, failed.topics)
         return answer  # type: ignore[no-any-return]
 

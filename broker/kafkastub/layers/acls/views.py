@@ -11,7 +11,7 @@ from typing import Any, Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls.split import split
+from kafkastub.layers.acls.split import about, split
 from kafkastub.layers.acls.topics import is_internal, topic_operations, would_create
 from kafkastub.security import Operation
 from kafkastub.security.access import Access
@@ -53,7 +53,8 @@ def _metadata(api: Registration) -> Handler:
         everything = asked is None or (not asked and ctx.api_version == 0)
         if not everything:
             assert asked is not None
-            request.topics, refused = _sort_out(ctx, access, request, asked)
+            mine, refused = _sort_out(ctx, access, request, asked)
+            request = about(request, topics=mine)
         nothing_left = not everything and not request.topics
         answer: Any = handler(ctx, request)
         topics: list[MetadataResponseTopic] = [] if nothing_left else list(answer.topics)
