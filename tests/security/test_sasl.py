@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterator
 
@@ -9,6 +10,11 @@ import pytest
 
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
+from kafkawire.messages.alter_user_scram_credentials_request import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
+)
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.messages.heartbeat_request import HeartbeatRequest
 from tests.security import brokers
@@ -230,3 +236,27 @@ def test_a_session_that_is_over_is_closed_with_the_next_request(talk: Talk):
     with pytest.raises(ConnectionError):
         until(lambda: talk.metadata() is None, "the end of the session")
     assert time.monotonic() - begin >= SHORT_MS / 1000
+
+
+@pytest.mark.behaviour("AU-5")
+def test_a_user_who_is_deleted_is_served_until_the_session_is_renewed(servers: Addresses, talk: Talk):
+    """Nobody looks for a user again before the connection authenticates again: Kafka: SaslServerAuthenticator."""
+    with Talk(servers.plain) as admin:
+        salted = hashlib.pbkdf2_hmac("sha256", b"pw", b"salt", 4096)
+        made = AlterUserScramCredentialsRequest([], [ScramCredentialUpsertion("erin", 1, 4096, b"salt", salted)])
+        assert admin.ask(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, made).results[0].error_code == 0
+        until(lambda: _signs_in(servers, "erin"), "a user that the broker knows")
+        assert talk.scram("erin", "pw").error_code == 0
+        gone = AlterUserScramCredentialsRequest([ScramCredentialDeletion("erin", 1)], [])
+        assert admin.ask(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, gone).results[0].error_code == 0
+        until(lambda: not _signs_in(servers, "erin"), "a user that the broker does not know any more")
+    assert talk.metadata().error_code == 0
+    answer = talk.scram("erin", "pw")
+    text = "Authentication failed during re-authentication due to invalid credentials with SASL mechanism SCRAM-SHA-256"
+    assert (answer.error_code, answer.error_message) == (FAILED, text)
+    assert talk.is_closed()
+
+
+def _signs_in(servers: Addresses, user: str) -> bool:
+    with Talk(servers.sasl) as one:
+        return not one.scram(user, "pw").error_code

@@ -5,6 +5,8 @@ AU-2  Deleting what is not there: RESOURCE_NOT_FOUND; a user named twice: DUPLIC
 AU-3  An empty name, and fewer than 4096 or more than 16384 iterations: UNACCEPTABLE_CREDENTIAL; a mechanism that does
       not exist: UNSUPPORTED_SASL_MECHANISM; an empty salted password: UNKNOWN_SERVER_ERROR.
 AU-4  Answered are deletions, upsertions and refusals, each in the order of Kafka's hash map.
+AU-5  Who has signed in as a user that is deleted is served on, until the connection has to authenticate again.
+                                                                                      SaslServerAuthenticator
 Not done: a Kafka broker forgets whom a request puts in beside the last one of that mechanism that it takes out, where
       its hash map has that one first (ScramDelta.apply), while its controller knows. Here who was put in is there.
 """
