@@ -6,12 +6,18 @@ from typing import Any
 
 from kafkastub.server.dispatch import Dispatcher
 from kafkastub.server.routes import Route
+from kafkawire.codec import Parts
+from kafkawire.schema import Message
 
 
 class CarefulDispatcher(Dispatcher):
-    """Goes by every step."""
+    """Goes by every step: every request is decoded anew, and every answer encoded anew."""
 
     def _compile(self, *made_of: Any) -> Route:
         route = super()._compile(*made_of)
-        route.fast_path = None
+        route.fast_path, route.repeated = None, False
         return route
+
+    def reply(self, route: Route, correlation_id: int, response: Message, out: Parts) -> None:
+        route.answer = None
+        super().reply(route, correlation_id, response, out)
