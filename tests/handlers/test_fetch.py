@@ -10,6 +10,7 @@ import pytest
 
 from kafkastub.handlers.outcome import Deferred
 from kafkastub.metadata import Topic
+from kafkastub.security import Acl, Operation, PatternType, Permission, ResourceType
 from kafkastub.state.leadership import move_leader
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -312,6 +313,24 @@ def test_who_has_read_beyond_the_end_of_its_epoch_is_told_where_that_was(desk: D
     log.delete_records_before(1)
     gone = only(fetch(desk, request(want(0, last_fetched_epoch=1))))
     assert gone.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+@pytest.mark.behaviour("FE-19")
+@pytest.mark.parametrize("version", [12, 13])
+def test_a_topic_that_has_gone_from_a_session_was_told_to_who_may_not_read_it(version: int):
+    desk = Desk({"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"})
+    topic_id, authorizer = desk.topic().topic_id, desk.state.authorizer
+    assert authorizer is not None
+    read = Acl(
+        ResourceType.TOPIC, "orders", PatternType.LITERAL, "User:ANONYMOUS", "*", Operation.READ, Permission.ALLOW
+    )
+    authorizer.add(read)
+    session = fetch(desk, request(want(), topic_id=topic_id, session_epoch=0), version).session_id
+    desk.delete("orders")
+    codes = [only(fetch(desk, incremental(session, 1), version)).error_code]
+    authorizer.replace([])
+    codes.append(only(fetch(desk, incremental(session, 2), version)).error_code)
+    assert codes == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.TOPIC_AUTHORIZATION_FAILED]
 
 
 @pytest.mark.behaviour("FE-9")

@@ -67,6 +67,45 @@ def test_read_on_the_topic_each_time_anew():
     assert desk.acknowledge(4, (0, 4, [ACCEPT])).error_code == 0
 
 
+@pytest.mark.behaviour("SF-29")
+def test_a_fetch_with_an_unknown_topic_id_was_answered_where_kafka_fails():
+    """Who may read a topic without a name, Kafka asks: for what is named, and for what the session remembers."""
+    desk = GuardedDesk()
+    desk.allow(GROUP, TOPIC)
+    failed = ErrorCode.UNKNOWN_SERVER_ERROR
+    assert desk.fetch(topic_id=b"?" * 16).error_code == failed
+    assert desk.fetch(1, partitions=()).error_code == failed
+    assert desk.fetch(2).error_code == failed
+    assert desk.fetch(0).error_code == 0
+    assert desk.fetch(1, topic_id=b"?" * 16).error_code == failed
+    assert desk.fetch(2, partitions=(), topic_id=b"?" * 16, forget=[0], max_wait_ms=0).error_code == 0
+    assert desk.fetch(-1, topic_id=b"?" * 16).error_code == failed
+    assert desk.fetch(-1, partitions=()).error_code == 0
+
+
+@pytest.mark.behaviour("AK-17")
+def test_an_acknowledgement_with_an_unknown_topic_id_was_answered_where_kafka_fails():
+    desk = GuardedDesk()
+    desk.allow(GROUP, TOPIC)
+    assert ranges(desk.fetch()) == [(0, 4, 1)]
+    failed = ErrorCode.UNKNOWN_SERVER_ERROR
+    said = {0: [(0, 4, [ACCEPT])]}
+    assert desk.acknowledging(1, said, topic_id=b"?" * 16).error_code == failed  # type: ignore[union-attr]
+    assert desk.acknowledging(-1, said, topic_id=b"?" * 16).error_code == failed  # type: ignore[union-attr]
+    assert desk.acknowledge(2, (0, 4, [ACCEPT])).error_code == 0
+
+
+@pytest.mark.behaviour("SF-22")
+def test_a_topic_that_has_gone_from_a_share_session_was_told_to_who_may_not_read_it():
+    desk = GuardedDesk()
+    desk.allow(GROUP, TOPIC)
+    desk.fetch()
+    desk.delete("orders")
+    assert parts(desk.fetch(1, partitions=()))[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    desk.allow(GROUP)
+    assert parts(desk.fetch(2, partitions=()))[0].error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
 def throttled(desk: ShareDesk, rate: float) -> None:
     state = desk.state
     state.alter_quotas([((("client-id", desk.client_id),), [("consumer_byte_rate", rate)])])

@@ -30,8 +30,8 @@ FE-16  A partition named twice is answered once, as it was named last.
 FE-17  Errors of the whole request: from version 13 on at the top only, before with every partition as well.
 FE-18  From version 11 on any replica serves a consumer, not only the leader; without a replica, and in older versions,
        NOT_LEADER_OR_FOLLOWER.    KIP-392
-FE-19  Without Read on the topic: TOPIC_AUTHORIZATION_FAILED, whether it exists or not; a follower needs ClusterAction
-       on the cluster instead.    KafkaApis.handleFetchRequest
+FE-19  Without Read on the topic: TOPIC_AUTHORIZATION_FAILED, whether it exists or not, at every request and for what a
+       session remembers, too; a follower needs ClusterAction on the cluster instead.    KafkaApis.handleFetchRequest
 FE-20  A session belongs to the node that founded it: on another one, and after that node was stopped, its id is not
        found.    KIP-227
 FE-21  With Kafka's RackAwareReplicaSelector as replica.selector.class, the leader sends a consumer (version 11+) that
@@ -145,16 +145,16 @@ class Fetch:
         cluster = self.ctx.state.cluster
         topic = cluster.topic_by_id(wanted.topic_id) if self.plan.by_id else cluster.topic(wanted.name)
         if self.may_read is not None:
-            name = topic.name if topic is not None else None if self.plan.by_id else wanted.name
+            name = topic.name if topic is not None else wanted.known_as if self.plan.by_id else wanted.name
             if name is not None and not self.may_read(name):
                 self.unknown.append((wanted, _unread(wanted.index, ErrorCode.TOPIC_AUTHORIZATION_FAILED)))
                 return
         if topic is not None:
-            wanted.was_there = True
+            wanted.known_as = topic.name
             if 0 <= wanted.index < len(topic.partitions):
                 self.read_from.append((wanted, topic))
                 return
-        missing_id = topic is None and self.plan.by_id and not wanted.was_there
+        missing_id = topic is None and self.plan.by_id and wanted.known_as is None
         code = ErrorCode.UNKNOWN_TOPIC_ID if missing_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         self.unknown.append((wanted, _unread(wanted.index, code)))
 

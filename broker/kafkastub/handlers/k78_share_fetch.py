@@ -41,7 +41,8 @@ SF-18  Acknowledgements that come along are begun first, and written when the fe
 SF-19  The answer has the batches that have what was acquired, and no others.     ShareFetchUtils.maybeSliceFetchRecords
 SF-20  acquisition_lock_timeout_ms is the group's.
 SF-21  NOT_LEADER_OR_FOLLOWER comes with the leader and its endpoint.                                         KIP-951
-SF-22  Without Read on the group GROUP_AUTHORIZATION_FAILED, on a topic TOPIC_AUTHORIZATION_FAILED.
+SF-22  Without Read on the group GROUP_AUTHORIZATION_FAILED, on a topic TOPIC_AUTHORIZATION_FAILED, at every request and
+       for what the session remembers, too; also for a topic that has gone. A session is the member's, whoever asks.
 SF-23  Under a consumer_byte_rate: who has used more gets throttle_time_ms and no partitions.         ClientQuotaManager
 SF-24  A share_acquire_mode that is none: UNKNOWN_SERVER_ERROR, where there is a partition to be fetched.
 SF-25  Membership is not asked for: whoever may read fetches, of a group that is unknown too.
@@ -51,6 +52,9 @@ SF-27  Of a partition that has another leader, is gone or stopped, what was in f
 SF-28  What a session had is given back in parts, and its last request is answered when all is; one that its member
        begins meanwhile, after that. A session has at most 20000 partitions, and all of a node 1000000: more are
        SHARE_SESSION_LIMIT_REACHED. Apache Kafka has no such limits.
+SF-29  With an authorizer a topic id that is no topic's, named now or, if it never was one's in this session, before:
+       UNKNOWN_SERVER_ERROR, and nothing is fetched or acknowledged; the session goes on. Kafka asks who may read a
+       topic that has no name.                                                                               AuthHelper
 Not done: -
 """
 
@@ -157,6 +161,8 @@ class ShareFetch:
             self.max_bytes = min(self.max_bytes, ctx.state.throttle.most_fetched(ctx))
         self.session = self._session()
         self.expected = self.session.epoch
+        if self.may_read is not None:
+            self._check_names()
         self.answers: dict[TopicPartition, PartitionData] = {}
         self.ended = False
 
@@ -182,6 +188,20 @@ class ShareFetch:
         session = sessions.begin(self.group_id, self.member_id, self.named, connection.id)
         connection.on_gone = partial(self.sharing.disconnected, self.ctx.node_id, connection.id)
         return session
+
+    def _check_names(self) -> None:
+        """Raise KafkaError where one is to be asked for that Kafka does not have."""
+        known, topic = self.session.known, self.sharing.topic
+        asked = dict.fromkeys(topic_id for topic_id, _ in self.named)
+        if self.epoch != FINAL_EPOCH:
+            for topic_id in dict.fromkeys(topic_id for topic_id, _ in self.session.partitions):
+                found = topic(topic_id)
+                if found is not None:
+                    known[topic_id] = found.name
+                elif topic_id not in known:
+                    asked[topic_id] = None
+        if any(topic(topic_id) is None for topic_id in asked):
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "an unknown topic id, and an authorizer")
 
     def answer_or_wait(self) -> Steps:
         """Do what is asked for, part by part."""
@@ -317,17 +337,17 @@ class ShareFetch:
     def _is_there(self, key: TopicPartition) -> bool:
         topic_id, index = key
         topic = self.sharing.topic(topic_id)
-        if topic is None:
-            known = topic_id in self.session.known
-            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if known else ErrorCode.UNKNOWN_TOPIC_ID
+        if topic is not None:
+            self.session.known[topic_id] = topic.name
+        name = self.session.known.get(topic_id)
+        if name is None:
+            code = ErrorCode.UNKNOWN_TOPIC_ID
+        elif self.may_read is not None and not self.may_read(name):
+            code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        elif topic is not None and 0 <= index < len(topic.partitions):
+            return True
         else:
-            self.session.known.add(topic_id)
-            if self.may_read is not None and not self.may_read(topic.name):
-                code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-            elif 0 <= index < len(topic.partitions):
-                return True
-            else:
-                code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         self.answers[key] = PartitionData(partition_index=index, error_code=code, records=b"")
         return False
 

@@ -29,9 +29,10 @@ AK-15  It is archived without a dead letter where the topic is missing (and may 
        apart.                                                                               ShareGroupDLQStateManager
 AK-16  A dead letter has the record's place, the group, the delivery count and the cause in its headers; key and value
        where the group has its records copied; its partition is the record's modulo those of the topic.
-Not done: with an authorizer, Kafka answers UNKNOWN_SERVER_ERROR where an unknown topic id is named. Dead letters that
-it writes in several batches, as they come, are in one here; and of neighbours that are rejected one by one it writes
-the ARCHIVED state one by one, here in one.
+AK-17  With an authorizer a topic id that is no topic's: UNKNOWN_SERVER_ERROR, and nothing is acknowledged; the epoch is
+       raised, but the session does not end. Kafka asks who may read a topic that has no name.               AuthHelper
+Not done: dead letters that Kafka writes in several batches, as they come, are in one here; and of neighbours that are
+rejected one by one it writes the ARCHIVED state one by one, here in one.
 """
 
 from __future__ import annotations
@@ -86,6 +87,8 @@ def share_acknowledge(ctx: RequestContext, request: ShareAcknowledgeRequest) -> 
     now = ctx.broker_ms, ctx.timer_ms
     sharing.seen(now)
     session = sharing.sessions_of(ctx.node_id).acknowledge(group_id, member_id, request.share_session_epoch)
+    if may_read_topic is not None and any(sharing.topic(topic.topic_id) is None for topic in request.topics):
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "an unknown topic id, and an authorizer")
     acknowledgements = Acknowledgements(sharing, ctx.node_id, group_id, member_id, now)
 
     def close() -> None:

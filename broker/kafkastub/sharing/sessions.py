@@ -40,7 +40,7 @@ class ShareSession:
         connection: on which it was begun.
         epoch: that its next request has to have.
         partitions: in their order; True where the next answer has to tell of one, whatever there is to tell.
-        known: topic ids of partitions that were a topic's once.
+        known: topic ids of partitions that were a topic's once, with its name.
     """
 
     __slots__ = ("connection", "epoch", "group_id", "known", "member_id", "partitions")
@@ -53,7 +53,7 @@ class ShareSession:
         self.connection = connection
         self.epoch = next_epoch(INITIAL_EPOCH)
         self.partitions = dict.fromkeys(partitions, False)
-        self.known: set[bytes] = set()
+        self.known: dict[bytes, str] = {}
 
     def must_answer(self, partition: TopicPartition, error_code: int, has_records: bool) -> bool:
         """Whether the answer to a later request tells of a partition: where it is new, has records or an error.

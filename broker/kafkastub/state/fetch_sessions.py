@@ -33,8 +33,8 @@ class Wanted:
     """One partition that somebody fetches: where from, how much, and what was last told about it."""
 
     __slots__ = (
-        "high_watermark", "index", "key", "last_fetched_epoch", "leader_epoch", "log_start_offset", "max_bytes",
-        "name", "offset", "topic_id", "was_there",
+        "high_watermark", "index", "key", "known_as", "last_fetched_epoch", "leader_epoch", "log_start_offset",
+        "max_bytes", "name", "offset", "topic_id",
     )  # fmt: skip
 
     def __init__(self, name: str, topic_id: bytes, by_id: bool, asked: FetchPartition) -> None:
@@ -44,8 +44,8 @@ class Wanted:
         self.key: Key = (topic_id if by_id else name, asked.partition)
         self.high_watermark = -1
         self.log_start_offset = -1
-        self.was_there = False
-        """Whether the topic id has ever been a topic's, as far as this session knows."""
+        self.known_as: str | None = None
+        """The name of the topic whose id it is, or was, as far as this session knows."""
         self._ask(asked)
 
     def _ask(self, asked: FetchPartition) -> None:
