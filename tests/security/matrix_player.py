@@ -238,12 +238,12 @@ class Player:
         return list(self._admin_ask(ApiKey.METADATA, 12, request).topics)
 
     def _admin_ask(self, key: ApiKey, version: int, request: Message) -> Any:
-        return _decoded(key, version, self._admin.exchange(key, version, encode(request, version)))
+        return decoded(key, version, self._admin.exchange(key, version, encode(request, version)))
 
     def _ask(self, key: ApiKey, version: int, request: Message) -> Any:
         """The answer to the subject, plain; "closed" where its connection is."""
         try:
-            answer = _decoded(key, version, self._subject.exchange(key, version, encode(request, version)))
+            answer = decoded(key, version, self._subject.exchange(key, version, encode(request, version)))
         except ConnectionError:
             self._subject.close()
             self._subject = RawClient(self._servers, source=SUBJECT)
@@ -251,7 +251,7 @@ class Player:
         return _simple(key, _plain(answer), {value: name for name, value in self._ids.items()})
 
 
-def _decoded(key: ApiKey, version: int, body: bytes) -> Any:
+def decoded(key: ApiKey, version: int, body: bytes) -> Any:
     module, name, _ = RESPONSES[key]
     return decode(getattr(importlib.import_module(module), name), version, body)
 

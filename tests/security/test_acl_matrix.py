@@ -9,6 +9,8 @@ from kafkastub.handlers.registry import registrations
 from kafkastub.layers.acls.guards import ASK_THEMSELVES, GUARDS, OPEN
 from kafkawire.api import ApiKey
 from tests.oracle.apache_kafka import ApacheKafka
+from tests.security import matrix_again as again
+from tests.security.going import GOING
 from tests.security.matrix import OTHER, SEEN, acl_sets, cells
 from tests.security.matrix_player import CONFIG, Player, differences, has_second_address, recorded
 
@@ -58,5 +60,33 @@ def test_apache_kafka_answers_as_recorded():
         player = Player(kafka.bootstrap_servers)
         try:
             assert differences(player.play()) == {}
+        finally:
+            player.close()
+
+
+def test_the_recording_of_the_second_and_third_time_is_of_this_matrix():
+    titles = [cell.title for cell in cells({SEEN: b"1" * 16, OTHER: b"2" * 16, "pet": b"3" * 16})]
+    assert list(again.recorded()) == [*titles, *GOING, "fetch that waits"]
+
+
+@needs_two_addresses
+@pytest.mark.behaviour("FE-19", "SF-22", "AK-11")
+def test_the_stub_answers_again_as_recorded():
+    """With an entry that was deleted between two requests of one connection, and came back."""
+    with KafkaStub(profile="kafka", config=CONFIG) as stub:
+        player = again.PlayerAgain(stub.bootstrap_servers)
+        try:
+            assert again.differences(player.again()) == {}
+        finally:
+            player.close()
+
+
+@needs_two_addresses
+@pytest.mark.oracle
+def test_apache_kafka_answers_again_as_recorded():
+    with ApacheKafka(config=CONFIG) as kafka:
+        player = again.PlayerAgain(kafka.bootstrap_servers)
+        try:
+            assert again.differences(player.again()) == {}
         finally:
             player.close()
