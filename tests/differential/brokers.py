@@ -44,6 +44,11 @@ STREAMS: dict[str, object] = {
 LEVELS = {"transactions": 2, "transactions-1": 1, "transactions-0": 0}
 """The level of the feature transaction.version where settings are named so."""
 
+GUARDED = ("guarded-share", "guarded-transactions")
+"""Where scenarios change who may do what with their own groups, topics and transactional ids. The broker asks itself
+as everybody does, so that everybody may do everything before there are entries.
+"""
+
 CONFIGS: dict[str, dict[str, object]] = {
     "plain": {**COMMON},
     "tight": {
@@ -72,6 +77,16 @@ CONFIGS: dict[str, dict[str, object]] = {
         **COMMON,
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": "User:ANONYMOUS",
+    },
+    **{
+        name: {
+            **COMMON,
+            **SHARE,
+            "log.retention.check.interval.ms": 3600000,
+            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "allow.everyone.if.no.acl.found": "true",
+        }
+        for name in GUARDED
     },
     "admin": {
         **SIGNED_IN,

@@ -15,7 +15,8 @@ from kafkastub.conformance.differential.broker import Broker, Door, prepared
 from kafkastub.conformance.link import Link, remembered
 from kafkastub.conformance.release import known, versions
 from tests.differential.access import take_away
-from tests.differential.brokers import CONFIGS, LEVELS, LOG_DIRS, ORDERLY, PASSWORDS
+from tests.differential.brokers import CONFIGS, GUARDED, LEVELS, LOG_DIRS, ORDERLY, PASSWORDS
+from tests.differential.guarded import allow_all
 from tests.differential.restoring import Restored
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.security.brokers import SaslKafka
@@ -29,7 +30,7 @@ NEWEST_LEVEL = 2
 
 SECONDS = 30.0
 
-SAME_IDS = ("consumer", "share")
+SAME_IDS = ("consumer", "share", "guarded-share")
 """Settings under which the ids of topics decide who is assigned what: both brokers need to have the same ones."""
 
 ByConfig = Callable[[str], Broker]
@@ -96,6 +97,8 @@ def _fitted(broker: Broker, config: str, sasl_port: int) -> Broker:
         return replace(broker, emptied=Restored(), doors=doors)
     if LEVELS.get(config, NEWEST_LEVEL) != NEWEST_LEVEL:
         _downgrade(broker, "transaction.version", LEVELS[config])
+    if config in GUARDED:
+        return replace(broker, emptied=allow_all)
     return replace(broker, emptied=take_away) if config == "access" else broker
 
 

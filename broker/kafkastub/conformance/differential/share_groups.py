@@ -66,7 +66,12 @@ class ShareGenerator(ShareStates, Managing):
 
     def run(self, steps: int) -> None:
         """Play until there are so many steps."""
-        weights: dict[Callable[[], object], int] = {
+        self.begin()
+        self.play.fill(steps, self.random, self.acts(), self.learn)
+
+    def acts(self) -> dict[Callable[[], object], int]:
+        """What is done, and how often."""
+        return {
             self.beat: 8,
             self.join: 5,
             self.subscribe: 3,
@@ -96,8 +101,6 @@ class ShareGenerator(ShareStates, Managing):
             self.other_types: 2,
             self.ask_states: 3,
         }
-        self.begin()
-        self.play.fill(steps, self.random, weights, self.learn)
 
     def begin(self) -> None:
         """A topic with records, and a group that reads them from the beginning."""

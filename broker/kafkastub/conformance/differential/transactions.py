@@ -54,7 +54,17 @@ class TransactionsGenerator(Producers, Fetches, Administration):
 
     def run(self, steps: int) -> None:
         """Create topics and producers, play until there are so many steps."""
-        weights: dict[Callable[[], object], int] = {
+        for kind in ("plain", "plain", self.pick(("compact", "stamped", "small"))):
+            self._create(kind)
+        for producer in self.producers:
+            if self.chance(0.8):
+                self._init(producer, right=True)
+        self.play.fill(steps, self.random, self.acts())
+        self.end_sessions()
+
+    def acts(self) -> dict[Callable[[], object], int]:
+        """What is done, and how often."""
+        return {
             self.init: 6,
             self.transact: 22,
             self.add_partitions: 8,
@@ -80,13 +90,6 @@ class TransactionsGenerator(Producers, Fetches, Administration):
             self.find_coordinator: 1,
             self.delete_topics: 1,
         }
-        for kind in ("plain", "plain", self.pick(("compact", "stamped", "small"))):
-            self._create(kind)
-        for producer in self.producers:
-            if self.chance(0.8):
-                self._init(producer, right=True)
-        self.play.fill(steps, self.random, weights)
-        self.end_sessions()
 
     def transact(self) -> None:
         """What a client does that knows what it wants: some records or offsets, and an end to them now and then."""
