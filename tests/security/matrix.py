@@ -115,6 +115,7 @@ from kafkawire.records import NewRecord, build_batch
 from kafkawire.schema import Message
 from tests.security.matrix_shares import share_requests
 from tests.security.matrix_streams import streams_requests
+from tests.security.matrix_twice import twice
 
 ADMIN = "127.0.0.1"
 SUBJECT = "127.0.0.2"
@@ -189,6 +190,7 @@ def cells(ids: dict[str, bytes]) -> list[Cell]:
         *_configs(),
         *_cluster(),
         *_acls(),
+        *(Cell(*asked) for asked in twice(ids, (SEEN, OTHER, GONE), (TEAM, TX, OPEN_TX))),
         last,
     ]
 

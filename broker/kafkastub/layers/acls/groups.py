@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any, Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.layers.acls.described_groups import describing
-from kafkastub.layers.acls.split import about, split
+from kafkastub.layers.acls.split import about, once_each, split
 from kafkastub.security import Operation, ResourceType
 from kafkastub.security.access import Access
 from kafkastub.security.operations import GROUP_OPERATIONS
@@ -91,10 +92,11 @@ def _topics_read(ctx: RequestContext, request: Any, api: Registration, handler: 
         return handler(ctx, request)
     answer: Any = api.error_response(type(request)(topics=refused), _TOPIC_REFUSED, ctx.api_version)
     if not mine:
+        answer.topics = once_each(answer.topics, lambda topic: _key(topic, by_id))
         return answer  # type: ignore[no-any-return]
     early = {_key(topic, by_id) for topic in mine if _is_missing(ctx, topic, by_id)}
     early |= {_key(topic, by_id) for topic in refused}
-    order = {_key(topic, by_id): place for place, topic in enumerate(request.topics)}
+    order = dict(zip(dict.fromkeys(_key(topic, by_id) for topic in request.topics), count(), strict=False))
 
     def both(found: Any) -> Any:
         # what is refused or missing comes first, as it was asked for; then what the coordinator answers
@@ -102,7 +104,7 @@ def _topics_read(ctx: RequestContext, request: Any, api: Registration, handler: 
             [*answer.topics, *found.topics],
             key=lambda topic: (_key(topic, by_id) not in early, order[_key(topic, by_id)]),
         )
-        return type(found)(topics=topics)
+        return type(found)(topics=once_each(topics, lambda topic: _key(topic, by_id)))
 
     outcome = handler(ctx, about(request, topics=mine))
     if isinstance(outcome, Deferred):
@@ -142,7 +144,7 @@ def _offset_delete(api: Registration) -> Handler:
         mine, refused = split(request.topics, lambda topic: access.to_topic(Operation.READ, topic.name))
         if not refused:
             return handler(ctx, request)
-        order = {topic.name: place for place, topic in enumerate(request.topics)}
+        order = dict(zip(dict.fromkeys(topic.name for topic in request.topics), count(), strict=False))
         early = {topic.name for topic in mine if _is_missing(ctx, topic, False)} | {topic.name for topic in refused}
         answer: Any = handler(ctx, OffsetDeleteRequest(request.group_id, mine))
         if answer.error_code:
@@ -155,7 +157,7 @@ def _offset_delete(api: Registration) -> Handler:
             for topic in refused
         ]
         topics = sorted([*topics, *answer.topics], key=lambda topic: (topic.name not in early, order[topic.name]))
-        return OffsetDeleteResponse(topics=topics)
+        return OffsetDeleteResponse(topics=once_each(topics, lambda topic: topic.name))
 
     return guard
 

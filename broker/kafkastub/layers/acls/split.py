@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from copy import copy
 from typing import Any, TypeVar
 
@@ -25,3 +25,19 @@ def about(request: R, **fields: Any) -> R:
     for name, value in fields.items():
         setattr(asked, name, value)
     return asked
+
+
+def once_each(topics: Iterable[Any], key: Callable[[Any], Hashable]) -> list[Any]:
+    """What is told of a topic that was named several times, together, where Kafka's builders of answers do so."""
+    found: dict[Hashable, Any] = {}
+    together: dict[Hashable, list[Any]] = {}
+    for topic in topics:
+        name = key(topic)
+        before = found.setdefault(name, topic)
+        if before is topic:
+            continue
+        if name not in together:  # what was told first may be kept by others: it stays as it is
+            together[name] = partitions = [*before.partitions]
+            found[name] = about(before, partitions=partitions)
+        together[name] += topic.partitions
+    return list(found.values())

@@ -9,7 +9,7 @@ from typing import Any, Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls.split import about, split
+from kafkastub.layers.acls.split import about, once_each, split
 from kafkastub.metadata import CLUSTER_METADATA, INTERNAL_TOPICS, Topic, invalid_topic_name
 from kafkastub.security import Operation, ResourceType
 from kafkastub.security.access import Access
@@ -31,16 +31,14 @@ _TRANSACTIONAL: Final = 0x10
 
 
 def _produce(api: Registration) -> Handler:
-    """Write on each topic; for transactional records Write on the transactional id."""
+    """Write on each topic; for transactional records Write on the transactional id, which has to be named."""
     handler = api.handler
 
     def guard(ctx: RequestContext, request: ProduceRequest) -> Outcome:
         access, by_id = ctx.access, ctx.api_version >= _TOPIC_IDS_FROM
         transactional_id = request.transactional_id
-        if (
-            transactional_id is not None
-            and any(map(_is_transactional, _records(request)))
-            and not access.to(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id)
+        if any(map(_is_transactional, _records(request))) and (
+            transactional_id is None or not access.to(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id)
         ):
             code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
             return api.error_response(request, code, ctx.api_version) if request.acks else CLOSE
@@ -84,8 +82,10 @@ def _is_transactional(records: bytes) -> bool:
     return len(records) > _ATTRIBUTES and bool(records[_ATTRIBUTES] & _TRANSACTIONAL)
 
 
-def _by_name(operation: Operation, answers: str = "topics", or_cluster: Operation | None = None) -> Any:
-    """For requests about `topics` by name: the refused ones are answered behind the others."""
+def _by_name(operation: Operation, *, together: bool = False, or_cluster: Operation | None = None) -> Any:
+    """For requests about `topics` by name: the refused ones are answered behind the others; `together`, where Kafka
+    tells of a topic once that is named several times.
+    """
 
     def make(api: Registration) -> Handler:
         handler = api.handler
@@ -98,8 +98,12 @@ def _by_name(operation: Operation, answers: str = "topics", or_cluster: Operatio
             if not refused:
                 return handler(ctx, request)
             failed: Any = api.error_response(about(request, topics=refused), _REFUSED, ctx.api_version)
+            if together:
+                failed.topics = once_each(failed.topics, _name)
+            if not mine:  # what else may be wrong with the request, Kafka does not look at then
+                return failed  # type: ignore[no-any-return]
             answer: Any = handler(ctx, about(request, topics=mine))
-            setattr(answer, answers, [*getattr(answer, answers), *getattr(failed, answers)])
+            answer.topics = [*answer.topics, *failed.topics]
             return answer  # type: ignore[no-any-return]
 
         return guard
@@ -281,7 +285,7 @@ GUARDS: Final[Mapping[ApiKey, Callable[[Registration], Handler]]] = {
     ApiKey.LIST_OFFSETS: _by_name(Operation.DESCRIBE),
     ApiKey.CREATE_TOPICS: _create_topics,
     ApiKey.DELETE_TOPICS: _delete_topics,
-    ApiKey.DELETE_RECORDS: _by_name(Operation.DELETE),
+    ApiKey.DELETE_RECORDS: _by_name(Operation.DELETE, together=True),
     ApiKey.INIT_PRODUCER_ID: _init_producer_id,
     ApiKey.OFFSET_FOR_LEADER_EPOCH: _by_name(Operation.DESCRIBE, or_cluster=Operation.CLUSTER_ACTION),
     ApiKey.CREATE_PARTITIONS: _create_partitions,
