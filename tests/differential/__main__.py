@@ -27,14 +27,14 @@ from kafkastub.conformance.differential.streams_groups import streams_script
 from kafkastub.conformance.differential.transactions import transactions_script
 from tests.differential.access import access_script
 from tests.differential.fuzz import broken_bytes, odd_values
-from tests.differential.guarded import guarded_share_script, guarded_transactions_script
+from tests.differential.guarded import GUARDED_SCRIPTS
 from tests.differential.handmade import SCRIPTS
 from tests.differential.running import SAME_IDS, ByConfig, apache_kafka, started_once, stub
 from tests.oracle.apache_kafka import OracleError
 
 KINDS = (
     "groups", "consumer", "share", "streams", "data", "transactions", "admin", "odd", "broken", "access",
-    "guarded-share", "guarded-transactions",
+    *GUARDED_SCRIPTS,
 )  # fmt: skip
 MANY_STEPS: dict[str, Callable[..., Script]] = {
     "consumer": consumer_script,
@@ -43,8 +43,7 @@ MANY_STEPS: dict[str, Callable[..., Script]] = {
     "data": data_script,
     "transactions": transactions_script,
     "admin": admin_script,
-    "guarded-share": guarded_share_script,
-    "guarded-transactions": guarded_transactions_script,
+    **GUARDED_SCRIPTS,
 }
 """Those of which the number of steps can be said."""
 

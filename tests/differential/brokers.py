@@ -44,7 +44,26 @@ STREAMS: dict[str, object] = {
 LEVELS = {"transactions": 2, "transactions-1": 1, "transactions-0": 0}
 """The level of the feature transaction.version where settings are named so."""
 
-GUARDED = ("guarded-share", "guarded-transactions")
+DATA: dict[str, object] = {
+    "message.max.bytes": 60000,
+    "fetch.max.bytes": 90000,
+    "log.retention.check.interval.ms": 3600000,
+    "transaction.state.log.num.partitions": 1,
+}
+"""What topics and records need: limits that a scenario reaches, and nothing that is deleted while it looks."""
+
+GUARDED_COMMON: dict[str, object] = {
+    **COMMON,
+    "log.retention.check.interval.ms": 3600000,
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "allow.everyone.if.no.acl.found": "true",
+}
+GUARDED: dict[str, dict[str, object]] = {
+    "guarded-share": SHARE,
+    "guarded-transactions": {"transaction.state.log.num.partitions": 1},
+    "guarded-data": DATA,
+    "guarded-consumer": {**CONSUMER, "transaction.state.log.num.partitions": 1},
+}
 """Where scenarios change who may do what with their own groups, topics and transactional ids. The broker asks itself
 as everybody does, so that everybody may do everything before there are entries.
 """
@@ -59,13 +78,7 @@ CONFIGS: dict[str, dict[str, object]] = {
         "group.max.session.timeout.ms": 60000,
     },
     "delayed": {**COMMON, "group.initial.rebalance.delay.ms": 300},
-    "data": {
-        **COMMON,
-        "message.max.bytes": 60000,
-        "fetch.max.bytes": 90000,
-        "log.retention.check.interval.ms": 3600000,
-        "transaction.state.log.num.partitions": 1,
-    },
+    "data": {**COMMON, **DATA},
     **{
         name: {**COMMON, "log.retention.check.interval.ms": 3600000, "transaction.state.log.num.partitions": 1}
         for name in LEVELS
@@ -78,16 +91,7 @@ CONFIGS: dict[str, dict[str, object]] = {
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": "User:ANONYMOUS",
     },
-    **{
-        name: {
-            **COMMON,
-            **SHARE,
-            "log.retention.check.interval.ms": 3600000,
-            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-            "allow.everyone.if.no.acl.found": "true",
-        }
-        for name in GUARDED
-    },
+    **{name: {**GUARDED_COMMON, **more} for name, more in GUARDED.items()},
     "admin": {
         **SIGNED_IN,
         **COMMON,

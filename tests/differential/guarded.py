@@ -1,19 +1,24 @@
-"""Random share groups and transactions whose permissions come and go between two requests. Fresh brokers only.
+"""Random groups, records and transactions whose permissions come and go between two requests. Fresh brokers only.
 
 Everybody may do everything, but for what an entry of the scenario denies: to read a group or a topic, to write into a
-topic, or by a transactional id. What the watcher asks for, Describe above all, is never denied.
+topic, or by a transactional id, and so on. Where groups and transactions are watched, Describe on them is never denied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
 
 from kafkastub.conformance.differential.bodies import Json
 from kafkastub.conformance.differential.broker import Ask
+from kafkastub.conformance.differential.committing import TRANSACTIONAL_ID as COMMITTING_TRANSACTION
+from kafkastub.conformance.differential.consumers import ConsumersGenerator
+from kafkastub.conformance.differential.data import DataGenerator
 from kafkastub.conformance.differential.play import Play
 from kafkastub.conformance.differential.script import GROUPS, Script
-from kafkastub.conformance.differential.share_groups import TRANSACTIONAL_ID, ShareGenerator
+from kafkastub.conformance.differential.share_groups import TRANSACTIONAL_ID as SHARE_TRANSACTION
+from kafkastub.conformance.differential.share_groups import ShareGenerator
 from kafkastub.conformance.differential.transactional import IDS
 from kafkastub.conformance.differential.transactions import GROUPS as COMMITTING
 from kafkastub.conformance.differential.transactions import TransactionsGenerator
@@ -22,7 +27,7 @@ from tests.differential.access import ANYTHING
 STEPS: Final = 40
 EVERYBODY: Final = "User:ANONYMOUS"
 TOPIC, GROUP, CLUSTER, TRANSACTION = 2, 3, 4, 5
-ALL, READ, WRITE = 2, 3, 4
+ALL, READ, WRITE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS = 2, 3, 4, 6, 7, 8, 10, 11
 DENY, ALLOW = 2, 3
 VERSION: Final = 3
 """Of the requests that change entries."""
@@ -96,14 +101,10 @@ class GuardedShare(ShareGenerator):
 
     def permit(self) -> None:
         """An entry comes or goes."""
-        self.permissions.change([*self._things()], self.pick)
-
-    def _things(self) -> Iterator[tuple[int, str, int]]:
-        yield from ((GROUP, group, READ) for group in GROUPS)
-        yield from ((TOPIC, topic, READ) for topic in self.topics)
-        yield from ((TOPIC, topic, WRITE) for topic in self.topics)
-        if self.transacts:
-            yield TRANSACTION, TRANSACTIONAL_ID, WRITE
+        things = [(GROUP, group, READ) for group in GROUPS]
+        things += [(TOPIC, topic, operation) for topic in self.topics for operation in (READ, WRITE)]
+        things += [(TRANSACTION, SHARE_TRANSACTION, WRITE)] * self.transacts
+        self.permissions.change(things, self.pick)
 
     def run(self, steps: int) -> None:
         super().run(steps)
@@ -123,12 +124,53 @@ class GuardedTransactions(TransactionsGenerator):
 
     def permit(self) -> None:
         """An entry comes or goes."""
-        self.permissions.change([*self._things()], self.pick)
+        things = [(GROUP, group, READ) for group in COMMITTING]
+        things += [(TOPIC, topic, operation) for topic in (*self.topics, "t1") for operation in (READ, WRITE)]
+        things += [(TRANSACTION, name, WRITE) for name in IDS[:2]]
+        self.permissions.change(things, self.pick)
 
-    def _things(self) -> Iterator[tuple[int, str, int]]:
-        yield from ((GROUP, group, READ) for group in COMMITTING)
-        yield from ((TOPIC, topic, operation) for topic in (*self.topics, "t1") for operation in (READ, WRITE))
-        yield from ((TRANSACTION, name, WRITE) for name in IDS[:2])
+    def run(self, steps: int) -> None:
+        super().run(steps)
+        self.permissions.all_back()
+
+
+class GuardedData(DataGenerator):
+    """Topics, records and fetch sessions, with permissions that change."""
+
+    def __init__(self, play: Play, seed: int) -> None:
+        super().__init__(play, seed)
+        self.permissions = Permissions(play)
+
+    def acts(self) -> dict[Callable[[], object], int]:
+        return super().acts() | {self.permit: 25, self.fetch_in_session: 30}
+
+    def permit(self) -> None:
+        """An entry comes or goes."""
+        operations = (READ, READ, WRITE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS)
+        things = [(TOPIC, topic, operation) for topic in self.topics for operation in operations]
+        self.permissions.change(things, self.pick)
+
+    def run(self, steps: int) -> None:
+        super().run(steps)
+        self.permissions.all_back()
+
+
+class GuardedConsumers(ConsumersGenerator):
+    """Members of groups of both protocols, and what they commit, with permissions that change."""
+
+    def __init__(self, play: Play, seed: int) -> None:
+        super().__init__(play, seed)
+        self.permissions = Permissions(play)
+
+    def acts(self) -> dict[Callable[[], object], int]:
+        return super().acts() | {self.permit: 25, self.commit: 20}
+
+    def permit(self) -> None:
+        """An entry comes or goes."""
+        things = [(GROUP, group, READ) for group in GROUPS]
+        things += [(TOPIC, topic, operation) for topic in ("t1", "t2", "t3") for operation in (READ, DESCRIBE)]
+        things += [(TRANSACTION, COMMITTING_TRANSACTION, WRITE)] * self.transacts
+        self.permissions.change(things, self.random.choice)
 
     def run(self, steps: int) -> None:
         super().run(steps)
@@ -137,22 +179,37 @@ class GuardedTransactions(TransactionsGenerator):
 
 def guarded_share_script(seed: int, steps: int = STEPS) -> Script:
     """The scenario of one seed."""
-    return Script(
-        f"guarded-share-{seed}",
-        lambda play: GuardedShare(play, seed).run(steps),
-        GROUPS,
-        "guarded-share",
-        (TRANSACTIONAL_ID,) if seed % 3 == 0 else (),
-        share_groups=GROUPS,
-    )
+    watched = (SHARE_TRANSACTION,) if seed % 3 == 0 else ()
+    run = partial(_run, GuardedShare, seed, steps)
+    return Script(f"guarded-share-{seed}", run, GROUPS, "guarded-share", watched, share_groups=GROUPS)
 
 
 def guarded_transactions_script(seed: int, steps: int = STEPS) -> Script:
     """The scenario of one seed."""
-    return Script(
-        f"guarded-transactions-{seed}",
-        lambda play: GuardedTransactions(play, seed).run(steps),
-        COMMITTING,
-        "guarded-transactions",
-        IDS[:2],
-    )
+    run = partial(_run, GuardedTransactions, seed, steps)
+    return Script(f"guarded-transactions-{seed}", run, COMMITTING, "guarded-transactions", IDS[:2])
+
+
+def guarded_data_script(seed: int, steps: int = STEPS) -> Script:
+    """The scenario of one seed."""
+    return Script(f"guarded-data-{seed}", partial(_run, GuardedData, seed, steps), (), "guarded-data")
+
+
+def guarded_consumer_script(seed: int, steps: int = STEPS) -> Script:
+    """The scenario of one seed."""
+    watched = (COMMITTING_TRANSACTION,) if seed % 4 == 0 else ()
+    run = partial(_run, GuardedConsumers, seed, steps)
+    return Script(f"guarded-consumer-{seed}", run, GROUPS, "guarded-consumer", watched, consumer_groups=GROUPS)
+
+
+def _run(generator: Callable[[Play, int], Any], seed: int, steps: int, play: Play) -> None:
+    generator(play, seed).run(steps)
+
+
+GUARDED_SCRIPTS: Final[dict[str, Callable[..., Script]]] = {
+    "guarded-share": guarded_share_script,
+    "guarded-transactions": guarded_transactions_script,
+    "guarded-data": guarded_data_script,
+    "guarded-consumer": guarded_consumer_script,
+}
+"""By kind."""

@@ -30,7 +30,7 @@ NEWEST_LEVEL = 2
 
 SECONDS = 30.0
 
-SAME_IDS = ("consumer", "share", "guarded-share")
+SAME_IDS = ("consumer", "share", "guarded-share", "guarded-consumer")
 """Settings under which the ids of topics decide who is assigned what: both brokers need to have the same ones."""
 
 ByConfig = Callable[[str], Broker]

@@ -1,6 +1,6 @@
-"""Random share groups and transactions whose permissions come and go, on Apache Kafka and on the stub: `make oracle`.
+"""Random scenarios whose permissions come and go, on Apache Kafka and on the stub: `make oracle`. Fixed seeds.
 
-`make differential ARGS="--kind guarded-share" SEEDS=1-100` has any, `guarded-transactions` too.
+`make differential ARGS="--kind guarded-share" SEEDS=1-100` has any; so do `guarded-transactions`, `-data`, `-consumer`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 
 from kafkastub.conformance.differential.replay import replay
 from kafkastub.conformance.differential.script import Script
-from tests.differential.guarded import guarded_share_script, guarded_transactions_script
+from tests.differential.guarded import GUARDED_SCRIPTS
 from tests.differential.running import ByConfig, started_once, stub
 
 pytestmark = pytest.mark.oracle
@@ -40,13 +40,8 @@ def difference_of(script: Script, kafka: ByConfig, other: ByConfig) -> object:
     return difference
 
 
-@pytest.mark.parametrize("seed", range(9000, 9030))
-def test_share_groups(seed: int, kafkas: ByConfig, stubs_alike: ByConfig) -> None:
-    difference = difference_of(guarded_share_script(seed), kafkas, stubs_alike)
-    assert difference is None, f"\n{difference}"
-
-
-@pytest.mark.parametrize("seed", range(9000, 9030))
-def test_transactions(seed: int, kafkas: ByConfig, stubs_alike: ByConfig) -> None:
-    difference = difference_of(guarded_transactions_script(seed), kafkas, stubs_alike)
+@pytest.mark.parametrize("kind", GUARDED_SCRIPTS)
+@pytest.mark.parametrize("seed", range(9000, 9025))
+def test_the_stub_answers_as_kafka_does(kind: str, seed: int, kafkas: ByConfig, stubs_alike: ByConfig) -> None:
+    difference = difference_of(GUARDED_SCRIPTS[kind](seed), kafkas, stubs_alike)
     assert difference is None, f"\n{difference}"

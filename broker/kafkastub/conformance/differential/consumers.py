@@ -57,7 +57,14 @@ class ConsumersGenerator(Mixing, Committing[Member], Managing):
 
     def run(self, steps: int) -> None:
         """Play until there are so many steps."""
-        weights: dict[Callable[[], object], int] = {
+        if not self.known:
+            for group in GROUPS:
+                self._configure(group, "consumer.assignment.interval.ms", "0")
+        self.play.fill(steps, self.random, self.acts(), self.learn)
+
+    def acts(self) -> dict[Callable[[], object], int]:
+        """What is done, and how often."""
+        return {
             self.obey: 50,
             self.join: 16,
             self.change: 8,
@@ -80,10 +87,6 @@ class ConsumersGenerator(Mixing, Committing[Member], Managing):
             self.delete_topic: 1,
             self.configure: 2,
         }
-        if not self.known:
-            for group in GROUPS:
-                self._configure(group, "consumer.assignment.interval.ms", "0")
-        self.play.fill(steps, self.random, weights, self.learn)
 
     # Offsets.
 

@@ -41,7 +41,13 @@ class DataGenerator(Fetches, Administration):
 
     def run(self, steps: int) -> None:
         """Create topics, play until there are so many steps, and end the fetch sessions."""
-        weights: dict[Callable[[], object], int] = {
+        self.begin()
+        self.play.fill(steps, self.random, self.acts())
+        self.end_sessions()
+
+    def acts(self) -> dict[Callable[[], object], int]:
+        """What is done, and how often."""
+        return {
             self.produce: 24,
             self.produce_idempotent: 12,
             self.produce_many: 4,
@@ -55,9 +61,6 @@ class DataGenerator(Fetches, Administration):
             self.init_producer: 2,
             self.administer: 32,
         }
-        self.begin()
-        self.play.fill(steps, self.random, weights)
-        self.end_sessions()
 
     # Produce.
 
