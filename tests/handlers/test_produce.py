@@ -531,3 +531,15 @@ def test_a_batch_made_anew_has_its_records_written_anew():
         (START_MS + 1, b"a"),
         (START_MS + 1, b"b"),
     ]
+
+
+@pytest.mark.parametrize(
+    "second", [{"attributes": 0x10, "producer_id": 1, "producer_epoch": 0, "base_sequence": 0}, {}]
+)
+def test_several_batches_of_which_the_first_is_a_transactions_were_not_refused_for_that(second: dict[str, int]):
+    """Kafka asks for a transactional id before it sees that there are several: KafkaApis.handleProduceRequest."""
+    desk = Desk()
+    desk.topic()
+    first = batch(b"v", producer_id=1, producer_epoch=0, base_sequence=0, attributes=0x10)
+    answer = desk.produce(first + batch(b"v", **second))
+    assert answer.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED

@@ -98,6 +98,34 @@ def test_transactional_records_of_no_transactional_id_were_refused_by_their_topi
     assert [one.error_code for one in topic.partition_responses] == [ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED]
 
 
+UNREADABLE = batch(b"v")[:16] + b"\x07" + batch(b"v")[17:]
+"""A magic that is none."""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(UNREADABLE, batch(b"v")), (batch(b"v"), UNREADABLE)], ids=["refused", "mine"]
+)
+def test_a_batch_that_cannot_be_read_was_not_the_whole_requests_error_beside_a_refused_topic(
+    first: bytes, second: bytes
+):
+    data = [
+        TopicProduceData(name, bytes(16), [PartitionProduceData(0, records)])
+        for name, records in (("orders", first), ("mine", second))
+    ]
+    answer = guarded(ApiKey.PRODUCE, 9, ProduceRequest(None, -1, 1000, data))
+    codes = [one.error_code for topic in answer.responses for one in topic.partition_responses]
+    assert codes == [ErrorCode.CORRUPT_MESSAGE] * 2
+
+
+@pytest.mark.parametrize("cut", [slice(0, 30), slice(0, -5)], ids=["header", "records"])
+def test_half_a_batch_was_taken_for_a_transactions(cut: slice):
+    """What is not all there is no batch: nobody is asked for a transactional id."""
+    records = batch(b"v", producer_id=0, producer_epoch=0, base_sequence=0, attributes=0x10)[cut]
+    data = [TopicProduceData("orders", bytes(16), [PartitionProduceData(0, records)])]
+    (topic,) = guarded(ApiKey.PRODUCE, 9, ProduceRequest(None, -1, 1000, data)).responses
+    assert [one.error_code for one in topic.partition_responses] == [REFUSED]
+
+
 def test_an_isolation_level_that_is_none_was_looked_at_where_all_topics_are_refused():
     request = ListOffsetsRequest(-1, 9, [ListOffsetsTopic("orders", [ListOffsetsPartition(0, -1, -1)])])
     assert codes(guarded(ApiKey.LIST_OFFSETS, 7, request)) == {"orders": [(0, REFUSED)]}

@@ -125,7 +125,7 @@ class _Asked(NamedTuple):
 
 def error_response(request: ProduceRequest, code: ErrorCode, version: int) -> ProduceResponse:
     """The same code for every partition."""
-    return _whole_error(request, code, None)
+    return whole_error(request, code, None)
 
 
 # What producers send every day goes the fast path, and never comes here: see `layers.fast_paths`.
@@ -156,7 +156,7 @@ def _tried_in_parts(ctx: RequestContext, request: ProduceRequest) -> Steps:
     try:
         return (yield from _produced(ctx, request, last=True))
     except KafkaError as refused:
-        return _whole_error(request, refused.code, refused.message)
+        return whole_error(request, refused.code, refused.message)
 
 
 def _tried(ctx: RequestContext, request: ProduceRequest, *, last: bool) -> ProduceResponse:
@@ -224,10 +224,22 @@ def _asked(ctx: RequestContext, request: ProduceRequest) -> list[_Asked]:
             for one in paced(data.partition_data, ctx.pace):
                 records = one.records or b""
                 batch, fault = _inspect(records)
-                if request.transactional_id is None and fault is None and batch[22] & _TRANSACTIONAL:
+                if request.transactional_id is None and _is_transactions(batch):
                     raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
                 asked.append(_Asked(name, topic_id, topic, one.index, records, batch, fault))
     return asked
+
+
+def is_transactional(records: bytes) -> bool:
+    """Whether the first batch is a transaction's. KafkaError where it can't be read.
+
+    Kafka asks so for each partition in turn before it asks who may write there (RequestUtils.hasTransactionalRecords).
+    """
+    return _is_transactions(_inspect(records)[0])
+
+
+def _is_transactions(batch: memoryview) -> bool:
+    return len(batch) > 22 and batch[16] == MAGIC and bool(batch[22] & _TRANSACTIONAL)
 
 
 def _inspect(records: bytes) -> tuple[memoryview, KafkaError | None]:
@@ -362,7 +374,8 @@ def _add_leader_hint(
         endpoints[leader] = NodeEndpoint(node_id=leader, host=node.host, port=node.port, rack=node.rack)
 
 
-def _whole_error(request: ProduceRequest, code: ErrorCode, message: str | None) -> ProduceResponse:
+def whole_error(request: ProduceRequest, code: ErrorCode, message: str | None) -> ProduceResponse:
+    """The same for every partition."""
     error = KafkaError(code, message)
     topics: dict[tuple[str, bytes], dict[int, PartitionProduceResponse]] = {}
     for topic in request.topic_data:

@@ -16,7 +16,7 @@ from kafkastub.security.access import Access
 from kafkastub.security.operations import TOPIC_OPERATIONS
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
-from kafkawire.errors import ErrorCode
+from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.create_topics_request import CreateTopicsRequest
 from kafkawire.messages.create_topics_response import CreatableTopicResult
 from kafkawire.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
@@ -26,18 +26,22 @@ from kafkawire.schema import ZERO_UUID
 
 _REFUSED: Final = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 _TOPIC_IDS_FROM: Final = 13
-_ATTRIBUTES: Final = 22
-_TRANSACTIONAL: Final = 0x10
 
 
 def _produce(api: Registration) -> Handler:
     """Write on each topic; for transactional records Write on the transactional id, which has to be named."""
+    from kafkastub.handlers.k00_produce import is_transactional, whole_error  # with the first guard for it
+
     handler = api.handler
 
     def guard(ctx: RequestContext, request: ProduceRequest) -> Outcome:
         access, by_id = ctx.access, ctx.api_version >= _TOPIC_IDS_FROM
         transactional_id = request.transactional_id
-        if any(map(_is_transactional, _records(request))) and (
+        try:
+            transactional = any(map(is_transactional, _records(request)))
+        except KafkaError as error:  # nothing else is looked at then
+            return whole_error(request, error.code, error.message) if request.acks else CLOSE
+        if transactional and (
             transactional_id is None or not access.to(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id)
         ):
             code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
@@ -76,10 +80,6 @@ def _records(request: ProduceRequest) -> Iterator[bytes]:
     for topic in request.topic_data:
         for partition in topic.partition_data:
             yield partition.records or b""
-
-
-def _is_transactional(records: bytes) -> bool:
-    return len(records) > _ATTRIBUTES and bool(records[_ATTRIBUTES] & _TRANSACTIONAL)
 
 
 def _by_name(operation: Operation, *, together: bool = False, or_cluster: Operation | None = None) -> Any:
