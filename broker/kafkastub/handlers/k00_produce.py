@@ -78,7 +78,7 @@ from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
 from kafkastub.state.deferred import Steps, at_once, in_parts
 from kafkastub.state.in_sync import check_in_sync
-from kafkastub.state.pace import paced
+from kafkastub.state.pace import no_pause, paced
 from kafkastub.state.partitions import leader_hint, led_log, partition_of
 from kafkastub.state.transactional_appends import Place, refused_appends
 from kafkastub.state.transactional_retries import StillEnding, may_wait, once_ended
@@ -164,7 +164,7 @@ def _tried(ctx: RequestContext, request: ProduceRequest, *, last: bool) -> Produ
     try:
         return at_once(_produced(ctx, request, last))
     except KafkaError as refused:
-        return _whole_error(request, refused.code, refused.message)
+        return whole_error(request, refused.code, refused.message)
 
 
 def _produced(ctx: RequestContext, request: ProduceRequest, last: bool) -> Generator[int, None, ProduceResponse]:
@@ -188,7 +188,9 @@ def _produced(ctx: RequestContext, request: ProduceRequest, last: bool) -> Gener
     endpoints: dict[int, NodeEndpoint] = {}
     whose: tuple[str, bytes] | None = None
     unpacking = Unpacking()
-    for (name, topic_id, index), (accepted, refusal) in paced(judged.items(), ctx.pace):
+    # Whom a transaction has taken in writes at once: it might be over later.
+    pace = ctx.pace if request.transactional_id is None else no_pause
+    for (name, topic_id, index), (accepted, refusal) in paced(judged.items(), pace):
         if whose != (name, topic_id):
             whose = name, topic_id
             partitions: list[PartitionProduceResponse] = []

@@ -95,6 +95,8 @@ def _create(
 
 
 def _created(state: BrokerState, plan: TopicPlan, validate_only: bool) -> CreatableTopicResult:
+    if plan.name in state.cluster.topics:  # somebody else has made it between two slices
+        return _refused(plan.name, ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{plan.name}' already exists.")
     # an id that is shown only must not advance the cluster's randomness
     topic_id = random_uuid(random.Random()) if validate_only else create_planned(state, plan).topic_id
     return CreatableTopicResult(

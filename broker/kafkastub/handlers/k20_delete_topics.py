@@ -55,7 +55,7 @@ def delete_topics(ctx: RequestContext, request: DeleteTopicsRequest) -> Outcome:
     names, ids, results = _sort_out(request, ctx.pace)
     if request.timeout_ms <= 0 and 1 in (*names.values(), *ids.values()):
         return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
-    chosen = _resolve(state, names, ids, results, ctx.pace)
+    chosen = _resolve(state, names, ids, results)
     counted = None if ctx.state.throttle is None else ctx.state.throttle.mutations(ctx)
     if counted is not None:
         for name, topic_id in list(chosen.items()):
@@ -90,7 +90,7 @@ def _sort_out(
 
 
 def _resolve(
-    state: BrokerState, names: Counter[str], ids: Counter[bytes], results: list[DeletableTopicResult], pace: Pace
+    state: BrokerState, names: Counter[str], ids: Counter[bytes], results: list[DeletableTopicResult]
 ) -> dict[str, bytes]:
     """Name and id of each topic to delete; refusals are appended to ``results``."""
     cluster = state.cluster
@@ -105,14 +105,14 @@ def _resolve(
         if times > 1
     ]
     chosen: dict[str, bytes] = {}
-    for topic_id in paced([topic_id for topic_id, times in ids.items() if times == 1], pace):
+    for topic_id in (topic_id for topic_id, times in ids.items() if times == 1):
         topic = cluster.topic_by_id(topic_id)
         if topic is None:
             code = ErrorCode.UNKNOWN_TOPIC_ID
             results.append(_result(None, topic_id, code, default_text(code)))
         else:
             chosen[topic.name] = topic_id
-    for name in paced([name for name, times in names.items() if times == 1], pace):
+    for name in (name for name, times in names.items() if times == 1):
         topic = cluster.topic(name)
         if topic is None:
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -78,6 +78,8 @@ def _asked(ctx: RequestContext, request: DescribeLogDirsRequest) -> Iterator[tup
             wanted.setdefault(one.topic, set()).update(one.partitions)
     asked = cluster.topics.values() if wanted is None else filter(None, map(cluster.topic, wanted))
     for topic in paced(list(asked), ctx.pace):
+        if cluster.topic_by_id(topic.topic_id) is not topic:
+            continue  # it has gone meanwhile
         indexes = [
             partition.index
             for partition in topic.partitions

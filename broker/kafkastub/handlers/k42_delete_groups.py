@@ -30,7 +30,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.groups import coordinator_of, group_partitions
-from kafkastub.state.pace import paced
+from kafkastub.state.pace import no_pause
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import copied, string_map_order
@@ -38,6 +38,8 @@ from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.delete_groups_response import DeletableGroupResult, DeleteGroupsResponse
 
 _AT_ONCE: Final = 100
+_PIECE: Final = 500
+"""Groups of a large request that are deleted at once: what is decided of them is written before others are served."""
 """Share partitions before others have their turn."""
 
 
@@ -79,8 +81,19 @@ def _with_share_groups(ctx: RequestContext, by_partition: Iterable[Sequence[str]
 
 def _deleted(ctx: RequestContext, group_ids: Sequence[str]) -> list[DeletableGroupResult]:
     """Those of one partition of `__consumer_offsets`."""
-    coordinator, deleted, results = ctx.state.coordinator, Turn(ctx.broker_ms, ctx.timer_ms), []
-    for group_id in paced(string_map_order(group_ids, copied(len(group_ids))), ctx.pace):
+    in_order = string_map_order(group_ids, copied(len(group_ids)))
+    if ctx.pace is no_pause:
+        return _delete(ctx, in_order)
+    results: list[DeletableGroupResult] = []
+    for at in range(0, len(in_order), _PIECE):
+        results += _delete(ctx, in_order[at : at + _PIECE])
+        ctx.pace(_PIECE)
+    return results
+
+
+def _delete(ctx: RequestContext, group_ids: Sequence[str]) -> list[DeletableGroupResult]:
+    coordinator, deleted, results = coordinator_of(ctx.state), Turn(ctx.broker_ms, ctx.timer_ms), []
+    for group_id in group_ids:
         code = ErrorCode.NONE
         try:
             deleted.records += coordinator.delete_group(group_id, ctx.broker_ms).records

@@ -69,7 +69,7 @@ def alter_user_scram_credentials(ctx: RequestContext, request: AlterUserScramCre
         else:
             chosen[name] = one
     deleted, upserted = [], []
-    for one in paced(chosen.values(), ctx.pace):
+    for one in chosen.values():
         if isinstance(one, ScramCredentialDeletion):
             users.remove(one.name, one.mechanism)
             deleted.append(one.name)

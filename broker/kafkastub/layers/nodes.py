@@ -17,7 +17,7 @@ from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.metadata import Topic
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.deferred import as_it_is, then
-from kafkastub.state.pace import no_pause
+from kafkastub.state.pace import no_pause, paced
 from kafkastub.state.topics import ensure_offsets_topic
 from kafkastub.state.transactional_ids import coordinates as coordinates_transactions
 from kafkawire.api import ApiKey
@@ -37,6 +37,8 @@ from kafkawire.rows import Shared, followed_by
 from kafkawire.schema import Message
 
 _NOT_COORDINATOR: Final = ErrorCode.NOT_COORDINATOR
+_PIECE: Final = 500
+"""Groups of which is told at once that another node coordinates them."""
 _SEVERAL_TRANSACTIONS_FROM: Final = 4
 """The version of AddPartitionsToTxn from which on it names several."""
 _ONE_GROUP: Final = frozenset(
@@ -150,7 +152,7 @@ def _several(
         mine, others = _split(ctx, asked(request), invalid_first)
         if not others:
             return handler(ctx, request)
-        refused: Any = api.error_response(ask(request, others), _NOT_COORDINATOR, ctx.api_version)
+        refused: Any = _not_here(api, ctx, ask, request, others, answers)
         if not mine:
             return cast(Outcome, refused)
 
@@ -163,11 +165,30 @@ def _several(
     return routed
 
 
+def _not_here(
+    api: Registration,
+    ctx: RequestContext,
+    ask: Callable[[Any, list[str]], Any],
+    request: Any,
+    names: list[str],
+    answers: str,
+) -> Any:
+    """The answer about groups of other nodes."""
+    first: Any = api.error_response(ask(request, names[:_PIECE]), _NOT_COORDINATOR, ctx.api_version)
+    told = [*getattr(first, answers)]
+    for at in range(_PIECE, len(names), _PIECE):
+        ctx.pace(_PIECE)
+        more: Any = api.error_response(ask(request, names[at : at + _PIECE]), _NOT_COORDINATOR, ctx.api_version)
+        told += getattr(more, answers)
+    setattr(first, answers, told)
+    return first
+
+
 def _split(ctx: RequestContext, group_ids: Iterable[str], invalid_first: bool = False) -> tuple[list[str], list[str]]:
     """(the groups that the asked node coordinates, the others)."""
     mine: list[str] = []
     others: list[str] = []
-    for group_id in group_ids:
+    for group_id in paced(group_ids, ctx.pace):
         here = coordinates(ctx, group_id) or (invalid_first and not group_id)
         (mine if here else others).append(group_id)
     return mine, others
@@ -215,7 +236,9 @@ def _describe_share_group_offsets(api: Registration) -> Handler:
     handler = api.handler
 
     def routed(ctx: RequestContext, request: Any) -> Outcome:
-        elsewhere = [one for one in request.groups if one.topics is None and not coordinates(ctx, one.group_id)]
+        elsewhere = [
+            one for one in paced(request.groups, ctx.pace) if one.topics is None and not coordinates(ctx, one.group_id)
+        ]
         if not elsewhere:
             return handler(ctx, request)
         gone = frozenset(one.group_id for one in elsewhere)
@@ -269,7 +292,11 @@ def _add_partitions_to_txn(api: Registration) -> Handler:
         if ctx.api_version < _SEVERAL_TRANSACTIONS_FROM:
             here = is_here(ctx, request.v3_and_below_transactional_id)
             return handler(ctx, request) if here else _refused(handler, ctx, request)
-        elsewhere = {one.transactional_id for one in request.transactions if not is_here(ctx, one.transactional_id)}
+        elsewhere = {
+            one.transactional_id
+            for one in paced(request.transactions, ctx.pace)
+            if not is_here(ctx, one.transactional_id)
+        }
         if not elsewhere:
             return handler(ctx, request)
         mine = [one for one in request.transactions if one.transactional_id not in elsewhere]
@@ -309,7 +336,7 @@ def _describe_transactions(api: Registration) -> Handler:
 
     def routed(ctx: RequestContext, request: DescribeTransactionsRequest) -> Outcome:
         known: dict[str, Any] = {}  # a large one may be named many times
-        for one in dict.fromkeys(request.transactional_ids):
+        for one in paced(dict.fromkeys(request.transactional_ids), ctx.pace):
             here = not one or coordinates_transactions(ctx.state, ctx.node_id, one)
             asked = DescribeTransactionsRequest([one])
             answer: Any = handler(ctx, asked) if here else _refused(handler, ctx, asked)

@@ -79,6 +79,7 @@ def _describe_configs(api: Registration) -> Handler:
         mine, refused = split(
             request.resources,
             lambda one: _may(access, Operation.DESCRIBE_CONFIGS, one.resource_type, one.resource_name),
+            ctx.pace,
         )
         if not refused:
             return handler(ctx, request)
@@ -124,7 +125,7 @@ def _alter_configs(api: Registration) -> Handler:
             looked_at_first = one.resource_type == ConfigType.BROKER and not ctx.state.config.follows(4, 4)
             return looked_at_first and _fails(ctx, request, one)
 
-        mine, refused = split(asked, goes_on)
+        mine, refused = split(asked, goes_on, ctx.pace)
         if not refused:
             return handler(ctx, request)
         failed: Any = api.error_response(

@@ -38,7 +38,7 @@ def describing(api: Registration, serves: Callable[[BrokerState], bool], topics:
         if not serves(ctx.state):
             return handler(ctx, request)  # it is refused for that first
         access, with_operations = ctx.access, request.include_authorized_operations
-        mine, refused = split(request.group_ids, lambda group: access.to_group(Operation.DESCRIBE, group))
+        mine, refused = split(request.group_ids, lambda group: access.to_group(Operation.DESCRIBE, group), ctx.pace)
 
         def both(answer: Any) -> Message:
             shown: dict[int, Any] = {}  # one named twice is answered twice

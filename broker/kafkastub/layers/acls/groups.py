@@ -16,6 +16,7 @@ from kafkastub.security.access import Access
 from kafkastub.security.operations import GROUP_OPERATIONS
 from kafkastub.state.deferred import then
 from kafkastub.state.group_protocols import serves_consumer_protocol
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.consumer_group_describe_response import DescribedGroup
@@ -87,7 +88,7 @@ def _txn_offset_commit(api: Registration) -> Handler:
 def _topics_read(ctx: RequestContext, request: Any, api: Registration, handler: Handler, *, by_id: bool) -> Outcome:
     """What the handler says of the topics with Read, and that the others are refused."""
     access = ctx.access
-    mine, refused = split(request.topics, lambda topic: _may_see(ctx, access, Operation.READ, topic, by_id))
+    mine, refused = split(request.topics, lambda topic: _may_see(ctx, access, Operation.READ, topic, by_id), ctx.pace)
     if not refused:
         return handler(ctx, request)
     answer: Any = api.error_response(type(request)(topics=refused), _TOPIC_REFUSED, ctx.api_version)
@@ -141,7 +142,7 @@ def _offset_delete(api: Registration) -> Handler:
         access = ctx.access
         if not access.to_group(Operation.DELETE, request.group_id):
             return api.error_response(request, _GROUP_REFUSED, ctx.api_version)
-        mine, refused = split(request.topics, lambda topic: access.to_topic(Operation.READ, topic.name))
+        mine, refused = split(request.topics, lambda topic: access.to_topic(Operation.READ, topic.name), ctx.pace)
         if not refused:
             return handler(ctx, request)
         order = dict(zip(dict.fromkeys(topic.name for topic in request.topics), count(), strict=False))
@@ -175,7 +176,7 @@ def _find_coordinator(api: Registration) -> Handler:
         resource = ResourceType.GROUP if kind == _GROUP else ResourceType.TRANSACTIONAL_ID
         code = _GROUP_REFUSED if kind == _GROUP else ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
         keys = [request.key] if version < 4 else request.coordinator_keys
-        mine, refused = split(keys, lambda key: access.to(Operation.DESCRIBE, resource, key))
+        mine, refused = split(keys, lambda key: access.to(Operation.DESCRIBE, resource, key), ctx.pace)
         if not refused:
             return handler(ctx, request)
         if version < 4:
@@ -183,7 +184,9 @@ def _find_coordinator(api: Registration) -> Handler:
         answer: Any = handler(ctx, about(request, coordinator_keys=mine))
         found = iter(answer.coordinators)
         unseen = set(refused)
-        answer.coordinators = [Coordinator(key, -1, "", -1, code, "") if key in unseen else next(found) for key in keys]
+        answer.coordinators = [
+            Coordinator(key, -1, "", -1, code, "") if key in unseen else next(found) for key in paced(keys, ctx.pace)
+        ]
         return answer  # type: ignore[no-any-return]
 
     return guard
@@ -195,15 +198,19 @@ def _describe_groups(api: Registration) -> Handler:
 
     def guard(ctx: RequestContext, request: DescribeGroupsRequest) -> Outcome:
         access = ctx.access
-        mine, refused = split(request.groups, lambda group: access.to_group(Operation.DESCRIBE, group))
+        mine, refused = split(request.groups, lambda group: access.to_group(Operation.DESCRIBE, group), ctx.pace)
+
+        operations: dict[str, int] = {}
+        if request.include_authorized_operations:
+            kind = ResourceType.GROUP
+            for name in paced(dict.fromkeys(mine), ctx.pace):
+                operations[name] = access.operations(GROUP_OPERATIONS, kind, name)
 
         def both(answer: Any) -> Message:
-            if request.include_authorized_operations:
+            if operations:
                 for group in answer.groups:
                     if not group.error_code:
-                        group.authorized_operations = access.operations(
-                            GROUP_OPERATIONS, ResourceType.GROUP, group.group_id
-                        )
+                        group.authorized_operations = operations[group.group_id]
                 answer.groups = Shared(answer.groups, {})  # encoded before, they are others now
             if refused:
                 failed: Any = api.error_response(DescribeGroupsRequest(refused), _GROUP_REFUSED, ctx.api_version)
@@ -236,7 +243,7 @@ def _delete_groups(api: Registration) -> Handler:
 
     def guard(ctx: RequestContext, request: DeleteGroupsRequest) -> Outcome:
         access = ctx.access
-        mine, refused = split(request.groups_names, lambda group: access.to_group(Operation.DELETE, group))
+        mine, refused = split(request.groups_names, lambda group: access.to_group(Operation.DELETE, group), ctx.pace)
         if not refused:
             return handler(ctx, request)
         answer: Any = handler(ctx, DeleteGroupsRequest(mine))

@@ -6,15 +6,17 @@ from collections.abc import Callable, Hashable, Iterable
 from copy import copy
 from typing import Any, TypeVar
 
+from kafkastub.state.pace import Pace, paced
+
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-def split(items: Iterable[T], allowed: Callable[[T], bool]) -> tuple[list[T], list[T]]:
-    """(the allowed ones, the others), both in their order."""
+def split(items: Iterable[T], allowed: Callable[[T], bool], pace: Pace) -> tuple[list[T], list[T]]:
+    """(the allowed ones, the others), both in their order; with pauses between them."""
     mine: list[T] = []
     refused: list[T] = []
-    for item in items:
+    for item in paced(items, pace):
         (mine if allowed(item) else refused).append(item)
     return mine, refused
 

@@ -54,7 +54,7 @@ def _produce(api: Registration) -> Handler:
             topic = cluster.topic_by_id(data.topic_id)
             return topic is None or access.to_topic(Operation.WRITE, topic.name)
 
-        mine, refused = split(request.topic_data, allowed)
+        mine, refused = split(request.topic_data, allowed, ctx.pace)
         if not refused:
             return handler(ctx, request)
         failed: Any = api.error_response(ProduceRequest(topic_data=refused), _REFUSED, ctx.api_version)
@@ -94,7 +94,7 @@ def _by_name(operation: Operation, *, together: bool = False, or_cluster: Operat
             access = ctx.access
             if or_cluster is not None and access.to_cluster(or_cluster):
                 return handler(ctx, request)
-            mine, refused = split(request.topics, lambda topic: access.to_topic(operation, _name(topic)))
+            mine, refused = split(request.topics, lambda topic: access.to_topic(operation, _name(topic)), ctx.pace)
             if not refused:
                 return handler(ctx, request)
             failed: Any = api.error_response(about(request, topics=refused), _REFUSED, ctx.api_version)
@@ -125,7 +125,9 @@ def _create_partitions(api: Registration) -> Handler:
         access = ctx.access
         counts = Counter(topic.name for topic in request.topics)
         mine, refused = split(
-            request.topics, lambda topic: counts[topic.name] > 1 or access.to_topic(Operation.ALTER, topic.name)
+            request.topics,
+            lambda topic: counts[topic.name] > 1 or access.to_topic(Operation.ALTER, topic.name),
+            ctx.pace,
         )
         if not refused:
             return handler(ctx, request)
@@ -153,6 +155,7 @@ def _create_topics(api: Registration) -> Handler:
                 or topic.name == CLUSTER_METADATA
                 or access.to_topic(Operation.CREATE, topic.name)
             ),
+            ctx.pace,
         )
         answer: Any = handler(ctx, about(request, topics=mine))
         for topic in answer.topics:
@@ -225,6 +228,7 @@ def _describe_producers(api: Registration) -> Handler:
         mine, refused = split(
             asked,
             lambda topic: invalid_topic_name(topic.name) is not None or access.to_topic(Operation.READ, topic.name),
+            ctx.pace,
         )
         if not refused:
             return handler(ctx, request)

@@ -72,7 +72,7 @@ def _describe(api: Registration) -> Handler:
 
     def guard(ctx: RequestContext, request: DescribeTransactionsRequest) -> Outcome:
         access, asked = ctx.access, request.transactional_ids
-        mine, refused = split(asked, lambda one: _may(ctx, Operation.DESCRIBE, one))
+        mine, refused = split(asked, lambda one: _may(ctx, Operation.DESCRIBE, one), ctx.pace)
         answer: Any = handler(ctx, DescribeTransactionsRequest(mine))
         for one in {id(one): one for one in answer.transaction_states}.values():  # one named twice is answered twice
             one.topics = [topic for topic in one.topics if access.to_topic(Operation.DESCRIBE, topic.topic)]

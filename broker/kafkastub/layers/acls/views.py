@@ -16,6 +16,7 @@ from kafkastub.layers.acls.topics import is_internal, topic_operations, would_cr
 from kafkastub.security import Operation
 from kafkastub.security.access import Access
 from kafkastub.security.operations import CLUSTER_OPERATIONS
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.java_order import string_order
@@ -84,7 +85,7 @@ def _sort_out(
         return _sort_out_ids(ctx, access, asked)
     if any(one.name is None or one.topic_id != ZERO_UUID for one in asked):
         return list(asked), []
-    mine, hidden = split(asked, lambda one: access.to_topic(_DESCRIBE, one.name))
+    mine, hidden = split(asked, lambda one: access.to_topic(_DESCRIBE, one.name), ctx.pace)
     may_create = request.allow_auto_topic_creation
     uncreated = would_create(ctx, access, [one.name for one in mine], may_create)
     names = [name for name in dict.fromkeys(one.name for one in mine) if name in uncreated]
@@ -104,7 +105,7 @@ def _sort_out_ids(
         topic = ctx.state.cluster.topic_by_id(one.topic_id)
         return topic is None or access.to_topic(_DESCRIBE, topic.name)
 
-    mine, hidden = split((one for one in asked if one.topic_id != ZERO_UUID), may_see)
+    mine, hidden = split((one for one in asked if one.topic_id != ZERO_UUID), may_see, ctx.pace)
     ids = dict.fromkeys(one.topic_id for one in hidden)
     return mine, [MetadataResponseTopic(error_code=_REFUSED, name=None, topic_id=topic_id) for topic_id in ids]
 
@@ -120,7 +121,9 @@ def _describe_topic_partitions(api: Registration) -> Handler:
         access, cursor, asked = ctx.access, request.cursor, {topic.name for topic in request.topics}
         if cursor is not None and (cursor.partition_index < 0 or (asked and cursor.topic_name not in asked)):
             return handler(ctx, request)
-        mine, hidden = split(asked or ctx.state.cluster.topics, lambda name: access.to_topic(_DESCRIBE, name))
+        mine, hidden = split(
+            asked or list(ctx.state.cluster.topics), lambda name: access.to_topic(_DESCRIBE, name), ctx.pace
+        )
         if not hidden:
             answer: Any = handler(ctx, request)
         else:
@@ -135,7 +138,7 @@ def _describe_topic_partitions(api: Registration) -> Handler:
             )
             answer = handler(ctx, request) if mine else api.response_class()()
             answer.next_cursor = answer.next_cursor if mine else None
-        for topic in answer.topics:
+        for topic in paced(answer.topics, ctx.pace):
             if topic.name is not None and topic.error_code not in _WHOLE:
                 topic.topic_authorized_operations = topic_operations(access, topic.name)
         if asked:
@@ -160,18 +163,18 @@ def _offset_fetch(api: Registration) -> Handler:
             return _one_group(api, ctx, request)
         access, by_id = ctx.access, ctx.api_version >= 10
         names = dict.fromkeys(one.group_id for one in request.groups)
-        allowed = {name for name in names if access.to_group(_DESCRIBE, name)}
+        allowed = {name for name in paced(names, ctx.pace) if access.to_group(_DESCRIBE, name)}
         mine = [one for one in request.groups if one.group_id in allowed]
-        hidden = [_split_topics(ctx, access, one.topics, by_id) for one in mine]
+        hidden = [_split_topics(ctx, access, one.topics, by_id) for one in paced(mine, ctx.pace)]
         asked = [
             OffsetFetchRequestGroup(one.group_id, one.member_id, one.member_epoch, topics)
-            for one, (topics, _) in zip(mine, hidden, strict=True)
+            for one, (topics, _) in paced(zip(mine, hidden, strict=True), ctx.pace)
         ]
         answer: Any = handler(ctx, OffsetFetchRequest(groups=asked, require_stable=request.require_stable))
         answered = iter(zip(mine, answer.groups, hidden, strict=True))
         groups = []
         shown: dict[str, OffsetFetchResponseGroup] = {}
-        for one in request.groups:
+        for one in paced(request.groups, ctx.pace):
             if one.group_id not in allowed:
                 groups.append(OffsetFetchResponseGroup(one.group_id, (), _GROUP_REFUSED))
                 continue
@@ -203,7 +206,7 @@ def _split_topics(
         topic = ctx.state.cluster.topic_by_id(one.topic_id)
         return topic is None or access.to_topic(_DESCRIBE, topic.name)
 
-    return split(topics, may_see)
+    return split(topics, may_see, ctx.pace)
 
 
 def _merged(asked: Sequence[Any], found: Sequence[Any], refused: Sequence[Any], by_id: bool) -> list[Any]:
