@@ -8,6 +8,7 @@ their answer now, the reply. Errors are raised as `KafkaError`. What must happen
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import TYPE_CHECKING
@@ -206,13 +207,21 @@ class GroupCoordinator(Groups):
         """DeleteGroups, one group. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
         return deletion.delete_group(self, group_id, Turn(broker_ms, 0))
 
-    def on_topics_deleted(self, topics: Iterable[str], broker_ms: int) -> Turn:
-        """Topics are gone: every group's offsets of them go too, whatever the group's state."""
-        topics = list(topics)
-        turn = deletion.topics_deleted(self, topics, Turn(broker_ms, 0))
+    def on_topics_deleted(self, topics: Iterable[str], broker_ms: int, most: int | None = None) -> Turn:
+        """Topics are gone: every group's offsets of them go too, whatever the group's state.
+
+        `most`: about so many tombstones are in the turn, and the others in those of `write_tombstones`.
+        """
+        topics, turn = list(topics), Turn(broker_ms, 0)
+        deletion.topics_deleted(self, topics)
+        deletion.write_tombstones(self, turn, sys.maxsize if most is None else most)
         if self._share is not None:
             self._share.topics_deleted(topics, turn)
         return turn
+
+    def write_tombstones(self, broker_ms: int, most: int) -> Turn:
+        """More of what a topic's deletion has left to be written: see `dropped`."""
+        return deletion.write_tombstones(self, Turn(broker_ms, 0), most)
 
     # -- time ----------------------------------------------------------------------------------------------------
 
@@ -227,9 +236,12 @@ class GroupCoordinator(Groups):
             deadline.fire(turn)
         return turn
 
-    def expire_offsets(self, broker_ms: int) -> Turn:
-        """The sweep: expire the offsets that are due, and remove the empty groups that have none (left)."""
-        return deletion.sweep(self, Turn(broker_ms, 0))
+    def expire_offsets(self, broker_ms: int, most: int | None = None) -> Turn:
+        """The sweep: expire the offsets that are due, and remove the empty groups that have none (left).
+
+        `most`: so many groups are looked at, and the others by the next sweep.
+        """
+        return deletion.sweep(self, Turn(broker_ms, 0), most)
 
     def next_expiry(self) -> int | None:
         """A sweep before this broker time finds nothing, unless something changes."""

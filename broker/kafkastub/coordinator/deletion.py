@@ -57,28 +57,26 @@ def delete_group(groups: Groups, group_id: str, turn: Turn) -> Turn:
     return turn
 
 
-def topics_deleted(groups: Groups, topics: Iterable[str], turn: Turn) -> Turn:
-    """Every group's offsets of the topics go. Kafka: OffsetMetadataManager.onTopicsDeleted."""
+def topics_deleted(groups: Groups, topics: Iterable[str]) -> None:
+    """Every group's offsets of the topics are gone; `write_tombstones` follows."""
+    groups.dropped.take(groups.offsets, dict.fromkeys(topics))
+
+
+def write_tombstones(groups: Groups, turn: Turn, most: int) -> Turn:
+    """Tombstones of offsets of deleted topics, about so many. Kafka: OffsetMetadataManager.onTopicsDeleted."""
     offsets = groups.offsets
-    gone = dict.fromkeys(topics)
-    for group_id in dict.fromkeys((*offsets.group_ids(), *offsets.pending.groups)):
-        # one that is pending beside it gets a tombstone of its own, as in Kafka
-        pending = [(topic, p) for topic, p, _ in offsets.pending.each(group_id) if topic in gone]
-        for topic in gone:
-            columns = offsets.topic(group_id, topic)
-            for partition in [] if columns is None else columns.partitions():
-                groups.log(turn, OffsetTombstone(group_id, topic, partition))
-        for topic, partition in pending:
-            groups.log(turn, OffsetTombstone(group_id, topic, partition))
+    for group_id, tombstones in groups.dropped.some(offsets, most):
+        for one in tombstones:
+            groups.log(turn, one)
         group = groups.groups.get(group_id)
         if group is not None and not offsets.topics(group_id):
             groups.index.touch(group, turn.broker_ms)
     return turn
 
 
-def sweep(groups: Groups, turn: Turn) -> Turn:
+def sweep(groups: Groups, turn: Turn, most: int | None = None) -> Turn:
     """Expire what is due. Kafka: GroupCoordinatorShard.cleanupGroupMetadata."""
-    for group in groups.index.due(turn.broker_ms):
+    for group in groups.index.due(turn.broker_ms, most):
         if groups.groups.get(group.group_id) is not group:
             continue
         found = examine(groups.expiry, group, groups.offsets, turn.broker_ms)

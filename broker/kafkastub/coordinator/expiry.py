@@ -156,10 +156,10 @@ class ExpiryIndex:
         heapq.heapify(self._heap)
         self._limit = max(2 * len(self._heap), _PRUNE_FROM)
 
-    def due(self, now: int) -> list[Group]:
-        """Take the groups that have to be looked at now; whoever looks touches them again."""
-        groups = []
-        while self._heap and self._heap[0][0] <= now:
+    def due(self, now: int, most: int | None = None) -> list[Group]:
+        """Take the groups that have to be looked at now, at most so many; whoever looks touches them again."""
+        groups: list[Group] = []
+        while self._heap and self._heap[0][0] <= now and len(groups) != most:
             at, _, group = heapq.heappop(self._heap)
             if group.check_at == at:
                 group.check_at = NEVER

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from kafkastub.config import Profile
+from kafkastub.coordinator.dropped import Dropped
 from kafkastub.coordinator.expiry import ExpiryIndex, ExpiryPolicy
 from kafkastub.coordinator.group import Group, GroupType
 from kafkastub.coordinator.hard_state import HardState
@@ -75,12 +76,14 @@ class Groups:
         share_configs, streams_configs: the same of share and of streams groups.
         spare_ms: how long a sweep leaves a group without offsets that has lost its last member; see `spare`.
         spared: such groups.
+        dropped: offsets of deleted topics, whose tombstones are still to be written.
         expired: offsets that sweeps took.
         simple: the one of them that makes groups which only store offsets.
     """
 
     __slots__ = (
         "deadlines",
+        "dropped",
         "expired",
         "expiry",
         "group_configs",
@@ -114,6 +117,7 @@ class Groups:
         self.index = ExpiryIndex()
         self.expiry = ExpiryPolicy(settings.retention_ms, profile.explicit_retention_ignores_state)
         self.meters = Meters()
+        self.dropped = Dropped()
         self.expired = Expired()
         self.types: Mapping[str, GroupType] = {}
         self.simple: GroupType
@@ -139,6 +143,9 @@ class Groups:
 
     def remove(self, group: Group, turn: Turn) -> None:
         """Remove a group, with its tombstones; its offsets are the caller's."""
+        if self.dropped:
+            for tombstone in self.dropped.all_of(self.offsets, group.group_id):
+                self.log(turn, tombstone)
         for record in group.tombstones():
             self.log(turn, record)
         group.end(turn.broker_ms)

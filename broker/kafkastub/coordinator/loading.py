@@ -55,6 +55,7 @@ def unload(groups: Groups, turn: Turn) -> Turn:
     groups.groups.clear()
     groups.unseen.clear()
     groups.unshown.clear()
+    groups.dropped.clear()
     groups.hard = type(groups.hard)()
     return turn
 

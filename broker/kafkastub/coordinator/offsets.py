@@ -82,6 +82,20 @@ class OffsetStore:
         if self.pending.groups:
             self.pending.remove(tombstone.group_id, tombstone.topic, tombstone.partition)
 
+    def drop(self, topic: str) -> dict[str, TopicOffsets]:
+        """Forget all committed offsets of a topic, as tombstones would; gives what there was, by group.
+
+        A group that is left without offsets stays until `forget_empty`: there may be a hundred thousand.
+        """
+        gone = {group_id: of_group.pop(topic) for group_id, of_group in self._groups.items() if topic in of_group}
+        self.count -= sum(columns.count for columns in gone.values())
+        return gone
+
+    def forget_empty(self, group_id: str) -> None:
+        """The group is not in here any more if nothing is left of its offsets."""
+        if not self._groups.get(group_id, True):
+            del self._groups[group_id]
+
     def topics(self, group_id: str) -> dict[str, TopicOffsets]:
         """A group's offsets by topic; empty where it has none. Not to be changed."""
         return self._groups.get(group_id, {})

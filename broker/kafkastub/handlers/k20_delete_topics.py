@@ -11,19 +11,23 @@ DT-8   A timeout of 0 or less: every topic REQUEST_TIMED_OUT, nothing is deleted
 DT-9   Versions 5+ carry a text with the code.                                           KIP-599
 DT-10  Under a controller_mutation_rate the partitions of each topic are counted. Versions 5+: a topic for which too
        many were counted before answers THROTTLING_QUOTA_EXCEEDED and stays; older ones only wait.      KIP-599
+DT-11  Where very many groups have offsets of it, the topic and they are gone at once for everybody; the answer comes
+       when their tombstones are written, and others are served meanwhile.                             ours
 Kafka shuffles the answer; here refused requests come first.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.pace import Pace, paced
-from kafkastub.state.topics import delete_topics as delete_everywhere
+from kafkastub.state.topics import delete_in_parts
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
@@ -33,6 +37,9 @@ from kafkawire.schema import ZERO_UUID
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
+
+_AT_ONCE: Final = 500
+"""Tombstones after which others have their turn."""
 
 
 def error_response(
@@ -64,9 +71,14 @@ def delete_topics(ctx: RequestContext, request: DeleteTopicsRequest) -> Outcome:
             except KafkaError as refused:
                 del chosen[name]
                 results.append(_result(name, topic_id, refused.code, refused.message))
-    delete_everywhere(state, chosen, ctx.broker_ms)
     results += [_result(name, topic_id, ErrorCode.NONE, None) for name, topic_id in chosen.items()]
-    return DeleteTopicsResponse(throttle_time_ms=counted.ms if counted is not None else 0, responses=results)
+    answer = DeleteTopicsResponse(throttle_time_ms=counted.ms if counted is not None else 0, responses=results)
+
+    def steps() -> Steps:
+        yield from delete_in_parts(state, chosen, ctx.broker_ms)
+        return answer
+
+    return in_parts(steps(), _AT_ONCE, state.turns.add, partial(error_response, request, version=ctx.api_version))
 
 
 def _sort_out(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -162,6 +163,8 @@ class Broker:
         """Close every socket; no task, timer or connection is left, and what was written is on the disk."""
         await self._server.close()
         self._nodes.close()
+        with suppress(KafkaError):  # a disk that takes no more
+            self.state.groups.finish(*self.clock.both())
         if self._journal is not None:
             self._journal.close()
         if self._durability is not None:
@@ -187,6 +190,7 @@ class Broker:
         from kafkastub.state.snapshots.taking import take
 
         load(self.state, self.clock.both)
+        self.state.groups.finish(*self.clock.both())
         return take(self.state, self.clock)
 
     async def restore(self, saved: SavedState) -> None:

@@ -21,7 +21,7 @@ from kafkastub.state.rate_limiter import RateLimiter
 from kafkastub.state.runtime import Runtime
 from kafkastub.state.telemetry import Telemetry
 from kafkastub.state.topics_image import TopicsImage
-from kafkastub.state.turns import Turns
+from kafkastub.state.turns import AT_ONCE, Turns
 from kafkastub.storage import LogManager
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from kafkastub.state.transactions.transactions import Transactions
     from kafkastub.storage.disk import Disk
 
+_GROUPS_AT_ONCE: Final = 200
+"""Groups that a sweep looks at before others have their turn."""
 _MOST_UNSEEN: Final = 100
 """Groups without a record that cannot be read yet; with more of them, all are shown."""
 
@@ -133,9 +135,9 @@ class BrokerState:
         """Connections that are not listened to for a while, from the first such quota on."""
         self.dirty = True
         """Set where the next deadline may have come nearer; whoever keeps a timer for it looks again and clears it."""
-        self.fetch_purgatory = FetchPurgatory(self.mark_dirty, config["max.incremental.fetch.session.cache.slots"])
         self.turns = Turns(self.mark_dirty)
-        """What is gone on with part by part, between requests."""
+        """Work that would hold others up if it were done in one go."""
+        self.fetch_purgatory = FetchPurgatory(self.mark_dirty, config["max.incremental.fetch.session.cache.slots"])
         self.cleaning = Cleaning(self.logs, self.turns)
         self.logs.say = lambda why: log.warning(why)
         self.coordinator.deadlines.mark_dirty = self.logs.mark_dirty = self.mark_dirty
@@ -431,6 +433,8 @@ class BrokerState:
 
     def next_event(self) -> int | None:
         """Timer time (ms) at which something falls due that somebody waits for, None where nobody waits."""
+        if self.turns:
+            return AT_ONCE
         first, fetches = self.coordinator.next_deadline(), self.fetch_purgatory.next_deadline()
         if first is None or (fetches is not None and fetches < first):
             first = fetches
@@ -469,7 +473,7 @@ class BrokerState:
 
     def expire(self, broker_ms: int, timer_ms: int) -> None:
         """Do what is due at `timer_ms`."""
-        self.turns.take()
+        self.turns.expire()
         self.settle(self.coordinator.expire(broker_ms, timer_ms), batch_per_group=True)
         if self._transactions is not None:
             self._transactions.expire(broker_ms, timer_ms)
@@ -479,8 +483,8 @@ class BrokerState:
         if self.muted is not None:
             self.muted.expire(timer_ms)
         if self._sweep_at is not None and timer_ms >= self._sweep_at:
-            self._sweep_at = timer_ms + self._sweep_every
-            self.expire_offsets(broker_ms)
+            more = self._expire_some_offsets(broker_ms)
+            self._sweep_at = timer_ms if more else timer_ms + self._sweep_every
         if self._clean_at is not None and timer_ms >= self._clean_at:
             self._clean_at = timer_ms + self._clean_every
             self.cleaning.begin(broker_ms)
@@ -507,6 +511,12 @@ class BrokerState:
     def expire_offsets(self, broker_ms: int) -> None:
         """Sweep now: what is due at `broker_ms` is gone afterwards."""
         self.settle(self.coordinator.expire_offsets(broker_ms))
+
+    def _expire_some_offsets(self, broker_ms: int) -> bool:
+        """Sweep over as many groups as others can wait for; whether there may be more."""
+        self.settle(self.coordinator.expire_offsets(broker_ms, _GROUPS_AT_ONCE))
+        due = self.coordinator.next_expiry()
+        return due is not None and due <= broker_ms
 
     def next_expiry(self) -> int | None:
         """Before this broker time no offset and no transactional id expires, unless something changes."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Final
 
 from kafkastub.coordinator import GroupCoordinator, Record, Turn, partition_for
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.runtime import Runtime
+
+_AT_ONCE: Final = 500
+"""Tombstones that are written in one go."""
 
 
 class GroupRuntime(Runtime[Record]):
@@ -35,8 +39,18 @@ class GroupRuntime(Runtime[Record]):
         self._settle(self.coordinator.reload(moved, broker_ms, timer_ms), batch_per_group=True)
 
     def topics_deleted(self, names: Iterable[str], broker_ms: int, timer_ms: int) -> None:
-        """Groups lose their offsets of them."""
-        self._settle(self.coordinator.on_topics_deleted(names, broker_ms))
+        """Groups lose their offsets of them, whose tombstones are not written yet: see `tombstones`."""
+        self._settle(self.coordinator.on_topics_deleted(names, broker_ms, 0))
+
+    def tombstones(self, broker_ms: int) -> Iterator[int]:
+        """Write what is left to be written of deleted topics, part by part; gives how much each was."""
+        while self.coordinator.dropped:
+            turn = self._settle(self.coordinator.write_tombstones(broker_ms, _AT_ONCE))
+            yield max(1, len(turn.records))
+
+    def finish(self, broker_ms: int, timer_ms: int) -> None:
+        for _ in self.tombstones(broker_ms):
+            pass
 
     def read_only(self) -> None:
         self.coordinator.deadlines.clear()

@@ -17,6 +17,7 @@ def unload(state: BrokerState, broker_ms: int, timer_ms: int) -> None:
     """The coordinators move away: who is parked is told NOT_COORDINATOR. They are on their way back from their logs."""
     for runtime in state.runtimes.values():
         if runtime.loading is None:
+            runtime.finish(broker_ms, timer_ms)
             runtime.settle(runtime.topic.unload(broker_ms, timer_ms))
             runtime.unloaded()
             begin(state, runtime, runtime.topic.load())
@@ -67,4 +68,5 @@ def _load(
     runtime.settle(runtime.coordinator.loaded(broker_ms, timer_ms))
     if loading.deleted:
         runtime.topics_deleted(loading.deleted, broker_ms, timer_ms)
+        runtime.finish(broker_ms, timer_ms)
     return True

@@ -63,7 +63,10 @@ class Runtime(Generic[R]):
         """Something has happened that it may have waited for: a partition has a leader, a coordinator is loaded."""
 
     def topics_deleted(self, names: Iterable[str], broker_ms: int, timer_ms: int) -> None:
-        """Topics are gone, whosever they were. Called while it is not loading."""
+        """Topics are gone, whosever they were; `finish` follows. Called while it is not loading."""
+
+    def finish(self, broker_ms: int, timer_ms: int) -> None:
+        """Write what has happened already and is written part by part. KAFKA_STORAGE_ERROR."""
 
     def read_only(self) -> None:
         """Nothing can be written any more: what would be written by itself in time must not happen."""

@@ -5,7 +5,7 @@ CreateTopics, auto-creation in Metadata, the offsets topic and the public face a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -277,7 +277,15 @@ def reconfigure_logs(state: BrokerState, topic: Topic) -> None:
 
 def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> None:
     """Remove existing topics: their logs, and what groups have committed on them. Raises KAFKA_STORAGE_ERROR."""
+    for _ in delete_in_parts(state, names, broker_ms):
+        pass
 
+
+def delete_in_parts(state: BrokerState, names: Iterable[str], broker_ms: int) -> Iterator[int]:
+    """The same, so that others are served between parts; gives how much each was.
+
+    All is gone with the first part; the others write tombstones of offsets.
+    """
     state.check_writable()
     gone = list(dict.fromkeys(names))
     for name in gone:
@@ -299,6 +307,8 @@ def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> N
             runtime.topics_deleted(gone, broker_ms, 0)
     state.topics_changed(gone)
     state.changed()
+    yield 1
+    yield from state.groups.tombstones(broker_ms)
 
 
 def ensure_offsets_topic(state: BrokerState) -> Topic:

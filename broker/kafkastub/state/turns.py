@@ -1,36 +1,43 @@
-"""Work that is done part by part in the broker's one thread, so that others are served between."""
+"""Work that is done part by part: others are served between two of them."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from typing import Final
 
-_AT_ONCE = 0
-"""Timer time of what is due now."""
+AT_ONCE: Final = 0
+"""A timer time that has come."""
 
 
 class Turns:
-    """What is to be gone on with; each has its turn."""
+    """Who has such work; each has a part done in turn.
+
+    Args:
+        mark_dirty: called where `next_deadline` has come nearer.
+    """
 
     __slots__ = ("_mark_dirty", "_work")
 
     def __init__(self, mark_dirty: Callable[[], None]) -> None:
-        self._mark_dirty = mark_dirty
         self._work: deque[Iterator[None]] = deque()
+        self._mark_dirty = mark_dirty
+
+    def __bool__(self) -> bool:
+        return bool(self._work)
 
     def add(self, work: Iterator[None]) -> None:
-        """Go on with that, part by part."""
+        """Go on with it from the next turn on."""
         self._work.append(work)
         self._mark_dirty()
 
-    def next_deadline(self) -> int | None:
-        """Timer time (ms) at which there is something to do."""
-        return _AT_ONCE if self._work else None
-
-    def take(self) -> None:
-        """A part of the work that waits longest."""
+    def expire(self) -> None:
+        """Do a part of the work that waits longest."""
         if self._work:
             work = self._work.popleft()
-            if next(work, _AT_ONCE) is None:
-                self._work.append(work)
-            self._mark_dirty()
+            if next(work, AT_ONCE) is None:
+                self.add(work)
+
+    def next_deadline(self) -> int | None:
+        """Timer time (ms) at which there is something to do."""
+        return AT_ONCE if self._work else None

@@ -14,6 +14,7 @@ from kafkastub.metadata import CLUSTER_METADATA, INTERNAL_TOPICS, Topic, invalid
 from kafkastub.security import Operation, ResourceType
 from kafkastub.security.access import Access
 from kafkastub.security.operations import TOPIC_OPERATIONS
+from kafkastub.state.deferred import then
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
@@ -208,9 +209,12 @@ def _delete_topics(api: Registration) -> Handler:
 
         by_name = [name for name in request.topic_names if named(name)]
         mine = [asked for asked in request.topics if given(asked)]
-        answer: Any = handler(ctx, about(request, topic_names=by_name, topics=mine))
-        answer.responses = [*answer.responses, *refused]
-        return answer  # type: ignore[no-any-return]
+
+        def both(answer: Any) -> Any:
+            answer.responses = [*answer.responses, *refused]
+            return answer
+
+        return then(handler(ctx, about(request, topic_names=by_name, topics=mine)), both)  # type: ignore[no-any-return]
 
     return guard
 
