@@ -184,9 +184,9 @@ def _data_dir(text: str) -> str:
 
 def _serve(arguments: argparse.Namespace) -> int:
     from kafkastub.config import BrokerConfig, ConfigError, Profile
+    from kafkastub.server.collector import spare_large_states
     from kafkastub.server.descriptors import raise_limit
     from kafkastub.server.loops import new_event_loop
-    from kafkastub.server.memory import own_collector
     from kafkastub.server.server import ListenError
     from kafkastub.storage import DataDirError
     from kafkawire.errors import KafkaError
@@ -203,7 +203,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         return refuse(str(error))
     raise_limit()
     loop = new_event_loop()
-    own_collector()
+    spare_large_states()
     try:
         loop.run_until_complete(_run(arguments, config, topics, listeners, rules, snapshot))
     except KafkaError as error:

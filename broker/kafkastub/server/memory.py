@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from typing import Final
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
@@ -11,18 +10,6 @@ _KEPT: Final = 512 << 20
 _STEP: Final = 16 << 20
 _LARGEST: Final = 32 << 20
 """The most that glibc allows."""
-
-
-collector_is_ours = False
-"""Whether Python's garbage collector may be held up: it is nobody else's."""
-
-
-def own_collector() -> None:
-    """What is loaded now stays: the collector need not look at it again with every sweep."""
-    global collector_is_ours
-    gc.freeze()
-    gc.set_threshold(10_000, 20, 500)
-    collector_is_ours = True
 
 
 def keep_freed_memory() -> None:

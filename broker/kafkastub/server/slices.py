@@ -14,7 +14,7 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkastub.server import memory
+from kafkastub.server import collector
 from kafkastub.state.pace import no_pause
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Slices:
             finish(request.result)
             return
         self._sleeping.append(request)
-        if memory.collector_is_ours:
+        if collector.is_ours:
             gc.disable()  # a large request makes hundreds of thousands of objects, and none of them is garbage
         self._schedule()
 
@@ -121,7 +121,7 @@ class Slices:
         self._rest()
 
     def _rest(self) -> None:
-        if not self._sleeping and memory.collector_is_ours:
+        if not self._sleeping and collector.is_ours:
             gc.enable()
 
     def _schedule(self) -> None:

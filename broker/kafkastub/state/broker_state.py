@@ -450,8 +450,7 @@ class BrokerState:
             muted = self.muted.next_deadline()
             if first is None or (muted is not None and muted < first):
                 first = muted
-        turn = self.turns.next_deadline()
-        return first if turn is None else turn
+        return first
 
     def next_deadline(self) -> int | None:
         """The same with the regular rounds, which look for what is due by broker time."""

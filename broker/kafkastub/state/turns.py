@@ -37,7 +37,3 @@ class Turns:
             work = self._work.popleft()
             if next(work, AT_ONCE) is None:
                 self.add(work)
-
-    def next_deadline(self) -> int | None:
-        """Timer time (ms) at which there is something to do."""
-        return AT_ONCE if self._work else None
