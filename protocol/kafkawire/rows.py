@@ -21,19 +21,31 @@ class Shared(list[S], Generic[S]):
         items: the structs. What is the same object has the same bytes.
         encoded: the encoder's, by identity; all arrays of one message have the same one. Who encodes ahead, with
             `kafkawire.codec.encoder_of`, puts the bytes there, and does not change the struct any more.
+        whole: the bytes of all of them, piece by piece, where somebody has encoded them in this order.
     """
 
-    __slots__ = ("encoded",)
+    __slots__ = ("encoded", "whole")
 
-    def __init__(self, items: Iterable[S], encoded: dict[int, bytes]) -> None:
+    def __init__(
+        self, items: Iterable[S], encoded: dict[int, bytes] | None = None, whole: Sequence[bytes] = ()
+    ) -> None:
         super().__init__(items)
-        self.encoded = encoded
+        self.encoded = {} if encoded is None else encoded
+        self.whole = whole
 
 
 def followed_by(first: Sequence[S], others: Iterable[S]) -> list[S]:
     """All of them, as one array; what is encoded of the first ones stays so."""
     both = [*first, *others]
     return Shared(both, first.encoded) if isinstance(first, Shared) else both
+
+
+def those(items: Sequence[S], wanted: Callable[[S], bool]) -> list[S]:
+    """Some of them, as another array; what is encoded of them stays so."""
+    some = [one for one in items if wanted(one)]
+    if not isinstance(items, Shared):
+        return some
+    return items if len(some) == len(items) else Shared(some, items.encoded)
 
 
 class Rows(Sequence[S], Generic[S]):

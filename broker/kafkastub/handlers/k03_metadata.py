@@ -29,16 +29,20 @@ MD-14  Under a controller_mutation_rate the partitions of topics that are create
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import chain
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.metadata import INTERNAL_TOPICS, Topic, invalid_topic_name
+from kafkastub.metadata import INTERNAL_TOPICS, PartitionState, Topic, invalid_topic_name
 from kafkastub.security.operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.pace import paced
 from kafkastub.state.topics import auto_create
 from kafkawire.api import ApiKey
+from kafkawire.codec import encoder_of
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.metadata_request import MetadataRequest
 from kafkawire.messages.metadata_response import (
@@ -47,9 +51,13 @@ from kafkawire.messages.metadata_response import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from kafkawire.rows import Shared
 from kafkawire.schema import ZERO_UUID
 
 FIRST_BY_ID: Final = 12
+_AT_ONCE: Final = 2000
+"""Partitions after which others have their turn."""
+_SOME: Final = 500
 
 
 def error_response(request: MetadataRequest, code: ErrorCode, version: int) -> MetadataResponse:
@@ -87,6 +95,13 @@ def metadata(ctx: RequestContext, request: MetadataRequest) -> Outcome:
     )
     if 8 <= version <= 10 and request.include_cluster_authorized_operations:
         answer.cluster_authorized_operations = CLUSTER_OPERATIONS
+    by_id = cluster.topic_by_id
+    existing = [(one, found) for one in topics if not one.error_code and (found := by_id(one.topic_id)) is not None]
+    if sum(len(found.partitions) for _, found in existing) > _AT_ONCE:
+        failed = partial(error_response, request, version=version)
+        return in_parts(_filled(ctx, answer, existing), _AT_ONCE, ctx.state.turns.add, failed, for_nobody=False)
+    for one, found in existing:
+        one.partitions = _partitions(ctx, found.partitions)
     return answer
 
 
@@ -95,7 +110,7 @@ def _topics(ctx: RequestContext, request: MetadataRequest) -> list[MetadataRespo
     cluster = ctx.state.cluster
     asked = request.topics
     if asked is None or (not asked and ctx.api_version == 0):
-        return [_existing(ctx, topic) for topic in paced(list(cluster.topics.values()), ctx.pace)]
+        return [_existing(topic) for topic in paced(list(cluster.topics.values()), ctx.pace)]
     ids = dict.fromkeys(topic.topic_id for topic in paced(asked, ctx.pace) if topic.topic_id != ZERO_UUID)
     if ids:
         found = {topic_id: cluster.topic_by_id(topic_id) for topic_id in paced(ids, ctx.pace)}
@@ -104,7 +119,7 @@ def _topics(ctx: RequestContext, request: MetadataRequest) -> list[MetadataRespo
             for topic_id, topic in paced(found.items(), ctx.pace)
             if topic is None
         ]
-        return unknown + [_existing(ctx, topic) for topic in paced(found.values(), ctx.pace) if topic is not None]
+        return unknown + [_existing(topic) for topic in paced(found.values(), ctx.pace) if topic is not None]
     names = dict.fromkeys(topic.name for topic in asked)
     if None in names:
         return None
@@ -140,7 +155,7 @@ def _sorted_out(ctx: RequestContext, names: Iterable[str], may_create: bool) -> 
             elif may_create:
                 topic = _created(ctx, name)
         if topic is not None:
-            existing.append(_existing(ctx, topic))
+            existing.append(_existing(topic))
         else:
             missing.append(MetadataResponseTopic(error_code=code, name=name, is_internal=name in INTERNAL_TOPICS))
     if may_create:  # what can never be there is sorted out before the creation of the rest is tried
@@ -148,7 +163,12 @@ def _sorted_out(ctx: RequestContext, names: Iterable[str], may_create: bool) -> 
     return existing + missing
 
 
-def _existing(ctx: RequestContext, topic: Topic) -> MetadataResponseTopic:
+def _existing(topic: Topic) -> MetadataResponseTopic:
+    """A topic that is there; its partitions follow."""
+    return MetadataResponseTopic(name=topic.name, topic_id=topic.topic_id, is_internal=topic.internal)
+
+
+def _partitions(ctx: RequestContext, found: Iterable[PartitionState]) -> list[MetadataResponsePartition]:
     cluster = ctx.state.cluster
     partitions = [
         MetadataResponsePartition(
@@ -158,13 +178,28 @@ def _existing(ctx: RequestContext, topic: Topic) -> MetadataResponseTopic:
             replica_nodes=partition.replicas,
             isr_nodes=partition.isr,
         )
-        for partition in topic.partitions
+        for partition in found
     ]
     if len(cluster.nodes) > 1 or not cluster.seen_from(ctx.listener):
         _hide_what_cannot_be_reached(ctx, partitions)
-    return MetadataResponseTopic(
-        name=topic.name, topic_id=topic.topic_id, is_internal=topic.internal, partitions=partitions
-    )
+    return partitions
+
+
+def _filled(
+    ctx: RequestContext, answer: MetadataResponse, existing: Iterable[tuple[MetadataResponseTopic, Topic]]
+) -> Steps:
+    """The answer with the partitions of these topics, very many, made and encoded bit by bit."""
+    encode = encoder_of(MetadataResponse, "topics.partitions", ctx.api_version)
+    for one, topic in existing:
+        partitions, whole = list(topic.partitions), list[bytes]()
+        rows: list[MetadataResponsePartition] = []
+        for first in range(0, len(partitions), _SOME):
+            some = _partitions(ctx, partitions[first : first + _SOME])
+            whole.append(b"".join(chain.from_iterable(map(encode, some))))
+            rows += some
+            yield len(some)
+        one.partitions = Shared(rows, whole=whole)
+    return answer
 
 
 def _hide_what_cannot_be_reached(ctx: RequestContext, partitions: list[MetadataResponsePartition]) -> None:

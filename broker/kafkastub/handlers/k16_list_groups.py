@@ -15,17 +15,27 @@ Kafka lists in no particular order, the stub in that of the groups' creation.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import chain
 from typing import Final
 
+from kafkastub.coordinator.group import Group
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.groups import check_loaded
 from kafkawire.api import ApiKey
+from kafkawire.codec import encoder_of
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.list_groups_request import ListGroupsRequest
 from kafkawire.messages.list_groups_response import ListedGroup, ListGroupsResponse
+from kafkawire.rows import Shared
 
+_AT_ONCE: Final = 2000
+"""Groups after which others have their turn."""
+_SOME: Final = 500
 _ASKED_FOR: Final = {"NotReady": "not_ready"}
 """States that are asked for by another name than they are shown with, but for the case."""
 
@@ -41,12 +51,30 @@ def list_groups(ctx: RequestContext, request: ListGroupsRequest) -> Outcome:
     coordinator = ctx.state.coordinator
     states = {state.lower().strip() for state in request.states_filter}
     types = {group_type.lower() for group_type in request.types_filter}
-    return ListGroupsResponse(
-        groups=[
+
+    def listed(groups: Iterable[Group]) -> list[ListedGroup]:
+        return [
             ListedGroup(group.group_id, group.protocol_type or "", group.state_name, group.group_type)
-            for group in coordinator.groups.values()
+            for group in groups
             if group.group_id not in coordinator.unseen
             and (not states or _ASKED_FOR.get(group.state_name, group.state_name.lower()) in states)
             and (not types or group.group_type in types)
         ]
-    )
+
+    if len(coordinator.groups) <= _AT_ONCE:
+        return ListGroupsResponse(groups=listed(coordinator.groups.values()))
+    failed = partial(error_response, request, version=ctx.api_version)
+    steps = _in_parts(list(coordinator.groups.values()), listed, ctx.api_version)
+    return in_parts(steps, _AT_ONCE, ctx.state.turns.add, failed, for_nobody=False)
+
+
+def _in_parts(groups: Sequence[Group], listed: Callable[[Iterable[Group]], list[ListedGroup]], version: int) -> Steps:
+    """The answer about very many, made and encoded bit by bit: each group as it is when its turn comes."""
+    encode = encoder_of(ListGroupsResponse, "groups", version)
+    rows, whole = list[ListedGroup](), list[bytes]()
+    for first in range(0, len(groups), _SOME):
+        some = listed(groups[first : first + _SOME])
+        whole.append(b"".join(chain.from_iterable(map(encode, some))))
+        rows += some
+        yield _SOME
+    return ListGroupsResponse(groups=Shared(rows, whole=whole))

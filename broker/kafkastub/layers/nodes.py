@@ -33,7 +33,7 @@ from kafkawire.messages.offset_fetch_request import OffsetFetchRequest
 from kafkawire.messages.offset_fetch_response import OffsetFetchResponse, OffsetFetchResponseGroup
 from kafkawire.messages.share_group_describe_request import ShareGroupDescribeRequest
 from kafkawire.messages.streams_group_describe_request import StreamsGroupDescribeRequest
-from kafkawire.rows import Shared, followed_by
+from kafkawire.rows import Shared, followed_by, those
 from kafkawire.schema import Message
 
 _NOT_COORDINATOR: Final = ErrorCode.NOT_COORDINATOR
@@ -261,9 +261,11 @@ def _describe_share_group_offsets(api: Registration) -> Handler:
 
 def _list_groups(api: Registration) -> Handler:
     def routed(ctx: RequestContext, request: Any) -> Outcome:
-        answer: Any = api.handler(ctx, request)
-        answer.groups = [group for group in answer.groups if coordinates(ctx, group.group_id)]
-        return cast(Outcome, answer)
+        def mine(answer: Any) -> Any:
+            answer.groups = those(answer.groups, lambda group: coordinates(ctx, group.group_id))
+            return answer
+
+        return cast(Outcome, then(api.handler(ctx, request), mine))
 
     return routed
 

@@ -66,13 +66,17 @@ def encoder(cls: type[Message], version: int) -> Encoder:
 def encoder_of(cls: type[Message], field: str, version: int) -> Encoder:
     """The compiled encoder of one struct of an array in the message: for `kafkawire.rows.Shared.encoded`.
 
-    Who answers a large request bit by bit encodes bit by bit, too. Raises ValueError for a version that the message
-    does not have, KeyError for an array of structs that it does not have.
+    Who answers a large request bit by bit encodes bit by bit, too. `field` may be an array within the structs of
+    another one: "topics.partitions". Raises ValueError for a version that the message does not have, KeyError for an
+    array of structs that it does not have.
     """
     found = _encoders_of.get((cls, field, version))
     if found is None:
-        arrays = {one.name: one.struct for one in _layout(cls, version).fields if one.array and one.struct is not None}
-        found = compile_encoder(arrays[field], f"encode {field} of {cls.__name__} v{version}")
+        layout = _layout(cls, version)
+        for name in field.split("."):
+            arrays = {one.name: one.struct for one in layout.fields if one.array and one.struct is not None}
+            layout = arrays[name]
+        found = compile_encoder(layout, f"encode {field} of {cls.__name__} v{version}")
         _encoders_of[cls, field, version] = found
     return found
 

@@ -69,6 +69,10 @@ class _Sharing:
     def __call__(
         self, append: Callable[[Any], None], shared: Shared[Any], tick: Callable[[], None] | None = None
     ) -> None:
+        if shared.whole:
+            for piece in shared.whole:
+                append(piece)
+            return
         encode = self._encode
         if encode is None:
             encode = self._encode = compile_encoder(self._layout, f"shared_{self._layout.cls.__name__}")
@@ -204,7 +208,7 @@ class _Writer:
             with self.source.block(f"if {rows} is not None:"):
                 self.source.line(f"{self.target}({rows})")
             with self.source.block("else:"):
-                self.items(field, var, size)
+                self.items_or_shared(field, var, size)
 
     def items_or_shared(self, field: FieldLayout, var: str, size: str) -> None:
         if field.struct is None or field.struct.fixed:

@@ -33,7 +33,7 @@ from kafkawire.messages.offset_delete_response import (
     OffsetDeleteResponseTopic,
 )
 from kafkawire.messages.txn_offset_commit_request import TxnOffsetCommitRequest
-from kafkawire.rows import Shared
+from kafkawire.rows import Shared, those
 from kafkawire.schema import Message
 
 _GROUP_REFUSED: Final = ErrorCode.GROUP_AUTHORIZATION_FAILED
@@ -229,10 +229,14 @@ def _list_groups(api: Registration) -> Handler:
 
     def guard(ctx: RequestContext, request: Any) -> Outcome:
         access = ctx.access
-        answer: Any = handler(ctx, request)
-        if not access.to_cluster(Operation.DESCRIBE):
-            answer.groups = [one for one in answer.groups if access.to_group(Operation.DESCRIBE, one.group_id)]
-        return answer  # type: ignore[no-any-return]
+        if access.to_cluster(Operation.DESCRIBE):
+            return handler(ctx, request)
+
+        def seen(answer: Any) -> Any:
+            answer.groups = those(answer.groups, lambda one: access.to_group(Operation.DESCRIBE, one.group_id))
+            return answer
+
+        return then(handler(ctx, request), seen)  # type: ignore[no-any-return]
 
     return guard
 

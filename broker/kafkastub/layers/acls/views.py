@@ -16,6 +16,7 @@ from kafkastub.layers.acls.topics import is_internal, topic_operations, would_cr
 from kafkastub.security import Operation
 from kafkastub.security.access import Access
 from kafkastub.security.operations import CLUSTER_OPERATIONS
+from kafkastub.state.deferred import then
 from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -57,18 +58,21 @@ def _metadata(api: Registration) -> Handler:
             mine, refused = _sort_out(ctx, access, request, asked)
             request = about(request, topics=mine)
         nothing_left = not everything and not request.topics
-        answer: Any = handler(ctx, request)
-        topics: list[MetadataResponseTopic] = [] if nothing_left else list(answer.topics)
-        if everything:
-            topics = [one for one in topics if one.name is None or access.to_topic(_DESCRIBE, one.name)]
-        if request.include_topic_authorized_operations:
-            for one in topics:
-                if one.name is not None and not (one.error_code and one.error_code in _WHOLE):
-                    one.topic_authorized_operations = topic_operations(access, one.name)
-        if request.include_cluster_authorized_operations and 8 <= ctx.api_version <= 10:
-            answer.cluster_authorized_operations = access.cluster_operations(CLUSTER_OPERATIONS)
-        answer.topics = topics + refused
-        return answer  # type: ignore[no-any-return]
+
+        def seen(answer: Any) -> Any:
+            topics: list[MetadataResponseTopic] = [] if nothing_left else list(answer.topics)
+            if everything:
+                topics = [one for one in topics if one.name is None or access.to_topic(_DESCRIBE, one.name)]
+            if request.include_topic_authorized_operations:
+                for one in topics:
+                    if one.name is not None and not (one.error_code and one.error_code in _WHOLE):
+                        one.topic_authorized_operations = topic_operations(access, one.name)
+            if request.include_cluster_authorized_operations and 8 <= ctx.api_version <= 10:
+                answer.cluster_authorized_operations = access.cluster_operations(CLUSTER_OPERATIONS)
+            answer.topics = topics + refused
+            return answer
+
+        return then(handler(ctx, request), seen)  # type: ignore[no-any-return]
 
     return guard
 
