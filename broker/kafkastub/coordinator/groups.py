@@ -154,6 +154,11 @@ class Groups:
         self.unseen.discard(group.group_id)
         self.unshown.pop(group.group_id, None)
 
+    def let_go(self) -> None:
+        """Nobody asks for any of them any more."""
+        self.groups.clear()
+        self.hard, self.index = HardState(), ExpiryIndex()
+
     def spare(self, ms: int, broker_ms: int) -> None:
         """From now on sweeps leave a group of the consumer protocol alone for so long that has no offsets and loses its
         last member.

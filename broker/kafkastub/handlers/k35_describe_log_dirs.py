@@ -16,14 +16,16 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from functools import partial
+from typing import Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
 from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.pace import paced
-from kafkastub.state.partitions import log_of
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_log_dirs_request import DescribeLogDirsRequest
@@ -33,6 +35,12 @@ from kafkawire.messages.describe_log_dirs_response import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
+from kafkawire.rows import Rows
+
+_AT_ONCE: Final = 5000
+"""Partitions after which others have their turn."""
+_SOME: Final = 1000
+"""(A log of the broker's own topics is encoded to be measured.)"""
 
 
 def error_response(request: DescribeLogDirsRequest, code: ErrorCode, version: int) -> DescribeLogDirsResponse:
@@ -42,16 +50,28 @@ def error_response(request: DescribeLogDirsRequest, code: ErrorCode, version: in
 
 @handles(ApiKey.DESCRIBE_LOG_DIRS, 1, 5, error_response=error_response)
 def describe_log_dirs(ctx: RequestContext, request: DescribeLogDirsRequest) -> Outcome:
+    failed = partial(error_response, request, version=ctx.api_version)
+    return in_parts(_described(ctx, request), _AT_ONCE, ctx.state.turns.add, failed, for_nobody=False)
+
+
+def _described(ctx: RequestContext, request: DescribeLogDirsRequest) -> Steps:
     state, log_dirs = ctx.state, ctx.state.log_dirs
     disk, cordoned = _disk(state), log_dirs.cordoned
     topics: list[list[DescribeLogDirsTopic]] = [[] for _ in log_dirs.paths]
     for topic, indexes in _asked(ctx, request):
-        rows: dict[int, list[DescribeLogDirsPartition]] = {}
-        for index in indexes:
-            row = DescribeLogDirsPartition(partition_index=index, partition_size=log_of(state, topic, index).size)
-            rows.setdefault(log_dirs.of(ctx.node_id, topic, index), []).append(row)
-        for number, partitions in rows.items():
-            topics[number].append(DescribeLogDirsTopic(name=topic.name, partitions=partitions))
+        found: dict[int, tuple[list[int], list[int]]] = {}
+        size = 1 if topic.internal else _SOME
+        for first in range(0, len(indexes), size):
+            for index in indexes[first : first + size]:
+                log = state.logs.look(topic.topic_id, index)
+                of_dir = found.setdefault(log_dirs.of(ctx.node_id, topic, index), ([], []))
+                of_dir[0].append(index)
+                of_dir[1].append(0 if log is None else log.size)
+            yield _AT_ONCE if topic.internal else min(size, len(indexes) - first)
+        for number, (partitions, sizes) in found.items():
+            columns = {"partition_index": partitions, "partition_size": sizes}
+            rows = Rows(DescribeLogDirsPartition, len(partitions), columns, {})
+            topics[number].append(DescribeLogDirsTopic(name=topic.name, partitions=rows))
     results = [
         DescribeLogDirsResult(ErrorCode.NONE, path, topics[number], *disk, is_cordoned=number in cordoned)
         for number, path in enumerate(log_dirs.paths)
@@ -78,8 +98,6 @@ def _asked(ctx: RequestContext, request: DescribeLogDirsRequest) -> Iterator[tup
             wanted.setdefault(one.topic, set()).update(one.partitions)
     asked = cluster.topics.values() if wanted is None else filter(None, map(cluster.topic, wanted))
     for topic in paced(list(asked), ctx.pace):
-        if cluster.topic_by_id(topic.topic_id) is not topic:
-            continue  # it has gone meanwhile
         indexes = [
             partition.index
             for partition in topic.partitions

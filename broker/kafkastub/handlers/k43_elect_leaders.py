@@ -25,7 +25,7 @@ from typing import Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.metadata import leaders
+from kafkastub.metadata import PartitionState, leaders
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.leadership import elect
 from kafkastub.state.pace import paced
@@ -68,12 +68,9 @@ def elect_leaders(ctx: RequestContext, request: ElectLeadersRequest) -> Outcome:
         return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version, f"Unknown election type {kind}")
     results, now = [], (ctx.broker_ms, ctx.timer_ms)
     if request.topic_partitions is None:
-        for topic in list(ctx.state.cluster.topics.values()):
-            elected = [
-                _elect(ctx.state, topic.name, partition.index, kind, now)
-                for partition in paced(topic.partitions, ctx.pace)
-            ]
-            told = [result for result in elected if result.error_code != ErrorCode.ELECTION_NOT_NEEDED]
+        for topic in paced(list(ctx.state.cluster.topics.values()), ctx.pace):
+            needed = [one.index for one in topic.partitions if not _is_needless(one, kind)]
+            told = [_elect(ctx.state, topic.name, index, kind, now) for index in needed]
             results.append(ReplicaElectionResult(topic=topic.name, partition_result=told))
     else:
         for named in request.topic_partitions:
@@ -85,9 +82,16 @@ def elect_leaders(ctx: RequestContext, request: ElectLeadersRequest) -> Outcome:
 def elect_all(state: BrokerState, names: Iterable[str] | None, now: tuple[int, int], *, unclean: bool = False) -> None:
     """An election for every partition of these topics, or of all; what needs none stays as it is."""
     for name in list(state.cluster.topics) if names is None else names:
-        topic = state.cluster.topic(name)
+        topic, kind = state.cluster.topic(name), UNCLEAN if unclean else PREFERRED
         for partition in topic.partitions if topic is not None else ():
-            _elect(state, name, partition.index, UNCLEAN if unclean else PREFERRED, now)
+            if not _is_needless(partition, kind):
+                _elect(state, name, partition.index, kind, now)
+
+
+def _is_needless(partition: PartitionState, kind: int) -> bool:
+    """Whether an election would change nothing."""
+    leader = partition.leader
+    return leader == partition.replicas[0] or (kind == UNCLEAN and leader != leaders.NO_LEADER)
 
 
 def _elect(state: BrokerState, name: str, index: int, kind: int, now: tuple[int, int]) -> PartitionResult:
@@ -98,7 +102,7 @@ def _elect(state: BrokerState, name: str, index: int, kind: int, now: tuple[int,
         return PartitionResult(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}")
     partition = topic.partitions[index]
     unclean = kind == UNCLEAN
-    if partition.leader == partition.replicas[0] or (unclean and partition.leader != leaders.NO_LEADER):
+    if _is_needless(partition, kind):
         return PartitionResult(index, ErrorCode.ELECTION_NOT_NEEDED, _NOT_NEEDED)
     if elect(state, topic, partition, now, preferred=not unclean, unclean=unclean):
         return PartitionResult(index, ErrorCode.NONE, None)

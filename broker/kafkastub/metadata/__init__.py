@@ -1,7 +1,7 @@
 """The cluster's own state: topics, configurations, nodes, leaders."""
 
 from . import leaders
-from .cluster import Cluster, Endpoint, Node, PartitionState, Topic
+from .cluster import NOBODY, Cluster, Endpoint, Node, PartitionState, Topic
 from .features import Features
 from .ids import random_uuid, uuid_text
 from .names import (
@@ -17,6 +17,7 @@ __all__ = [
     "CLUSTER_METADATA",
     "CONSUMER_OFFSETS",
     "INTERNAL_TOPICS",
+    "NOBODY",
     "SHARE_GROUP_STATE",
     "TRANSACTION_STATE",
     "Cluster",

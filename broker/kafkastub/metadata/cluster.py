@@ -61,22 +61,32 @@ class Node:
         return None if found is None else Endpoint(self.node_id, *found, self.rack)
 
 
+NOBODY: Final[Sequence[int]] = []
+"""One for all partitions: most sequences of most partitions are empty, and there may be a hundred thousand."""
+
+
+def _nobody() -> Sequence[int]:
+    return NOBODY
+
+
 @dataclass(slots=True)
 class PartitionState:
-    """Who leads a partition and who replicates it (node ids)."""
+    """Who leads a partition and who replicates it (node ids). Others may have its sequences, too: each is replaced by
+    another one, and never changed.
+    """
 
     index: int
     leader: int
     leader_epoch: int = 0
-    replicas: list[int] = field(default_factory=list)
-    isr: list[int] = field(default_factory=list)
-    elr: list[int] = field(default_factory=list)
+    replicas: Sequence[int] = field(default_factory=_nobody)
+    isr: Sequence[int] = field(default_factory=_nobody)
+    elr: Sequence[int] = field(default_factory=_nobody)
     """Eligible leader replicas: out of the ISR, and yet with everything in their logs (KIP-966)."""
-    adding: list[int] = field(default_factory=list)
+    adding: Sequence[int] = field(default_factory=_nobody)
     """Of a reassignment under way: the replicas that have to come into the ISR before it is complete (KIP-455)."""
-    removing: list[int] = field(default_factory=list)
+    removing: Sequence[int] = field(default_factory=_nobody)
     """Of a reassignment under way: the replicas that go when it is complete."""
-    last_leader: list[int] = field(default_factory=list)
+    last_leader: Sequence[int] = field(default_factory=_nobody)
     """Of a partition without ISR: who led last (Kafka: the last known ELR)."""
 
 
@@ -191,7 +201,7 @@ class Cluster:
         """
         if name in self.topics:
             raise ValueError(f"topic {name} exists")
-        placed = assignments if assignments is not None else self._place(partitions, replication_factor)
+        placed = _lists(assignments) if assignments is not None else self._place(partitions, replication_factor)
         topic = Topic(
             name=name,
             topic_id=random_uuid(self._random) if topic_id is None else topic_id,
@@ -206,6 +216,11 @@ class Cluster:
         """Add a topic as it is; there is none of its name or its id."""
         self.topics[topic.name] = self._by_id[topic.topic_id] = topic
         self._collisions.setdefault(collision_key(topic.name), set()).add(topic.name)
+
+    def let_go(self) -> None:
+        """Nobody asks for any topic any more."""
+        self.topics.clear()
+        self._by_id.clear()
 
     def follow(self, before: Cluster) -> None:
         """It takes another one's place: names of topics that are gone with it are remembered."""
@@ -222,7 +237,7 @@ class Cluster:
         """Grow a topic by that many partitions, or by those assigned; returns the new ones."""
         topic = self.topics[name]
         first = len(topic.partitions)
-        placed = assignments if assignments is not None else self._place(count, topic.replication_factor)
+        placed = _lists(assignments) if assignments is not None else self._place(count, topic.replication_factor)
         added = [self._partition(first + index, replicas) for index, replicas in enumerate(placed)]
         topic.partitions.extend(added)
         return added
@@ -245,5 +260,11 @@ class Cluster:
         return place(nodes, count, replication_factor, self._random)
 
     def _partition(self, index: int, replicas: Sequence[int]) -> PartitionState:
-        isr = [node_id for node_id in replicas if self.is_alive(node_id)]
-        return PartitionState(index=index, leader=isr[0] if isr else -1, replicas=list(replicas), isr=isr)
+        isr: Sequence[int] = [node_id for node_id in replicas if self.is_alive(node_id)]
+        if len(isr) == len(replicas):
+            isr = replicas
+        return PartitionState(index, isr[0] if isr else -1, 0, replicas, isr)
+
+
+def _lists(assignments: Sequence[Sequence[int]]) -> Sequence[Sequence[int]]:
+    return [list(replicas) for replicas in assignments]

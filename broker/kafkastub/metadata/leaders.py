@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from .cluster import Cluster, PartitionState, Topic
+from .cluster import NOBODY, Cluster, PartitionState, Topic
 
 NO_LEADER = -1
 Changed = Iterator[tuple[Topic, PartitionState]]
@@ -64,9 +64,10 @@ class _Plan:
         elif partition.isr and not self.isr:
             partition.last_leader = [partition.leader]
         elif leader != NO_LEADER:
-            partition.last_leader = []
-        partition.replicas, partition.isr, partition.elr = list(self.replicas), list(self.isr), list(self._elr)
-        partition.adding, partition.removing = list(self.adding), list(self.removing)
+            partition.last_leader = NOBODY
+        partition.replicas, partition.isr = list(self.replicas), list(self.isr)
+        partition.elr = list(self._elr) or NOBODY
+        partition.adding, partition.removing = list(self.adding) or NOBODY, list(self.removing) or NOBODY
         partition.leader = leader
         partition.leader_epoch += other_epoch
         return other_epoch
@@ -190,9 +191,9 @@ def put(cluster: Cluster, partition: PartitionState, node_id: int) -> None:
     if node_id not in partition.replicas:
         gives_way = partition.leader if partition.leader in partition.replicas else partition.replicas[0]
         partition.replicas = [node_id if one == gives_way else one for one in partition.replicas]
-        partition.adding, partition.removing = [], []
+        partition.adding, partition.removing = NOBODY, NOBODY
     partition.isr = [one for one in partition.replicas if cluster.is_alive(one)]
     partition.elr = [one for one in partition.elr if one in partition.replicas and one not in partition.isr]
-    partition.last_leader = []
+    partition.last_leader = NOBODY
     partition.leader = node_id
     partition.leader_epoch += 1

@@ -60,7 +60,7 @@ def place(
     """The replicas of so many partitions. At least one node lives, and there are as many nodes as replicas."""
     candidates = list(nodes)
     if len(candidates) == 1:
-        return [[candidates[0].node_id] for _ in range(partitions)]
+        return [[candidates[0].node_id]] * partitions
     by_rack: dict[str | None, list[Candidate]] = {}
     for one in candidates:
         by_rack.setdefault(one.rack, []).append(one)

@@ -24,7 +24,7 @@ _MOST: Final = 200
 
 
 is_ours = False
-"""Whether the collector is nobody else's: then it rests while a large request is served, whose objects are no garbage."""
+"""Whether the collector is nobody else's: then it rests while a large request is served, which makes no garbage."""
 
 
 class _Sparing:

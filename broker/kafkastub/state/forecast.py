@@ -153,7 +153,7 @@ def _logs(state: BrokerState, horizons: Sequence[int]) -> Iterator[Due | None]:
             yield None
             continue
         for partition in range(len(topic.partitions)):
-            log = state.logs.log(topic.topic_id, partition)
+            log = state.logs.look(topic.topic_id, partition)
             if log is not None:
                 yield from _producers(topic, partition, log, max(horizons))
                 yield _records(topic, partition, log, horizons)

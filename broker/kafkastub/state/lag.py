@@ -48,7 +48,7 @@ def without_offset(state: BrokerState, name: str, columns: TopicOffsets) -> Iter
         found = 0
         for partition in topic.partitions[first : first + _SOME]:
             if columns.get(partition.index) is None:
-                log = state.logs.log(topic.topic_id, partition.index)
+                log = state.logs.look(topic.topic_id, partition.index)
                 found += log is not None and log.high_watermark > log.log_start_offset
         yield found
 

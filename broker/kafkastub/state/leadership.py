@@ -36,9 +36,7 @@ def leaders_changed(state: BrokerState, changed: Iterable[tuple[Topic, Partition
     for topic, partition in changed:
         by_topic.setdefault(topic.name, (topic, []))[1].append(partition)
         state.log_dirs.follow(topic, [partition])
-        log = state.logs.log(topic.topic_id, partition.index)
-        if log is not None:
-            log.become_leader(partition.leader_epoch)
+        state.logs.become_leader(topic.topic_id, partition.index, partition.leader_epoch)
     for topic, partitions in by_topic.values():
         if state.has_sharing:
             state.sharing.leaders_changed(topic.topic_id, {partition.index for partition in partitions})

@@ -169,7 +169,7 @@ class Persistence:
         yield text + _encode(partitions)[1:-1] + "]}"
 
     def _partition(self, topic: Topic, one: PartitionState) -> dict[str, Any]:
-        log = self._state.logs.log(topic.topic_id, one.index)
+        log = self._state.logs.look(topic.topic_id, one.index)
         return {
             "leader": one.leader,
             "leader_epoch": one.leader_epoch,

@@ -12,12 +12,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kafkastub.config import UnknownTopicConfig, validate_topic_configs
-from kafkastub.metadata import PartitionState, Topic
+from kafkastub.metadata import NOBODY, PartitionState, Topic
 from kafkastub.metadata.ids import uuid_bytes
 from kafkastub.state.leadership import Now, settle_leaders
 from kafkastub.state.loading import resign
 from kafkastub.state.settings_back import Document, restore_acls, restore_configs
-from kafkastub.state.topics import create_log, create_logs, log_settings, reconfigure_logs
+from kafkastub.state.topics import create_logs, reconfigure_logs
 from kafkastub.storage.disk import DataDirectory, DiskLog
 from kafkastub.storage.kept_log import KeptLog
 
@@ -48,7 +48,9 @@ def _partitions(one: Document) -> list[PartitionState]:
             index,
             p["leader"],
             p["leader_epoch"],
-            *(list(p.get(name, ())) for name in ("replicas", "isr", "elr", "adding", "removing", "last_leader")),
+            p["replicas"],
+            p["isr"],
+            *(p.get(name) or NOBODY for name in ("elr", "adding", "removing", "last_leader")),
         )
         for index, p in enumerate(one["partitions"])
     ]
@@ -146,12 +148,13 @@ def _take_back_topic(state: BrokerState, one: Document, now: Document) -> None:
     state.log_dirs.restore(topic, (p.get("log_dirs") for p in before))
     for index in range(len(before), len(now["partitions"])):
         state.logs.forget(topic.topic_id, index)
+    if topic.name not in state.runtimes:
+        create_logs(state, topic)
     if topic.configs != one["configs"]:
         topic.configs = dict(one["configs"])
         reconfigure_logs(state, topic)
     for index, (p, q) in enumerate(zip(before, now["partitions"], strict=False)):
         if topic.name not in state.runtimes and q["log_start_offset"] != p["log_start_offset"]:
             state.logs.forget(topic.topic_id, index)
-            create_log(state, topic, index, log_settings(state, topic))
             _restore_log(state, topic, index, p)
     state.fetch_purgatory.topic_changed(topic.topic_id)

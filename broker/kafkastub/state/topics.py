@@ -205,19 +205,18 @@ def create_planned(state: BrokerState, plan: TopicPlan) -> Topic:
 
 def create_logs(state: BrokerState, topic: Topic) -> None:
     """The logs of all of a topic's partitions, empty."""
-    settings = log_settings(state, topic)
-    for partition in topic.partitions:
-        create_log(state, topic, partition.index, settings)
+    _extend_logs(state, topic, 0)
 
 
-def create_log(state: BrokerState, topic: Topic, index: int, settings: LogSettings) -> None:
-    """The log of one partition, empty."""
-    name = f"{topic.name}-{index}"
-    written = state.internal_topic(topic.name)
-    if written is not None:
-        state.logs.add(topic.topic_id, index, written.create_log(name, settings))
-    else:
-        state.logs.create(topic.topic_id, index, settings, name=name)
+def _extend_logs(state: BrokerState, topic: Topic, first: int) -> None:
+    """Those of partitions from the first one on; users' logs are made when somebody asks for them."""
+    settings, written = log_settings(state, topic), state.internal_topic(topic.name)
+    if written is None:
+        state.logs.extend(topic.topic_id, len(topic.partitions), settings, topic.name)
+        return
+    for index in range(first, len(topic.partitions)):
+        log = written.create_log(f"{topic.name}-{index}", settings)
+        state.logs.add(topic.topic_id, index, log)
 
 
 def check_batch(records: int) -> None:
@@ -253,10 +252,9 @@ def add_partitions(
     """Grow a topic by ``count`` partitions and their empty logs. Raises KAFKA_STORAGE_ERROR."""
     state.check_writable()
     topic = state.cluster.topics[name]
-    settings = log_settings(state, topic)
+    before = len(topic.partitions)
     added = state.cluster.add_partitions(name, count, assignments)
-    for partition in added:
-        create_log(state, topic, partition.index, settings)
+    _extend_logs(state, topic, before)
     state.log_dirs.follow(topic, added)
     state.topics_changed([name])
     state.changed()

@@ -9,7 +9,7 @@ from .by_time import TimestampAndOffset
 from .epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, LeaderEpochs
 from .errors import AppendError, DataDirError, RecordError, TooMuchToUnpack
 from .log import Appended, PartitionLog, Read, SavedLog
-from .manager import LogManager
+from .manager import LogManager, SavedLogs
 from .producer_ids import ProducerIdAndEpoch, ProducerIds
 from .producers import ProducerEntry
 from .settings import LogSettings
@@ -34,6 +34,7 @@ __all__ = [
     "Read",
     "RecordError",
     "SavedLog",
+    "SavedLogs",
     "TimestampAndOffset",
     "Told",
     "TooMuchToUnpack",

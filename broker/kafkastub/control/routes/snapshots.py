@@ -233,5 +233,5 @@ def _info(snapshot_id: str, saved: SavedState) -> SnapshotInfo:
         id=snapshot_id,
         now=iso(saved.broker_ms),
         topics={one.topic.name: len(one.topic.partitions) for one in users},
-        records=sum(log.log_end_offset - log.log_start_offset for one in users for log in one.logs),
+        records=sum(log.log_end_offset - log.log_start_offset for one in users for log in one.logs.made.values()),
     )

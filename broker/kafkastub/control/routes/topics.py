@@ -172,7 +172,7 @@ def extents(state: BrokerState, topics: Iterable[Topic]) -> Iterator[tuple[Topic
     """
     for topic in list(topics):
         records = size = 0
-        for log in state.logs.of_topic(topic.topic_id):
+        for log in state.logs.made(topic.topic_id):
             records += log.log_end_offset - log.log_start_offset
             size += log.size
             yield None
@@ -190,8 +190,8 @@ def _partition(state: BrokerState, topic: Topic, partition: PartitionState) -> P
         partition=partition.index,
         leader=partition.leader,
         leader_epoch=partition.leader_epoch,
-        replicas=partition.replicas,
-        isr=partition.isr,
+        replicas=list(partition.replicas),
+        isr=list(partition.isr),
         log_start_offset=-1 if log is None else log.log_start_offset,
         log_end_offset=-1 if log is None else log.log_end_offset,
         last_stable_offset=-1 if log is None else log.last_stable_offset,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from kafkastub.config.durations import LAST_MS, datable
-from kafkastub.metadata import PartitionState, Topic
+from kafkastub.metadata import NOBODY, PartitionState, Topic
 from kafkastub.metadata.ids import uuid_bytes, uuid_text
 from kafkastub.state import persisted
 from kafkastub.state.checks import Check, by_name, fields, listed, name, or_null, parts, text, whole
@@ -17,6 +18,9 @@ from kafkastub.storage.producers import AppendedBatch, ProducerStates
 from kafkastub.storage.segment import Segment
 from kafkastub.storage.transactions import AbortedTransaction
 
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
+_AT_ONCE: Final = 100
+"""Partitions."""
 _LONG: Final = whole(-(1 << 63), (1 << 63) - 1)
 _OFFSET: Final = whole(0, (1 << 63) - 1)
 _INT: Final = whole(-(1 << 31), (1 << 31) - 1)
@@ -69,8 +73,8 @@ def check(document: Any) -> None:
     _MORE(document, "")
 
 
-def document(saved: SavedState, scratch: Scratch) -> dict[str, Any]:
-    """What a snapshot says."""
+def document(saved: SavedState) -> dict[str, Any]:
+    """What a snapshot says, but for its topics: `encoded` adds them."""
     ahead_ms, frozen_at = saved.clock
     acls = [list(one) for one in saved.settings["acls"]]
     return {
@@ -87,35 +91,46 @@ def document(saved: SavedState, scratch: Scratch) -> dict[str, Any]:
         "held": sorted(saved.held),
         "held_share_groups": sorted(saved.held_share_groups),
         "dirs_wished": saved.dirs_wished,
-        "topics": [_topic(scratch, topic) for topic in scratch.topics],
     }
 
 
-def _topic(scratch: Scratch, topic: Topic) -> dict[str, Any]:
+def encoded(found: dict[str, Any], scratch: Scratch) -> bytes:
+    """A document with its topics, as JSON: piece by piece, as other threads wait while one of them is made."""
+    pieces = [_encode(found)[:-1], ',"topics":[']
+    for number, topic in enumerate(scratch.topics):
+        one = {
+            "name": topic.name,
+            "id": uuid_text(topic.topic_id),
+            "configs": topic.configs,
+            "coordinators": int(topic.name in scratch.state.runtimes),
+        }
+        pieces += ["," if number else "", _encode(one)[:-1], ',"partitions":[']
+        for first in range(0, len(topic.partitions), _AT_ONCE):
+            some = [_partition(scratch, topic, each) for each in topic.partitions[first : first + _AT_ONCE]]
+            pieces += ["," if first else "", _encode(some)[1:-1]]
+        pieces.append("]}")
+    pieces.append("]}")
+    return "".join(pieces).encode()
+
+
+def _partition(scratch: Scratch, topic: Topic, one: PartitionState) -> dict[str, Any]:
     return {
-        "name": topic.name,
-        "id": uuid_text(topic.topic_id),
-        "configs": topic.configs,
-        "coordinators": int(topic.name in scratch.state.runtimes),
-        "partitions": [
-            {
-                "leader": one.leader,
-                "leader_epoch": one.leader_epoch,
-                "replicas": one.replicas,
-                "isr": one.isr,
-                "elr": one.elr,
-                "adding": one.adding,
-                "removing": one.removing,
-                "last_leader": one.last_leader,
-                **scratch.state.log_dirs.document(topic, one),
-                **_log(log),
-            }
-            for one, (_, log) in zip(topic.partitions, scratch.logs(topic), strict=True)
-        ],
+        "leader": one.leader,
+        "leader_epoch": one.leader_epoch,
+        "replicas": one.replicas,
+        "isr": one.isr,
+        "elr": one.elr,
+        "adding": one.adding,
+        "removing": one.removing,
+        "last_leader": one.last_leader,
+        **scratch.state.log_dirs.document(topic, one),
+        **_log(scratch.log(topic, one.index)),
     }
 
 
-def _log(log: PartitionLog) -> dict[str, Any]:
+def _log(log: PartitionLog | None) -> dict[str, Any]:
+    if log is None:
+        return _NEW
     end = log.log_end_offset
     return {
         "log_start_offset": log.log_start_offset,
@@ -125,6 +140,17 @@ def _log(log: PartitionLog) -> dict[str, Any]:
         "aborted": log.aborted_transactions(0, end),
         "segments": [one.base_offset for one in segments_of(log)],
     }
+
+
+_NEW: Final = {
+    "log_start_offset": 0, "log_end_offset": 0, "epochs": [[0, 0]], "producers": [], "aborted": [], "segments": []
+}  # fmt: skip
+"""Of a log that nobody has asked for."""
+
+
+def is_new(each: Any) -> bool:
+    """Whether that is said of a partition's log."""
+    return all(each[name] == value for name, value in _NEW.items())
 
 
 def _producer(one: ProducerEntry) -> list[Any]:
@@ -152,7 +178,9 @@ def topic_of(one: Any, internal: Iterable[str]) -> Topic:
             index,
             each["leader"],
             each["leader_epoch"],
-            *(list(each.get(kind, ())) for kind in ("replicas", "isr", "elr", "adding", "removing", "last_leader")),
+            each["replicas"],
+            each["isr"],
+            *(each.get(kind) or NOBODY for kind in ("elr", "adding", "removing", "last_leader")),
         )
         for index, each in enumerate(one["partitions"])
     ]

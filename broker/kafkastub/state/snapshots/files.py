@@ -28,6 +28,7 @@ from kafkastub.state.snapshots import documents
 from kafkastub.state.snapshots.holding import Budget, Limit
 from kafkastub.state.snapshots.saved import SavedBatches, SavedInternalTopic, SavedState, SavedUserTopic, SnapshotError
 from kafkastub.state.snapshots.segments import Scratch, segments_of
+from kafkastub.storage import SavedLogs
 from kafkastub.storage.batches import batches_of, whole_batches
 from kafkastub.storage.segment import Segment, StoredBatch
 from kafkawire.records import HEADER_SIZE
@@ -59,7 +60,7 @@ def write(saved: SavedState, file: str | os.PathLike[str] | IO[bytes]) -> None:
     from zipfile import ZipInfo
 
     scratch = Scratch(saved)
-    document = {_FORMAT_KEY: FORMAT, **documents.document(saved, scratch)}
+    document = {_FORMAT_KEY: FORMAT, **documents.document(saved)}
     try:
         with ZipFile(file, "w", ZIP_DEFLATED, allowZip64=False, compresslevel=_LEVEL) as archive:
 
@@ -68,7 +69,7 @@ def write(saved: SavedState, file: str | os.PathLike[str] | IO[bytes]) -> None:
                 entry.compress_type = ZIP_DEFLATED
                 archive.writestr(entry, content, compresslevel=_LEVEL)
 
-            add(_DOCUMENT, json.dumps(document, separators=(",", ":")).encode())
+            add(_DOCUMENT, documents.encoded(document, scratch))
             for topic in scratch.topics:
                 for index, log in scratch.logs(topic):
                     for segment in segments_of(log):
@@ -214,11 +215,12 @@ def _topic(one: Any, parts: _Parts) -> SavedUserTopic | SavedInternalTopic:
             batches.append(whole)
         starts = [each["log_start_offset"] for each in one["partitions"]]
         return SavedInternalTopic(topic, log_dirs, SavedBatches(batches, starts))
-    logs = [
-        documents.log_of(each, list(_segments(each, f"{topic.name}-{index}", parts)))
+    made = {
+        index: documents.log_of(each, list(_segments(each, f"{topic.name}-{index}", parts)))
         for index, each in enumerate(one["partitions"])
-    ]
-    return SavedUserTopic(topic, log_dirs, logs)
+        if not documents.is_new(each)
+    }
+    return SavedUserTopic(topic, log_dirs, SavedLogs(made, {}))
 
 
 def _segments(each: Any, name: str, parts: _Parts) -> Iterator[Segment]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
 from kafkastub.state.snapshots import documents
@@ -23,11 +22,11 @@ Part = tuple[str, Sequence[Chunk]]
 def parts(saved: SavedState, clock: tuple[int, int | None]) -> Iterator[Part]:
     """All files, with the clock as it is to be."""
     scratch = Scratch(saved)
-    document = documents.document(saved, scratch)
+    document = documents.document(saved)
     document["clock"] = {"ahead_ms": clock[0], "frozen_at": clock[1]}
     document["unregistered"] = [one.node_id for one in saved.nodes if not one.registered]
     document["metadata"] = {**document["metadata"], "epoch": document["metadata"]["epoch"] - 1}  # a start adds one
-    yield STATE, [json.dumps(document).encode()]
+    yield STATE, [documents.encoded(document, scratch)]
     for topic in scratch.topics:
         for index, log in scratch.logs(topic):
             for name, chunks in _files(log):

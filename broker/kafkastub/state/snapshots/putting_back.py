@@ -97,8 +97,7 @@ def topics_back(state: BrokerState, saved: SavedState) -> None:
             state.log_dirs.restore(topic, (dirs.get("log_dirs") for dirs in one.log_dirs))
         create_logs(state, topic)
         if isinstance(one, SavedUserTopic):
-            for log, of_log in zip(state.logs.of_topic(topic.topic_id), one.logs, strict=True):
-                log.take_up(of_log)
+            state.logs.take_up(topic.topic_id, one.logs)
     for one in saved.topics:
         if isinstance(one, SavedInternalTopic):
             written = state.runtimes[one.topic.name].topic
@@ -151,6 +150,9 @@ def follow(state: BrokerState, before: BrokerState) -> None:
         watchers += state.sharing.watchers
     for look in watchers:
         look()
-    before.logs.let_go()  # what refers to itself waits for the collector, and records may be many
+    # What refers to itself waits for the collector, and records, groups and partitions may be many.
+    before.logs.let_go()
+    before.coordinator.let_go()
+    before.cluster.let_go()
     for runtime in before.runtimes.values():
         runtime.topic.clear()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from kafkastub.config import BrokerConfig
 from kafkastub.metadata import PartitionState, Topic
 from kafkastub.state.internal_topics.internal_topic import SavedTopic
-from kafkastub.storage import SavedLog
+from kafkastub.storage import SavedLogs
 
 
 class SnapshotError(ValueError):
@@ -30,11 +30,11 @@ class SavedNode(NamedTuple):
 
 
 class SavedUserTopic(NamedTuple):
-    """A topic that is no coordinator's, with a log for each partition."""
+    """A topic that is no coordinator's, with its logs."""
 
     topic: Topic
     log_dirs: Sequence[Mapping[str, Any]]
-    logs: list[SavedLog]
+    logs: SavedLogs
 
 
 class SavedBatches(NamedTuple):
@@ -89,8 +89,8 @@ def copy_of(topic: Topic) -> Topic:
         topic.topic_id,
         [
             PartitionState(
-                one.index, one.leader, one.leader_epoch, one.replicas[:], one.isr[:], one.elr[:], one.adding[:],
-                one.removing[:], one.last_leader[:],
+                one.index, one.leader, one.leader_epoch, one.replicas, one.isr, one.elr, one.adding, one.removing,
+                one.last_leader,
             )
             for one in topic.partitions
         ],

@@ -37,8 +37,16 @@ class Scratch:
         self.topics = list(self.state.cluster.topics.values())
 
     def logs(self, topic: Topic) -> Iterator[tuple[int, PartitionLog]]:
-        """Each partition's."""
-        yield from enumerate(self.state.logs.of_topic(topic.topic_id))
+        """Each partition's that may have something."""
+        for index in range(len(topic.partitions)):
+            log = self.log(topic, index)
+            if log is not None:
+                yield index, log
+
+    def log(self, topic: Topic, index: int) -> PartitionLog | None:
+        """One partition's; None where it is as new."""
+        logs = self.state.logs
+        return logs.log(topic.topic_id, index) if logs.is_touched(topic.topic_id, index) else None
 
 
 def segments_of(log: PartitionLog) -> Iterator[LogSegment]:

@@ -66,4 +66,4 @@ def _topic(state: BrokerState, topic: Topic) -> SavedUserTopic | SavedInternalTo
     runtime = state.runtimes.get(topic.name)
     if runtime is not None:
         return SavedInternalTopic(copy_of(topic), log_dirs, runtime.topic.saved())
-    return SavedUserTopic(copy_of(topic), log_dirs, [log.saved() for log in state.logs.of_topic(topic.topic_id)])
+    return SavedUserTopic(copy_of(topic), log_dirs, state.logs.saved(topic.topic_id))

@@ -140,16 +140,17 @@ class DiskLogs(LogManager):
         return log
 
     def delete(self, topic_id: bytes) -> None:
-        for partition, log in enumerate(self.of_topic(topic_id)):
-            self._files.pop(log).delete(self.disk.directory.deleted(topic_id, partition))
+        for partition, log in list(self._logs.get(topic_id, {}).items()):
+            if log is not None:
+                self._files.pop(log).delete(self.disk.directory.deleted(topic_id, partition))
         super().delete(topic_id)
 
     def forget(self, topic_id: bytes, partition: int) -> None:
         """Its files stay as they are."""
-        log = self.log(topic_id, partition)
+        log = self.look(topic_id, partition)
         if log is not None:
             self._files.pop(log).close()
-            super().forget(topic_id, partition)
+        super().forget(topic_id, partition)
 
     def let_go(self) -> None:
         super().let_go()

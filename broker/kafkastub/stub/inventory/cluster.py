@@ -80,7 +80,7 @@ def last_stretches(broker: Broker) -> tuple[list[Stretch], int]:
     def ends() -> Iterator[tuple[str, int, int]]:
         for topic in islice(broker.state.cluster.topics.values(), _MOST_TOPICS):
             for one in topic.partitions if not topic.internal else ():
-                log = broker.state.logs.log(topic.topic_id, one.index)
+                log = broker.state.logs.look(topic.topic_id, one.index)
                 if log is not None and log.high_watermark > log.log_start_offset:
                     # Markers of transactions have offsets, too.
                     yield topic.name, one.index, max(log.log_start_offset, log.high_watermark - 2 * _LAST)
