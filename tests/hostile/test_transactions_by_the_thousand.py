@@ -61,12 +61,15 @@ ID_KB = 1.5
 """Of memory that a transactional id may take."""
 
 
-def pipelined(client: RawClient, key: int, version: int, requests: Iterable[Message]) -> Iterator[bytes]:
-    """The answers, from their correlation ids on, to requests of a flexible version that are sent many at a time."""
+def pipelined(
+    client: RawClient, key: int, version: int, requests: Iterable[Message], *, flexible: bool = True
+) -> Iterator[bytes]:
+    """The answers, from their correlation ids on, to requests that are sent many at a time."""
     left, answers = iter(requests), FrameSplitter(1 << 30)
     while some := list(islice(left, AT_ONCE)):
         heads = [
-            request_header(key, version, number, "raw", True) + encode(one, version) for number, one in enumerate(some)
+            request_header(key, version, number, "raw", flexible) + encode(one, version)
+            for number, one in enumerate(some)
         ]
         client.socket.sendall(b"".join(struct.pack(">i", len(one)) + one for one in heads))
         due = len(some)

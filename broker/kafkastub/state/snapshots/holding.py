@@ -78,7 +78,7 @@ def _sizes(state: SavedState) -> Iterator[int]:
     for topic in state.topics:
         yield _OF_PARTITION * len(topic.topic.partitions)
         if not isinstance(topic, SavedInternalTopic):
-            for log in topic.logs:
+            for log in topic.logs.made.values():
                 for segment in log.segments:
                     yield segment.size + OF_BATCH * len(segment.batches)
         elif isinstance(topic.state, SavedBatches):
@@ -94,7 +94,7 @@ def _things(state: SavedState) -> Iterator[tuple[int, int]]:
     for topic in state.topics:
         yield id(topic), _OF_PARTITION * len(topic.topic.partitions)
         if not isinstance(topic, SavedInternalTopic):
-            for log in topic.logs:
+            for log in topic.logs.made.values():
                 for segment in log.segments:
                     for batch in segment.batches:
                         yield id(batch), batch.size + OF_BATCH
