@@ -203,7 +203,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         return refuse(str(error))
     raise_limit()
     loop = new_event_loop()
-    spare_large_states()
+    spare_large_states(loop.call_soon_threadsafe)
     try:
         loop.run_until_complete(_run(arguments, config, topics, listeners, rules, snapshot))
     except KafkaError as error:

@@ -9,7 +9,7 @@ their answer now, the reply. Errors are raised as `KafkaError`. What must happen
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -275,6 +275,13 @@ class GroupCoordinator(Groups):
         """All records are applied: bring the groups to life, with their members' sessions."""
         self._load_types()
         return loading.loaded(self, Turn(broker_ms, timer_ms))
+
+    def loaded_in_parts(self, broker_ms: int, timer_ms: int) -> Generator[None, None, Turn]:
+        """The same with pauses, in which nobody may ask for any group."""
+        self._load_types()
+        turn = Turn(broker_ms, timer_ms)
+        yield from loading.loaded_in_parts(self, turn)
+        return turn
 
     def unload(self, broker_ms: int, timer_ms: int) -> Turn:
         """Forget everything; who is parked is told to look for another coordinator."""

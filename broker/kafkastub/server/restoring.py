@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
+from collections.abc import Generator
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafkastub.config import BrokerConfig, ConfigError
@@ -11,7 +14,7 @@ from kafkastub.server.clock import Clock
 from kafkastub.server.nodes import Nodes
 from kafkastub.server.server import Server
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.snapshots.putting_back import beside_the_directory, put_back
+from kafkastub.state.snapshots.putting_back import beside_the_directory, put_back, put_back_in_parts
 from kafkastub.state.snapshots.saved import SavedState, SnapshotError
 
 if TYPE_CHECKING:
@@ -51,10 +54,26 @@ class Restoring(NamedTuple):
     async def _put_back(self, saved: SavedState, nodes: list[Node], clock: tuple[int, int | None]) -> BrokerState:
         wall_ms = self.clock.wall_ms
         if self.durability is None:
+            then = Clock()
+            then.restore(*clock)
+            now = then.broker_ms(), self.clock.timer_ms()
+            state = await _in_turns(put_back_in_parts(saved, self.config, nodes, self.log, wall_ms, now))
             self.clock.restore(*clock)
-            return put_back(saved, self.config, nodes, self.log, wall_ms, self.clock.both())
+            return state
         put_back(saved, copy.copy(self.config), nodes, self.log, wall_ms, self.clock.both())  # whether it can be
         await self.durability.write(saved, clock)
         state = await self.durability.go_over(nodes, saved.held)
         beside_the_directory(state, saved)
         return state
+
+
+async def _in_turns(steps: Generator[int, None, BrokerState]) -> BrokerState:
+    """Go through the steps; others are served between two of them."""
+    with closing(steps):
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                state: BrokerState = end.value
+                return state
+            await asyncio.sleep(0)

@@ -8,7 +8,6 @@ done in the loop's thread, and a request calls `pace` only where it has left the
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections import deque
 from collections.abc import Callable
 from time import perf_counter_ns
@@ -110,8 +109,7 @@ class Slices:
             finish(request.result)
             return
         self._sleeping.append(request)
-        if collector.is_ours:
-            gc.disable()  # a large request makes hundreds of thousands of objects, and none of them is garbage
+        collector.rest()
         self._schedule()
 
     def stop(self) -> None:
@@ -121,8 +119,8 @@ class Slices:
         self._rest()
 
     def _rest(self) -> None:
-        if not self._sleeping and collector.is_ours:
-            gc.enable()
+        if not self._sleeping:
+            collector.work_again()
 
     def _schedule(self) -> None:
         if self._sleeping and not self._scheduled:

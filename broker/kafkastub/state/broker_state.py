@@ -482,7 +482,7 @@ class BrokerState:
         if self.muted is not None:
             self.muted.expire(timer_ms)
         if self._sweep_at is not None and timer_ms >= self._sweep_at:
-            more = self._expire_some_offsets(broker_ms)
+            more = self.expire_some_offsets(broker_ms)
             self._sweep_at = timer_ms if more else timer_ms + self._sweep_every
         if self._clean_at is not None and timer_ms >= self._clean_at:
             self._clean_at = timer_ms + self._clean_every
@@ -511,7 +511,7 @@ class BrokerState:
         """Sweep now: what is due at `broker_ms` is gone afterwards."""
         self.settle(self.coordinator.expire_offsets(broker_ms))
 
-    def _expire_some_offsets(self, broker_ms: int) -> bool:
+    def expire_some_offsets(self, broker_ms: int) -> bool:
         """Sweep over as many groups as others can wait for; whether there may be more."""
         self.settle(self.coordinator.expire_offsets(broker_ms, _GROUPS_AT_ONCE))
         due = self.coordinator.next_expiry()

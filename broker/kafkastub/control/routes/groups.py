@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -175,7 +176,11 @@ def routes(hosted: Hosted) -> APIRouter:
         found = loaded(hosted)
         meters = found.coordinator.meters
         before = meters.offset_expirations
-        hosted.call(lambda: found.expire_offsets(broker.clock.broker_ms()))
+        broker_ms = broker.clock.broker_ms()
+        more = True
+        while more:
+            more = hosted.call(lambda: found.expire_some_offsets(broker_ms))
+            await asyncio.sleep(0)  # others have their turn
         return Expired(expired_offsets=meters.offset_expirations - before, groups=len(found.coordinator.groups))
 
     @router.get("/{group:path}", summary="One group with its members and offsets")

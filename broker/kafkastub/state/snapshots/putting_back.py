@@ -6,21 +6,29 @@ partitions are what their records say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.config import ConfigError, InvalidValue
 from kafkastub.config.other import InvalidClientMetrics
 from kafkastub.metadata import Node
 from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.deferred import at_once
+from kafkastub.state.group_runtime import GroupRuntime
 from kafkastub.state.internal_topics.internal_topic import SavedTopic
+from kafkastub.state.runtime import Runtime
 from kafkastub.state.settings_back import restore_settings
-from kafkastub.state.snapshots.saved import SavedInternalTopic, SavedState, SavedUserTopic, SnapshotError, copy_of
+from kafkastub.state.snapshots.saved import SavedInternalTopic, SavedState, SavedUserTopic, SnapshotError, copies
 from kafkastub.state.topics import create_logs
 
 if TYPE_CHECKING:
     from kafkastub.config import BrokerConfig
     from kafkastub.state.leadership import Now
+
+_PARTITIONS: Final = 2000
+_LOGS: Final = 500
+"""So many between two pauses."""
 
 
 def put_back(
@@ -35,10 +43,22 @@ def put_back(
 
     What is dynamic of the configuration is changed with it. Raises SnapshotError; then it is as it was.
     """
+    return at_once(put_back_in_parts(saved, config, nodes, log, wall_ms, now))
+
+
+def put_back_in_parts(
+    saved: SavedState,
+    config: BrokerConfig,
+    nodes: Sequence[Node],
+    log: Any,
+    wall_ms: Callable[[], int] | None,
+    now: Now,
+) -> Generator[int, None, BrokerState]:
+    """The same, so that others are served between two parts, by the state that is there until then."""
     before = config.dynamic_broker, config.dynamic_default
     try:
         config.set_dynamic({}, per_broker=True)  # what goes together with neither of both alone goes over nothing
-        return _put_back(saved, config, nodes, log, wall_ms, now)
+        return (yield from _put_back(saved, config, nodes, log, wall_ms, now))
     except BaseException as error:
         config.set_dynamic({}, per_broker=True)
         config.set_dynamic(before[1], per_broker=False)
@@ -55,7 +75,7 @@ def _put_back(
     log: Any,
     wall_ms: Callable[[], int] | None,
     now: Now,
-) -> BrokerState:
+) -> Generator[int, None, BrokerState]:
     state = BrokerState(config, nodes, log, wall_ms=wall_ms)
     cluster = state.cluster
     cluster.cluster_id, cluster.controller_id = saved.cluster_id, saved.controller_id
@@ -65,8 +85,8 @@ def _put_back(
     for transactional_id in saved.held:
         state.transactions.hold_markers(transactional_id)
     _hold(state, saved)
-    topics_back(state, saved)
-    _coordinators_back(state, saved, now)
+    yield from topics_back(state, saved)
+    yield from _coordinators_back(state, saved, now)
     metadata = saved.settings["metadata"]
     state.metadata_offset, state.metadata_epoch = metadata["offset"], metadata["epoch"]
     return state
@@ -85,19 +105,25 @@ def _copied(settings: Any) -> Any:
     }
 
 
-def topics_back(state: BrokerState, saved: SavedState) -> None:
+def topics_back(state: BrokerState, saved: SavedState) -> Iterator[int]:
     """Topics and their logs; coordinators have the state that is theirs, and do not go on yet."""
     for node_id, name, index, path in saved.dirs_wished:
         if (number := state.log_dirs.number(path)) is not None:
             state.log_dirs.prefer(node_id, name, index, number)
     for one in saved.topics:
-        topic = copy_of(one.topic)
+        topic, partitions = replace(one.topic, partitions=[], configs=one.topic.configs.copy()), one.topic.partitions
+        for first in range(0, len(partitions), _PARTITIONS):
+            topic.partitions += copies(partitions[first : first + _PARTITIONS])
+            yield 1
         state.cluster.put_back(topic)
         if one.log_dirs:
             state.log_dirs.restore(topic, (dirs.get("log_dirs") for dirs in one.log_dirs))
         create_logs(state, topic)
         if isinstance(one, SavedUserTopic):
-            state.logs.take_up(topic.topic_id, one.logs)
+            made = list(one.logs.made.items())
+            for first in range(0, max(1, len(made)), _LOGS):
+                state.logs.take_up(topic.topic_id, one.logs._replace(made=dict(made[first : first + _LOGS])))
+                yield 1
     for one in saved.topics:
         if isinstance(one, SavedInternalTopic):
             written = state.runtimes[one.topic.name].topic
@@ -107,17 +133,30 @@ def topics_back(state: BrokerState, saved: SavedState) -> None:
                 for log, offset in zip(written.logs, one.state.log_start_offsets, strict=True):
                     log.log_start_offset = offset
                 written.take_up_batches(one.state.batches)
+            yield 1
 
 
-def _coordinators_back(state: BrokerState, saved: SavedState, now: Now) -> None:
+def _coordinators_back(state: BrokerState, saved: SavedState, now: Now) -> Iterator[int]:
     """Coordinators go on from what their records say."""
     names = {one.topic.name for one in saved.topics if isinstance(one, SavedInternalTopic)}
     runtimes = [runtime for name, runtime in state.runtimes.items() if name in names]
     for runtime in runtimes:
         runtime.loaded()
-        runtime.settle(runtime.coordinator.loaded(*now))
+        runtime.settle((yield from _loaded(runtime, now)))
     for runtime in runtimes:
         runtime.look_again(*now)
+
+
+def _loaded(runtime: Runtime[Any], now: Now) -> Generator[int, None, Any]:
+    if not isinstance(runtime, GroupRuntime):
+        return runtime.coordinator.loaded(*now)
+    steps = runtime.coordinator.loaded_in_parts(*now)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+        yield 1
 
 
 def beside_the_directory(state: BrokerState, saved: SavedState) -> None:

@@ -6,7 +6,7 @@ partitions, groups and producers, not by records.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kafkastub.config import BrokerConfig
@@ -84,16 +84,15 @@ class SavedState(NamedTuple):
 
 def copy_of(topic: Topic) -> Topic:
     """Another one that is the same."""
-    return Topic(
-        topic.name,
-        topic.topic_id,
-        [
-            PartitionState(
-                one.index, one.leader, one.leader_epoch, one.replicas, one.isr, one.elr, one.adding, one.removing,
-                one.last_leader,
-            )
-            for one in topic.partitions
-        ],
-        topic.internal,
-        topic.configs.copy(),
-    )  # fmt: skip
+    return Topic(topic.name, topic.topic_id, copies(topic.partitions), topic.internal, topic.configs.copy())
+
+
+def copies(partitions: Iterable[PartitionState]) -> list[PartitionState]:
+    """Others that are the same."""
+    return [
+        PartitionState(
+            one.index, one.leader, one.leader_epoch, one.replicas, one.isr, one.elr, one.adding, one.removing,
+            one.last_leader,
+        )
+        for one in partitions
+    ]  # fmt: skip

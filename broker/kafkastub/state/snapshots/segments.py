@@ -33,7 +33,8 @@ class Scratch:
     def __init__(self, saved: SavedState) -> None:
         config = copy.copy(saved.config)
         self.state = BrokerState(config, [Node(one.node_id) for one in saved.nodes], log=None)
-        topics_back(self.state, saved)
+        for _ in topics_back(self.state, saved):
+            pass
         self.topics = list(self.state.cluster.topics.values())
 
     def logs(self, topic: Topic) -> Iterator[tuple[int, PartitionLog]]:
