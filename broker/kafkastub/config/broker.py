@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from . import definition
 from .assignors import NAME as ASSIGNORS
@@ -53,6 +53,15 @@ def synonyms(name: str) -> tuple[str, ...]:
         return (name, "log.flush.scheduler.interval.ms")
     override = _LISTENER_OVERRIDE.fullmatch(name)
     return (name, override[1]) if override else (name,)
+
+
+class Dynamic(NamedTuple):
+    """The dynamic part of a configuration, and what follows from it together with the static part."""
+
+    broker: dict[str, str]
+    default: dict[str, str]
+    values: dict[str, Any]
+    log_defaults: dict[str, Any]
 
 
 class BrokerConfig:
@@ -146,6 +155,14 @@ class BrokerConfig:
         _check_together(values, merged)
         self.dynamic_broker, self.dynamic_default, self._values = broker, default, values
         self.log_defaults = _log_defaults(values, set(merged))
+
+    def dynamic(self) -> Dynamic:
+        """What `set_dynamic` replaces; `put_dynamic` puts it back as it is."""
+        return Dynamic(self.dynamic_broker, self.dynamic_default, self._values, self.log_defaults)
+
+    def put_dynamic(self, dynamic: Dynamic) -> None:
+        """Go on with what `dynamic` gave before."""
+        self.dynamic_broker, self.dynamic_default, self._values, self.log_defaults = dynamic
 
     def _may_be_infinite(self, name: str, typed: Any) -> bool:
         return name == _INFINITE_RETENTION and typed == -1 and self.profile.infinite_retention_allowed

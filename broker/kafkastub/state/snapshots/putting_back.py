@@ -55,14 +55,25 @@ def put_back_in_parts(
     now: Now,
 ) -> Generator[int, None, BrokerState]:
     """The same, so that others are served between two parts, by the state that is there until then."""
-    before = config.dynamic_broker, config.dynamic_default
+    theirs = config.dynamic()
+    steps = _put_back(saved, config, nodes, log, wall_ms, now)
     try:
         config.set_dynamic({}, per_broker=True)  # what goes together with neither of both alone goes over nothing
-        return (yield from _put_back(saved, config, nodes, log, wall_ms, now))
+        while True:
+            try:
+                work = next(steps)
+            except StopIteration as end:
+                state: BrokerState = end.value
+                return state
+            ours = config.dynamic()
+            config.put_dynamic(theirs)
+            try:
+                yield work
+            finally:
+                theirs = config.dynamic()  # somebody may have altered it
+            config.put_dynamic(ours)
     except BaseException as error:
-        config.set_dynamic({}, per_broker=True)
-        config.set_dynamic(before[1], per_broker=False)
-        config.set_dynamic(before[0], per_broker=True)
+        config.put_dynamic(theirs)
         if isinstance(error, (ConfigError, InvalidValue, InvalidClientMetrics, ValueError)):
             raise SnapshotError(f"the snapshot has what this broker cannot have: {error}") from None
         raise
