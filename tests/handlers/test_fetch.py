@@ -14,8 +14,16 @@ from kafkastub.security import Acl, Operation, PatternType, Permission, Resource
 from kafkastub.state.leadership import move_leader
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
+from kafkawire.messages.end_txn_request import EndTxnRequest
+from kafkawire.messages.end_txn_response import EndTxnResponse
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic, ReplicaState
 from kafkawire.messages.fetch_response import EpochEndOffset, FetchResponse, LeaderIdAndEpoch, PartitionData
+from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
+from kafkawire.messages.find_coordinator_response import FindCoordinatorResponse
+from kafkawire.messages.init_producer_id_request import InitProducerIdRequest
+from kafkawire.messages.init_producer_id_response import InitProducerIdResponse
+from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafkawire.messages.produce_response import ProduceResponse
 from tests.handlers.desk import Desk, altered, answered, batch
 
 Z = bytes(16)
@@ -529,3 +537,31 @@ def test_the_number_of_sessions_is_a_configuration():
     desk = Desk({"max.incremental.fetch.session.cache.slots": 1})
     desk.topic()
     assert [fetch(desk, request(want(), session_epoch=0)).session_id > 0 for _ in range(2)] == [True, False]
+
+
+@pytest.mark.behaviour("PR-22")
+def test_a_fetch_that_waited_for_several_partitions_was_given_the_first_one_of_a_produce(desk: Desk):
+    """Kafka appends all of a request before it looks after who waits: ReplicaManager.appendRecords."""
+    asked = request(want(), want(partition=1), want(partition=2), max_wait_ms=1000)
+    waiting = desk.outcome(ApiKey.FETCH, 12, asked)
+    data = [TopicProduceData("orders", Z, [PartitionProduceData(index, batch(b"v")) for index in (0, 2)])]
+    desk.ask(9, ProduceRequest(None, -1, 1000, data), ProduceResponse)
+    answer = answered(waiting, 12, FetchResponse)
+    assert answer is not None
+    assert [bool(size) for size in sizes(answer)] == [True, False, True]
+
+
+@pytest.mark.behaviour("FE-23")
+def test_a_fetch_that_waited_for_a_transaction_was_given_the_partition_of_its_first_marker(desk: Desk):
+    """KafkaApis.handleWriteTxnMarkersRequest appends a marker to all its partitions at once."""
+    desk.ask(4, FindCoordinatorRequest(key_type=1, coordinator_keys=["tx"]), FindCoordinatorResponse)
+    producer = desk.ask(4, InitProducerIdRequest("tx", 60_000), InitProducerIdResponse)
+    who = producer.producer_id, producer.producer_epoch
+    records = batch(b"v", producer_id=who[0], producer_epoch=who[1], base_sequence=0, attributes=0x10)
+    data = [TopicProduceData("orders", Z, [PartitionProduceData(index, records) for index in (0, 2)])]
+    desk.ask(12, ProduceRequest("tx", -1, 1000, data), ProduceResponse)
+    waiting = desk.outcome(ApiKey.FETCH, 12, request(want(), want(partition=2), max_wait_ms=1000, isolation_level=1))
+    assert desk.ask(5, EndTxnRequest("tx", *who, True), EndTxnResponse).error_code == 0
+    answer = answered(waiting, 12, FetchResponse)
+    assert answer is not None
+    assert [bool(size) for size in sizes(answer)] == [True, True]

@@ -51,7 +51,7 @@ PR-19  A topic named twice is answered once, with all its partitions; of a parti
        written, or the last one that may be; the answer tells why another was refused.    KafkaApis
 PR-20  From version 10 on, NOT_LEADER_OR_FOLLOWER comes with the leader's id, epoch and endpoint.    KIP-951
 PR-21  compression.type of the topic other than producer: the batch is recompressed.    LogValidator
-PR-22  An append wakes fetches that wait for it.
+PR-22  An append wakes fetches that wait for it, when all of the request is appended.
 PR-23  With acks=-1 and fewer replicas in sync than min.insync.replicas (or than there are, if these are fewer):
        NOT_ENOUGH_REPLICAS.    Partition.appendRecordsToLeader
 PR-24  Under a producer_byte_rate: throttle_time_ms by the sizes of requests, and the connection waits for so long; with
@@ -184,6 +184,21 @@ def _produced(ctx: RequestContext, request: ProduceRequest, last: bool) -> Gener
         not_joined = _join(ctx, request.transactional_id, [one for one, _ in judged.values() if one is not None])
         if not_joined and not last and _is_still_ending(ctx, not_joined):
             raise StillEnding
+    grown: list[tuple[bytes, int]] = []
+    try:
+        return (yield from _written(ctx, request, judged, not_joined, grown))
+    finally:  # whoever waits for several of these partitions is given what all of them have
+        ctx.state.fetch_purgatory.happened(grown)
+
+
+def _written(
+    ctx: RequestContext,
+    request: ProduceRequest,
+    judged: dict[tuple[str, bytes, int], tuple[_Asked | None, KafkaError | None]],
+    not_joined: dict[Place, KafkaError],
+    grown: list[tuple[bytes, int]],
+) -> Generator[int, None, ProduceResponse]:
+    """Append what may be; `grown` has topic ids and partitions of that then. Gives the size of each."""
     answers: list[TopicProduceResponse] = []
     endpoints: dict[int, NodeEndpoint] = {}
     whose: tuple[str, bytes] | None = None
@@ -198,7 +213,7 @@ def _produced(ctx: RequestContext, request: ProduceRequest, last: bool) -> Gener
         if accepted is not None:
             assert accepted.topic is not None
             not_now = not_joined.get((accepted.topic.name, index)) if not_joined else None
-            answer = _append(ctx, accepted, request, unpacking) if not_now is None else _error(index, not_now)
+            answer = _append(ctx, accepted, request, unpacking, grown) if not_now is None else _error(index, not_now)
             if ctx.api_version >= LEADER_HINTS_FROM and answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 _add_leader_hint(ctx, accepted, answer, endpoints)
         if refusal is not None:
@@ -288,7 +303,7 @@ def _refuse(ctx: RequestContext, one: _Asked) -> KafkaError | None:
 
 
 def _append(
-    ctx: RequestContext, one: _Asked, request: ProduceRequest, unpacking: Unpacking
+    ctx: RequestContext, one: _Asked, request: ProduceRequest, unpacking: Unpacking, grown: list[tuple[bytes, int]]
 ) -> PartitionProduceResponse:
     log: PartitionLog | None = None
     try:
@@ -320,7 +335,7 @@ def _append(
     except KafkaError as refused:
         return _error(one.partition, refused)
     if not appended.duplicate:
-        state.fetch_purgatory.appended(topic.topic_id, one.partition)
+        grown.append((topic.topic_id, one.partition))
     return PartitionProduceResponse(
         index=one.partition,
         base_offset=appended.first_offset,

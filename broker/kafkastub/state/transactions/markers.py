@@ -24,17 +24,28 @@ def write_marker(
     node leads is written. Each step gives a partition and its error code: UNKNOWN_TOPIC_OR_PARTITION,
     NOT_LEADER_OR_FOLLOWER, INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR, and
     UNSUPPORTED_FOR_MESSAGE_FORMAT for topics that no transaction can be in: those of other coordinators.
+
+    Who waits for records is woken behind the last one, as in Kafka (ReplicaManager.appendRecords).
     """
-    for name, index in partitions:
-        try:
-            _write(state, marker, name, index, broker_ms, node_id)
-        except KafkaError as error:
-            yield (name, index), error.code
-        else:
-            yield (name, index), ErrorCode.NONE
+    written: list[tuple[bytes, int]] = []
+    try:
+        for name, index in partitions:
+            try:
+                where = _write(state, marker, name, index, broker_ms, node_id)
+            except KafkaError as error:
+                yield (name, index), error.code
+            else:
+                if where is not None and state.fetch_purgatory.waiting:
+                    written.append(where)
+                yield (name, index), ErrorCode.NONE
+    finally:
+        state.fetch_purgatory.happened(written)
 
 
-def _write(state: Whole, marker: Marker, name: str, index: int, broker_ms: int, node_id: int | None) -> None:
+def _write(
+    state: Whole, marker: Marker, name: str, index: int, broker_ms: int, node_id: int | None
+) -> tuple[bytes, int] | None:
+    """Gives topic id and partition of a log that has it now; None for `__consumer_offsets`, whose readers are told."""
     topic = state.cluster.topic(name)
     if topic is None or not 0 <= index < len(topic.partitions):
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -45,12 +56,12 @@ def _write(state: Whole, marker: Marker, name: str, index: int, broker_ms: int, 
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if name == CONSUMER_OFFSETS:
         end_transaction_of_offsets(state, index, marker, broker_ms)
-        return
+        return None
     log = state.logs.log(topic.topic_id, index)
     if log is None or name in state.runtimes:
         raise KafkaError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT)
     log.append_marker(marker, leader_epoch=partition.leader_epoch, now_ms=broker_ms)
-    state.fetch_purgatory.appended(topic.topic_id, index)
+    return topic.topic_id, index
 
 
 def end_transaction_of_offsets(state: Whole, partition: int, marker: Marker, broker_ms: int) -> None:
