@@ -35,6 +35,11 @@ class FrameSplitter:
         """Accept sizes up to `limit` from now on."""
         self._limit = limit
 
+    def drop(self) -> None:
+        """Hold nothing back any more: what would follow does not come."""
+        self._chunks = []
+        self.pending = 0
+
     def feed(self, data: bytes) -> Iterator[Frame]:
         """The frames that `data` completes.
 

@@ -252,8 +252,9 @@ async def _run(
     _say(f"kafkastub ready on {broker.bound} (profile {config.profile.name})")
     if control is not None:
         _say(f"kafkastub control port on {control.url}")
-    from kafkastub.server.memory import keep_freed_memory
+    from kafkastub.server.memory import give_back, keep_freed_memory
 
+    broker.when_much_is_freed(give_back)
     loop.call_later(_SETTLED_SECONDS, keep_freed_memory)
     await stop.wait()
     if control is not None:

@@ -44,6 +44,9 @@ OWN: Final[dict[str, Row]] = {
     "kafkastub.snapshots.bytes": ("long", 1 << 30, "low", ("between", 0, None), "read-only"),
     # What the file of a snapshot that is uploaded may become in memory, in bytes.
     "kafkastub.snapshot.file.bytes": ("long", 1 << 29, "low", ("between", 0, None), "read-only"),
+    # Bytes that requests may take together of which not all has come yet; one at a time may always go beyond that.
+    # Kafka's `queued.max.request.bytes` says it, too, and wins where it is given.
+    "kafkastub.unfinished.requests.max.bytes": ("long", 256 << 20, "low", ("between", 1 << 20, None), "read-only"),
     # Users and passwords of every listener with SASL, by PLAIN and by SCRAM: a JSON object.
     "kafkastub.users": ("password", None, "low", None, "read-only"),
 }  # fmt: skip

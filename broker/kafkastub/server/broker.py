@@ -415,6 +415,10 @@ class Broker:
         if not disk.wait(look):
             look()
 
+    def when_much_is_freed(self, call: Callable[[], None]) -> None:
+        """Have `call` called behind unfinished requests that have taken a lot of memory, and are gone."""
+        self._server.unfinished.much_is_freed = call
+
     def rearm(self) -> None:
         """After a change from outside a request: deadlines may have moved, or the clock itself."""
         self._server.rearm()

@@ -40,6 +40,8 @@ _CLOCK_MASK: Final = 3
 
 _FRAME_OVERHEAD = 48
 """Bytes that a frame takes beside its own while it waits."""
+_SMALL = 1 << 12
+"""Bytes of an unfinished frame up to which nobody counts them."""
 
 
 class Dispatching(Protocol):
@@ -88,7 +90,9 @@ class Connection:
         "_limit",
         "_now",
         "_queue",
+        "_told",
         "_turns_left",
+        "_unfinished",
         "_until",
         "_waiting",
         "_wake",
@@ -110,6 +114,7 @@ class Connection:
         limit: int,
         now: Callable[[], tuple[int, int]],
         wake: Callable[[], None],
+        unfinished: Callable[[int], None] | None = None,
     ) -> None:
         # for the connection's life
         self._dispatcher = dispatcher
@@ -119,6 +124,8 @@ class Connection:
         """Gives (broker time, timer time), both in ms."""
         self._wake = wake
         """Called, from within a request of this or another connection, to have `resume` called soon."""
+        self._unfinished = unfinished
+        """Told how many bytes of an unfinished frame are held, unless they are few."""
         self.info = info
         # from one call to the next
         self.out: Parts = []
@@ -145,6 +152,8 @@ class Connection:
         """Why we close it, where that is the client's doing."""
         self.unframed = False
         """Whether that is a size of a frame that is none."""
+        self._told = 0
+        """What `_unfinished` was told last."""
 
     @property
     def muted(self) -> bool:
@@ -284,6 +293,8 @@ class Connection:
         self.closing = True
         self._queue.clear()
         self.queued = 0
+        self._frames.drop()
+        self._tell_unfinished(0)
         if self._waiting is not None:
             exchange, deferred = self._waiting
             self._waiting = None
@@ -311,6 +322,14 @@ class Connection:
                 self._broken = why
             else:
                 self._end(why)
+        pending = self._frames.pending
+        if (pending > _SMALL or self._told) and not self.closing:
+            self._tell_unfinished(pending)
+
+    def _tell_unfinished(self, size: int) -> None:
+        if self._told != size and self._unfinished is not None:
+            self._told = size
+            self._unfinished(size)
 
     def _serve(self, data: bytes, start: int, end: int, broker_ms: int, timer_ms: int) -> None:
         before = len(self.out)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kafkastub.server.idle import IdleExpiry
     from kafkastub.server.node_listener import NodeListener
     from kafkastub.server.sasl import SaslGate
+    from kafkastub.server.unfinished import UnfinishedFrames
     from kafkastub.state.broker_state import BrokerState
     from kafkastub.state.rate_limiter import RateLimiter
     from kafkawire.codec import Parts
@@ -37,6 +38,7 @@ class ServerSide(Protocol):
     clock: Clock
     dispatcher: Dispatcher
     idle: IdleExpiry
+    unfinished: UnfinishedFrames
     connections: set[BrokerProtocol]
     log_limiter: RateLimiter
     request_limit: int
@@ -71,6 +73,10 @@ class BrokerProtocol(asyncio.Protocol):
         # as it goes
         self.idle_slot = 0
         """Of `IdleExpiry`."""
+        self.unfinished = 0
+        """Of `UnfinishedFrames`."""
+        self._starved = False
+        """Whether no more is read because there is no memory for the rest of a frame."""
         self._unread = 0
         """Bytes that the client had not read when nothing more was served, or when we looked last."""
         self._reading = True
@@ -90,7 +96,8 @@ class BrokerProtocol(asyncio.Protocol):
 
             self._gate = sasl_gate(server.dispatcher, self.listener.sasl, info, server.log_limiter)
             limit = min(limit, self._gate.limit)
-        self.connection = Connection(self._gate or server.dispatcher, info, limit, server.clock.both, self._woken)
+        dispatcher = self._gate or server.dispatcher
+        self.connection = Connection(dispatcher, info, limit, server.clock.both, self._woken, self._holds)
         if self._gate is not None:
             self._gate.when_open(lambda: self.connection.allow(server.request_limit))
         self.connection.active_ms = server.clock.timer_ms()
@@ -152,6 +159,23 @@ class BrokerProtocol(asyncio.Protocol):
         self.server.state.log.info("idle connection closed", peer=self.connection.info.peer)
         self.connection.lost()
         self.abort()  # what has not been read by now is not going to be
+
+    def starve(self, starved: bool) -> None:
+        """Whether no more is read, for want of memory."""
+        self._starved = starved
+        if not self.transport.is_closing():
+            self._pace_reading(self.connection, self.transport)
+
+    def end_starved(self, why: str) -> None:
+        """Others need the memory that its unfinished frame takes."""
+        connection = self.connection
+        connection.reason = why
+        self.server.log_closed(connection)
+        connection.lost()
+        self.abort()
+
+    def _holds(self, size: int) -> None:
+        self.server.unfinished.hold(self, size)
 
     def _close(self) -> None:
         """Close once what was answered is sent; what nobody reads is not kept for ever."""
@@ -221,10 +245,10 @@ class BrokerProtocol(asyncio.Protocol):
 
     def _pace_reading(self, connection: Connection, transport: asyncio.Transport) -> None:
         if self._reading:
-            if connection.queued > _QUEUE_LIMIT or connection.blocked:
+            if connection.queued > _QUEUE_LIMIT or connection.blocked or self._starved:
                 self._reading = False
                 transport.pause_reading()
-        elif connection.queued <= _QUEUE_LIMIT // 2 and not connection.blocked:
+        elif connection.queued <= _QUEUE_LIMIT // 2 and not (connection.blocked or self._starved):
             self._reading = True
             transport.resume_reading()
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import cast
 
+from kafkastub.config import BrokerConfig
 from kafkastub.server.acceptor import Acceptor, ProtocolFactory
 from kafkastub.server.clock import Clock
 from kafkastub.server.connection import NO_TLS_HERE, Connection
@@ -17,6 +18,7 @@ from kafkastub.server.node_listener import ListenError, NodeListener
 from kafkastub.server.protocol import BrokerProtocol
 from kafkastub.server.resolver import HostResolver
 from kafkastub.server.slices import Slices
+from kafkastub.server.unfinished import UnfinishedFrames
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.rate_limiter import RateLimiter
 
@@ -34,6 +36,7 @@ class Server:
         self.request_limit = cast(int, state.config["socket.request.max.bytes"])
         self.failed_authentication_delay_ms = cast(int, state.config["connection.failed.authentication.delay.ms"])
         self.idle = IdleExpiry(loop, clock, state.config["connections.max.idle.ms"])
+        self.unfinished = UnfinishedFrames(_for_unfinished(state.config), self._call_later)
         self.listeners: list[NodeListener] = []
         self._resolver = HostResolver(loop)
         self._limits: dict[int, ConnectionLimits] = {}
@@ -184,6 +187,9 @@ class Server:
     def _timer_ms(self) -> int:
         return self.clock.timer_ms()
 
+    def _call_later(self, ms: int, call: Callable[[], None]) -> None:
+        self.loop.call_later(ms / 1000, call)
+
     def warn(self, key: Hashable, text: str, **fields: object) -> bool:
         """A warning in the log, once in a while for each key. False where it has to be said again: see `Logger`."""
         if self.log_limiter.allows(key, self.clock.timer_ms()):
@@ -227,6 +233,12 @@ class Server:
         except Exception:
             self.state.log.exception("a timer failed")
         self.rearm()
+
+
+def _for_unfinished(config: BrokerConfig) -> int:
+    """Bytes that unfinished frames may take together: by Kafka's name, if it is given, or by our own."""
+    queued = cast(int, config["queued.max.request.bytes"])
+    return queued if queued > 0 else cast(int, config["kafkastub.unfinished.requests.max.bytes"])
 
 
 __all__ = ["ListenError", "Server"]
