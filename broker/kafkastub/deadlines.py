@@ -14,8 +14,8 @@ from typing import Final, Generic, TypeVar
 
 M = TypeVar("M")
 
-_FEW: Final = 1_000
-"""Entries that are not worth looking through."""
+_FEW: Final = 64
+"""Entries that are not worth looking through; each may hold a group that has gone, with all that it had."""
 
 
 class Deadline(Generic[M]):
