@@ -69,7 +69,13 @@ class Talk:
         answer = self.send(f"{gs2}{bare}".encode())
         if answer.error_code:
             return answer
-        first = bytes(answer.auth_bytes).decode()
+        return self.finish_scram(user, password, bytes(answer.auth_bytes).decode(), name, extensions, gs2)
+
+    def finish_scram(
+        self, user: str, password: str, first: str, name: str = "sha256", extensions: str = "", gs2: str = "n,,"
+    ) -> Any:
+        """What follows the server's first message."""
+        bare = f"n={user},r=abcdef{extensions}"
         fields = dict(part.split("=", 1) for part in first.split(","))
         assert fields["r"].startswith("abcdef")
         salted = hashlib.pbkdf2_hmac(name, password.encode(), base64.b64decode(fields["s"]), int(fields["i"]))
