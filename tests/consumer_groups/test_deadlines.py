@@ -110,3 +110,16 @@ def test_sessions_and_rebalances_begin_anew_with_another_coordinator(context: Co
     assert set(context.group().members) == {"m2"}
     context.pass_time(SESSION_MS - 20_000)
     assert context.group().members == {}
+
+
+def test_ten_thousand_members_that_fell_silent_held_everybody_up(context: Context):
+    """Some of them are lost at a time, and others are served between; in the end all are."""
+    for number in range(200):
+        context.join(f"m{number}", "t")
+    context.timer_ms += SESSION_MS
+    coordinator, left = context.coordinator, [len(context.group().members)]
+    while (at := coordinator.next_deadline()) is not None and at <= context.timer_ms:
+        context.took(coordinator.expire(context.broker_ms, context.timer_ms))
+        left.append(len(context.group().members))
+    assert left == [200, 150, 100, 50, 0]
+    assert context.state()[0] == "Empty"
