@@ -141,6 +141,7 @@ class SaslSession:
     def forget(self) -> None:
         """The connection ends: nothing more is needed of what the client has sent. The journal may keep it for long."""
         self._mechanism = self.failure = self.principal = None
+        self.opened = None
 
     def _in_general(self, again: bool) -> str:
         what = "re-authentication" if again else "authentication"

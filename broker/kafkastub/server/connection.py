@@ -44,6 +44,10 @@ _SMALL = 1 << 12
 """Bytes of an unfinished frame up to which nobody counts them."""
 
 
+def _nobody() -> None:
+    """Is woken."""
+
+
 class Dispatching(Protocol):
     """What a connection asks of its dispatcher, or of what takes its place for this connection (`sasl.SaslGate`)."""
 
@@ -301,6 +305,12 @@ class Connection:
             deferred.abandon()
             if exchange is not None:
                 self._dispatcher.forget(exchange)
+
+    def gone(self) -> None:
+        """The transport is closed, and whoever owns this is not to be kept by it: nobody is woken or told any more."""
+        self.lost()
+        self._wake = _nobody
+        self._unfinished = None
 
     def _receive_slowly(self, data: bytes, broker_ms: int, timer_ms: int) -> None:
         """Pieces of frames, frames that have to wait, sizes that are none."""

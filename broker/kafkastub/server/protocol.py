@@ -126,7 +126,7 @@ class BrokerProtocol(asyncio.Protocol):
         self.server.loop.call_soon(self._resume)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        self.connection.lost()
+        self.connection.gone()
         self.connection.info.forget()
         self.server.connection_gone()
         self.server.connections.discard(self)

@@ -33,14 +33,14 @@ class _Sliced:
     __slots__ = (
         "_asleep_since",
         "_current",
+        "_finish",
         "_greenlet",
         "_left",
         "_loop_greenlet",
+        "_result",
         "_slept",
         "_state",
         "_until",
-        "finish",
-        "result",
     )  # fmt: skip
 
     def __init__(self, state: BrokerState, serve: Callable[[], Any], finish: Callable[[Any], None]) -> None:
@@ -52,12 +52,13 @@ class _Sliced:
         self._left = _UNITS
         self._until = 0
         self._asleep_since = self._slept = 0
-        self.finish = finish
-        self.result: Any = None
+        self._finish: Callable[[Any], None] | None = finish
+        self._result: Any = None
         self._greenlet: greenlet = greenlet(serve)
 
     def end(self) -> None:
         """Never go on."""
+        self._finish = None
         self._greenlet.throw()
 
     def go_on(self) -> bool:
@@ -75,8 +76,15 @@ class _Sliced:
         self._asleep_since = perf_counter_ns()
         if not self._greenlet.dead:
             return False
-        self.result = result
+        self._result = result
         return True
+
+    def finish(self) -> None:
+        """Hand over what serving gave. What it refers to may refer to `pace`: they let go of each other."""
+        finish, result = self._finish, self._result
+        self._finish = self._result = None
+        assert finish is not None
+        finish(result)
 
     def pace(self, amount: int = 1) -> None:
         """So much was done: sleep if the slice is over."""
@@ -106,7 +114,7 @@ class Slices:
         """
         request = _Sliced(state, serve, finish)
         if request.go_on():
-            finish(request.result)
+            request.finish()
             return
         self._sleeping.append(request)
         collector.rest()
@@ -135,7 +143,7 @@ class Slices:
         request = self._sleeping.popleft()
         try:
             if request.go_on():
-                request.finish(request.result)
+                request.finish()
             else:
                 self._sleeping.append(request)
         finally:
