@@ -8,6 +8,7 @@ LD-3  Each of log.dirs (or log.dir), as an absolute path, with the logs that the
       as that does not depend on topic ids.    Kafka: LogManager.nextLogDirs
 LD-4  Versions 4+: total and usable bytes of the disk with --data-dir. In memory they are -1: unknown.    KIP-827
 LD-5  Version 5: which directories are cordoned: they get no new logs.    KIP-1066
+LD-6  Where there is much to measure others are served between; a topic that is deleted meanwhile is left out.
 Not done: -
 """
 
@@ -59,6 +60,8 @@ def _described(ctx: RequestContext, request: DescribeLogDirsRequest) -> Steps:
     disk, cordoned = _disk(state), log_dirs.cordoned
     topics: list[list[DescribeLogDirsTopic]] = [[] for _ in log_dirs.paths]
     for topic, indexes in _asked(ctx, request):
+        if state.cluster.topic_by_id(topic.topic_id) is None:
+            continue  # deleted while others were served
         found: dict[int, tuple[list[int], list[int]]] = {}
         size = 1 if topic.internal else _SOME
         for first in range(0, len(indexes), size):

@@ -32,8 +32,9 @@ _TLS_HELLO = b"\x16\x03"
 NO_TLS_HERE = "the client speaks TLS, and this listener does not: set the client's security.protocol, or the listener's"
 _TURN_REQUESTS = 128
 """Requests that one connection has served in a row before the others have their turn; a reply of 1 KB counts as one."""
-_TURN_NS: Final = 20_000_000
-"""Nanoseconds after which the turn is over, too: some requests take a thousand times as long as others."""
+_TURN_NS: Final = 5_000_000
+"""Nanoseconds after which the turn is over, too: some requests take a thousand times as long as others, and others wait
+for the turns of all who ask without end."""
 _CLOCK_MASK: Final = 3
 """Of the requests left, the bits that are not set when we look how long it took."""
 
@@ -278,6 +279,8 @@ class Connection:
         self._yielded = False
         self._turns_left = _TURN_REQUESTS
         self._until = perf_counter_ns() + _TURN_NS
+        if len(self.out) > 1:
+            self._yield()  # a long reply, which may be more than the client reads: nothing is added to that
         broker_ms, timer_ms = self._now()
         self.active_ms = timer_ms
         while self._queue and not (self.muted or self._yielded or self.closing):
