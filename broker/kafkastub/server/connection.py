@@ -269,6 +269,7 @@ class Connection:
 
     def resume(self) -> None:
         """Send the deferred reply if it is there, then serve what waited behind it."""
+        before = len(self.out)
         if self._waiting is not None:
             exchange, deferred = self._waiting
             if deferred.reply is None:
@@ -279,7 +280,7 @@ class Connection:
         self._yielded = False
         self._turns_left = _TURN_REQUESTS
         self._until = perf_counter_ns() + _TURN_NS
-        if len(self.out) > 1:
+        if len(self.out) > before + 1:
             self._yield()  # a long reply, which may be more than the client reads: nothing is added to that
         broker_ms, timer_ms = self._now()
         self.active_ms = timer_ms
