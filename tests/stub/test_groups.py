@@ -12,6 +12,10 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from kafkastub import GroupTimeout, KafkaStub, StubError
 from kafkawire.errors import ErrorCode
+from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
+from kafkawire.schema import Message
+from tests.hostile.crowds import pipelined
+from tests.rawclient import RawClient
 from tests.stub.consumers import AT_ONCE, Player, rounds
 from tests.waiting import SECONDS, until
 
@@ -405,6 +409,18 @@ def test_who_was_away_for_too_long_finds_its_group_again(stub: KafkaStub, player
     assert ErrorCode(one.beat().error_code) is ErrorCode.UNKNOWN_MEMBER_ID  # not GROUP_ID_NOT_FOUND: clients give up
     stub.expire_offsets_now()
     assert "g" not in stub.groups
+
+
+def test_however_many_members_are_silent_they_are_gone_when_the_clock_has_been_moved(stub: KafkaStub) -> None:
+    """A timer of its own loses fifty at a time, so that others are served between."""
+    asked: list[Message] = [
+        ConsumerGroupHeartbeatRequest("g", f"m{number}", 0, None, None, 60_000, ["orders"], None, None, [])
+        for number in range(120)
+    ]
+    with RawClient(stub.bootstrap_servers) as client:
+        assert sum(1 for _ in pipelined(client.socket, 1, asked)) == 120
+    stub.clock.advance(seconds=45, timers=True)
+    assert stub.groups["g"].members == {}
 
 
 def test_a_group_that_nobody_comes_back_to_goes_with_a_sweep_on_the_way(
