@@ -258,8 +258,8 @@ def test_the_rest_of_a_large_request_brought_back_a_topic_that_was_deleted_meanw
     topic = desk.state.cluster.topic("orders")
     assert topic is not None
     desk.delete("orders")
-    while desk.state.turns.next_deadline() is not None:
-        desk.state.turns.take()
+    while desk.state.turns:
+        desk.state.turns.expire()
     answer = answered(waiting, 9, ProduceResponse)
     assert answer is not None
     codes = [row.error_code for row in answer.responses[0].partition_responses]

@@ -18,9 +18,12 @@ from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.messages.api_versions_response import ApiVersionsResponse
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafkawire.messages.heartbeat_request import HeartbeatRequest
+from kafkawire.messages.list_offsets_request import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from kafkawire.messages.list_offsets_response import ListOffsetsResponse
 from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafkawire.messages.metadata_response import MetadataResponse
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafkawire.records import NewRecord, build_batch
 from tests.rawclient import RawClient
 from tests.waiting import until
 
@@ -109,6 +112,23 @@ def test_a_produce_that_wants_no_answer_and_fails_ends_the_connection(client: Ra
     body = encode(ProduceRequest(acks=0, timeout_ms=1000, topic_data=[failing]), 8)
     client.socket.sendall(request(ApiKey.PRODUCE, 8, 1, body))
     assert closed(client)
+
+
+def test_what_was_sent_before_the_end_is_served(client: RawClient, servers: str, topic: str):
+    """A producer with acks=0 sends its last records, and closes. Kafka: Selector.closingChannels."""
+    large = build_batch([NewRecord(None, bytes(20_000), 1)])
+    last = TopicProduceData(topic, partition_data=[PartitionProduceData(index=0, records=large)])
+    body = encode(ProduceRequest(acks=0, timeout_ms=1000, topic_data=[last]), 8)
+    with RawClient(servers) as producer:
+        producer.socket.sendall(b"".join(request(ApiKey.PRODUCE, 8, number, body) for number in range(300)))
+
+    def end() -> int:
+        asked = ListOffsetsRequest(-1, 0, [ListOffsetsTopic(topic, [ListOffsetsPartition(0, -1, -1)])])
+        answer = decode(ListOffsetsResponse, 5, client.exchange(ApiKey.LIST_OFFSETS, 5, encode(asked, 5)))
+        found: int = answer.topics[0].partitions[0].offset
+        return found
+
+    until(lambda: end() == 300, lambda: f"{end()} of 300 records")
 
 
 BATCH = bytes.fromhex(

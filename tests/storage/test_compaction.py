@@ -238,15 +238,15 @@ def test_a_round_of_cleaning_holds_nobody_up_and_is_one_at_a_time():
     cleaning.begin(0)
     cleaning.begin(0)
     taken = 0
-    while turns.next_deadline() is not None:
+    while turns:
         assert len(left(log)) == 1800
-        turns.take()
+        turns.expire()
         taken += 1
     assert taken >= 3
     assert len(left(log)) == 600
-    assert turns.next_deadline() is None
+    assert not turns
     cleaning.begin(0)
-    assert turns.next_deadline() is None
+    assert not turns
 
 
 def test_a_tombstone_goes_in_its_time_without_a_new_record():

@@ -171,6 +171,11 @@ class Connection:
         return bool(self._queue) or self.muted or self._yielded
 
     @property
+    def is_behind(self) -> bool:
+        """Whether requests wait for nothing but their turn."""
+        return bool(self._queue or self._busy) and self._waiting is None and not self.closing
+
+    @property
     def pending(self) -> int:
         """Bytes held for frames that are not complete or have to wait."""
         return self._frames.pending + self.queued

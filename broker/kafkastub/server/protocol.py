@@ -80,6 +80,8 @@ class BrokerProtocol(asyncio.Protocol):
         self._unread = 0
         """Bytes that the client had not read when nothing more was served, or when we looked last."""
         self._reading = True
+        self._has_ended = False
+        """Whether the client sends no more, and what it has sent is still to be served."""
         self._close_timer: asyncio.TimerHandle | None = None
         """For what is left to do once nothing more is served."""
 
@@ -116,6 +118,15 @@ class BrokerProtocol(asyncio.Protocol):
             self._pace_reading(connection, self.transport)
         if self.server.state.dirty:
             self.server.rearm()
+
+    def eof_received(self) -> bool:
+        """The client sends no more; gives whether the transport stays open.
+
+        It does until all that has come is served, as by Kafka (Selector: closingChannels): a producer with acks=0 sends
+        its last records, and closes. With TLS a transport cannot stay open.
+        """
+        self._has_ended = self.connection.is_behind and self.transport.get_extra_info("ssl_object") is None
+        return self._has_ended
 
     def pause_writing(self) -> None:
         self.connection.blocked = True
@@ -208,7 +219,10 @@ class BrokerProtocol(asyncio.Protocol):
                     transport.write(out[0])
                 else:
                     self._write_all(out)
-            if connection.queued or connection.blocked or not self._reading:
+            if self._has_ended:
+                if not connection.is_behind:
+                    transport.close()
+            elif connection.queued or connection.blocked or not self._reading:
                 self._pace_reading(connection, transport)
         if self.server.state.dirty:
             self.server.rearm()
