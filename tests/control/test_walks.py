@@ -11,6 +11,8 @@ import pytest
 from kafkastub import KafkaStub
 from kafkastub.control import walks
 from kafkastub.control.walks import Walks
+from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.partitions import log_of
 from tests.control.conftest import Http, commit_for
 
 BIT = 0.001
@@ -64,6 +66,14 @@ async def test_things_are_counted_by_their_kind() -> None:
     assert await Walks().counted((), lambda number: number) == {}
 
 
+def ask_for_all_logs(state: BrokerState, name: str) -> None:
+    """A log that nobody has asked for is empty, and nobody looks at it."""
+    topic = state.cluster.topic(name)
+    assert topic is not None
+    for partition in topic.partitions:
+        log_of(state, topic, partition.index)
+
+
 @pytest.mark.parametrize(
     ("path", "looks"),
     [
@@ -82,6 +92,7 @@ def test_the_broker_has_its_turns_between_looks(
 ) -> None:
     """What the page asks for every two seconds, of a broker with 300 partitions."""
     stub.create_topic("many", partitions=300)
+    stub._call(lambda: ask_for_all_logs(stub._running().state, "many"))
     commit_for(stub, "g")
     turns, going = 0, True
     seen = set()
