@@ -10,8 +10,9 @@ S3 := .cache/s3/server/.installed
 PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 WORKERS ?= 2
+NIGHTLY ?= soak mutants oracle-expiry test-pipeline-s3
 
-.PHONY: help run test dist site test-site test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-expiry differential conformance mutants soak chaos golden messages docs clients programs examples bench pictures lock clean
+.PHONY: help run test dist site test-site test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-expiry differential conformance mutants soak nightly chaos golden messages docs clients programs examples bench pictures lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -28,6 +29,7 @@ help:
 	@echo "make programs      applications on the stub and Apache Kafka; writes docs/programs.md (Maven, Go)"
 	@echo "make mutants       seeded defects in copies of the stub: each has to fail a case of that suite"
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
+	@echo "make nightly       what CI leaves out: $(NIGHTLY); the end says what failed"
 	@echo "make chaos         workers with a bug and correct ones in three languages, a thousand seeds of trouble"
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
 	@echo "make pictures      take docs/pictures of the page anew (Chromium)"
@@ -115,6 +117,11 @@ mutants: $(DEV)
 
 soak: $(DEV)
 	$(PYTEST) -m soak $(ARGS)
+
+nightly:
+	@failed=; for target in $(NIGHTLY); do $(MAKE) --no-print-directory $$target || failed="$$failed $$target"; done; \
+	if [ -n "$$failed" ]; then echo "make nightly: failed:$$failed" >&2; exit 1; fi; \
+	echo "make nightly: all passed: $(NIGHTLY)"
 
 chaos: $(DEV)
 	CHAOS_SEEDS=1000 $(PYTEST) tests/chaos $(ARGS)
