@@ -27,6 +27,10 @@ _OF_MEMBERS: Final = frozenset(
 _OF_READERS: Final = _OF_MEMBERS | {ApiKey.FETCH, ApiKey.LIST_OFFSETS}
 _CORRELATED: Final = 8
 """Bytes: API key, version and correlation id of a request."""
+_VERSIONED: Final = 4
+"""The same without the correlation id."""
+_SHORT: Final = 1_000
+"""Bytes of a request that is not looked into again where the same connection has sent the same later."""
 _SAMPLED: Final = 3
 """Requests of a connection that are looked into for the groups that it speaks of: those to a coordinator have one."""
 _CONNECTIONS: Final = 5
@@ -117,11 +121,17 @@ def last_fetches(walked: Iterator[tuple[int, Raw]], read: Reading, wanted: Wante
     looked, now = Looked({}, {client: set() for client in wanted.places}, {}), perf_counter_ns()
     names = {topic_id: place[0] for places in wanted.places.values() for place, topic_id in places.items()}
     connections: dict[tuple[int, str], _Connection] = {}
+    seen: set[tuple[int, bytes]] = set()
     for sequence, raw in islice(walked, MOST):
         yield None
         key = -1 if raw.outcome is Outcome.CLOCK else _key(raw.data[raw.start : raw.start + 2])
         if key not in _OF_READERS:
             continue
+        if raw.end - raw.start <= _SHORT:  # idle clients ask for the same again and again
+            said = raw.data[raw.start : raw.start + _VERSIONED] + raw.data[raw.start + _CORRELATED : raw.end]
+            if (raw.connection.id, said) in seen:
+                continue
+            seen.add((raw.connection.id, said))
         entry = read(sequence, raw)
         client = entry.client_id
         if client is None or client not in wanted.places:
