@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import count
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeVar
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.outcome import Deferred, Outcome
+from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.layers.acls.described_groups import describing
 from kafkastub.layers.acls.split import about, once_each, split
@@ -35,6 +34,8 @@ from kafkawire.messages.offset_delete_response import (
 from kafkawire.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 from kafkawire.rows import Shared, those
 from kafkawire.schema import Message
+
+T = TypeVar("T")
 
 _GROUP_REFUSED: Final = ErrorCode.GROUP_AUTHORIZATION_FAILED
 _TOPIC_REFUSED: Final = ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -97,7 +98,7 @@ def _topics_read(ctx: RequestContext, request: Any, api: Registration, handler: 
         return answer  # type: ignore[no-any-return]
     early = {_key(topic, by_id) for topic in mine if _is_missing(ctx, topic, by_id)}
     early |= {_key(topic, by_id) for topic in refused}
-    order = dict(zip(dict.fromkeys(_key(topic, by_id) for topic in request.topics), count(), strict=False))
+    order = _places(_key(topic, by_id) for topic in request.topics)
 
     def both(found: Any) -> Any:
         # what is refused or missing comes first, as it was asked for; then what the coordinator answers
@@ -107,12 +108,12 @@ def _topics_read(ctx: RequestContext, request: Any, api: Registration, handler: 
         )
         return type(found)(topics=once_each(topics, lambda topic: _key(topic, by_id)))
 
-    outcome = handler(ctx, about(request, topics=mine))
-    if isinstance(outcome, Deferred):
-        lower = outcome.lower
-        outcome.lower = lambda value: both(lower(value))
-        return outcome
-    return both(outcome)  # type: ignore[no-any-return]
+    return then(handler(ctx, about(request, topics=mine)), both)  # type: ignore[no-any-return]
+
+
+def _places(keys: Iterable[T]) -> dict[T, int]:
+    """Each key with the place at which it is named first, among those that differ."""
+    return {key: place for place, key in enumerate(dict.fromkeys(keys))}
 
 
 def _key(topic: Any, by_id: bool) -> str | bytes:
@@ -145,7 +146,7 @@ def _offset_delete(api: Registration) -> Handler:
         mine, refused = split(request.topics, lambda topic: access.to_topic(Operation.READ, topic.name), ctx.pace)
         if not refused:
             return handler(ctx, request)
-        order = dict(zip(dict.fromkeys(topic.name for topic in request.topics), count(), strict=False))
+        order = _places(topic.name for topic in request.topics)
         early = {topic.name for topic in mine if _is_missing(ctx, topic, False)} | {topic.name for topic in refused}
         answer: Any = handler(ctx, OffsetDeleteRequest(request.group_id, mine))
         if answer.error_code:
@@ -250,10 +251,13 @@ def _delete_groups(api: Registration) -> Handler:
         mine, refused = split(request.groups_names, lambda group: access.to_group(Operation.DELETE, group), ctx.pace)
         if not refused:
             return handler(ctx, request)
-        answer: Any = handler(ctx, DeleteGroupsRequest(mine))
         failed: Any = api.error_response(DeleteGroupsRequest(refused), _GROUP_REFUSED, ctx.api_version)
-        answer.results = [*answer.results, *failed.results]
-        return answer  # type: ignore[no-any-return]
+
+        def both(answer: Any) -> Any:
+            answer.results = [*answer.results, *failed.results]
+            return answer
+
+        return then(handler(ctx, DeleteGroupsRequest(mine)), both)  # type: ignore[no-any-return]
 
     return guard
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome
+from kafkastub.handlers.outcome import CLOSE, Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.layers.acls.split import about, once_each, split
 from kafkastub.metadata import CLUSTER_METADATA, INTERNAL_TOPICS, Topic, invalid_topic_name
@@ -64,15 +64,10 @@ def _produce(api: Registration) -> Handler:
             answer.responses = [*answer.responses, *failed.responses]
             return answer
 
-        answer: Any = failed
-        if mine:
-            answer = handler(ctx, about(request, topic_data=mine))
-            if isinstance(answer, Deferred):
-                lower = answer.lower
-                answer.lower = lambda value: both(lower(value))
-            elif answer is not CLOSE and answer is not NO_REPLY:
-                both(answer)
-        return answer if request.acks else CLOSE
+        outcome = handler(ctx, about(request, topic_data=mine)) if mine else failed
+        if not request.acks:
+            return CLOSE
+        return then(outcome, both) if mine else outcome
 
     return guard
 
@@ -103,9 +98,12 @@ def _by_name(operation: Operation, *, together: bool = False, or_cluster: Operat
                 failed.topics = once_each(failed.topics, _name)
             if not mine:  # what else may be wrong with the request, Kafka does not look at then
                 return failed  # type: ignore[no-any-return]
-            answer: Any = handler(ctx, about(request, topics=mine))
-            answer.topics = [*answer.topics, *failed.topics]
-            return answer  # type: ignore[no-any-return]
+
+            def both(answer: Any) -> Any:
+                answer.topics = [*answer.topics, *failed.topics]
+                return answer
+
+            return then(handler(ctx, about(request, topics=mine)), both)  # type: ignore[no-any-return]
 
         return guard
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from kafkastub.handlers.context import RequestContext
-from kafkastub.handlers.outcome import Deferred, Outcome
+from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.layers.acls.split import split
 from kafkastub.layers.acls.topics import in_order
 from kafkastub.security import Operation, ResourceType
+from kafkastub.state.deferred import then
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_transactions_request import DescribeTransactionsRequest
@@ -96,12 +97,7 @@ def _list(api: Registration) -> Handler:
             ]
             return answer  # type: ignore[no-any-return]
 
-        outcome = handler(ctx, request)
-        if isinstance(outcome, Deferred):
-            lower = outcome.lower
-            outcome.lower = lambda value: allowed(lower(value))
-            return outcome
-        return allowed(outcome)
+        return then(handler(ctx, request), allowed)  # type: ignore[no-any-return]
 
     return guard
 
