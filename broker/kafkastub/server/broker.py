@@ -387,9 +387,9 @@ class Broker:
                 state.expire(*clock.both())
             state.expire_offsets(broker_ms + step)
             state.expire_transactional_ids(broker_ms + step)
-            more = state.coordinator.next_deadline() if timers else None
-            if left <= 0 and (more is None or more > clock.both()[1]):
-                break  # of many members that are due at once, some are lost at a time
+            deadline = state.next_event() if timers else None
+            if left <= 0 and (deadline is None or deadline > clock.both()[1]):
+                break  # of much that is due at once, a part happens at a time
 
     def when_kept(self, done: Callable[[str | None], None]) -> None:
         """Call when all that was changed until now is on the disk; with a sentence where it cannot be.
