@@ -8,7 +8,7 @@ from kafkastub.config import ConfigError
 from kafkastub.metadata import Node
 from kafkastub.server.clock import Clock
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.snapshots.putting_back import put_back_in_parts
+from kafkastub.state.snapshots.putting_back import put_back
 from kafkastub.state.snapshots.saved import SavedState, SnapshotError
 from kafkastub.state.snapshots.taking import take
 from tests.handlers.desk import START_MS, Desk
@@ -24,7 +24,7 @@ def saved_with(config: dict[str, str]) -> tuple[Desk, SavedState]:
 
 
 def parts_of(desk: Desk, saved: SavedState):
-    return put_back_in_parts(saved, desk.state.config, [Node(1)], None, None, (START_MS, 0))
+    return put_back(saved, desk.state.config, [Node(1)], None, None, (START_MS, 0))
 
 
 def test_the_configuration_is_the_old_one_until_all_is_put_back():

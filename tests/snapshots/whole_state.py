@@ -13,9 +13,10 @@ from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.group_views import view
 from kafkastub.state.telemetry import Telemetry
 from kafkastub.state.transactions.views import view as transaction_view
+from kafkastub.steps import at_once
 from kafkastub.storage import PartitionLog
 from kafkastub.storage.state_log import StateLog
-from kafkastub.storage.unpacker import Unpacker, finished
+from kafkastub.storage.unpacker import Unpacker
 from kafkawire.schema import ZERO_UUID
 from tests.waiting import until
 
@@ -117,7 +118,7 @@ def _log(log: PartitionLog) -> dict[str, Any]:
         "aborted": log.aborted_transactions(0, end),
         "producers": sorted(_producer(one) for one in log.producer_states.entries()),
         "epochs": [log.epochs.end_offset(epoch, end) for epoch in range(log.epochs.latest + 2)],
-        "timestamps": [log.offset_for_timestamp(0), finished(log.search(None, Unpacker()))]
+        "timestamps": [log.offset_for_timestamp(0), at_once(log.search(None, Unpacker()))]
         if end > log.log_start_offset
         else [],
     }

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from kafkastub.state.cleaning import Cleaning
 from kafkastub.state.turns import Turns
+from kafkastub.steps import at_once
 from kafkastub.storage import LogManager, LogSettings, Marker, PartitionLog, Unpacking, compaction
 from kafkastub.storage.compaction import Compaction
 from kafkastub.storage.segment import StoredBatch
-from kafkastub.storage.unpacker import Unpacker, finished
+from kafkastub.storage.unpacker import Unpacker
 from kafkawire.records import (
     Compression,
     NewRecord,
@@ -143,7 +144,7 @@ def test_a_batch_keeps_what_it_stands_for():
     header = parse_header(whole)
     batches = [StoredBatch(header, whole[61:], 0), StoredBatch(header._replace(base_offset=11), whole[61:], 9)]
     pass_ = Compaction(batches, LogSettings(compact=True, min_compaction_lag_ms=5), 5, Unpacker())
-    changes, _, clean_to = finished(pass_.steps())
+    changes, _, clean_to = at_once(pass_.steps())
     assert clean_to == 11
     changed = changes[7]
     assert changed is not None
@@ -223,7 +224,7 @@ def test_a_log_was_rewritten_after_its_topic_was_deleted_or_configured_anew():
             manager.clean(0)
         if change != "configure":
             manager.delete(TOPIC)
-        finished(steps)
+        at_once(steps)
         assert len(rewritten) == (1 if change == "clean" else 0)
         manager.delete(TOPIC)
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafkastub.steps import Steps, at_once
 from kafkastub.storage import AppendError, LeaderEpochs, LogManager, LogSettings, PartitionLog, Read
-from kafkastub.storage.unpacker import A_TURN, Steps, Unpacker, finished
+from kafkastub.storage.unpacker import A_TURN, Unpacker
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import (
     HEADER_SIZE,
@@ -116,7 +117,7 @@ def test_a_search_by_time_finds_what_a_walk_finds(
     found = log.offset_for_timestamp(timestamp)
     assert (found and found[:2]) == (late[0] if late else None)
     largest = max(records, key=lambda record: record.timestamp)
-    assert finished(log.search(None, Unpacker())) == (largest.timestamp, largest.offset, 3)
+    assert at_once(log.search(None, Unpacker())) == (largest.timestamp, largest.offset, 3)
 
 
 def test_batches_were_unpacked_anew_for_every_search(monkeypatch: pytest.MonkeyPatch):
@@ -129,12 +130,12 @@ def test_batches_were_unpacked_anew_for_every_search(monkeypatch: pytest.MonkeyP
     unpacker, unpacked = Unpacker(), []
     monkeypatch.setattr(unpacker, "beside", lambda work, use: unpacked.append(1) or (yield from use(work())))
     for _ in range(3):
-        assert finished(log.search(25, unpacker)) == (30, 2, 0)
-        assert finished(log.search(50, unpacker)) is None
-        assert finished(log.search(None, unpacker)) is None
+        assert at_once(log.search(25, unpacker)) == (30, 2, 0)
+        assert at_once(log.search(50, unpacker)) is None
+        assert at_once(log.search(None, unpacker)) is None
     assert len(unpacked) == 3 + 3 + 1
     log.rewrite({0: None})
-    assert finished(log.search(0, unpacker)) == (20, 1, 0)
+    assert at_once(log.search(0, unpacker)) == (20, 1, 0)
 
 
 def test_an_unpacker_was_busy_for_good_when_nobody_waited_any_more():
@@ -150,7 +151,7 @@ def test_an_unpacker_was_busy_for_good_when_nobody_waited_any_more():
     second = unpacker.with_records(4, payload, sizes)
     assert next(second) == A_TURN  # one after the other
     first.close()
-    assert finished(second) > 8 << 20
+    assert at_once(second) > 8 << 20
 
 
 def test_a_read_stays_in_its_segment():

@@ -9,7 +9,7 @@ their answer now, the reply. Errors are raised as `KafkaError`. What must happen
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from itertools import islice
 from random import Random
@@ -24,6 +24,7 @@ from kafkastub.coordinator.hard_state import HardState
 from kafkastub.coordinator.records import Record, TransactionMarker
 from kafkastub.coordinator.settings import GroupSettings
 from kafkastub.coordinator.turn import Turn
+from kafkastub.steps import Steps, at_once
 from kafkawire.messages.offset_commit_request import OffsetCommitRequest
 from kafkawire.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 
@@ -279,15 +280,12 @@ class GroupCoordinator(Groups):
 
     def loaded(self, broker_ms: int, timer_ms: int) -> Turn:
         """All records are applied: bring the groups to life, with their members' sessions."""
+        return at_once(self.loaded_in_parts(broker_ms, timer_ms))
+
+    def loaded_in_parts(self, broker_ms: int, timer_ms: int) -> Steps[Turn]:
+        """The same, group by group; nobody may ask for any of them before all is done."""
         self._load_types()
         return loading.loaded(self, Turn(broker_ms, timer_ms))
-
-    def loaded_in_parts(self, broker_ms: int, timer_ms: int) -> Generator[None, None, Turn]:
-        """The same with pauses, in which nobody may ask for any group."""
-        self._load_types()
-        turn = Turn(broker_ms, timer_ms)
-        yield from loading.loaded_in_parts(self, turn)
-        return turn
 
     def unload(self, broker_ms: int, timer_ms: int) -> Turn:
         """Forget everything; who is parked is told to look for another coordinator."""

@@ -5,32 +5,26 @@ Kafka: GroupCoordinatorShard.onLoaded, onUnloaded. What a group's records mean i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from kafkastub.coordinator.group import Group, GroupType
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.turn import Turn
+from kafkastub.steps import Steps, at_once
 
 _AT_ONCE: Final = 1000
 """Groups between two pauses."""
 
 
-def loaded(groups: Groups, turn: Turn) -> Turn:
+def loaded(groups: Groups, turn: Turn) -> Steps[Turn]:
     """Make a live group of every one that has records, and a simple one of every group that only has offsets.
 
-    Those may be pending.
+    Those may be pending. Nobody may ask for any group before all is done.
     """
-    for _ in loaded_in_parts(groups, turn):
-        pass
-    return turn
-
-
-def loaded_in_parts(groups: Groups, turn: Turn) -> Iterator[None]:
-    """The same with pauses, in which nobody may ask for any group."""
     types, offsets = _types(groups), groups.offsets
     group_ids = dict.fromkeys((*types, *offsets.group_ids(), *offsets.pending.groups))
-    return _bring_to_life(groups, group_ids, types, turn)
+    return (yield from _bring_to_life(groups, group_ids, types, turn))
 
 
 def reload(groups: Groups, group_ids: Sequence[str], turn: Turn) -> Turn:
@@ -41,9 +35,7 @@ def reload(groups: Groups, group_ids: Sequence[str], turn: Turn) -> Turn:
     groups.unseen.difference_update(group_ids)
     types = _types(groups)
     kept = [one for one in group_ids if one in types or groups.hard.knows(one)]
-    for _ in _bring_to_life(groups, kept, types, turn):
-        pass
-    return turn
+    return at_once(_bring_to_life(groups, kept, types, turn))
 
 
 def _types(groups: Groups) -> dict[str, GroupType]:
@@ -51,18 +43,19 @@ def _types(groups: Groups) -> dict[str, GroupType]:
     return {group_id: type_ for type_ in groups.types.values() for group_id in type_.group_ids()}
 
 
-def _bring_to_life(groups: Groups, group_ids: Iterable[str], types: dict[str, GroupType], turn: Turn) -> Iterator[None]:
+def _bring_to_life(groups: Groups, group_ids: Iterable[str], types: dict[str, GroupType], turn: Turn) -> Steps[Turn]:
     revived: list[Group] = []
     for group_id in group_ids:
         group = groups.groups[group_id] = types.get(group_id, groups.simple).revive(group_id, turn)
         revived.append(group)
         if not len(revived) % _AT_ONCE:
-            yield
+            yield 1
     for number, group in enumerate(revived, 1):
         groups.index.touch(group, turn.broker_ms)
         groups.types[group.group_type].revived(group, turn)
         if not number % _AT_ONCE:
-            yield
+            yield 1
+    return turn
 
 
 def unload(groups: Groups, turn: Turn) -> Turn:

@@ -76,12 +76,13 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
-from kafkastub.state.deferred import Steps, at_once, in_parts
+from kafkastub.state.deferred import in_parts
 from kafkastub.state.in_sync import check_in_sync
 from kafkastub.state.pace import no_pause, paced
 from kafkastub.state.partitions import leader_hint, led_log, partition_of
 from kafkastub.state.transactional_appends import Place, refused_appends
 from kafkastub.state.transactional_retries import StillEnding, may_wait, once_ended
+from kafkastub.steps import at_once
 from kafkastub.storage import AppendError, PartitionLog, TooMuchToUnpack, Unpacking
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -133,13 +134,13 @@ def error_response(request: ProduceRequest, code: ErrorCode, version: int) -> Pr
 def produce(ctx: RequestContext, request: ProduceRequest) -> Outcome:
     if request.acks != 0 and request.transactional_id is None and _is_large(request):
         whole = partial(error_response, request, version=ctx.api_version)
-        return in_parts(_tried_in_parts(ctx, request), _AT_ONCE, ctx.state.turns.add, whole)
+        return in_parts(_tried(ctx, request, last=True), _AT_ONCE, ctx.state.turns.add, whole)
     try:
-        response = _tried(ctx, request, last=request.acks == 0)
+        response = at_once(_tried(ctx, request, last=request.acks == 0))
     except StillEnding:
         assert request.transactional_id is not None
-        again = partial(_tried, ctx, request, last=True)
-        return once_ended(ctx.state, request.transactional_id, ctx.timer_ms, again)
+        again = _tried(ctx, request, last=True)
+        return once_ended(ctx.state, request.transactional_id, ctx.timer_ms, partial(at_once, again))
     if request.acks != 0:
         return response
     failed = any(partition.error_code for topic in response.responses for partition in topic.partition_responses)
@@ -152,17 +153,10 @@ def _is_large(request: ProduceRequest) -> bool:
     return len(sizes) > 1 and sum(sizes) > _LARGE
 
 
-def _tried_in_parts(ctx: RequestContext, request: ProduceRequest) -> Steps:
+def _tried(ctx: RequestContext, request: ProduceRequest, *, last: bool) -> Generator[int, None, ProduceResponse]:
+    """The answer; StillEnding where it is not the last try. Gives the size of each partition's records."""
     try:
-        return (yield from _produced(ctx, request, last=True))
-    except KafkaError as refused:
-        return whole_error(request, refused.code, refused.message)
-
-
-def _tried(ctx: RequestContext, request: ProduceRequest, *, last: bool) -> ProduceResponse:
-    """The answer; StillEnding where it is not the last try."""
-    try:
-        return at_once(_produced(ctx, request, last))
+        return (yield from _produced(ctx, request, last))
     except KafkaError as refused:
         return whole_error(request, refused.code, refused.message)
 

@@ -31,7 +31,7 @@ from functools import partial
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.deferred import Steps, at_once, in_parts
+from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.pace import paced
 from kafkastub.state.partitions import led_log
 from kafkastub.storage import PartitionLog
@@ -78,16 +78,8 @@ def error_response(request: ListOffsetsRequest, code: ErrorCode, version: int) -
 def list_offsets(ctx: RequestContext, request: ListOffsetsRequest) -> Outcome:
     if request.isolation_level not in (0, 1):
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Unknown isolation level {request.isolation_level}")
-    if any(
-        one.timestamp >= 0 or one.timestamp == MAX_TIMESTAMP for topic in request.topics for one in topic.partitions
-    ):
-        failed = partial(error_response, request, version=ctx.api_version)
-        return in_parts(_answers(ctx, request), _AT_ONCE, ctx.state.turns.add, failed, for_nobody=False)
-    return at_once(_answers(ctx, request))
-
-
-def _is_searched(timestamp: int) -> bool:
-    return timestamp >= 0 or timestamp == MAX_TIMESTAMP
+    failed = partial(error_response, request, version=ctx.api_version)
+    return in_parts(_answers(ctx, request), _AT_ONCE, ctx.state.turns.add, failed, for_nobody=False)
 
 
 def _answers(ctx: RequestContext, request: ListOffsetsRequest) -> Steps:
@@ -124,7 +116,7 @@ def _answer(
         assert topic is not None
         end = log.last_stable_offset if committed else log.high_watermark
         found: tuple[int, int, int] | None
-        if _is_searched(one.timestamp):
+        if one.timestamp >= 0 or one.timestamp == MAX_TIMESTAMP:
             wanted = None if one.timestamp == MAX_TIMESTAMP else one.timestamp
             found = yield from log.search(wanted, ctx.state.logs.unpacker)
             if found is not None and found[1] >= end:

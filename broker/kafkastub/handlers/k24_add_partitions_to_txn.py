@@ -77,7 +77,7 @@ def add_partitions_to_txn(ctx: RequestContext, request: AddPartitionsToTxnReques
         def failed(code: ErrorCode) -> AddPartitionsToTxnResponse:
             return error_response(request, code, ctx.api_version)
 
-        return in_parts(_in_parts(ctx, transactions, by_client), _AT_ONCE, ctx.state.transactions.in_turns, failed)
+        return in_parts(_in_parts(ctx, transactions, by_client), _AT_ONCE, ctx.state.transactions.turns.add, failed)
     return _answer(by_client, transactions, [_results(ctx, one, by_client) for one in transactions])
 
 

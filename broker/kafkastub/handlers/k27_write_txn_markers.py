@@ -86,7 +86,7 @@ def write_txn_markers(ctx: RequestContext, request: WriteTxnMarkersRequest) -> O
     def failed(code: ErrorCode) -> WriteTxnMarkersResponse:
         return error_response(request, code, ctx.api_version)
 
-    return in_parts(_written(ctx, request), _AT_ONCE, ctx.state.transactions.in_turns, failed)
+    return in_parts(_written(ctx, request), _AT_ONCE, ctx.state.transactions.turns.add, failed)
 
 
 def _written(ctx: RequestContext, request: WriteTxnMarkersRequest) -> Steps:

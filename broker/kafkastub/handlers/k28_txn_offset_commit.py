@@ -90,7 +90,7 @@ def txn_offset_commit(ctx: RequestContext, request: TxnOffsetCommitRequest) -> O
         def failed(code: ErrorCode) -> TxnOffsetCommitResponse:
             return error_response(request, code, ctx.api_version)
 
-        return in_parts(_in_parts(ctx, request), _AT_ONCE, ctx.state.transactions.in_turns, failed)
+        return in_parts(_in_parts(ctx, request), _AT_ONCE, ctx.state.transactions.turns.add, failed)
     answers: _Answers = {}
     known = _sorted_out(ctx, request.topics, answers)
     codes = _commit(ctx, request, known) if known else []

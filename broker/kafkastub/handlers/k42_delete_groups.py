@@ -38,9 +38,9 @@ from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.delete_groups_response import DeletableGroupResult, DeleteGroupsResponse
 
 _AT_ONCE: Final = 100
+"""Share partitions before others have their turn."""
 _PIECE: Final = 500
 """Groups of a large request that are deleted at once: what is decided of them is written before others are served."""
-"""Share partitions before others have their turn."""
 
 
 def error_response(request: DeleteGroupsRequest, code: ErrorCode, version: int) -> DeleteGroupsResponse:
@@ -58,7 +58,7 @@ def delete_groups(ctx: RequestContext, request: DeleteGroupsRequest) -> Outcome:
         if share_groups_of(ctx.state, request.groups_names):
             failed = partial(error_response, request, version=ctx.api_version)
             steps = _with_share_groups(ctx, by_partition)
-            return in_parts(steps, _AT_ONCE, ctx.state.sharing.coordinator.in_turns, failed)
+            return in_parts(steps, _AT_ONCE, ctx.state.sharing.coordinator.turns.add, failed)
     results: list[DeletableGroupResult] = []
     for group_ids in by_partition:
         results += _deleted(ctx, group_ids)

@@ -62,7 +62,7 @@ def list_transactions(ctx: RequestContext, request: ListTransactionsRequest) -> 
         return error_response(request, code, ctx.api_version)
 
     steps = _listed(ctx, existing_coordinator(ctx.state), request, states, unknown, matches)
-    return in_parts(steps, _AT_ONCE, ctx.state.transactions.in_turns, failed)
+    return in_parts(steps, _AT_ONCE, ctx.state.transactions.turns.add, failed)
 
 
 def _listed(

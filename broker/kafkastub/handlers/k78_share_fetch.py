@@ -139,7 +139,7 @@ def share_fetch(ctx: RequestContext, request: ShareFetchRequest) -> Outcome:
         ctx.state.fetch_purgatory.park(deferred, (), ctx.timer_ms + request.max_wait_ms, lambda: False)
         return deferred
     failed = partial(error_response, request, version=ctx.api_version)
-    return in_parts(fetch.answer_or_wait(), AT_ONCE, ctx.state.sharing.in_turns, failed)
+    return in_parts(fetch.answer_or_wait(), AT_ONCE, ctx.state.sharing.turns.add, failed)
 
 
 class ShareFetch:

@@ -45,9 +45,10 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security import Operation
-from kafkastub.state.deferred import Steps, at_once, in_parts
+from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.group_protocols import serves_share_protocol
 from kafkastub.state.partitions import leader_hint
+from kafkastub.steps import at_once
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.share_acknowledge_request import ShareAcknowledgeRequest
@@ -112,7 +113,7 @@ def share_acknowledge(ctx: RequestContext, request: ShareAcknowledgeRequest) -> 
         acknowledgements.when_done(deferred.complete)
         return deferred
 
-    return in_parts(steps(), AT_ONCE, sharing.in_turns, partial(error_response, request, version=ctx.api_version))
+    return in_parts(steps(), AT_ONCE, sharing.turns.add, partial(error_response, request, version=ctx.api_version))
 
 
 def _answer(

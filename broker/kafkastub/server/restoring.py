@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
-from collections.abc import Generator
-from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafkastub.config import BrokerConfig, ConfigError
 from kafkastub.metadata import Node
 from kafkastub.server.clock import Clock
+from kafkastub.server.in_turns import in_turns
 from kafkastub.server.nodes import Nodes
 from kafkastub.server.server import Server
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.snapshots.putting_back import beside_the_directory, put_back, put_back_in_parts
+from kafkastub.state.snapshots.putting_back import beside_the_directory, put_back
 from kafkastub.state.snapshots.saved import SavedState, SnapshotError
+from kafkastub.steps import at_once
 
 if TYPE_CHECKING:
     from kafkastub.server.durability import Durability
@@ -57,23 +56,12 @@ class Restoring(NamedTuple):
             then = Clock()
             then.restore(*clock)
             now = then.broker_ms(), self.clock.timer_ms()
-            state = await _in_turns(put_back_in_parts(saved, self.config, nodes, self.log, wall_ms, now))
+            state = await in_turns(put_back(saved, self.config, nodes, self.log, wall_ms, now))
             self.clock.restore(*clock)
             return state
-        put_back(saved, copy.copy(self.config), nodes, self.log, wall_ms, self.clock.both())  # whether it can be
+        # whether it can be
+        at_once(put_back(saved, copy.copy(self.config), nodes, self.log, wall_ms, self.clock.both()))
         await self.durability.write(saved, clock)
         state = await self.durability.go_over(nodes, saved.held)
         beside_the_directory(state, saved)
         return state
-
-
-async def _in_turns(steps: Generator[int, None, BrokerState]) -> BrokerState:
-    """Go through the steps; others are served between two of them."""
-    with closing(steps):
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                state: BrokerState = end.value
-                return state
-            await asyncio.sleep(0)

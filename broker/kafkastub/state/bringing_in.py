@@ -33,4 +33,4 @@ def brought_in(
         yield _AT_ONCE
         return go_on()
 
-    return in_parts(steps(), _AT_ONCE, state.transactions.in_turns, failed)
+    return in_parts(steps(), _AT_ONCE, state.transactions.turns.add, failed)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Final
 
 from kafkastub.state.turns import Turns
 from kafkastub.storage import LogManager
 from kafkawire.errors import KafkaError
-
-_NOTHING_LEFT: Final = 0
 
 
 class Cleaning:
@@ -26,9 +23,7 @@ class Cleaning:
     def begin(self, broker_ms: int) -> None:
         """The first part of a round now, the others in their turns; nothing where one is under way."""
         if not self._under_way:
-            work = self._round(broker_ms)
-            if next(work, _NOTHING_LEFT) is None:
-                self._turns.add(work)
+            self._turns.begin(self._round(broker_ms))
 
     def _round(self, broker_ms: int) -> Iterator[None]:
         self._under_way = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, TypeVar
 
+from kafkastub.steps import a_part
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.schema import Message
 
@@ -128,16 +129,6 @@ def in_parts(
     return deferred
 
 
-def at_once(steps: Generator[int, None, R]) -> R:
-    """Work that is done piece by piece, without a pause."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            reply: R = end.value
-            return reply
-
-
 def _pass_on(found: Deferred, deferred: Deferred) -> None:
     """What the one is completed with, the other is."""
     deferred.on_abandon = found.abandon
@@ -151,13 +142,3 @@ def _part(steps: Steps, limit: int) -> Message | Deferred | None:
     """Work off so much; the reply, if that was all."""
     found = a_part(steps, limit)
     return None if found is None else found[0]
-
-
-def a_part(steps: Generator[int, None, R], limit: int) -> tuple[R] | None:
-    """Work off so much; what came of it, if that was all."""
-    try:
-        while limit > 0:
-            limit -= next(steps)
-    except StopIteration as end:
-        return (end.value,)
-    return None

@@ -162,7 +162,7 @@ def _one_after_the_other(state: BrokerState, steps: Steps, failed: Failed) -> Me
     def in_turn(work: Iterator[None]) -> None:
         state.groups.describing.append(work)
         if len(state.groups.describing) == 1:
-            state.transactions.in_turns(_first(state))
+            state.transactions.turns.add(_first(state))
 
     return in_parts(steps, _AT_ONCE, in_turn, failed, for_nobody=False)
 
@@ -175,4 +175,4 @@ def _first(state: BrokerState) -> Iterator[None]:
     finally:
         waiting.popleft()
         if waiting:
-            state.transactions.in_turns(_first(state))
+            state.transactions.turns.add(_first(state))

@@ -9,6 +9,7 @@ from typing import Final
 from kafkastub.coordinator import GroupCoordinator, Record, Turn, partition_for
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.runtime import Runtime
+from kafkastub.steps import Steps, at_once
 
 _AT_ONCE: Final = 500
 """Tombstones that are written in one go."""
@@ -42,15 +43,14 @@ class GroupRuntime(Runtime[Record]):
         """Groups lose their offsets of them, whose tombstones are not written yet: see `tombstones`."""
         self._settle(self.coordinator.on_topics_deleted(names, broker_ms, 0))
 
-    def tombstones(self, broker_ms: int) -> Iterator[int]:
+    def tombstones(self, broker_ms: int) -> Steps[None]:
         """Write what is left to be written of deleted topics, part by part; gives how much each was."""
         while self.coordinator.dropped:
             turn = self._settle(self.coordinator.write_tombstones(broker_ms, _AT_ONCE))
             yield max(1, len(turn.records))
 
     def finish(self, broker_ms: int, timer_ms: int) -> None:
-        for _ in self.tombstones(broker_ms):
-            pass
+        at_once(self.tombstones(broker_ms))
 
     def read_only(self) -> None:
         self.coordinator.deadlines.clear()

@@ -62,7 +62,7 @@ def go_on(state: BrokerState, wanted: Initialization, broker_ms: int, timer_ms: 
     """
     work = _go_on(state, wanted, broker_ms, timer_ms)
     if next(work, 0) is None:
-        state.sharing.coordinator.in_turns(work)
+        state.sharing.coordinator.turns.add(work)
 
 
 def _go_on(state: BrokerState, wanted: Initialization, broker_ms: int, timer_ms: int) -> Iterator[None]:

@@ -5,7 +5,7 @@ CreateTopics, auto-creation in Metadata, the offsets topic and the public face a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +13,7 @@ from kafkastub.config import InvalidValue, UnknownTopicConfig, topic_settings, v
 from kafkastub.metadata import CLUSTER_METADATA, CONSUMER_OFFSETS, Cluster, Topic, invalid_topic_name
 from kafkastub.state.internal_topics.catalog import CATALOG
 from kafkastub.state.loading import resign
+from kafkastub.steps import Steps, at_once
 from kafkastub.storage import LogSettings
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -275,11 +276,10 @@ def reconfigure_logs(state: BrokerState, topic: Topic) -> None:
 
 def delete_topics(state: BrokerState, names: Iterable[str], broker_ms: int) -> None:
     """Remove existing topics: their logs, and what groups have committed on them. Raises KAFKA_STORAGE_ERROR."""
-    for _ in delete_in_parts(state, names, broker_ms):
-        pass
+    at_once(delete_in_parts(state, names, broker_ms))
 
 
-def delete_in_parts(state: BrokerState, names: Iterable[str], broker_ms: int) -> Iterator[int]:
+def delete_in_parts(state: BrokerState, names: Iterable[str], broker_ms: int) -> Steps[None]:
     """The same, so that others are served between parts; gives how much each was.
 
     All is gone with the first part; the others write tombstones of offsets.

@@ -39,7 +39,7 @@ def once_ended(state: BrokerState, transactional_id: str, timer_ms: int, again: 
             transactions.watchers.remove(look)
         elif not transactions.is_ending(transactional_id):
             transactions.watchers.remove(look)
-            transactions.in_turns(ask_again())
+            transactions.turns.add(ask_again())
 
     def ask_again() -> Iterator[None]:
         if not deferred.done and not deferred.abandoned and deferred.on_abandon is not None:

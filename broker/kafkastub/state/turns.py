@@ -26,6 +26,11 @@ class Turns:
     def __bool__(self) -> bool:
         return bool(self._work)
 
+    def begin(self, work: Iterator[None]) -> None:
+        """Do its first part now; go on with it, if that was not all."""
+        if next(work, AT_ONCE) is None:
+            self.add(work)
+
     def add(self, work: Iterator[None]) -> None:
         """Go on with it from the next turn on."""
         self._work.append(work)
@@ -34,6 +39,4 @@ class Turns:
     def expire(self) -> None:
         """Do a part of the work that waits longest."""
         if self._work:
-            work = self._work.popleft()
-            if next(work, AT_ONCE) is None:
-                self.add(work)
+            self.begin(self._work.popleft())

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from kafkastub.steps import Steps
 from kafkawire.errors import KafkaError
 from kafkawire.records import HEADER_SIZE, UnavailableCodecError
 from kafkawire.records.heads import Head, first_head
 
 from .segment import Segment, StoredBatch
-from .unpacker import Steps, Unpacker
+from .unpacker import Unpacker
 
 _MOST_KNOWN: Final = 1000
 """Answers about single batches that are remembered for a log; the oldest go first."""

@@ -23,6 +23,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import Final, NamedTuple, TypeVar
 
+from kafkastub.steps import Steps
 from kafkawire.errors import KafkaError
 from kafkawire.records import HEADER_SIZE, BatchHeader, TooMuchUnpacked, compress
 from kafkawire.records.filtered import with_records
@@ -31,7 +32,7 @@ from kafkawire.records.heads import keyed_records
 from .segment import StoredBatch
 from .settings import LogSettings
 from .transactions import AbortedTransaction
-from .unpacker import Buffer, Steps, Unpacker
+from .unpacker import Buffer, Unpacker
 from .validation import Unpacking
 
 _INT64_MAX: Final = (1 << 63) - 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from kafkastub.steps import Steps, at_once
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import (
     NO_TIMESTAMP,
@@ -20,7 +21,7 @@ from .producers import ProducerEntry, ProducerStates
 from .segment import Chunk, Segment, StoredBatch, StoredMarker, stored_as_it_came
 from .settings import LogSettings
 from .transactions import AbortedTransaction, Marker, Told
-from .unpacker import Steps, Unpacker, finished
+from .unpacker import Unpacker
 from .validation import Unpacking, analyze, validate
 
 _AS_IT_WAS = object()
@@ -403,7 +404,7 @@ class PartitionLog:
 
     def offset_for_timestamp(self, timestamp: int) -> TimestampAndOffset | None:
         """As `search`, at once."""
-        return finished(self.search(timestamp, Unpacker()))
+        return at_once(self.search(timestamp, Unpacker()))
 
     def search(self, timestamp: int | None, unpacker: Unpacker) -> Steps[TimestampAndOffset | None]:
         """The first record with at least that timestamp, or (None) with the largest; piece by piece.

@@ -24,6 +24,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, Protocol
 
+from kafkastub.steps import Steps
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import HEADER_SIZE, BatchHeader, NewRecord, Record, build_batch, parse_header, read_batch
 
@@ -33,7 +34,7 @@ from .segment import Chunk, StoredBatch
 from .settings import LogSettings
 from .state_log_items import PLAIN, BatchForm, EncodedBatches, Item, SavedStateLog, Snapshot
 from .transactions import Told
-from .unpacker import Steps, Unpacker
+from .unpacker import Unpacker
 
 __all__ = ["PLAIN", "BatchForm", "EncodedBatches", "Item", "Snapshot", "StateLog", "Writer"]
 

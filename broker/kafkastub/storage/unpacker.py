@@ -6,17 +6,15 @@ stand for a gigabyte, and any number of clients may ask for such batches at once
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from threading import Event, Lock, Thread
 from typing import Final, TypeVar
 
+from kafkastub.steps import Steps
 from kafkawire.records import TooMuchUnpacked, decompress
 
 Buffer = bytes | bytearray | memoryview
 R = TypeVar("R")
-
-Steps = Generator[int, None, R]
-"""Work that is done piece by piece; gives how many records, or as much else, each piece was."""
 
 A_TURN: Final = 1 << 30
 """More than anybody does at once: others have their turn now."""
@@ -103,13 +101,3 @@ class Unpacker:
 
     def _free(self) -> None:
         self._busy = False
-
-
-def finished(steps: Steps[R]) -> R:
-    """What comes of work that is done without a pause."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            found: R = end.value
-            return found

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 
+from kafkastub.steps import Steps, at_once
+
 from .compaction import Compaction
 from .log import PartitionLog
 from .retention import expired
 from .settings import LogSettings
-from .unpacker import Steps, Unpacker, finished
+from .unpacker import Unpacker
 
 
 class Upkeep:
@@ -39,7 +41,7 @@ class Upkeep:
 
     def run(self, now_ms: int) -> None:
         """As `steps`, at once."""
-        finished(self.steps(now_ms, Unpacker()))
+        at_once(self.steps(now_ms, Unpacker()))
 
     def steps(self, now_ms: int, unpacker: Unpacker) -> Steps[None]:
         """Do what is due at `now_ms` (broker time), piece by piece. Costs next to nothing where nothing is.

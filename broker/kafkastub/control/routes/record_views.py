@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field, StrictInt
@@ -16,10 +15,9 @@ from kafkastub.control.routes.records import ShownRecord, shown_record
 from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso, whole_number, zoned
 from kafkastub.control.threads import OneAtATime
 from kafkastub.control.unpacked import MOST_UNPACKED, has, size_of
-from kafkastub.state.deferred import a_part
+from kafkastub.server.in_turns import in_turns
 from kafkastub.state.partitions import log_of
 from kafkastub.state.records import LogRecord, Stretch, decoded, partition_named, stretch
-from kafkastub.storage.unpacker import Steps
 from kafkawire.errors import KafkaError
 
 _MOST_SEARCHED: Final = 4 << 20
@@ -32,7 +30,6 @@ _MOST_FOUND: Final = 200
 _MOST_READ: Final = 100
 _CUT: Final = 2048
 
-R = TypeVar("R")
 Part = Literal["key", "value"]
 
 
@@ -122,7 +119,7 @@ def routes(hosted: Hosted) -> APIRouter:
         state = hosted.running().state
         try:
             log = log_of(state, partition_named(state, name, query.partition), query.partition)
-            place = await _in_turns(log.search(moment, state.logs.unpacker))
+            place = await in_turns(log.search(moment, state.logs.unpacker), _AT_ONCE)
         except KafkaError as error:
             raise of_kafka(error, f"topic {name!r}") from None
         if place is None:
@@ -211,12 +208,3 @@ def _moment(text: str) -> int:
     if moment is None:
         raise Problem(400, f"time={text!r} is refused: ISO 8601 with a time zone is wanted, or Unix milliseconds")
     return int(moment.timestamp() * 1000)
-
-
-async def _in_turns(steps: Steps[R]) -> R:
-    """What comes of work that others have their turn between the parts of."""
-    while True:
-        found = a_part(steps, _AT_ONCE)
-        if found is not None:
-            return found[0]
-        await asyncio.sleep(0)

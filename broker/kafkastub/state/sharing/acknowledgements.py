@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 from kafkastub.sharing.acknowledging import AcknowledgementBatch
 from kafkastub.sharing.states import AcknowledgeType
 from kafkastub.sharing.transition import Transition
-from kafkastub.state.deferred import at_once
 from kafkastub.state.sharing.partitions import NOT_HOSTED, Live, Moment
 from kafkastub.state.sharing.sharing import Sharing
+from kafkastub.steps import at_once
 from kafkawire.errors import ErrorCode, KafkaError
 
 RENEW_FROM: Final = 2

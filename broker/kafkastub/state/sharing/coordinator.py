@@ -5,7 +5,6 @@ Kafka: ShareCoordinatorService. Its rounds are made by timer time; how old a sna
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
@@ -19,10 +18,9 @@ from kafkastub.state.internal_topics.kept_topic import KeptTopic
 from kafkastub.state.runtime import Runtime
 from kafkastub.state.sharing.topic import share_topic
 from kafkastub.state.sharing.whole import Whole
+from kafkastub.state.turns import AT_ONCE, Turns
 from kafkawire.errors import ErrorCode, KafkaError
 
-_AT_ONCE: Final = 0
-"""A timer time that has come."""
 _PART: Final = 100
 """Share partitions that are written again, or forgotten, in one go: others are served between."""
 _FEW: Final = 4
@@ -52,7 +50,8 @@ class Shares(Runtime[ShareRecord]):
         super().__init__(share_topic(state, coordinator), coordinator)
         self._rounds = _Rounds(state)
         self._work: Iterator[None] | None = None
-        self._turns: deque[Iterator[None]] = deque()
+        self.turns = Turns(state.mark_dirty)
+        """Work of requests about share groups' states."""
 
     def _exists(self, topic_id: bytes, partition: int) -> bool:
         topic = self._state.cluster.topic_by_id(topic_id)
@@ -101,9 +100,7 @@ class Shares(Runtime[ShareRecord]):
         gone = [topic_id for topic_id in self.coordinator.topic_ids if known(topic_id) is None]
         keys = [key for topic_id in gone for key in self.coordinator.of_topic(topic_id)]
         if keys:
-            work = self._forget(keys, broker_ms)
-            if next(work, _AT_ONCE) is None:
-                self.in_turns(work)
+            self.turns.begin(self._forget(keys, broker_ms))
 
     def look_again(self, broker_ms: int, timer_ms: int) -> None:
         """Whoever was loaded in the midst of forgetting goes on with it."""
@@ -126,12 +123,7 @@ class Shares(Runtime[ShareRecord]):
 
     def next_deadline(self) -> int | None:
         """Timer time (ms) at which a part of some work has its turn; None where there is none."""
-        return _AT_ONCE if self._work is not None or self._turns else None
-
-    def in_turns(self, work: Iterator[None]) -> None:
-        """Go on with work, part by part, so that others are served between them."""
-        self._turns.append(work)
-        self._state.mark_dirty()
+        return AT_ONCE if self._work is not None or self.turns else None
 
     def next_round(self) -> int | None:
         """Timer time (ms) of the next regular round; None where there is nothing to look after."""
@@ -139,11 +131,7 @@ class Shares(Runtime[ShareRecord]):
 
     def expire(self, broker_ms: int, timer_ms: int) -> None:
         """Do what is due at `timer_ms`."""
-        if self._turns:
-            work = self._turns.popleft()
-            if next(work, _AT_ONCE) is None:
-                self._turns.append(work)
-            self._state.mark_dirty()
+        self.turns.expire()
         if self.loading is not None or not self._state.is_writable:
             return
         if self._work is None:
@@ -152,7 +140,7 @@ class Shares(Runtime[ShareRecord]):
                 self._work = self._round(self.coordinator.cold(broker_ms) if cold else [], pruning, broker_ms)
         if self._work is not None:
             with suppress(KafkaError):  # a disk that takes no more: nothing has happened
-                if next(self._work, _AT_ONCE) is not None:
+                if next(self._work, AT_ONCE) is not None:
                     self._work = None
             self._state.mark_dirty()
 

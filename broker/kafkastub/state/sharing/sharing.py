@@ -17,7 +17,6 @@ from kafkastub.sharing.dead_letters import DeadLetter
 from kafkastub.sharing.sessions import ShareSession, ShareSessions
 from kafkastub.sharing.settings import ShareSettings
 from kafkastub.sharing.transition import Transition
-from kafkastub.state.deferred import at_once
 from kafkastub.state.sharing.at_once import AtOnce
 from kafkastub.state.sharing.coordinator import Shares
 from kafkastub.state.sharing.dead_letters import DeadLetters, dead_letter_topic
@@ -28,10 +27,10 @@ from kafkastub.state.sharing.partitions import Live, Moment, SharePartitions
 from kafkastub.state.sharing.persister import Persister
 from kafkastub.state.sharing.whole import Whole
 from kafkastub.state.sharing.writing import Done, Writing
+from kafkastub.state.turns import AT_ONCE, Turns
+from kafkastub.steps import at_once
 from kafkawire.errors import KafkaError
 
-_AT_ONCE: Final = 0
-"""A timer time that has come."""
 _AT_A_TIME: Final = 500
 """Work of giving back what a session had, before others have their turn: some milliseconds."""
 _A_RELEASE: Final = 3
@@ -75,7 +74,8 @@ class Sharing:
         self.at_once = AtOnce(state, self, self._writing, self._sessions)
         self.lingering = Lingering()
         self._gone: list[tuple[int, Hashable]] = []
-        self._work: deque[Iterator[None]] = deque()
+        self.turns = Turns(state.mark_dirty)
+        """Work of share fetches and acknowledgements."""
         self._to_wake: deque[list[tuple[bytes, int]]] = deque()
         self._closing: dict[tuple[int, str, str], Generator[int, None, None]] = {}
         self._now: Moment = (0, 0)
@@ -171,9 +171,7 @@ class Sharing:
             if emptied is not None and not self.sessions_of(node_id).any_of(emptied):
                 self._forget_of(node_id, emptied)
 
-        ending = parts()
-        if next(ending, _AT_ONCE) is None:
-            self.in_turns(ending)
+        self.turns.begin(parts())
 
     def _forget_of(self, node_id: int, group_id: str) -> None:
         self._forget([live for live in self.partitions.of_group(group_id) if live.node_id == node_id])
@@ -334,11 +332,6 @@ class Sharing:
         """Its sessions are gone."""
         self._sessions.pop(node_id, None)
 
-    def in_turns(self, work: Iterator[None]) -> None:
-        """Go on with work, part by part, so that others are served between them."""
-        self._work.append(work)
-        self._state.mark_dirty()
-
     def switched_off(self) -> None:
         """There are no share groups any more (share.version 0). Kafka: SharePartitionManager.onShareVersionToggle."""
         self._sessions.clear()
@@ -357,8 +350,8 @@ class Sharing:
 
     def next_deadline(self) -> int | None:
         """Timer time (ms) at which a lock may end or something else falls due."""
-        if self._gone or self._work:
-            return _AT_ONCE
+        if self._gone or self.turns:
+            return AT_ONCE
         due = (self._deadlines.next(), self.coordinator.next_deadline(), self.dead_letters.next_deadline())
         return min((at for at in due if at is not None), default=None)
 
@@ -371,10 +364,7 @@ class Sharing:
         self._now = now = broker_ms, timer_ms
         if self._gone:
             self._let_go(now)
-        if self._work:
-            work = self._work.popleft()
-            if next(work, _AT_ONCE) is None:
-                self.in_turns(work)
+        self.turns.expire()
         purgatory = self._state.fetch_purgatory
         left, looked_at = _LOCKS_AT_ONCE, purgatory.looked_at
         with closing(self._deadlines.due(timer_ms)) as due:

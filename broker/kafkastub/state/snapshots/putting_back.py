@@ -6,7 +6,7 @@ partitions are what their records say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,13 +14,13 @@ from kafkastub.config import ConfigError, InvalidValue
 from kafkastub.config.other import InvalidClientMetrics
 from kafkastub.metadata import Node
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.deferred import at_once
 from kafkastub.state.group_runtime import GroupRuntime
 from kafkastub.state.internal_topics.internal_topic import SavedTopic
 from kafkastub.state.runtime import Runtime
 from kafkastub.state.settings_back import restore_settings
 from kafkastub.state.snapshots.saved import SavedInternalTopic, SavedState, SavedUserTopic, SnapshotError, copies
 from kafkastub.state.topics import create_logs
+from kafkastub.steps import Steps
 
 if TYPE_CHECKING:
     from kafkastub.config import BrokerConfig
@@ -38,23 +38,12 @@ def put_back(
     log: Any,
     wall_ms: Callable[[], int] | None,
     now: Now,
-) -> BrokerState:
+) -> Steps[BrokerState]:
     """A broker's state, in memory, that is what was saved, at that time. The nodes are those that were saved.
 
-    What is dynamic of the configuration is changed with it. Raises SnapshotError; then it is as it was.
+    What is dynamic of the configuration is changed with it. Between two parts others may be served, by the state and
+    the configuration that are there until then. Raises SnapshotError; then it is as it was.
     """
-    return at_once(put_back_in_parts(saved, config, nodes, log, wall_ms, now))
-
-
-def put_back_in_parts(
-    saved: SavedState,
-    config: BrokerConfig,
-    nodes: Sequence[Node],
-    log: Any,
-    wall_ms: Callable[[], int] | None,
-    now: Now,
-) -> Generator[int, None, BrokerState]:
-    """The same, so that others are served between two parts, by the state that is there until then."""
     theirs = config.dynamic()
     steps = _put_back(saved, config, nodes, log, wall_ms, now)
     try:
@@ -86,7 +75,7 @@ def _put_back(
     log: Any,
     wall_ms: Callable[[], int] | None,
     now: Now,
-) -> Generator[int, None, BrokerState]:
+) -> Steps[BrokerState]:
     state = BrokerState(config, nodes, log, wall_ms=wall_ms)
     cluster = state.cluster
     cluster.cluster_id, cluster.controller_id = saved.cluster_id, saved.controller_id
@@ -116,7 +105,7 @@ def _copied(settings: Any) -> Any:
     }
 
 
-def topics_back(state: BrokerState, saved: SavedState) -> Iterator[int]:
+def topics_back(state: BrokerState, saved: SavedState) -> Steps[None]:
     """Topics and their logs; coordinators have the state that is theirs, and do not go on yet."""
     for node_id, name, index, path in saved.dirs_wished:
         if (number := state.log_dirs.number(path)) is not None:
@@ -147,7 +136,7 @@ def topics_back(state: BrokerState, saved: SavedState) -> Iterator[int]:
             yield 1
 
 
-def _coordinators_back(state: BrokerState, saved: SavedState, now: Now) -> Iterator[int]:
+def _coordinators_back(state: BrokerState, saved: SavedState, now: Now) -> Steps[None]:
     """Coordinators go on from what their records say."""
     names = {one.topic.name for one in saved.topics if isinstance(one, SavedInternalTopic)}
     runtimes = [runtime for name, runtime in state.runtimes.items() if name in names]
@@ -158,16 +147,10 @@ def _coordinators_back(state: BrokerState, saved: SavedState, now: Now) -> Itera
         runtime.look_again(*now)
 
 
-def _loaded(runtime: Runtime[Any], now: Now) -> Generator[int, None, Any]:
+def _loaded(runtime: Runtime[Any], now: Now) -> Steps[Any]:
     if not isinstance(runtime, GroupRuntime):
         return runtime.coordinator.loaded(*now)
-    steps = runtime.coordinator.loaded_in_parts(*now)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
-        yield 1
+    return (yield from runtime.coordinator.loaded_in_parts(*now))
 
 
 def beside_the_directory(state: BrokerState, saved: SavedState) -> None:

@@ -10,6 +10,7 @@ from kafkastub.metadata import Node, Topic
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.snapshots.putting_back import topics_back
 from kafkastub.state.snapshots.saved import SavedState
+from kafkastub.steps import at_once
 from kafkastub.storage import PartitionLog
 from kafkastub.storage.segment import Chunk, StoredBatch
 from kafkastub.storage.state_log import StateLog
@@ -33,8 +34,7 @@ class Scratch:
     def __init__(self, saved: SavedState) -> None:
         config = copy.copy(saved.config)
         self.state = BrokerState(config, [Node(one.node_id) for one in saved.nodes], log=None)
-        for _ in topics_back(self.state, saved):
-            pass
+        at_once(topics_back(self.state, saved))
         self.topics = list(self.state.cluster.topics.values())
 
     def logs(self, topic: Topic) -> Iterator[tuple[int, PartitionLog]]:

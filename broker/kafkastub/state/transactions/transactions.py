@@ -5,8 +5,7 @@ Kafka: TransactionCoordinator, TransactionStateManager, TransactionMarkerChannel
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Final
@@ -22,6 +21,7 @@ from kafkastub.state.transactions.markers import TopicPartition, write_marker
 from kafkastub.state.transactions.topic import transactions_topic
 from kafkastub.state.transactions.under_way import MarkersUnderWay
 from kafkastub.state.transactions.whole import Whole
+from kafkastub.state.turns import AT_ONCE, Turns
 from kafkastub.transactions import (
     Transaction,
     TransactionCodec,
@@ -39,8 +39,6 @@ _BY_WRITING: Final = 2
 """The transaction version of who adds partitions by writing to them. Kafka: TransactionVersion."""
 _partition_for: Final = lru_cache(1000)(partition_for)
 """A hash takes microseconds, and each end of a transaction asks twice."""
-_AT_ONCE: Final = 0
-"""A timer time that has come."""
 
 
 class Transactions(Runtime[TransactionRecord]):
@@ -63,7 +61,8 @@ class Transactions(Runtime[TransactionRecord]):
         coordinator.deadlines.mark_dirty = state.mark_dirty
         super().__init__(transactions_topic(state, self._codec, coordinator), coordinator)
         self.watchers: list[Callable[[], None]] = []
-        self._work: deque[Iterator[None]] = deque()
+        self.turns = Turns(state.mark_dirty)
+        """Work of requests about transactions."""
         self.at_once = AtOnce(state, self)
         self._markers = MarkersUnderWay(partial(write_marker, state), self._has_coordinator)
         self.follow_features()
@@ -312,23 +311,11 @@ class Transactions(Runtime[TransactionRecord]):
 
     def next_deadline(self) -> int | None:
         """Timer time (ms) at which a transaction times out, or work has its turn; None where there is neither."""
-        return _AT_ONCE if self._markers.is_due or self._work else self.coordinator.next_deadline()
-
-    def in_turns(self, work: Iterator[None]) -> None:
-        """Go on with work, part by part, so that others are served between them."""
-        self._work.append(work)
-        self._state.mark_dirty()
-
-    def _work_on(self) -> None:
-        """A part of the work that waits longest."""
-        if self._work:
-            work = self._work.popleft()
-            if next(work, _AT_ONCE) is None:
-                self.in_turns(work)
+        return AT_ONCE if self._markers.is_due or self.turns else self.coordinator.next_deadline()
 
     def expire(self, broker_ms: int, timer_ms: int) -> None:
         """Do what is due at `timer_ms`."""
-        self._work_on()
+        self.turns.expire()
         with suppress(KafkaError):  # a disk that takes no more: nothing has happened
             self.settle(self.coordinator.expire(broker_ms, timer_ms), batch_per_id=True)
         self._step(broker_ms, timer_ms)
