@@ -29,7 +29,7 @@ help:
 	@echo "make programs      applications on the stub and Apache Kafka; writes docs/programs.md (Maven, Go)"
 	@echo "make mutants       seeded defects in copies of the stub: each has to fail a case of that suite"
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
-	@echo "make nightly       what CI leaves out: $(NIGHTLY); the end says what failed"
+	@echo "make nightly       what takes hours: $(NIGHTLY); the end says what failed"
 	@echo "make chaos         workers with a bug and correct ones in three languages, a thousand seeds of trouble"
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
 	@echo "make pictures      take docs/pictures of the page anew (Chromium)"

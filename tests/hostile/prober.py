@@ -18,11 +18,13 @@ class Prober:
     """A connection of its own that asks for ApiVersions again and again, from its own thread.
 
     `longest_ms` is the longest that an answer took so far; `rounds` how many there were. What client and broker were
-    ready to run for, and had no processor, does not count: that is what else the machine does.
+    ready to run for, and had no processor, does not count: that is what else the machine does. With `returns` it
+    connects again where the broker has closed, and has waited since it asked.
     """
 
-    def __init__(self, servers: str) -> None:
+    def __init__(self, servers: str, returns: bool = False) -> None:
         self.longest_ms = 0.0
+        self._servers, self._returns = servers, returns
         self.rounds = 0
         self._client = RawClient(servers)
         self._broker = _delay_file(_listener(int(servers.rpartition(":")[2])))
@@ -36,13 +38,24 @@ class Prober:
         try:
             while not self._over.is_set():
                 delayed, begin = _delayed_ms(files), time.perf_counter()
-                self._client.exchange(18, 0, b"")
+                self._ask()
                 took = 1000 * (time.perf_counter() - begin)
                 self.longest_ms = max(self.longest_ms, took - (_delayed_ms(files) - delayed))
                 self.rounds += 1
                 self._over.wait(0.001)
         except BaseException as error:
             self._failed = error
+
+    def _ask(self) -> None:
+        while True:
+            try:
+                self._client.exchange(18, 0, b"")
+                return
+            except ConnectionError:
+                if not self._returns:
+                    raise
+                self._client.close()
+                self._client = RawClient(self._servers)
 
     def start(self) -> None:
         self._thread.start()
@@ -57,9 +70,9 @@ class Prober:
 
 
 @contextlib.contextmanager
-def probing(servers: str) -> Iterator[Prober]:
+def probing(servers: str, returns: bool = False) -> Iterator[Prober]:
     """A prober at work while the block runs; what it measured is there behind the block."""
-    prober = Prober(servers)
+    prober = Prober(servers, returns)
     prober.start()
     try:
         yield prober

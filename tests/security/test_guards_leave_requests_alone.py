@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from inspect import getmodule, getsource
 from typing import Any
@@ -62,10 +63,9 @@ def test_a_request_lost_what_was_refused_where_the_rest_of_it_failed(cell: Cell)
     context = RequestContext(at.state, info, cell.key, cell.version, 1, "test", at.broker_ms, at.timer_ms)
     body = encode(cell.request, cell.version)
     read = decode(type(cell.request), cell.version, body)
-    try:
+    with suppress(KafkaError):  # some of them the guard answers by itself
         guard(context, read)
-    except KafkaError:
-        assert encode(read, cell.version) == body
+    assert encode(read, cell.version) == body
 
 
 def put_off(api: Registration) -> tuple[Handler, list[Deferred]]:
