@@ -24,6 +24,8 @@ PIPELINED = 40
 RECEIVE_BUFFER = 8192
 OWED_MB = 1.5
 """What a client is owed that does not read, beside one answer."""
+SHARE_FETCH_MB = 5
+"""The most that a share fetch asks for."""
 FLAT_MB = 40
 QUIET = 0.5
 """Seconds in which nothing more is taken, and nothing more is held."""
@@ -83,10 +85,12 @@ def is_read_slowly(serving: Serving, kinds: Sequence[Long], clients: int) -> Non
 @linux
 def test_slow_readers_of_every_long_answer_do_not_hold_others_up(serving: Serving):
     is_read_slowly(serving, list(requests(serving.servers)), 1)
-    with contextlib.ExitStack() as stack:
-        fetches = [share_fetch(serving.servers, f"AAAAAAAAAAAAAAAAAAAAA{number}") for number in range(5)]
-        stack.enter_context(readers(serving, fetches))
+    fetches = [share_fetch(serving.servers, f"AAAAAAAAAAAAAAAAAAAAA{number}") for number in range(5)]
+    before = memory_mb(serving)
+    with probing(serving.servers) as prober, readers(serving, fetches):
+        assert memory_mb(serving) - before < len(fetches) * (OWED_MB + SHARE_FETCH_MB) + FLAT_MB
         assert serving.stderr == ""
+    assert prober.longest_ms < LONGEST_MS
 
 
 @linux
