@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TypeVar, cast
+from functools import cache
+from typing import Any, TypeVar, cast
 
 from kafkawire.codec.decoder import Decoder, PacedDecoder, compile_decoder, compile_paced_decoder
 from kafkawire.codec.encoder import Encoder, PacedEncoder, Parts, compile_encoder, compile_paced_encoder
@@ -34,35 +35,27 @@ __all__ = [
     "read_reference",
 ]
 
+F = TypeVar("F", bound=Callable[..., Any])
 M = TypeVar("M", bound=Message)
 
 
-# Filled as versions are first used; bounded by the versions that exist.
-_layouts: dict[tuple[type[Message], int], StructLayout] = {}
-_encoders: dict[tuple[type[Message], int], Encoder] = {}
-_encoders_of: dict[tuple[type[Message], str, int], Encoder] = {}
-_straight: dict[tuple[type[Message], int], Decoder] = {}
-_decoders: dict[tuple[type[Message], int], Decoder] = {}
-_paced_decoders: dict[tuple[type[Message], int], PacedDecoder] = {}
-_paced_encoders: dict[tuple[type[Message], int], PacedEncoder] = {}
+def _once_each(make: F) -> F:
+    """What is made is kept for each version that is used; bounded by the versions that exist."""
+    return cast(F, cache(make))
 
 
+@_once_each
 def _layout(cls: type[Message], version: int) -> StructLayout:
-    layout = _layouts.get((cls, version))
-    if layout is None:
-        layout = _layouts[cls, version] = layout_of(cls, version)
-    return layout
+    return layout_of(cls, version)
 
 
+@_once_each
 def encoder(cls: type[Message], version: int) -> Encoder:
     """The compiled `message -> list of buffers`. Raises ValueError for a version that the message does not have."""
-    found = _encoders.get((cls, version))
-    if found is None:
-        found = compile_encoder(_layout(cls, version), f"encode {cls.__name__} v{version}")
-        _encoders[cls, version] = found
-    return found
+    return compile_encoder(_layout(cls, version), f"encode {cls.__name__} v{version}")
 
 
+@_once_each
 def encoder_of(cls: type[Message], field: str, version: int) -> Encoder:
     """The compiled encoder of one struct of an array in the message: for `kafkawire.rows.Shared.encoded`.
 
@@ -70,37 +63,28 @@ def encoder_of(cls: type[Message], field: str, version: int) -> Encoder:
     another one: "topics.partitions". Raises ValueError for a version that the message does not have, KeyError for an
     array of structs that it does not have.
     """
-    found = _encoders_of.get((cls, field, version))
-    if found is None:
-        layout = _layout(cls, version)
-        for name in field.split("."):
-            arrays = {one.name: one.struct for one in layout.fields if one.array and one.struct is not None}
-            layout = arrays[name]
-        found = compile_encoder(layout, f"encode {field} of {cls.__name__} v{version}")
-        _encoders_of[cls, field, version] = found
-    return found
+    layout = _layout(cls, version)
+    for name in field.split("."):
+        arrays = {one.name: one.struct for one in layout.fields if one.array and one.struct is not None}
+        layout = arrays[name]
+    return compile_encoder(layout, f"encode {field} of {cls.__name__} v{version}")
 
 
+@_once_each
 def fast_decoder(cls: type[Message], version: int) -> Decoder:
     """The compiled decoder without a net: whatever it raises, or an end behind `size`, means to ask `decoder`.
 
     Raises ValueError here for a version that the message does not have.
     """
-    found = _straight.get((cls, version))
-    if found is None:
-        found = compile_decoder(_layout(cls, version), f"decode {cls.__name__} v{version}")
-        _straight[cls, version] = found
-    return found
+    return compile_decoder(_layout(cls, version), f"decode {cls.__name__} v{version}")
 
 
+@_once_each
 def decoder(cls: type[Message], version: int) -> Decoder:
     """The compiled `(data, position, size) -> (message, position behind it)`; raises MalformedMessage only.
 
     Raises ValueError here for a version that the message does not have.
     """
-    found = _decoders.get((cls, version))
-    if found is not None:
-        return found
     straight = fast_decoder(cls, version)
 
     def decode_or_explain(data: bytes, position: int, size: int) -> tuple[Message, int]:
@@ -112,26 +96,19 @@ def decoder(cls: type[Message], version: int) -> Decoder:
             pass
         return read_reference(cls, version, data, position, size)
 
-    _decoders[cls, version] = decode_or_explain
     return decode_or_explain
 
 
+@_once_each
 def paced_decoder(cls: type[Message], version: int) -> PacedDecoder:
     """As `fast_decoder`, for requests that may be large: see `PacedDecoder`."""
-    found = _paced_decoders.get((cls, version))
-    if found is None:
-        found = compile_paced_decoder(_layout(cls, version), f"decode {cls.__name__} v{version}, paced")
-        _paced_decoders[cls, version] = found
-    return found
+    return compile_paced_decoder(_layout(cls, version), f"decode {cls.__name__} v{version}, paced")
 
 
+@_once_each
 def paced_encoder(cls: type[Message], version: int) -> PacedEncoder:
     """As `encoder`, for answers that may be long: see `PacedEncoder`."""
-    found = _paced_encoders.get((cls, version))
-    if found is None:
-        found = compile_paced_encoder(_layout(cls, version), f"encode {cls.__name__} v{version}, paced")
-        _paced_encoders[cls, version] = found
-    return found
+    return compile_paced_encoder(_layout(cls, version), f"encode {cls.__name__} v{version}, paced")
 
 
 def read_reference(
