@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any, Generic, TypeVar, final, overload
 
 from kafkawire.schema import Struct
@@ -21,17 +21,22 @@ class Shared(list[S], Generic[S]):
         items: the structs. What is the same object has the same bytes.
         encoded: the encoder's, by identity; all arrays of one message have the same one. Who encodes ahead, with
             `kafkawire.codec.encoder_of`, puts the bytes there, and does not change the struct any more.
-        whole: the bytes of all of them, piece by piece, where somebody has encoded them in this order.
+
+    Attributes:
+        whole: the bytes of all of them, piece by piece, where they came by `add`.
     """
 
     __slots__ = ("encoded", "whole")
 
-    def __init__(
-        self, items: Iterable[S], encoded: dict[int, bytes] | None = None, whole: Sequence[bytes] = ()
-    ) -> None:
+    def __init__(self, items: Iterable[S] = (), encoded: dict[int, bytes] | None = None) -> None:
         super().__init__(items)
         self.encoded = {} if encoded is None else encoded
-        self.whole = whole
+        self.whole: list[bytes] = []
+
+    def add(self, some: Sequence[S], encode: Callable[[S], Iterable[bytes | memoryview]]) -> None:
+        """Some more of them, encoded now: for one all of which come so."""
+        self += some
+        self.whole.append(b"".join(chain.from_iterable(map(encode, some))))
 
 
 def followed_by(first: Sequence[S], others: Iterable[S]) -> list[S]:

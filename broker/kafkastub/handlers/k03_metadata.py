@@ -30,7 +30,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import chain
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
@@ -191,14 +190,12 @@ def _filled(
     """The answer with the partitions of these topics, very many, made and encoded bit by bit."""
     encode = encoder_of(MetadataResponse, "topics.partitions", ctx.api_version)
     for one, topic in existing:
-        partitions, whole = list(topic.partitions), list[bytes]()
-        rows: list[MetadataResponsePartition] = []
+        partitions, rows = list(topic.partitions), Shared[MetadataResponsePartition]()
         for first in range(0, len(partitions), _SOME):
             some = _partitions(ctx, partitions[first : first + _SOME])
-            whole.append(b"".join(chain.from_iterable(map(encode, some))))
-            rows += some
+            rows.add(some, encode)
             yield len(some)
-        one.partitions = Shared(rows, whole=whole)
+        one.partitions = rows
     return answer
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import chain
 from typing import Final
 
 from kafkastub.coordinator.group import Group
@@ -71,10 +70,8 @@ def list_groups(ctx: RequestContext, request: ListGroupsRequest) -> Outcome:
 def _in_parts(groups: Sequence[Group], listed: Callable[[Iterable[Group]], list[ListedGroup]], version: int) -> Steps:
     """The answer about very many, made and encoded bit by bit: each group as it is when its turn comes."""
     encode = encoder_of(ListGroupsResponse, "groups", version)
-    rows, whole = list[ListedGroup](), list[bytes]()
+    rows = Shared[ListedGroup]()
     for first in range(0, len(groups), _SOME):
-        some = listed(groups[first : first + _SOME])
-        whole.append(b"".join(chain.from_iterable(map(encode, some))))
-        rows += some
+        rows.add(listed(groups[first : first + _SOME]), encode)
         yield _SOME
-    return ListGroupsResponse(groups=Shared(rows, whole=whole))
+    return ListGroupsResponse(groups=rows)

@@ -211,12 +211,18 @@ class Dispatcher:
         """(request, where it ends). Raises LargeRequest, TooManyEntries, and what a fast decoder raises."""
         if route.fast_decode is None:
             raise Refused  # the careful way knows why
+        decode = paced_decoder(route.api.request_class(), route.version)
+        found: tuple[Message, int] = decode(data, body, end, *self._unhurried(route))
+        return found
+
+    def _unhurried(self, route: Route) -> tuple[Callable[[int], None], Callable[[], None]]:
+        """`count` and `tick` (see `PacedDecoder`) for a large request. Raises LargeRequest where it is to be served in
+        slices, and is not yet.
+        """
         pace = self.state.pace
         if pace is no_pause and self.slices is not None:
             raise LargeRequest(self.slices)
-        decode = paced_decoder(route.api.request_class(), route.version)
-        found: tuple[Message, int] = decode(data, body, end, self._counting(route), partial(pace, 1))
-        return found
+        return self._counting(route), partial(pace, 1)
 
     def _counting(self, route: Route) -> Callable[[int], None]:
         """Is given how many entries come next, and raises TooManyEntries."""
@@ -295,12 +301,8 @@ class Dispatcher:
             if end - header.end <= LARGE:
                 request, _ = route.decode(data, header.end, end)
             else:
-                pace = self.state.pace
-                if pace is no_pause and self.slices is not None:
-                    raise LargeRequest(self.slices)
-                count, tick = self._counting(route), partial(pace, 1)
                 of = route.api.request_class()
-                request, _ = read_reference(of, route.version, data, header.end, end, count, tick)
+                request, _ = read_reference(of, route.version, data, header.end, end, *self._unhurried(route))
         except MalformedMessage as error:
             raise Refused(f"{route.key.camel} v{route.version}: {error}") from error
         return header.correlation_id, header.client_id, request
