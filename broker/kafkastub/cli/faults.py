@@ -14,7 +14,7 @@ from kafkastub.cli.control import Control, action
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
 
-_WIDTHS = (20, 8, 8, 8, 0)
+_COLUMNS = {"ID": 20, "HITS": 8, "MATCHED": 8, "HELD": 8, "RULE": 0}
 
 
 def add_to(commands: Commands) -> None:
@@ -42,10 +42,14 @@ def _list(arguments: argparse.Namespace, control: Control) -> int:
     if not found:
         output.say("There are no faults.")
         return 0
-    output.heading(output.columns(_WIDTHS, ("ID", "HITS", "MATCHED", "HELD", "RULE")))
-    for fault in found:
-        said = " ".join(f"{name}={_text(value)}" for name, value in fault["rule"].items())
-        output.say(output.columns(_WIDTHS, (fault["id"], fault["hits"], fault["matched"], len(fault["held"]), said)))
+    rows = [
+        (
+            fault["id"], fault["hits"], fault["matched"], len(fault["held"]),
+            " ".join(f"{name}={_text(value)}" for name, value in fault["rule"].items()),
+        )
+        for fault in found
+    ]  # fmt: skip
+    output.table(_COLUMNS, rows)
     return 0
 
 

@@ -84,17 +84,13 @@ def _list(arguments: argparse.Namespace, client: Client) -> int:
         for row in found:
             output.say(row.group_id)
     else:
-        names, cells = ["GROUP"], [[row.group_id] for row in found]
-        widths = [output.width(15, by_id) + 10]
+        columns, cells = {"GROUP": output.width(15, by_id) + 10}, [[row.group_id] for row in found]
         for given, name in ((arguments.type, "type"), (arguments.state, "state")):
             if given is not None:
-                names.append(name.upper())
-                widths.append(20)
+                columns[name.upper()] = 20
                 for row, line in zip(found, cells, strict=True):
                     line.append(getattr(row, name))
-        output.heading(output.columns(widths, names))
-        for line in cells:
-            output.say(output.columns(widths, line))
+        output.table(columns, cells)
     return 0
 
 
@@ -197,9 +193,10 @@ def _print_deleted(
         output.error("Encountered some partition-level error, see the follow-up details.")
     else:
         output.say(f"Request succeeded for deleting offsets from group {arguments.group}.")
-    widths = [output.width(15, (name for name, _ in results)), 10, 15]
+    columns = {"TOPIC": output.width(15, (name for name, _ in results)), "PARTITION": 10, "STATUS": 15}
     missing = NOT_PROVIDED[arguments.profile]
-    output.heading(output.columns(widths, ["TOPIC", "PARTITION", "STATUS"]), above=True)
-    for (name, index), error in ordered:
-        status = f"Error: {error.as_java_prints_it}" if error else "Successful"
-        output.say(output.columns(widths, [name, index if index >= 0 else missing, status]))
+    rows = [
+        [name, index if index >= 0 else missing, f"Error: {error.as_java_prints_it}" if error else "Successful"]
+        for (name, index), error in ordered
+    ]
+    output.table(columns, rows, above=True)

@@ -107,10 +107,8 @@ class Offsets(Described):
         widths = dict.fromkeys(names, 15) | {"partition": 10, "client_id": 0}
         for name in ("group", "topic", "consumer_id", "host"):
             widths[name] = output.width(15, (_cell(row[name]) for row in self.rows))
-        shown = [widths[name] for name in names]
-        output.heading(output.columns(shown, [name.upper().replace("_", "-") for name in names]), above=True)
-        for row in self.rows:
-            output.say(output.columns(shown, [_cell(row[name]) for name in names]))
+        columns = {name.upper().replace("_", "-"): widths[name] for name in names}
+        output.table(columns, ([_cell(row[name]) for name in names] for row in self.rows), above=True)
 
 
 @dataclass
@@ -135,13 +133,11 @@ class Members(Described):
         if verbose and {True, False} <= {member.upgraded for member in members}:
             names["UPGRADED"] = 0
         fixed = ("#PARTITIONS", "CURRENT-EPOCH", "TARGET-EPOCH", "UPGRADED", "")
-        widths = [
-            width if name in fixed else output.width(width, (row[name] for row in rows))
+        columns = {
+            name: width if name in fixed else output.width(width, (row[name] for row in rows))
             for name, width in names.items()
-        ]
-        output.heading(output.columns(widths, list(names)), above=True)
-        for row in rows:
-            output.say(output.columns(widths, [row[name] for name in names]))
+        }
+        output.table(columns, ([row[name] for name in names] for row in rows), above=True)
 
     def _row(self, member: Member) -> dict[str, str]:
         return {
@@ -179,15 +175,15 @@ class State(Described):
             return
         group, node = self.group, self.group.coordinator
         coordinator = f"{node.host}:{node.port}  ({node.id})"
-        names = ["GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE"]
+        columns = {
+            "GROUP": output.width(15, [group.id]), "COORDINATOR (ID)": output.width(25, [coordinator]),
+            "ASSIGNMENT-STRATEGY": 20, "STATE": 20,
+        }  # fmt: skip
         cells = [group.id, coordinator, group.assignor or MISSING, group.state]
-        widths = [output.width(15, [group.id]), output.width(25, [coordinator]), 20, 20]
         if verbose:
-            names += ["GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH"]
+            columns |= {"GROUP-EPOCH": 15, "TARGET-ASSIGNMENT-EPOCH": 25}
             cells += [_cell(group.epoch), _cell(group.assignment_epoch)]
-            widths += [15, 25]
-        output.heading(output.columns([*widths, 0], [*names, "#MEMBERS"]), above=True)
-        output.say(output.columns([*widths, 0], [*cells, len(group.members)]))
+        output.table(columns | {"#MEMBERS": 0}, [[*cells, len(group.members)]], above=True)
 
 
 def _cell(value: object) -> str:

@@ -224,9 +224,8 @@ def show(arguments: argparse.Namespace, plans: Mapping[str, Plan], widths: Seque
         output.block(text.getvalue())
     else:
         widths = widths or [output.width(15, plans), output.width(15, (row[1] for row in rows)), 10, 0]
-        output.heading(output.columns(widths, ["GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"]), above=True)
-        for row in rows:
-            output.say(output.columns(widths, row))
+        names = ("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET")
+        output.table(dict(zip(names, widths, strict=True)), rows, above=True)
 
 
 def _long(text: str) -> int:

@@ -13,7 +13,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, TextIO, TypeVar
 
 T = TypeVar("T")
@@ -124,6 +124,14 @@ def columns(widths: Sequence[int], cells: Sequence[object]) -> str:
     """A row as `printf` with `%-15s` and blanks between lays it out; a width of 0 is a plain `%s`."""
     fitting = map(fit, cells)
     return " ".join(f"{cell:<{width}}" if width else cell for width, cell in zip(widths, fitting, strict=True))
+
+
+def table(named: Mapping[str, int], rows: Iterable[Sequence[object]], *, above: bool = False) -> None:
+    """A heading and the rows, in columns of these names and widths; `above` leaves one line empty before them."""
+    widths = list(named.values())
+    heading(columns(widths, list(named)), above=above)
+    for row in rows:
+        say(columns(widths, row))
 
 
 def progress(items: Iterable[T], what: str) -> Iterator[T]:

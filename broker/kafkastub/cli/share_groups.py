@@ -85,7 +85,7 @@ def _list(arguments: argparse.Namespace, client: Client) -> int:
         for name in names:
             output.say(name)
     else:
-        _table({"GROUP": _width(names), "STATE": 0}, [[name, found[name]] for name in names], above=False)
+        output.table({"GROUP": output.width(15, names), "STATE": 0}, [[name, found[name]] for name in names])
     return 0
 
 
@@ -150,14 +150,18 @@ def _print_offsets(group_id: str, offsets: dict[Partition, ShareOffset], verbose
     if not known:
         output.say(f"Share group '{group_id}' has no offset information.", above=True)
         return
-    columns = {"GROUP": _width([group_id]), "TOPIC": _width(name for name, _ in known), "PARTITION": 10}
+    columns = {
+        "GROUP": output.width(15, [group_id]),
+        "TOPIC": output.width(15, (name for name, _ in known)),
+        "PARTITION": 10,
+    }
     columns |= {"LEADER-EPOCH": 13} if verbose else {}
     columns |= {"START-OFFSET": 13, "LAG": 0}
     rows: list[list[object]] = []
     for (name, index), one in known.items():
         epoch = [_cell(one.leader_epoch)] if verbose else []
         rows.append([group_id, name, index, *epoch, one.start, _cell(one.lag)])
-    _table(columns, rows)
+    output.table(columns, rows, above=True)
 
 
 def _print_members(group: Group, verbose: bool) -> None:
@@ -166,10 +170,10 @@ def _print_members(group: Group, verbose: bool) -> None:
         return
     members = sorted(group.members, key=lambda one: one.id)
     columns = {
-        "GROUP": _width([group.id]),
-        "CONSUMER-ID": _width(one.id for one in members),
-        "HOST": _width(one.host for one in members),
-        "CLIENT-ID": _width(one.client_id for one in members),
+        "GROUP": output.width(15, [group.id]),
+        "CONSUMER-ID": output.width(15, (one.id for one in members)),
+        "HOST": output.width(15, (one.host for one in members)),
+        "CLIENT-ID": output.width(15, (one.client_id for one in members)),
         "#PARTITIONS": 12,
     }
     columns |= {"MEMBER-EPOCH": 13} if verbose else {}
@@ -179,18 +183,18 @@ def _print_members(group: Group, verbose: bool) -> None:
         epoch = [one.epoch] if verbose else []
         shown = _assignment(one.assignment)
         rows.append([group.id, one.id, one.host, one.client_id, len(one.assignment), *epoch, shown])
-    _table(columns, rows)
+    output.table(columns, rows, above=True)
 
 
 def _print_state(group: Group, verbose: bool) -> None:
     _warn_of_empty(group)
     node = group.coordinator
     coordinator = f"{node.host}:{node.port}  ({node.id})"
-    columns = {"GROUP": _width([group.id]), "COORDINATOR (ID)": max(25, len(coordinator)), "STATE": 15}
+    columns = {"GROUP": output.width(15, [group.id]), "COORDINATOR (ID)": max(25, len(coordinator)), "STATE": 15}
     columns |= {"GROUP-EPOCH": 12, "ASSIGNMENT-EPOCH": 17} if verbose else {}
     columns["#MEMBERS"] = 0
     epochs = [group.epoch, group.assignment_epoch] if verbose else []
-    _table(columns, [[group.id, coordinator, group.state, *epochs, len(group.members)]])
+    output.table(columns, [[group.id, coordinator, group.state, *epochs, len(group.members)]], above=True)
 
 
 def _warn_of_empty(group: Group) -> None:
@@ -259,7 +263,7 @@ def _delete_offsets(arguments: argparse.Namespace, client: Client) -> int:
         if failure is not None:
             output.error(failure.message)
         rows = [[name, f"Error: {error.message}" if error else "Successful"] for name, error in sorted(results.items())]
-        _table({"TOPIC": _width(names), "STATUS": 0}, rows)
+        output.table({"TOPIC": output.width(15, names), "STATUS": 0}, rows, above=True)
     return FAILED if any(results.values()) else 0
 
 
@@ -290,8 +294,12 @@ def _reset(arguments: argparse.Namespace, client: Client) -> int:
         names = ("group", "topic", "partition", "new_offset")
         output.as_json([dict(zip(names, row, strict=True)) for row in ordered])
     else:
-        columns = {"GROUP": _width([arguments.group]), "TOPIC": _width(name for name, _ in plan), "PARTITION": 10}
-        _table(columns | {"NEW-OFFSET": 0}, ordered)
+        columns = {
+            "GROUP": output.width(15, [arguments.group]),
+            "TOPIC": output.width(15, (name for name, _ in plan)),
+            "PARTITION": 10,
+        }
+        output.table(columns | {"NEW-OFFSET": 0}, ordered, above=True)
     return 0
 
 
@@ -315,16 +323,5 @@ def _plan(arguments: argparse.Namespace, client: Client) -> Plan:
 # -- what all print --------------------------------------------------------------------------------------------------
 
 
-def _width(cells: Any) -> int:
-    return output.width(15, cells)
-
-
 def _cell(value: object) -> object:
     return _MISSING if value is None else value
-
-
-def _table(columns: dict[str, int], rows: Any, above: bool = True) -> None:
-    widths = list(columns.values())
-    output.heading(output.columns(widths, list(columns)), above=above)
-    for row in rows:
-        output.say(output.columns(widths, row))

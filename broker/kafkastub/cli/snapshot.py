@@ -19,7 +19,7 @@ _OF_FILES: Final = "file"
 """What a snapshot is called for as long as it goes to a file or comes from one."""
 _PART: Final = 1 << 20
 """Bytes that are read at a time."""
-_WIDTHS: Final = (24, 26, 8, 0)
+_COLUMNS: Final = {"ID": 24, "BROKER TIME": 26, "TOPICS": 8, "RECORDS": 0}
 
 
 def add_to(commands: Commands) -> None:
@@ -50,9 +50,8 @@ def _list(arguments: argparse.Namespace, control: Control) -> int:
     if not found:
         output.say("No snapshot is kept.")
         return 0
-    output.heading(output.columns(_WIDTHS, ("ID", "BROKER TIME", "TOPICS", "RECORDS")))
-    for one in found:
-        output.say(output.columns(_WIDTHS, (one["id"], one["now"], len(one["topics"]), one["records"])))
+    rows = [(one["id"], one["now"], len(one["topics"]), one["records"]) for one in found]
+    output.table(_COLUMNS, rows)
     return 0
 
 

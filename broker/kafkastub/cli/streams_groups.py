@@ -72,7 +72,7 @@ def _list(arguments: argparse.Namespace, client: Client) -> int:
         for name in names:
             output.say(name)
     else:
-        _table({"GROUP": _width(names), "STATE": 0}, [[name, found[name]] for name in names])
+        output.table({"GROUP": output.width(15, names), "STATE": 0}, [[name, found[name]] for name in names])
     return 0
 
 
@@ -149,20 +149,24 @@ def _as_json(group: Group, arguments: argparse.Namespace, rows: list[_Row]) -> _
 
 
 def _print_offsets(group_id: str, rows: list[_Row], verbose: bool) -> None:
-    columns = {"GROUP": _width([group_id]), "TOPIC": _width(row["topic"] for row in rows), "PARTITION": 10}
+    columns = {
+        "GROUP": output.width(15, [group_id]),
+        "TOPIC": output.width(15, (row["topic"] for row in rows)),
+        "PARTITION": 10,
+    }
     more = ("CURRENT-OFFSET", "LEADER-EPOCH", "LOG-END-OFFSET", "OFFSET-LAG") if verbose else ()
     columns |= dict.fromkeys(more, 15) if verbose else {"OFFSET-LAG": 0}
     names = [name.lower().replace("-", "_") for name in columns][1:]
-    _table(columns, [[group_id, *("-" if row[name] is None else row[name] for name in names)] for row in rows])
+    output.table(columns, [[group_id, *("-" if row[name] is None else row[name] for name in names)] for row in rows])
 
 
 def _print_members(group: Group, verbose: bool) -> None:
     members = group.members
-    id_, process = _width(one.id for one in members), _width(one.process_id for one in members)
-    client_id, name = _width(one.client_id for one in members), _width([group.id])
+    id_, process = output.width(15, (one.id for one in members)), output.width(15, (one.process_id for one in members))
+    client_id, name = output.width(15, (one.client_id for one in members)), output.width(15, [group.id])
     if not verbose:
         columns = {"GROUP": name, "MEMBER": id_, "PROCESS": process, "CLIENT-ID": client_id, "ASSIGNMENTS": 0}
-        _table(columns, [[group.id, m.id, m.process_id, m.client_id, _assigned(m, False)] for m in members])
+        output.table(columns, [[group.id, m.id, m.process_id, m.client_id, _assigned(m, False)] for m in members])
         return
     columns = {"GROUP": name, "TARGET-ASSIGNMENT-EPOCH": 25, "TOPOLOGY-EPOCH": 14, "MEMBER": id_}
     columns |= {"MEMBER-PROTOCOL": 15, "MEMBER-EPOCH": 15, "PROCESS": process, "CLIENT-ID": client_id, "ASSIGNMENTS": 0}
@@ -172,7 +176,7 @@ def _print_members(group: Group, verbose: bool) -> None:
         [group.id, *epochs, m.id, kinds[m.is_classic], m.epoch, m.process_id, m.client_id, _assigned(m, True)]
         for m in members
     ]
-    _table(columns, rows)
+    output.table(columns, rows)
 
 
 def _assigned(member: Member, target: bool) -> str:
@@ -192,10 +196,10 @@ def _print_state(group: Group, verbose: bool) -> None:
         output.error(f"Streams group '{group.id}' has no active members.")
     node = group.coordinator
     coordinator = f"{node.host}:{node.port} ({node.id})"
-    columns = {"GROUP": _width([group.id]), "COORDINATOR (ID)": max(25, len(coordinator)), "STATE": 25}
+    columns = {"GROUP": output.width(15, [group.id]), "COORDINATOR (ID)": max(25, len(coordinator)), "STATE": 25}
     columns |= {"GROUP-EPOCH": 15, "TARGET-ASSIGNMENT-EPOCH": 25} if verbose else {}
     epochs = [group.epoch, group.target_epoch] if verbose else []
-    _table(columns | {"#MEMBERS": 0}, [[group.id, coordinator, group.state, *epochs, len(group.members)]])
+    output.table(columns | {"#MEMBERS": 0}, [[group.id, coordinator, group.state, *epochs, len(group.members)]])
 
 
 # -- delete ----------------------------------------------------------------------------------------------------------
@@ -273,14 +277,3 @@ def _delete_offsets(arguments: argparse.Namespace, client: Client) -> int:
             return _executed(error.as_java_prints_it)
     arguments.profile = "kafka"
     return any_groups.delete_offsets(arguments, client)
-
-
-def _width(cells: Any) -> int:
-    return output.width(15, cells)
-
-
-def _table(columns: dict[str, int], rows: Any) -> None:
-    widths = list(columns.values())
-    output.heading(output.columns(widths, list(columns)))
-    for row in rows:
-        output.say(output.columns(widths, row))
