@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
+from kafkastub.metadata import NOBODY, PartitionState
 from kafkastub.state.checks import (
     Damaged,
     by_name,
@@ -30,6 +32,35 @@ def check(document: Any) -> None:
             first = seen.setdefault(topic[key], index)
             if first != index:
                 raise Damaged(f"topics[{index}].{key} is that of topics[{first}] too")
+
+
+def partition(one: PartitionState) -> dict[str, Any]:
+    """Who leads a partition and who replicates it, as a document says it."""
+    return {
+        "leader": one.leader,
+        "leader_epoch": one.leader_epoch,
+        "replicas": one.replicas,
+        "isr": one.isr,
+        "elr": one.elr,
+        "adding": one.adding,
+        "removing": one.removing,
+        "last_leader": one.last_leader,
+    }
+
+
+def partitions_of(topic: Mapping[str, Any]) -> list[PartitionState]:
+    """What a topic's document says of that."""
+    return [
+        PartitionState(
+            index,
+            one["leader"],
+            one["leader_epoch"],
+            one["replicas"],
+            one["isr"],
+            *(one.get(kind) or NOBODY for kind in ("elr", "adding", "removing", "last_leader")),
+        )
+        for index, one in enumerate(topic["partitions"])
+    ]
 
 
 _MS: Final = whole(-(1 << 53), 1 << 53)

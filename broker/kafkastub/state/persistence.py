@@ -171,14 +171,7 @@ class Persistence:
     def _partition(self, topic: Topic, one: PartitionState) -> dict[str, Any]:
         log = self._state.logs.look(topic.topic_id, one.index)
         return {
-            "leader": one.leader,
-            "leader_epoch": one.leader_epoch,
-            "replicas": one.replicas,
-            "isr": one.isr,
-            "elr": one.elr,
-            "adding": one.adding,
-            "removing": one.removing,
-            "last_leader": one.last_leader,
+            **persisted.partition(one),
             "log_start_offset": 0 if log is None else log.log_start_offset,
             **self._state.log_dirs.document(topic, one),
         }

@@ -12,10 +12,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kafkastub.config import UnknownTopicConfig, validate_topic_configs
-from kafkastub.metadata import NOBODY, PartitionState, Topic
+from kafkastub.metadata import Topic
 from kafkastub.metadata.ids import uuid_bytes
 from kafkastub.state.leadership import Now, settle_leaders
 from kafkastub.state.loading import resign
+from kafkastub.state.persisted import partitions_of
 from kafkastub.state.settings_back import Document, restore_acls, restore_configs
 from kafkastub.state.topics import create_logs, reconfigure_logs
 from kafkastub.storage.disk import DataDirectory, DiskLog
@@ -35,25 +36,11 @@ def restore_topic(state: BrokerState, one: Document) -> None:
         assignments=[p["replicas"] for p in one["partitions"]],
         topic_id=uuid_bytes(one["id"]),
     )
-    topic.partitions[:] = _partitions(one)
+    topic.partitions[:] = partitions_of(one)
     state.log_dirs.restore(topic, (p.get("log_dirs") for p in one["partitions"]))
     create_logs(state, topic)
     for index, p in enumerate(one["partitions"]):
         _restore_log(state, topic, index, p)
-
-
-def _partitions(one: Document) -> list[PartitionState]:
-    return [
-        PartitionState(
-            index,
-            p["leader"],
-            p["leader_epoch"],
-            p["replicas"],
-            p["isr"],
-            *(p.get(name) or NOBODY for name in ("elr", "adding", "removing", "last_leader")),
-        )
-        for index, p in enumerate(one["partitions"])
-    ]
 
 
 def _restore_log(state: BrokerState, topic: Topic, index: int, p: Document) -> None:
@@ -144,7 +131,7 @@ def _take_back_topic(state: BrokerState, one: Document, now: Document) -> None:
     if topic.name in state.runtimes:  # which has its own way back, and keeps its partitions
         before = [*before, *now["partitions"][len(before) :]]
     state.log_dirs.forget(topic)
-    topic.partitions[:] = _partitions({"partitions": before})
+    topic.partitions[:] = partitions_of({"partitions": before})
     state.log_dirs.restore(topic, (p.get("log_dirs") for p in before))
     for index in range(len(before), len(now["partitions"])):
         state.logs.forget(topic.topic_id, index)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from kafkastub.config.durations import LAST_MS, datable
-from kafkastub.metadata import NOBODY, PartitionState, Topic
+from kafkastub.metadata import PartitionState, Topic
 from kafkastub.metadata.ids import uuid_bytes, uuid_text
 from kafkastub.state import persisted
 from kafkastub.state.checks import Check, by_name, fields, listed, name, or_null, parts, text, whole
@@ -115,14 +115,7 @@ def encoded(found: dict[str, Any], scratch: Scratch) -> bytes:
 
 def _partition(scratch: Scratch, topic: Topic, one: PartitionState) -> dict[str, Any]:
     return {
-        "leader": one.leader,
-        "leader_epoch": one.leader_epoch,
-        "replicas": one.replicas,
-        "isr": one.isr,
-        "elr": one.elr,
-        "adding": one.adding,
-        "removing": one.removing,
-        "last_leader": one.last_leader,
+        **persisted.partition(one),
         **scratch.state.log_dirs.document(topic, one),
         **_log(scratch.log(topic, one.index)),
     }
@@ -173,18 +166,9 @@ def nodes_of(found: Any) -> tuple[SavedNode, ...]:
 
 def topic_of(one: Any, internal: Iterable[str]) -> Topic:
     """A topic without its logs."""
-    partitions = [
-        PartitionState(
-            index,
-            each["leader"],
-            each["leader_epoch"],
-            each["replicas"],
-            each["isr"],
-            *(each.get(kind) or NOBODY for kind in ("elr", "adding", "removing", "last_leader")),
-        )
-        for index, each in enumerate(one["partitions"])
-    ]
-    return Topic(one["name"], uuid_bytes(one["id"]), partitions, one["name"] in internal, dict(one["configs"]))
+    return Topic(
+        one["name"], uuid_bytes(one["id"]), persisted.partitions_of(one), one["name"] in internal, dict(one["configs"])
+    )
 
 
 def log_of(each: Any, segments: Sequence[Segment]) -> SavedLog:
