@@ -106,6 +106,7 @@ def durable(api: Registration, disk: Disk) -> Handler:
         if not disk.pending:
             return outcome  # as it came: that a reply is deferred may say that it is the connection's last
         held = Deferred(as_it_is)
+        held.goes_on = True
         hold(ctx, request, reply, held.complete)
         return held
 

@@ -172,8 +172,15 @@ class Connection:
 
     @property
     def is_behind(self) -> bool:
-        """Whether requests wait for nothing but their turn."""
-        return bool(self._queue or self._busy) and self._waiting is None and not self.closing
+        """Whether something of what has come is still to be served, and waits neither for another client nor for a
+        timer; but for the one that a quota sets.
+        """
+        if self.closing:
+            return False
+        if self._waiting is None:
+            return bool(self._queue or self._busy)
+        exchange, deferred = self._waiting
+        return bool(self._queue) if exchange is None else deferred.goes_on
 
     @property
     def pending(self) -> int:

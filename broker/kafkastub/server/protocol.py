@@ -126,6 +126,8 @@ class BrokerProtocol(asyncio.Protocol):
         its last records, and closes. With TLS a transport cannot stay open.
         """
         self._has_ended = self.connection.is_behind and self.transport.get_extra_info("ssl_object") is None
+        if not self._has_ended:
+            self._close()
         return self._has_ended
 
     def pause_writing(self) -> None:
@@ -221,7 +223,7 @@ class BrokerProtocol(asyncio.Protocol):
                     self._write_all(out)
             if self._has_ended:
                 if not connection.is_behind:
-                    transport.close()
+                    self._close()
             elif connection.queued or connection.blocked or not self._reading:
                 self._pace_reading(connection, transport)
         if self.server.state.dirty:

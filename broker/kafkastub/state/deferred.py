@@ -24,13 +24,15 @@ class Deferred:
     as Kafka mutes a channel: its replies leave in the order of its requests.
     """
 
-    __slots__ = ("_wake", "abandoned", "done", "hold", "lower", "on_abandon", "reply")
+    __slots__ = ("_wake", "abandoned", "done", "goes_on", "hold", "lower", "on_abandon", "reply")
 
     def __init__(self, lower: Callable[[Any], Message]) -> None:
         self.lower = lower
         self.done = False
         self.abandoned = False
         """Whether the connection has gone; completing is then harmless and useless."""
+        self.goes_on = False
+        """Whether nobody else is waited for: it is being worked on, or written to the disk."""
         self.on_abandon: Callable[[], None] | None = None
         """The hook of whoever keeps it: is called once when the connection goes before the reply is there."""
         self.hold: Callable[[Message], None] | None = None
@@ -105,6 +107,7 @@ def in_parts(
     if reply is not None:
         return reply
     deferred = Deferred(as_it_is)
+    deferred.goes_on = True
 
     def parts() -> Iterator[None]:
         code = ErrorCode.UNKNOWN_SERVER_ERROR
@@ -131,7 +134,7 @@ def in_parts(
 
 def _pass_on(found: Deferred, deferred: Deferred) -> None:
     """What the one is completed with, the other is."""
-    deferred.on_abandon = found.abandon
+    deferred.on_abandon, deferred.goes_on = found.abandon, found.goes_on
     if deferred.abandoned:
         found.abandon()
     else:
