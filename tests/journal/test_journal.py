@@ -390,6 +390,9 @@ def test_a_walk_may_begin_anywhere(seed: int) -> None:
         for before in range(ring.total + 3):
             wanted = [one for one in reversed(there) if since <= one < before]
             assert [one for one, _ in ring.walk(since, before)] == wanted
+    single = list(ring.walk_single())
+    assert {one for one in ring.numbered() if one[1].frame == bytes(4)} <= set(single) <= set(ring.numbered())
+    assert single == sorted(single, reverse=True)
 
 
 def test_the_oldest_go_when_they_are_too_long() -> None:

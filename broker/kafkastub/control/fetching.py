@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from time import perf_counter_ns
 from typing import Final, NamedTuple
@@ -237,7 +237,7 @@ def _listed(entry: Entry) -> Iterator[tuple[Place, int]]:
 
 
 def met_faults(
-    walked: Iterator[tuple[int, Raw]], read: Reading, group: str, clients: set[str]
+    walked: Iterable[tuple[int, Raw]], read: Reading, group: str, clients: set[str]
 ) -> Iterator[Counter[str] | None]:
     """By fault, how many requests of a group have met it: they name it, or none and are its clients'."""
     found: Counter[str] = Counter()

@@ -35,9 +35,8 @@ def of_faults(hosted: Hosted, group: str, clients: set[str], topics: set[str]) -
     """Those that hold requests of its members, or are about them: `topics` are theirs."""
     faults, ring = list(hosted.faults), hosted.running().observer.ring
     met: Counter[str] = Counter()
-    for step in () if ring is None or not faults else met_faults(
-        ring.walk(before=ring.total), Book(hosted).entry, group, clients
-    ):  # fmt: skip
+    walked = () if ring is None or not faults else ring.walk_single()
+    for step in met_faults(walked, Book(hosted).entry, group, clients):
         yield None
         met = met if step is None else step
     for fault in faults:

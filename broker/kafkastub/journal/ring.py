@@ -217,6 +217,16 @@ class Ring:
         before = min(before, end)
         return _walk_back(kept_now, *_place_of(kept_now, first, end, before - 1), since, before)
 
+    def walk_single(self) -> Iterator[tuple[int, Raw]]:
+        """What is not part of a `Run`, newest first: what waited, or met a fault. Runs are walked past as they are."""
+        sequence = self.total
+        for kept in list(reversed(self._kept)):
+            if type(kept) is list:
+                sequence -= 1
+                yield sequence, Raw(*kept)
+            else:
+                sequence -= kept[8]
+
     def quiet_for(self, counts: Callable[[Raw], bool]) -> float:
         """Seconds since the last request that counts came or was answered; without end where there was none."""
         for kept in reversed(self._kept):

@@ -32,6 +32,10 @@ function setToken(value) {
 /** `ask(why)` resolves to a token, or to null where somebody does not want to say it. */
 export function onTokenWanted(ask) { askForToken = ask; }
 
+let beforeReading = async () => {}; // for the stream that tells when what was read has become old
+/** `wait()` resolves once what changes from then on will be told. */
+export function onReading(wait) { beforeReading = wait; }
+
 /** A token that came with the address is kept, and taken out of the address before anybody reads it. */
 export function takeTokenFromAddress() {
   const match = /^#(?:\/?\?)?token=([^&]*)/.exec(location.hash);
@@ -105,7 +109,10 @@ async function renew() {
   return changed;
 }
 
-export const get = async (path, params, { signal } = {}) => (await ask('GET', path, { params, signal })).json();
+export async function get(path, params, { signal } = {}) {
+  await beforeReading();
+  return (await ask('GET', path, { params, signal })).json();
+}
 export const getText = async (path, params) => (await ask('GET', path, { params })).text();
 export const post = async (path, body, params) => (await ask('POST', path, { body, params })).json();
 export const put = async (path, body, params) => (await ask('PUT', path, { body, params })).json();

@@ -6,6 +6,12 @@ import { useWaiting } from './ready.js';
 
 const LEAST_MS = 400; // between two questions for the same, so that a busy broker is not kept busy by us
 
+/** When what was asked for at `begun` and is there now may be asked for anew: a tenth of the time is spent on it. */
+export function restedAt(begun, least = 0) {
+  const now = performance.now();
+  return now + Math.max(least, 9 * (now - begun));
+}
+
 /**
  * `work` soon, but not more often than every `least` milliseconds, and never twice at the same time: how a page that is
  * behind stays behind by one question and no more. Where answers take long, they are asked for less often.
@@ -14,7 +20,7 @@ function paced(work, least = LEAST_MS) {
   let running = false;
   let wanted = false;
   let ended = false;
-  let last = 0;
+  let rested = 0;
   let timer = null;
   const run = async () => {
     timer = null;
@@ -24,16 +30,16 @@ function paced(work, least = LEAST_MS) {
     try {
       await work();
     } finally {
-      last = performance.now();
+      rested = restedAt(begun, least);
       running = false;
-      if (wanted && !ended) wait(Math.max(least, 9 * (last - begun)));
+      if (wanted && !ended) wait(rested - performance.now());
     }
   };
   const wait = (ms) => { timer ??= setTimeout(run, ms); };
   return {
     soon() {
       wanted = true;
-      if (!running && !ended) wait(Math.max(0, last + least - performance.now()));
+      if (!running && !ended) wait(Math.max(0, rested - performance.now()));
     },
     end() {
       ended = true;

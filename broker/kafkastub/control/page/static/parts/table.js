@@ -1,6 +1,7 @@
 // Lists. VirtualTable asks for the rows that are seen and no others; Table is for what is short.
 import { html, cx, useEffect, useId, useLayoutEffect, useRef, useState } from '../lib.js';
 import { go } from '../router.js';
+import { restedAt } from './data.js';
 import { useWaiting } from './ready.js';
 import { ErrorNote } from './ui.js';
 
@@ -71,6 +72,13 @@ class Chunks {
     this.total = null;
     this.error = null;
     this.ended = false;
+    this.rested = 0; // when what is there may be asked for anew
+    this.timer = null;
+  }
+
+  end() {
+    this.ended = true;
+    clearTimeout(this.timer);
   }
 
   row(index) { return this.rows.get(Math.floor(index / CHUNK))?.rows[index % CHUNK]; }
@@ -86,12 +94,22 @@ class Chunks {
     }
     for (let chunk = from; chunk <= to; chunk += 1) {
       if (this.total !== null && chunk * CHUNK >= Math.max(1, this.total) && this.rows.get(from)?.version === version) break;
-      if (this.rows.get(chunk)?.version !== version && !this.asked.has(chunk)) this.ask(chunk, version);
+      if (this.asked.has(chunk)) continue;
+      if (!this.rows.has(chunk)) this.ask(chunk, version);
+      else if (this.rows.get(chunk).version !== version) this.renew(chunk, version);
     }
+  }
+
+  /** Where answers take long, what is there is asked for less often. */
+  renew(chunk, version) {
+    const rest = this.rested - performance.now();
+    if (rest <= 0) this.ask(chunk, version);
+    else this.timer ??= setTimeout(() => { this.timer = null; this.told(); }, rest);
   }
 
   async ask(chunk, version) {
     this.asked.set(chunk, version);
+    const begun = performance.now();
     try {
       const { rows, total } = await this.load(chunk * CHUNK, CHUNK);
       if (this.ended) return;
@@ -104,6 +122,7 @@ class Chunks {
       this.rows.set(chunk, { rows: this.rows.get(chunk)?.rows ?? [], version });
     } finally {
       this.asked.delete(chunk);
+      this.rested = restedAt(begun);
     }
     this.told();
   }
@@ -135,7 +154,7 @@ export function VirtualTable({
   const latest = useRef(load);
   latest.current = load;
   if (state.source !== source) {
-    if (state.chunks) state.chunks.ended = true;
+    state.chunks?.end();
     state.chunks = new Chunks((...asked) => latest.current(...asked), () => redraw((one) => one + 1));
     state.source = source;
     state.begin = true;
@@ -158,7 +177,7 @@ export function VirtualTable({
       observer.disconnect();
       cancelAnimationFrame(state.frame);
       clearTimeout(state.timer);
-      state.chunks.ended = true;
+      state.chunks.end();
       state.source = null;
     };
   }, []);
