@@ -21,6 +21,7 @@ class Client:
         self.unfinished = 0
         self.size = size
         self.starved = self.done = False
+        self.is_read = True
         self.ended: str | None = None
         self._bench = bench
 
@@ -123,6 +124,52 @@ def test_a_client_that_is_slow_and_gets_on_is_not_ended(bench: Bench):
         bench.pass_ms(PATIENCE_MS - LOOK_MS)
     assert slow.ended is None
     assert not hog.starved
+
+
+def test_all_that_are_silent_while_others_wait_are_ended_together(bench: Bench):
+    """A hundred and fifty that stay below what one may hold: one after the other would take ten minutes."""
+    for _ in range(150):
+        bench.client(95 * MB, MB * 7 // 10)
+    honest = bench.client(5 * MB, 5 * MB)
+    assert honest.starved
+    for _ in range(PATIENCE_MS // LOOK_MS + 1):
+        bench.pass_ms(LOOK_MS)
+        honest.send(5 * MB)
+    assert honest.done
+
+
+def test_what_is_complete_and_waits_leaves_less_room(bench: Bench):
+    bench.frames.wait(60 * MB)
+    large, small = bench.client(95 * MB, 10 * MB), bench.client(MB, MB // 4)
+    assert not large.starved  # somebody may always go on
+    assert bench.client(95 * MB, 10 * MB).starved
+    assert not small.starved
+    bench.frames.wait(-60 * MB)
+    held = sum(one.unfinished for one in bench.clients)
+    assert (bench.frames.starved, bench.frames.total) == (0, held - large.unfinished)
+
+
+def test_nobody_is_ended_for_what_was_before_others_waited(bench: Bench):
+    bench.client(95 * MB, 94 * MB)
+    slow = [bench.client(MB, MB // 2) for _ in range(100)]
+    bench.pass_ms(20 * PATIENCE_MS)
+    waits = bench.client(95 * MB, 94 * MB)
+    assert waits.starved
+    bench.pass_ms(PATIENCE_MS - LOOK_MS)
+    for one in slow:
+        one.send(MB // 8)
+    bench.pass_ms(PATIENCE_MS - LOOK_MS)
+    assert not any(one.ended for one in slow)
+
+
+def test_who_is_not_read_has_longer(bench: Bench):
+    """Its own requests are still being answered."""
+    busy, idle = bench.client(MB, MB // 2), bench.client(MB, MB // 2)
+    busy.is_read = False
+    for _ in range(8):
+        bench.client(95 * MB, 94 * MB)
+    bench.pass_ms(PATIENCE_MS + LOOK_MS)
+    assert (busy.ended is None, idle.ended is None) == (True, False)
 
 
 def test_who_waits_and_has_gone_leaves_its_place_when_its_turn_comes(bench: Bench):

@@ -173,6 +173,11 @@ class BrokerProtocol(asyncio.Protocol):
         self.connection.lost()
         self.abort()  # what has not been read by now is not going to be
 
+    @property
+    def is_read(self) -> bool:
+        """Whether what the client sends is read, or is not only because it does not read itself."""
+        return self._reading or self.connection.blocked
+
     def starve(self, starved: bool) -> None:
         """Whether no more is read, for want of memory."""
         self._starved = starved

@@ -1,5 +1,7 @@
 """What the unfinished frames of all connections hold together, and who has to wait for memory. No I/O.
 
+Large frames that are complete and wait to be served count, too.
+
 Kafka's ``MemoryPool`` (`queued.max.request.bytes`) mutes every channel whose frame finds no room, and has no bound by
 default. Here there always is one, and the largest frames find it first:
 
@@ -10,6 +12,7 @@ default. Here there always is one, and the largest frames find it first:
 | smaller | as long as they hold the limit |
 | has waited longest | yes, and does not count: one at a time, so that somebody always gets through, or is found gone |
 | the same, and hardly anything comes | no, its connection is ended: all the others wait for it |
+| any other, of which hardly anything comes while somebody waits | no, its connection is ended, too |
 """
 
 from __future__ import annotations
@@ -25,6 +28,11 @@ LOOK_MS: Final = 1_000
 PATIENCE_MS: Final = 5_000
 """How long the one that may grow past the limit may need for `_PROGRESS` bytes."""
 _PROGRESS: Final = 1 << 19
+_SOME_PROGRESS: Final = 1 << 16
+"""Bytes that every other one is to send meanwhile, so long as somebody waits; what has nearly nothing is left alone."""
+_NEARLY_NOTHING: Final = 1 << 12
+_UNREAD: Final = 6
+"""So many times as long one may need that is not read because its own requests have not been answered yet."""
 _MUCH: Final = 2
 """A half of the limit, held at once, is so much that memory is given back to the system afterwards."""
 _LITTLE: Final = 16
@@ -36,6 +44,10 @@ class Holder(Protocol):
 
     unfinished: int
     """Bytes of its unfinished frame, as they were told last. Kept for `UnfinishedFrames`, which alone sets it."""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether what it sends is read."""
 
     def starve(self, starved: bool) -> None:
         """Whether no more is to be read of it."""
@@ -51,7 +63,7 @@ class UnfinishedFrames:
         """`limit` in bytes; `call_later(ms, call)` is the loop's."""
         self.limit = limit
         self.total = 0
-        """Bytes that they hold, but for the one that may."""
+        """Bytes that they hold, but for the one that may, and that complete frames hold which wait."""
         self.much_is_freed: Callable[[], None] | None = None
         """Called when all is over that held a lot, to give memory back."""
         self._call_later = call_later
@@ -69,6 +81,8 @@ class UnfinishedFrames:
         """and for how long it may hold no more than a little beyond that."""
         self._most = 0
         """The largest total since memory was given back."""
+        self._feeding: dict[Holder, tuple[int, float]] = {}
+        """The others that are not starved: what each held when its progress was seen last, and its patience in ms."""
 
     @property
     def starved(self) -> int:
@@ -83,12 +97,24 @@ class UnfinishedFrames:
         if size < before:
             self._has_less(holder)
         elif size > before:
+            if not before:
+                self._feeding[holder] = size, PATIENCE_MS
             self._most = max(self._most, self.total)
             if holder is not self._first and holder not in self._starved and self._room(size) < 0:
                 self._starve(holder)
 
+    def wait(self, size: int) -> None:
+        """So many bytes more of complete frames wait to be served; or fewer."""
+        self.total += size
+        self._most = max(self._most, self.total)
+        if size < 0 and self._starved:
+            self._share_out()
+
     def _has_less(self, holder: Holder) -> None:
         self._starved.pop(holder, None)
+        self._feeding.pop(holder, None)
+        if holder.unfinished:
+            self._feeding[holder] = holder.unfinished, PATIENCE_MS
         if holder is self._first:
             self._first = None
             self.total += holder.unfinished
@@ -100,6 +126,9 @@ class UnfinishedFrames:
             self._look_later()
 
     def _starve(self, holder: Holder) -> None:
+        if not self._starved:  # until now nobody has been in anybody's way
+            self._feeding = {one: (one.unfinished, PATIENCE_MS) for one in self._feeding}
+        self._feeding.pop(holder, None)
         self._starved[holder] = None
         self._count += 1
         heapq.heappush(self._smallest, (holder.unfinished, self._count, holder))
@@ -137,9 +166,11 @@ class UnfinishedFrames:
             self._first, self._then, self._patience_ms = holder, holder.unfinished, PATIENCE_MS
             self.total -= holder.unfinished
             self._feed(holder)
+            self._share_out()  # what it held is free now
 
     def _feed(self, holder: Holder) -> None:
         del self._starved[holder]
+        self._feeding[holder] = holder.unfinished, PATIENCE_MS
         holder.starve(False)
 
     def _look_later(self) -> None:
@@ -157,13 +188,33 @@ class UnfinishedFrames:
                 self._then, self._patience_ms = first.unfinished, PATIENCE_MS
             elif self._patience_ms <= 0:
                 size = first.unfinished
-                first.end_starved(f"others wait for memory, and its request does not end: {size} bytes so far")
+                self._end(first, size)
+        if self._starved:
+            self._end_the_silent()
         if self._starved:
             self._look_later()
         elif self._is_over:
             self._most = 0
             if self.much_is_freed is not None:
                 self.much_is_freed()
+
+    def _end_the_silent(self) -> None:
+        """All at once of those that keep what others wait for and send hardly anything."""
+        silent = []
+        for holder, (then, patience) in self._feeding.items():
+            size = holder.unfinished
+            left = patience - (LOOK_MS if holder.is_read else LOOK_MS / _UNREAD)
+            if size >= then + _SOME_PROGRESS:
+                self._feeding[holder] = size, PATIENCE_MS
+            elif left > 0:
+                self._feeding[holder] = then, left
+            elif size > _NEARLY_NOTHING and holder is not self._first:
+                silent.append((holder, size))
+        for holder, size in silent:
+            self._end(holder, size)
+
+    def _end(self, holder: Holder, size: int) -> None:
+        holder.end_starved(f"others wait for memory, and its request does not end: {size} bytes so far")
 
     @property
     def _is_over(self) -> bool:
