@@ -68,7 +68,11 @@ class Broker:
         create_topic(self.state, "t", MANY)
         self.loop = Turns()
         self.dispatcher = Dispatcher(self.state)
-        self.slices = self.dispatcher.slices = Slices(self.loop)  # type: ignore[arg-type]
+        self.waiting = 0
+        self.slices = self.dispatcher.slices = Slices(self.loop, self._waits)  # type: ignore[arg-type]
+
+    def _waits(self, size: int) -> None:
+        self.waiting += size
 
     def connect(self, node_id: int = 1) -> Client:
         return Client(self, node_id)
@@ -184,6 +188,60 @@ def test_two_large_requests_take_turns(broker: Broker):
     broker.finish()
     assert (first.ids(), second.ids()) == ([1], [2])
     assert len(broker.slices) == 0
+
+
+def test_some_are_begun_and_the_others_wait_as_they_came(broker: Broker):
+    """What they take once they are decoded is many times what came."""
+    size = len(large(0)) - 4
+    together = slices._MOST_SHORT // size
+    clients = [broker.connect() for _ in range(3 * together)]
+    for number, client in enumerate(clients):
+        client.connection.receive(large(number))
+    assert len(broker.slices) == together
+    assert broker.waiting == 2 * together * size
+    broker.finish()
+    assert [client.ids() for client in clients] == [[number] for number in range(len(clients))]
+    assert (len(broker.slices), broker.waiting) == (0, 0)
+
+
+def test_a_shorter_one_does_not_wait_for_longer_ones(broker: Broker):
+    long = large(1, 60_000)
+    assert len(long) > slices._SHORT
+    for _ in range(20):
+        broker.connect().connection.receive(long)
+    assert broker.waiting > 0
+    short = broker.connect()
+    short.connection.receive(large(2))
+    for _ in range(5_000):
+        broker.loop.turn()
+        if short.connection.out:
+            break
+    assert short.ids() == [2]
+    assert broker.waiting > 0
+    broker.slices.stop()
+    assert broker.waiting == 0
+
+
+def test_one_is_begun_whatever_its_size(broker: Broker, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(slices, "_MOST_SHORT", 10)
+    broker.slices = broker.dispatcher.slices = Slices(broker.loop)  # type: ignore[arg-type]
+    first, second = broker.connect(), broker.connect()
+    first.connection.receive(large(1))
+    second.connection.receive(large(2))
+    assert len(broker.slices) == 1
+    broker.finish()
+    assert (first.ids(), second.ids()) == ([1], [2])
+
+
+def test_nothing_of_a_request_is_done_at_once_while_another_one_sleeps(broker: Broker, monkeypatch: pytest.MonkeyPatch):
+    """However many come at once: nobody waits for more than a slice."""
+    broker.connect().connection.receive(large(1))
+    monkeypatch.setattr(slices, "_SLICE_NS", 1_000_000_000)
+    second = broker.connect()
+    second.connection.receive(large(2))
+    assert second.ids() == []
+    broker.finish()
+    assert second.ids() == [2]
 
 
 def test_the_client_has_gone_meanwhile(broker: Broker):

@@ -417,7 +417,7 @@ class Connection:
                 self._wake()
 
         self._busy = True
-        large.slices.run(self._dispatcher.state, serve, finish)
+        large.slices.run(self._dispatcher.state, end - start, serve, finish)
         at_once = False
 
     def _give_up(self, exchange: Exchange, outcome: Outcome) -> None:
@@ -471,7 +471,7 @@ class Connection:
                 self._wake()
 
         self._busy = True
-        slices.run(self._dispatcher.state, lambda: self._dispatcher.answer(exchange, deferred, out), finish)
+        slices.run(self._dispatcher.state, 0, lambda: self._dispatcher.answer(exchange, deferred, out), finish)
         at_once = False
 
     def _is_muted(self, usage: Usage) -> bool:

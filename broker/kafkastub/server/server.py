@@ -31,12 +31,12 @@ class Server:
         self.clock = clock
         self.loop = loop
         self.dispatcher = Dispatcher(state)
-        self.dispatcher.slices = self._slices = Slices(loop)
         self.connections: set[BrokerProtocol] = set()
         self.request_limit = cast(int, state.config["socket.request.max.bytes"])
         self.failed_authentication_delay_ms = cast(int, state.config["connection.failed.authentication.delay.ms"])
         self.idle = IdleExpiry(loop, clock, state.config["connections.max.idle.ms"])
         self.unfinished = UnfinishedFrames(_for_unfinished(state.config), self._call_later)
+        self.dispatcher.slices = self._slices = Slices(loop, self.unfinished.wait)
         self.listeners: list[NodeListener] = []
         self._resolver = HostResolver(loop)
         self._limits: dict[int, ConnectionLimits] = {}
