@@ -52,6 +52,14 @@ def wait_of(serving: Serving, one: Many) -> float:
 
 
 @linux
+def test_many_groups_in_a_cluster_of_three_nodes():
+    """The node that is asked coordinates a third of them."""
+    with Serving("--nodes", "3", "--topic", *TOPICS, "--config", "auto.create.topics.enable=false") as cluster:
+        (one,) = requests(AT_THE_LIMIT // 5, ("OffsetFetch v8, other names",))
+        assert wait_of(cluster, one) <= LONGEST_MS
+
+
+@linux
 def test_the_dearest_requests_at_the_limit(serving: Serving):
     slow = {
         one.name: round(ms) for one in requests(AT_THE_LIMIT, DEAREST) if (ms := wait_of(serving, one)) > LONGEST_MS

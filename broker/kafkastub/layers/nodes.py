@@ -8,7 +8,7 @@ behind what Kafka looks at before it asks a coordinator.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from kafkastub.coordinator import partition_for
 from kafkastub.handlers.context import RequestContext
@@ -29,12 +29,15 @@ from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.describe_transactions_request import DescribeTransactionsRequest
 from kafkawire.messages.describe_transactions_response import DescribeTransactionsResponse
-from kafkawire.messages.offset_fetch_request import OffsetFetchRequest
-from kafkawire.messages.offset_fetch_response import OffsetFetchResponse, OffsetFetchResponseGroup
+from kafkawire.messages.offset_fetch_request import OffsetFetchRequest, OffsetFetchRequestGroup
+from kafkawire.messages.offset_fetch_response import OffsetFetchResponse
 from kafkawire.messages.share_group_describe_request import ShareGroupDescribeRequest
 from kafkawire.messages.streams_group_describe_request import StreamsGroupDescribeRequest
 from kafkawire.rows import Shared, followed_by, those
 from kafkawire.schema import Message
+
+G = TypeVar("G")
+"""How a request names a group."""
 
 _NOT_COORDINATOR: Final = ErrorCode.NOT_COORDINATOR
 _PIECE: Final = 500
@@ -114,22 +117,25 @@ def _one_group(api: Registration) -> Handler:
 def _offset_fetch(api: Registration) -> Handler:
     handler = api.handler
 
+    def ask(request: OffsetFetchRequest, groups: list[OffsetFetchRequestGroup]) -> OffsetFetchRequest:
+        return OffsetFetchRequest(groups=groups, require_stable=request.require_stable)
+
     def routed(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
         if ctx.api_version < 8:
             return handler(ctx, request) if coordinates(ctx, request.group_id) else _refused(handler, ctx, request)
-        mine, others = _split(ctx, (group.group_id for group in request.groups))
-        if not others:
+        here, elsewhere = list[OffsetFetchRequestGroup](), list[OffsetFetchRequestGroup]()
+        for one in paced(request.groups, ctx.pace):
+            (here if coordinates(ctx, one.group_id) else elsewhere).append(one)
+        if not elsewhere:
             return handler(ctx, request)
-        found: dict[str, OffsetFetchResponseGroup] = {}
-        if mine:
-            asked = [group for group in request.groups if group.group_id in mine]
-            answer = cast(
-                OffsetFetchResponse,
-                handler(ctx, OffsetFetchRequest(groups=asked, require_stable=request.require_stable)),
-            )
-            found = {group.group_id: group for group in answer.groups}
-        refused = cast(OffsetFetchResponse, api.error_response(request, _NOT_COORDINATOR, ctx.api_version))
-        return OffsetFetchResponse(groups=[found.get(group.group_id, group) for group in refused.groups])
+        refused: Any = _not_here(api, ctx, ask, request, elsewhere, "groups")
+        if not here:
+            return cast(Outcome, refused)
+        found: Any = handler(ctx, ask(request, here))
+        mine, others = iter(found.groups), iter(refused.groups)
+        places = {id(one) for one in here}
+        groups = [next(mine if id(one) in places else others) for one in paced(request.groups, ctx.pace)]
+        return OffsetFetchResponse(groups=Shared(groups, {}) if isinstance(found.groups, Shared) else groups)
 
     return routed
 
@@ -168,17 +174,17 @@ def _several(
 def _not_here(
     api: Registration,
     ctx: RequestContext,
-    ask: Callable[[Any, list[str]], Any],
+    ask: Callable[[Any, list[G]], Any],
     request: Any,
-    names: list[str],
+    named: list[G],
     answers: str,
 ) -> Any:
     """The answer about groups of other nodes."""
-    first: Any = api.error_response(ask(request, names[:_PIECE]), _NOT_COORDINATOR, ctx.api_version)
+    first: Any = api.error_response(ask(request, named[:_PIECE]), _NOT_COORDINATOR, ctx.api_version)
     told = [*getattr(first, answers)]
-    for at in range(_PIECE, len(names), _PIECE):
+    for at in range(_PIECE, len(named), _PIECE):
         ctx.pace(_PIECE)
-        more: Any = api.error_response(ask(request, names[at : at + _PIECE]), _NOT_COORDINATOR, ctx.api_version)
+        more: Any = api.error_response(ask(request, named[at : at + _PIECE]), _NOT_COORDINATOR, ctx.api_version)
         told += getattr(more, answers)
     setattr(first, answers, told)
     return first
