@@ -21,6 +21,12 @@ _FILE: Final = re.compile(r"\[FAILED_READ_FILE[^\]]*\] .*?while reading file (\S
 _STAGE: Final = re.compile(r"Lost task .*?\(TID \d+\)[^:]*: ([\w.$]+): (.*)")
 
 
+_NO_MEMORY: Final = "java.lang.OutOfMemoryError"
+_MORE_MEMORY: Final = (
+    "set SPARK_DRIVER_MEMORY=4g where it runs on this machine alone, spark.executor.memory where workers do"
+)
+
+
 def sentence(error: BaseException) -> str:
     """What Spark, Java or a client has to say, as one line: the innermost cause that tells something, no stack."""
     from_java = list(_java_causes(error))
@@ -33,6 +39,8 @@ def sentence(error: BaseException) -> str:
     name, text = told[-1]
     if not text.startswith("[") and len(text.split()) < 4:  # `/a: Is a directory` says little, `null` nothing
         text = f"{text} ({_short(name)})"
+    if name == _NO_MEMORY or _NO_MEMORY in text:
+        text = f"{text}: Spark needs more memory for what it reads here: {_MORE_MEMORY}"
     for _, outer in from_java:
         file = _FILE.search(outer)
         if file is not None and file[1] not in text:
