@@ -13,6 +13,7 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
 from kafkastub.handlers.registry import registrations
+from tests.left_out import pytest_terminal_summary  # noqa: F401 (pytest looks for it here)
 
 if TYPE_CHECKING:
     from tests.clients.jvm import Jvm
