@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import struct
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -253,6 +254,31 @@ def test_the_client_has_gone_meanwhile(broker: Broker):
     other.connection.receive(small(2))
     assert other.ids() == [2]
     assert len(broker.slices) == 0
+
+
+def test_what_was_not_begun_when_the_client_goes_is_let_go(broker: Broker):
+    """Who connects, asks and goes, again and again, must not leave its requests here."""
+    broker.connect().connection.receive(large(1, 60_000))
+    for _ in range(200):
+        client = broker.connect()
+        client.connection.receive(large(2))
+        client.connection.lost()
+    del client
+    gc.collect()
+    assert sum(isinstance(one, Connection) for one in gc.get_objects()) < 10
+    broker.finish()
+    assert (len(broker.slices), broker.waiting) == (0, 0)
+
+
+def test_several_that_are_soon_done_share_a_slice(broker: Broker, monkeypatch: pytest.MonkeyPatch):
+    first = broker.connect()
+    first.connection.receive(large(1))
+    clients = [broker.connect() for _ in range(5)]
+    for client in clients:
+        client.connection.receive(large(2))
+    monkeypatch.setattr(slices, "_SLICE_NS", 10_000_000_000)
+    broker.loop.turn()
+    assert [len(client.ids()) for client in (first, *clients)] == [1] * 6
 
 
 def test_what_sleeps_when_the_broker_ends_is_ended(broker: Broker):

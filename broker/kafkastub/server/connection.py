@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -91,6 +92,7 @@ class Connection:
         "_broken",
         "_busy",
         "_dispatcher",
+        "_drop",
         "_frames",
         "_limit",
         "_now",
@@ -147,6 +149,8 @@ class Connection:
         """Requests left of this turn."""
         self._until = 0
         """When it is over in any case, by the processor's clock."""
+        self._drop: Callable[[], None] | None = None
+        """Called when the client goes and a large request of it has come that is not done."""
         self._yielded = False
         """Whether the turn is over: frames wait for the next one."""
         self.active_ms = 0
@@ -315,6 +319,9 @@ class Connection:
         self.queued = 0
         self._frames.drop()
         self._tell_unfinished(0)
+        if self._drop is not None:
+            self._drop()
+            self._drop = None
         if self._waiting is not None:
             exchange, deferred = self._waiting
             self._waiting = None
@@ -397,6 +404,7 @@ class Connection:
 
         def finish(result: tuple[Exchange, Outcome] | Refused | None) -> None:
             self._busy = False
+            self._drop = None
             if watch is not None:
                 if isinstance(result, Refused):
                     watch.refused(info, data, start, end, broker_ms, began)
@@ -417,8 +425,10 @@ class Connection:
                 self._wake()
 
         self._busy = True
-        large.slices.run(self._dispatcher.state, end - start, serve, finish)
+        request = large.slices.run(self._dispatcher.state, end - start, serve, finish)
         at_once = False
+        if self._busy:
+            self._drop = partial(large.slices.drop, request)
 
     def _give_up(self, exchange: Exchange, outcome: Outcome) -> None:
         """The client has gone meanwhile."""

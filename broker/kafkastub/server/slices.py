@@ -65,21 +65,34 @@ class _Sliced:
         self._asleep_since = self._slept = 0
         self._finish: Callable[[Any], None] | None = finish
         self._result: Any = None
-        self._greenlet: greenlet = greenlet(serve)
+        self._greenlet: greenlet | None = greenlet(serve)
 
     def end(self) -> None:
         """Never go on."""
         self._finish = None
-        self._greenlet.throw()
+        if self._greenlet is not None:
+            self._greenlet.throw()
 
-    def go_on(self) -> bool:
-        """One slice; whether that was the last one. Raises what serving raises."""
+    def drop(self) -> bool:
+        """Let go of all of it where nothing of it was done yet; gives whether that is so."""
+        if self._greenlet is None or self._asleep_since:
+            return False
+        self._greenlet = self._finish = None
+        return True
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether nobody wants it any more."""
+        return self._greenlet is None
+
+    def go_on(self, until: int) -> bool:
+        """One slice, which ends at this time; whether that was the last one. Raises what serving raises."""
         state = self._state
+        assert self._greenlet is not None
         self._loop = self._current()
-        now = perf_counter_ns()
         if self._asleep_since:
-            self._slept += now - self._asleep_since
-        self._until = now + _SLICE_NS
+            self._slept += perf_counter_ns() - self._asleep_since
+        self._until = until
         state.pace, state.slept_ns = self.pace, self._slept
         try:
             result = self._greenlet.switch()
@@ -95,8 +108,8 @@ class _Sliced:
         """Hand over what serving gave. What it refers to may refer to `pace`: they let go of each other."""
         finish, result = self._finish, self._result
         self._finish = self._result = None
-        assert finish is not None
-        finish(result)
+        if finish is not None:
+            finish(result)
 
     def pace(self, amount: int = 1) -> None:
         """So much was done: sleep if the slice is over."""
@@ -148,11 +161,11 @@ class Slices:
         """How many are begun and not done."""
         return len(self._sleeping)
 
-    def run(self, state: BrokerState, size: int, serve: Callable[[], Any], finish: Callable[[Any], None]) -> None:
+    def run(self, state: BrokerState, size: int, serve: Callable[[], Any], finish: Callable[[Any], None]) -> _Sliced:
         """Have `serve` called, and then `finish` with what it gives: at once if nothing else is under way and it is
         soon done, or later. `size`: bytes of the request; 0 for the answer to one, which waits for no other.
 
-        `serve` must not raise.
+        Gives what `drop` takes. `serve` must not raise.
         """
         request = _Sliced(state, size, serve, finish)
         if size:
@@ -160,13 +173,18 @@ class Slices:
             if lane.waiting or not lane.begins(request):
                 lane.waiting.append(request)
                 self._waits(size)
-                return
-        if not self._sleeping and self._go_on(request):
+                return request
+        if not self._sleeping and self._go_on(request, perf_counter_ns() + _SLICE_NS):
             self._end(request)
-            return
+            return request
         self._sleeping.append(request)
         collector.rest()
         self._schedule()
+        return request
+
+    def drop(self, request: _Sliced) -> None:
+        """Its client has gone: it is not begun, if it is not begun yet."""
+        request.drop()
 
     def stop(self) -> None:
         """End all requests that wait or sleep, where they are: their connections are dropped."""
@@ -184,9 +202,9 @@ class Slices:
     def _lane(self, request: _Sliced) -> _Lane:
         return self._short if request.size <= _SHORT else self._long
 
-    def _go_on(self, request: _Sliced) -> bool:
+    def _go_on(self, request: _Sliced, until: int) -> bool:
         try:
-            return request.go_on()
+            return request.is_dropped or request.go_on(until)
         except BaseException:
             self._begin_the_next(request)
             raise
@@ -214,16 +232,18 @@ class Slices:
             self._loop.call_soon(self._next)
 
     def _next(self) -> None:
-        """A slice of the request that slept longest."""
+        """A slice of the request that slept longest, and of the next ones where it needs less than that."""
         self._scheduled = False
-        if not self._sleeping:
-            return
-        request = self._sleeping.popleft()
+        until = perf_counter_ns() + _SLICE_NS
         try:
-            if self._go_on(request):
+            while self._sleeping:
+                request = self._sleeping.popleft()
+                if not self._go_on(request, until):
+                    self._sleeping.append(request)
+                    break
                 self._end(request)
-            else:
-                self._sleeping.append(request)
+                if perf_counter_ns() >= until:
+                    break
         finally:
             self._rest()
             self._schedule()
