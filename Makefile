@@ -95,7 +95,7 @@ check: $(PIPELINE)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	PYTHONPATH=protocol:broker:pipeline $(BIN)/lint-imports
+	PYTHONPATH=protocol:broker:conformance:pipeline $(BIN)/lint-imports
 	$(BIN)/python -m tests.oracle.messages --check
 	$(BIN)/python -m tests.oracle.releases --check
 

@@ -18,7 +18,7 @@ import pytest
 from confluent_kafka import KafkaException, Producer
 
 import kafkastub.cli
-import kafkastub.conformance
+import kafkastub_conformance
 import kafkastub_pipeline
 from kafkastub import KafkaStub
 from kafkastub.cli import COMMANDS, main, output
@@ -223,7 +223,7 @@ ELSEWHERE = {
 }
 ROOMS = [
     file
-    for package in (kafkastub.cli, kafkastub.conformance, kafkastub_pipeline)
+    for package in (kafkastub.cli, kafkastub_conformance, kafkastub_pipeline)
     for file in sorted(Path(str(package.__file__)).parent.rglob("*.py"))
 ]
 

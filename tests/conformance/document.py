@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kafkastub import KafkaStub, __version__
-from kafkastub.conformance.model import Outcome, Result, Status
-from kafkastub.conformance.registry import catalogue, plan
-from kafkastub.conformance.release import LATEST, ranges, since
-from kafkastub.conformance.running import GONE, conform
+from kafkastub_conformance.model import Outcome, Result, Status
+from kafkastub_conformance.registry import catalogue, plan
+from kafkastub_conformance.release import LATEST, ranges, since
+from kafkastub_conformance.running import GONE, conform
 from kafkawire.api import ApiKey
 from tests.conformance.kfake_causes import CAUSES, cause_of, unexplained
 from tests.conftest import APACHE_CONFIG, CONFIG

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+ROOTS = ("broker", "protocol", "conformance")
 SECONDS = 300
 HANGS_SECONDS = 60
 STUCK = "it does not run"
@@ -27,7 +28,7 @@ STUCK = "it does not run"
 DRIVER = """
 import json, sys
 from kafkastub import KafkaStub
-from kafkastub.conformance.running import conform
+from kafkastub_conformance.running import conform
 profile, api, options, slow = sys.argv[1:]
 options = {"config": {}} | json.loads(options)
 options["config"]["group.initial.rebalance.delay.ms"] = 0
@@ -392,8 +393,8 @@ def main() -> int:
     caught = 0
     with tempfile.TemporaryDirectory(prefix="kafkastub-mutants-") as folder:
         copy = Path(folder)
-        for room in ("broker", "protocol"):
-            shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns("__pycache__"))
+        for root in ROOTS:
+            shutil.copytree(ROOT / root, copy / root, ignore=shutil.ignore_patterns("__pycache__"))
         for number, mutant in enumerate(chosen, 1):
             noticed, told = _noticed(copy, mutant)
             if told.startswith(STUCK):  # a busy machine, more likely than not
@@ -416,7 +417,11 @@ def _noticed(copy: Path, mutant: Mutant) -> tuple[bool, str]:
     if mutant.old not in source:
         raise ValueError(f"{mutant.file} has no {mutant.old!r} any more: this defect has to be written anew")
     path.write_text(source.replace(mutant.old, mutant.new, 1))
-    environment = {**os.environ, "PYTHONPATH": f"{copy / 'broker'}:{copy / 'protocol'}", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": ":".join(str(copy / root) for root in ROOTS),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     try:
         done = subprocess.run(
             [

@@ -11,11 +11,11 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.config.releases import APIS, LATEST
-from kafkastub.conformance import registry
-from kafkastub.conformance.apis import apis
-from kafkastub.conformance.cluster import Cluster
-from kafkastub.conformance.reports import rendered, text
-from kafkastub.conformance.running import conform
+from kafkastub_conformance import registry
+from kafkastub_conformance.apis import apis
+from kafkastub_conformance.cluster import Cluster
+from kafkastub_conformance.reports import rendered, text
+from kafkastub_conformance.running import conform
 from kafkawire.api import ApiKey
 from tests.cli.kafkas_tools import run
 from tests.conftest import CONFIG
@@ -68,7 +68,7 @@ def reports() -> Reports:
     with pytest.MonkeyPatch.context() as patched, KafkaStub(profile="kafka", config=CONFIG) as stub:
         patched.setattr(Cluster, "prepare", and_more)
         for module in ("registry", "apis"):
-            patched.setattr(f"kafkastub.conformance.{module}.catalogue", lambda: fewer)
+            patched.setattr(f"kafkastub_conformance.{module}.catalogue", lambda: fewer)
         with stub.faults.add(api="Heartbeat", error="INVALID_GROUP_ID"):
             outcome = conform(stub.bootstrap_servers, chosen=chosen)
         shown = {

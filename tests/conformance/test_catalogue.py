@@ -8,15 +8,15 @@ from fnmatch import fnmatchcase
 import pytest
 
 from kafkastub import KafkaStub
-from kafkastub.conformance.broker import ALONE
-from kafkastub.conformance.cases.acls import MISSING, PRESENT
-from kafkastub.conformance.messages import KEYS
-from kafkastub.conformance.model import PROFILES, Outcome, Run, Status
-from kafkastub.conformance.registry import catalogue, plan
-from kafkastub.conformance.release import LATEST, known, since
-from kafkastub.conformance.reports import text
-from kafkastub.conformance.running import conform
 from kafkastub.handlers.registry import registrations
+from kafkastub_conformance.broker import ALONE
+from kafkastub_conformance.cases.acls import MISSING, PRESENT
+from kafkastub_conformance.messages import KEYS
+from kafkastub_conformance.model import PROFILES, Outcome, Run, Status
+from kafkastub_conformance.registry import catalogue, plan
+from kafkastub_conformance.release import LATEST, known, since
+from kafkastub_conformance.reports import text
+from kafkastub_conformance.running import conform
 from tests.conformance.document import EXPIRING, OLDER, SECURED
 from tests.conformance.kfake_causes import CAUSES
 from tests.conformance.mutants import MUTANTS, ROOT

@@ -69,7 +69,7 @@ def test_a_failure_is_status_1_and_in_every_report(stub: KafkaStub, tmp_path: Pa
 
 
 def test_a_broker_that_is_gone_is_told_once(stub: KafkaStub, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("kafkastub.conformance.running.REVIVAL_SECONDS", 0.1)
+    monkeypatch.setattr("kafkastub_conformance.running.REVIVAL_SECONDS", 0.1)
 
     def end() -> None:
         stub.journal.wait_for(api="JoinGroup", timeout=60)

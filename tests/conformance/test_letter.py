@@ -8,8 +8,8 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.client import Client
-from kafkastub.conformance.model import PROFILES, Status
-from kafkastub.conformance.running import conform
+from kafkastub_conformance.model import PROFILES, Status
+from kafkastub_conformance.running import conform
 from kafkawire.messages.list_groups_request import ListGroupsRequest
 from tests.cli.kafkas_tools import run
 from tests.conftest import CONFIG

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from kafkastub.client import ConnectionClosed, NotABroker, TimedOut
-from kafkastub.conformance.link import Link, remembered
+from kafkastub_conformance.link import Link, remembered
 
 ANSWER = struct.pack(">iih", 6, 1, 25)
 """To a Heartbeat 0 with the correlation id 1: UNKNOWN_MEMBER_ID."""

@@ -9,11 +9,11 @@ import pytest
 from kafkastub import KafkaStub
 from kafkastub.client import Client, NotListening
 from kafkastub.client.topics import names
-from kafkastub.conformance import running
-from kafkastub.conformance.expression import condition
-from kafkastub.conformance.model import Result, Status
-from kafkastub.conformance.release import LATEST, known, measured_by, versions
-from kafkastub.conformance.running import conform
+from kafkastub_conformance import running
+from kafkastub_conformance.expression import condition
+from kafkastub_conformance.model import Result, Status
+from kafkastub_conformance.release import LATEST, known, measured_by, versions
+from kafkastub_conformance.running import conform
 from kafkawire.messages.describe_acls_request import DescribeAclsRequest
 from kafkawire.messages.describe_client_quotas_request import DescribeClientQuotasRequest
 from kafkawire.messages.describe_user_scram_credentials_request import DescribeUserScramCredentialsRequest

@@ -14,17 +14,17 @@ from functools import partial
 from itertools import groupby
 from operator import attrgetter
 
-from kafkastub.conformance.differential.admin import admin_script
-from kafkastub.conformance.differential.consumers import consumer_script
-from kafkastub.conformance.differential.data import data_script
-from kafkastub.conformance.differential.groups import groups_script
-from kafkastub.conformance.differential.report import text
-from kafkastub.conformance.differential.running import Comparison, Result, Status, compare
-from kafkastub.conformance.differential.script import Script
-from kafkastub.conformance.differential.share_groups import share_script
-from kafkastub.conformance.differential.shrink import SECONDS
-from kafkastub.conformance.differential.streams_groups import streams_script
-from kafkastub.conformance.differential.transactions import transactions_script
+from kafkastub_conformance.differential.admin import admin_script
+from kafkastub_conformance.differential.consumers import consumer_script
+from kafkastub_conformance.differential.data import data_script
+from kafkastub_conformance.differential.groups import groups_script
+from kafkastub_conformance.differential.report import text
+from kafkastub_conformance.differential.running import Comparison, Result, Status, compare
+from kafkastub_conformance.differential.script import Script
+from kafkastub_conformance.differential.share_groups import share_script
+from kafkastub_conformance.differential.shrink import SECONDS
+from kafkastub_conformance.differential.streams_groups import streams_script
+from kafkastub_conformance.differential.transactions import transactions_script
 from tests.differential.access import access_script
 from tests.differential.fuzz import broken_bytes, odd_values
 from tests.differential.guarded import GUARDED_SCRIPTS

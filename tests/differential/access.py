@@ -9,10 +9,10 @@ import random
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from kafkastub.conformance.differential.bodies import Json
-from kafkastub.conformance.differential.broker import Ask
-from kafkastub.conformance.differential.play import Play
-from kafkastub.conformance.differential.script import Script
+from kafkastub_conformance.differential.bodies import Json
+from kafkastub_conformance.differential.broker import Ask
+from kafkastub_conformance.differential.play import Play
+from kafkastub_conformance.differential.script import Script
 
 T = TypeVar("T")
 

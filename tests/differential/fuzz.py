@@ -11,10 +11,10 @@ import sys
 from collections.abc import Callable
 from typing import cast
 
-from kafkastub.conformance.differential import verbs
-from kafkastub.conformance.differential.bodies import BYTES, Json, build
-from kafkastub.conformance.differential.play import Play
-from kafkastub.conformance.messages import request_class, versions
+from kafkastub_conformance.differential import verbs
+from kafkastub_conformance.differential.bodies import BYTES, Json, build
+from kafkastub_conformance.differential.play import Play
+from kafkastub_conformance.messages import request_class, versions
 from kafkawire.codec import encode
 from kafkawire.schema import Struct
 from tests.differential.handmade_groups import groups_of_every_kind

@@ -10,18 +10,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from kafkastub.conformance.differential.bodies import Json
-from kafkastub.conformance.differential.broker import Ask
-from kafkastub.conformance.differential.committing import TRANSACTIONAL_ID as COMMITTING_TRANSACTION
-from kafkastub.conformance.differential.consumers import ConsumersGenerator
-from kafkastub.conformance.differential.data import DataGenerator
-from kafkastub.conformance.differential.play import Play
-from kafkastub.conformance.differential.script import GROUPS, Script
-from kafkastub.conformance.differential.share_groups import TRANSACTIONAL_ID as SHARE_TRANSACTION
-from kafkastub.conformance.differential.share_groups import ShareGenerator
-from kafkastub.conformance.differential.transactional import IDS
-from kafkastub.conformance.differential.transactions import GROUPS as COMMITTING
-from kafkastub.conformance.differential.transactions import TransactionsGenerator
+from kafkastub_conformance.differential.bodies import Json
+from kafkastub_conformance.differential.broker import Ask
+from kafkastub_conformance.differential.committing import TRANSACTIONAL_ID as COMMITTING_TRANSACTION
+from kafkastub_conformance.differential.consumers import ConsumersGenerator
+from kafkastub_conformance.differential.data import DataGenerator
+from kafkastub_conformance.differential.play import Play
+from kafkastub_conformance.differential.script import GROUPS, Script
+from kafkastub_conformance.differential.share_groups import TRANSACTIONAL_ID as SHARE_TRANSACTION
+from kafkastub_conformance.differential.share_groups import ShareGenerator
+from kafkastub_conformance.differential.transactional import IDS
+from kafkastub_conformance.differential.transactions import GROUPS as COMMITTING
+from kafkastub_conformance.differential.transactions import TransactionsGenerator
 from tests.differential.access import ANYTHING
 
 STEPS: Final = 40

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kafkastub.conformance.differential.play import Play
-from kafkastub.conformance.differential.verbs import (
+from kafkastub_conformance.differential.play import Play
+from kafkastub_conformance.differential.verbs import (
     commit,
     delete_groups,
     describe_groups,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kafkastub.conformance.differential.play import Play
-from kafkastub.conformance.differential.verbs import commit, heartbeat, join, join_fully, leave, sync
+from kafkastub_conformance.differential.play import Play
+from kafkastub_conformance.differential.verbs import commit, heartbeat, join, join_fully, leave, sync
 from tests.differential.handmade_members import OTHER, stable, synced
 from tests.differential.scripts import G1, G2, each_version
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kafkastub.conformance.differential.bodies import Json
-from kafkastub.conformance.differential.play import Play
-from kafkastub.conformance.differential.verbs import (
+from kafkastub_conformance.differential.bodies import Json
+from kafkastub_conformance.differential.play import Play
+from kafkastub_conformance.differential.verbs import (
     SESSION_MS,
     as_member,
     assignment,

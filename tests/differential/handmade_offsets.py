@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kafkastub.conformance.differential.play import Play
-from kafkastub.conformance.differential.verbs import (
+from kafkastub_conformance.differential.play import Play
+from kafkastub_conformance.differential.verbs import (
     as_member,
     commit,
     create_topic,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kafkastub.conformance.differential.play import Play
-from kafkastub.conformance.differential.scenario import NO_CLIENT_ID
-from kafkastub.conformance.differential.verbs import commit, fetch, join_fully, sync
-from kafkastub.conformance.messages import versions
+from kafkastub_conformance.differential.play import Play
+from kafkastub_conformance.differential.scenario import NO_CLIENT_ID
+from kafkastub_conformance.differential.verbs import commit, fetch, join_fully, sync
+from kafkastub_conformance.messages import versions
 from tests.differential.scripts import G1, script
 
 GROUP_APIS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafkastub.conformance.differential.broker import Ask
+from kafkastub_conformance.differential.broker import Ask
 from tests.differential.access import take_away
 
 UPGRADE, UNSAFE_DOWNGRADE = 1, 3

@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from kafkastub.conformance.differential.broker import Broker, Door, prepared
-from kafkastub.conformance.link import Link, remembered
-from kafkastub.conformance.release import known, versions
+from kafkastub_conformance.differential.broker import Broker, Door, prepared
+from kafkastub_conformance.link import Link, remembered
+from kafkastub_conformance.release import known, versions
 from tests.differential.access import take_away
 from tests.differential.brokers import CONFIGS, GUARDED, LEVELS, LOG_DIRS, ORDERLY, PASSWORDS
 from tests.differential.guarded import allow_all

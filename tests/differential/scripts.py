@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kafkastub.conformance.differential.play import Play
-from kafkastub.conformance.differential.script import G1, G2, G3, Script
-from kafkastub.conformance.messages import versions
+from kafkastub_conformance.differential.play import Play
+from kafkastub_conformance.differential.script import G1, G2, G3, Script
+from kafkastub_conformance.messages import versions
 
 __all__ = ["G1", "G2", "G3", "SCRIPTS", "Script", "each_version", "script"]
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 import pytest
 
 from kafkastub import KafkaStub
-from kafkastub.conformance.differential.admin import FEATURES, admin_script
-from kafkastub.conformance.differential.broker import Broker, Door, Lost, prepared
-from kafkastub.conformance.differential.replay import replay
-from kafkastub.conformance.differential.scenario import Scenario
+from kafkastub_conformance.differential.admin import FEATURES, admin_script
+from kafkastub_conformance.differential.broker import Broker, Door, Lost, prepared
+from kafkastub_conformance.differential.replay import replay
+from kafkastub_conformance.differential.scenario import Scenario
 from tests.differential.brokers import CONFIGS, PASSWORDS
 from tests.differential.restoring import Restored
 from tests.differential.running import stub

@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 import pytest
 
 from kafkastub import KafkaStub
-from kafkastub.conformance.differential import Scenario, replayed
-from kafkastub.conformance.differential.scenario import Step
+from kafkastub_conformance.differential import Scenario, replayed
+from kafkastub_conformance.differential.scenario import Step
 from tests.cli.kafkas_tools import run
 from tests.conftest import CONFIG
 from tests.differential.visits import everything
@@ -163,7 +163,7 @@ def test_a_field_is_ignored_that_tells_when_a_broker_has_settled(name: str, good
 
 
 def test_a_broker_that_is_gone_is_told_once(good: KafkaStub, faulty: KafkaStub, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("kafkastub.conformance.differential.broker.REVIVAL_SECONDS", 0.1)
+    monkeypatch.setattr("kafkastub_conformance.differential.broker.REVIVAL_SECONDS", 0.1)
 
     def end() -> None:
         faulty.journal.wait_for(api="DescribeGroups", timeout=60)

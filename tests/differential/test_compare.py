@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from kafkastub.conformance.differential.compare import Difference, fields
-from kafkastub.conformance.differential.names import Names
-from kafkastub.conformance.differential.names_data import normalise_data
-from kafkastub.conformance.differential.play import Play
-from kafkastub.conformance.differential.replay import replay
-from kafkastub.conformance.differential.script import Script
-from kafkastub.conformance.differential.testcase import file_name
+from kafkastub_conformance.differential.compare import Difference, fields
+from kafkastub_conformance.differential.names import Names
+from kafkastub_conformance.differential.names_data import normalise_data
+from kafkastub_conformance.differential.play import Play
+from kafkastub_conformance.differential.replay import replay
+from kafkastub_conformance.differential.script import Script
+from kafkastub_conformance.differential.testcase import file_name
 from tests.differential.visits import two
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from kafkastub.conformance.differential.broker import Broker
-from kafkastub.conformance.differential.consumers import consumer_script
-from kafkastub.conformance.differential.replay import replay
-from kafkastub.conformance.differential.scenario import Scenario
 from kafkastub.coordinator.consumer.heartbeat import Heartbeats
+from kafkastub_conformance.differential.broker import Broker
+from kafkastub_conformance.differential.consumers import consumer_script
+from kafkastub_conformance.differential.replay import replay
+from kafkastub_conformance.differential.scenario import Scenario
 from tests.differential.running import stub
 from tests.differential.visits import PATIENCE, two
 

@@ -9,8 +9,8 @@ import pytest
 from bench import contestants
 
 from kafkastub import KafkaStub
-from kafkastub.conformance.differential.broker import Broker, in_common, visited
-from kafkastub.conformance.differential.running import Status, compare, scripts
+from kafkastub_conformance.differential.broker import Broker, in_common, visited
+from kafkastub_conformance.differential.running import Status, compare, scripts
 from tests.conftest import CONFIG
 
 pytestmark = pytest.mark.oracle

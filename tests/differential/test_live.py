@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from kafkastub.conformance.differential.groups import groups_script
-from kafkastub.conformance.differential.replay import replay
-from kafkastub.conformance.differential.scenario import Scenario
-from kafkastub.conformance.differential.script import Script
+from kafkastub_conformance.differential.groups import groups_script
+from kafkastub_conformance.differential.replay import replay
+from kafkastub_conformance.differential.scenario import Scenario
+from kafkastub_conformance.differential.script import Script
 from tests.differential.fuzz import broken_bytes, odd_values
 from tests.differential.handmade import SCRIPTS
 from tests.differential.running import ByConfig

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafkastub.conformance.differential.replay import replay
+from kafkastub_conformance.differential.replay import replay
 from tests.differential.access import access_script
 from tests.differential.running import ByConfig
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafkastub.conformance.differential.admin import admin_script
-from kafkastub.conformance.differential.replay import replay
+from kafkastub_conformance.differential.admin import admin_script
+from kafkastub_conformance.differential.replay import replay
 from tests.differential.running import ByConfig
 
 pytestmark = pytest.mark.oracle

@@ -1,15 +1,15 @@
 """Random scenarios of the data plane on Apache Kafka and on the stub, live: `make oracle`. Fixed seeds.
 
 `make differential ARGS="--kind data" SEEDS=1-100` has any. What must differ is listed in
-kafkastub.conformance.differential.names.
+kafkastub_conformance.differential.names.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from kafkastub.conformance.differential.data import data_script
-from kafkastub.conformance.differential.replay import replay
+from kafkastub_conformance.differential.data import data_script
+from kafkastub_conformance.differential.replay import replay
 from tests.differential.running import ByConfig
 
 pytestmark = pytest.mark.oracle

@@ -10,8 +10,8 @@ from functools import partial
 
 import pytest
 
-from kafkastub.conformance.differential.replay import replay
-from kafkastub.conformance.differential.script import Script
+from kafkastub_conformance.differential.replay import replay
+from kafkastub_conformance.differential.script import Script
 from tests.differential.guarded import GUARDED_SCRIPTS
 from tests.differential.running import ByConfig, started_once, stub
 

@@ -10,8 +10,8 @@ from functools import partial
 
 import pytest
 
-from kafkastub.conformance.differential.replay import replay
-from kafkastub.conformance.differential.share_groups import share_script
+from kafkastub_conformance.differential.replay import replay
+from kafkastub_conformance.differential.share_groups import share_script
 from tests.differential.running import ByConfig, started_once, stub
 
 pytestmark = pytest.mark.oracle

@@ -10,8 +10,8 @@ from functools import partial
 
 import pytest
 
-from kafkastub.conformance.differential.replay import replay
-from kafkastub.conformance.differential.streams_groups import streams_script
+from kafkastub_conformance.differential.replay import replay
+from kafkastub_conformance.differential.streams_groups import streams_script
 from tests.differential.running import ByConfig, apache_kafka, started_once, stub
 
 pytestmark = pytest.mark.oracle

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafkastub.conformance.differential.replay import replay
-from kafkastub.conformance.differential.transactions import transactions_script
+from kafkastub_conformance.differential.replay import replay
+from kafkastub_conformance.differential.transactions import transactions_script
 from tests.differential.running import ByConfig
 
 pytestmark = pytest.mark.oracle

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kafkastub.conformance.differential.broker import Broker
-from kafkastub.conformance.differential.replay import replay
-from kafkastub.conformance.differential.scenario import Scenario
+from kafkastub_conformance.differential.broker import Broker
+from kafkastub_conformance.differential.replay import replay
+from kafkastub_conformance.differential.scenario import Scenario
 from tests.differential.running import stub
 
 RECORDED = Path(__file__).parents[1] / "golden" / "transcripts" / "join-v9.json"

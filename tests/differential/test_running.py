@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from kafkastub.conformance.differential.broker import ASKED
-from kafkastub.conformance.differential.groups import groups_script
-from kafkastub.conformance.differential.manners import impolite
-from kafkastub.conformance.differential.running import Result, Status, compare, scripts
-from kafkastub.conformance.differential.scenario import Step
-from kafkastub.conformance.differential.shrink import renumbered
+from kafkastub_conformance.differential.broker import ASKED
+from kafkastub_conformance.differential.groups import groups_script
+from kafkastub_conformance.differential.manners import impolite
+from kafkastub_conformance.differential.running import Result, Status, compare, scripts
+from kafkastub_conformance.differential.scenario import Step
+from kafkastub_conformance.differential.shrink import renumbered
 from tests.differential.visits import PATIENCE, SOON, everything, two
 
 
@@ -72,7 +72,7 @@ def test_what_others_have_is_asked_for_after_an_interruption_only():
 
 
 def test_a_broker_that_is_gone_makes_errors_of_the_rest(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("kafkastub.conformance.differential.broker.REVIVAL_SECONDS", 0.1)
+    monkeypatch.setattr("kafkastub_conformance.differential.broker.REVIVAL_SECONDS", 0.1)
     with two() as (stub, tested, reference):
 
         def end(result: Result, done: int, _: int) -> None:

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from kafkastub.conformance.differential.bodies import Json
-from kafkastub.conformance.differential.broker import Broker
-from kafkastub.conformance.differential.replay import replay
-from kafkastub.conformance.differential.scenario import Scenario
-from kafkastub.conformance.differential.share_acknowledging import RELEASE
-from kafkastub.conformance.differential.share_fetches import ENOUGH
-from kafkastub.conformance.differential.share_groups import share_script
-from kafkastub.conformance.differential.share_looks import looks_of_share_groups
 from kafkastub.sharing.partition import SharePartition
+from kafkastub_conformance.differential.bodies import Json
+from kafkastub_conformance.differential.broker import Broker
+from kafkastub_conformance.differential.replay import replay
+from kafkastub_conformance.differential.scenario import Scenario
+from kafkastub_conformance.differential.share_acknowledging import RELEASE
+from kafkastub_conformance.differential.share_fetches import ENOUGH
+from kafkastub_conformance.differential.share_groups import share_script
+from kafkastub_conformance.differential.share_looks import looks_of_share_groups
 from tests.differential.running import stub
 from tests.differential.visits import PATIENCE, two
 

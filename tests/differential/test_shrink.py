@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kafkastub import KafkaStub
-from kafkastub.conformance.differential.broker import prepared
-from kafkastub.conformance.differential.data import data_script
-from kafkastub.conformance.differential.replay import replay
-from kafkastub.conformance.differential.shrink import shrunk
+from kafkastub_conformance.differential.broker import prepared
+from kafkastub_conformance.differential.data import data_script
+from kafkastub_conformance.differential.replay import replay
+from kafkastub_conformance.differential.shrink import shrunk
 from tests.differential.brokers import CONFIGS
 from tests.differential.running import stub
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafkastub.conformance.differential.broker import Broker
-from kafkastub.conformance.differential.replay import replay
-from kafkastub.conformance.differential.scenario import Scenario
-from kafkastub.conformance.differential.streams_groups import streams_script
-from kafkastub.conformance.differential.streams_looks import INTERNAL, normalise_streams
 from kafkastub.coordinator.streams.reconciliation import Reconciliation
+from kafkastub_conformance.differential.broker import Broker
+from kafkastub_conformance.differential.replay import replay
+from kafkastub_conformance.differential.scenario import Scenario
+from kafkastub_conformance.differential.streams_groups import streams_script
+from kafkastub_conformance.differential.streams_looks import INTERNAL, normalise_streams
 from tests.differential.running import stub
 from tests.differential.visits import PATIENCE, two
 

@@ -9,7 +9,7 @@ from typing import Any
 from kafkastub import KafkaStub
 from kafkastub.client import Client
 from kafkastub.client.topics import names
-from kafkastub.conformance.differential.broker import Broker, in_common, visited
+from kafkastub_conformance.differential.broker import Broker, in_common, visited
 from kafkawire.messages.list_groups_request import ListGroupsRequest
 from tests.conftest import CONFIG
 

@@ -59,7 +59,12 @@ def test_what_is_said_of_them_is_accepted_by_an_index(built: Built) -> None:
 
 def test_the_wheel_has_the_packages_and_nothing_else(contents: list[zipfile.ZipInfo]) -> None:
     names = [info.filename for info in contents]
-    roots = {"protocol": "kafkawire", "broker": "kafkastub", "pipeline": "kafkastub_pipeline"}
+    roots = {
+        "protocol": "kafkawire",
+        "broker": "kafkastub",
+        "conformance": "kafkastub_conformance",
+        "pipeline": "kafkastub_pipeline",
+    }
     ours = {
         path.relative_to(ROOT / source).as_posix()
         for source, package in roots.items()

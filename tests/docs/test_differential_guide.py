@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kafkastub.conformance.differential import names
+from kafkastub_conformance.differential import names
 from tests.docs.generated import DOCS
 
 GUIDE = (DOCS / "differential.md").read_text()

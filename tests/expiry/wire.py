@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafkastub.conformance.messages import response_class
+from kafkastub_conformance.messages import response_class
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.messages.create_topics_request import CreatableTopic, CreateTopicsRequest

@@ -15,13 +15,13 @@ from collections import defaultdict
 from functools import partial
 from pathlib import Path
 
-from kafkastub.conformance.differential.groups import groups_script
-from kafkastub.conformance.differential.replay import replay
-from kafkastub.conformance.differential.scenario import Scenario
-from kafkastub.conformance.differential.script import Script
-from kafkastub.conformance.differential.streams_groups import streams_script
-from kafkastub.conformance.messages import versions
-from kafkastub.conformance.model import Frame
+from kafkastub_conformance.differential.groups import groups_script
+from kafkastub_conformance.differential.replay import replay
+from kafkastub_conformance.differential.scenario import Scenario
+from kafkastub_conformance.differential.script import Script
+from kafkastub_conformance.differential.streams_groups import streams_script
+from kafkastub_conformance.messages import versions
+from kafkastub_conformance.model import Frame
 from tests.differential.fuzz import broken_bytes, odd_values
 from tests.differential.handmade import SCRIPTS
 from tests.differential.running import apache_kafka, started_once

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kafkastub.conformance.messages import has_tags, request_class, response_class
-from kafkastub.conformance.model import Frame
+from kafkastub_conformance.messages import has_tags, request_class, response_class
+from kafkastub_conformance.model import Frame
 from kafkawire.codec import decode_from, encode
 from kafkawire.schema import Message
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from kafkastub.conformance.differential.replay import replay
-from kafkastub.conformance.differential.scenario import Scenario
+from kafkastub_conformance.differential.replay import replay
+from kafkastub_conformance.differential.scenario import Scenario
 from tests.differential.handmade import SCRIPTS
 from tests.differential.running import ByConfig, started_once, stub
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from kafkastub.conformance.differential.data_batches import with_payload
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred
 from kafkastub.storage import log as storage_log
 from kafkastub.storage.validation import Unpacking, validate
+from kafkastub_conformance.differential.data_batches import with_payload
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkastub.conformance.differential.data_batches import T0, Batches
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.layers.fast_paths.produce import fast_path
 from kafkastub.server.dispatch import Dispatcher, Refused
 from kafkastub.storage import LogSettings, Marker, PartitionLog
+from kafkastub_conformance.differential.data_batches import T0, Batches
 from kafkawire.api import ApiKey
 from kafkawire.codec import Parts, encode
 from kafkawire.framing import frame

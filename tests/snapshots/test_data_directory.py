@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kafkastub import DataDirError, KafkaStub
-from kafkastub.conformance.differential.broker import Lost, prepared
-from kafkastub.conformance.differential.play import NotThere, Play
-from kafkastub.conformance.differential.running import KINDS
-from kafkastub.conformance.differential.scenario import Scenario
-from kafkastub.conformance.differential.stage import Stage
 from kafkastub.storage.disk import restored
+from kafkastub_conformance.differential.broker import Lost, prepared
+from kafkastub_conformance.differential.play import NotThere, Play
+from kafkastub_conformance.differential.running import KINDS
+from kafkastub_conformance.differential.scenario import Scenario
+from kafkastub_conformance.differential.stage import Stage
 from tests.conftest import CONFIG
 from tests.differential.brokers import CONFIGS
 from tests.snapshots.test_files import fill

@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from kafkastub import KafkaStub, Snapshot, SnapshotError
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.config.durations import LAST_MS
-from kafkastub.conformance.differential.broker import Lost
-from kafkastub.conformance.differential.play import NotThere, Play
-from kafkastub.conformance.differential.running import KINDS
-from kafkastub.conformance.differential.scenario import Scenario
-from kafkastub.conformance.differential.stage import Stage
 from kafkastub.state.snapshots.files import read
 from kafkastub.state.snapshots.holding import OF_BATCH, Limit, held
+from kafkastub_conformance.differential.broker import Lost
+from kafkastub_conformance.differential.play import NotThere, Play
+from kafkastub_conformance.differential.running import KINDS
+from kafkastub_conformance.differential.scenario import Scenario
+from kafkastub_conformance.differential.stage import Stage
 from kafkawire.messages.alter_replica_log_dirs_request import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,

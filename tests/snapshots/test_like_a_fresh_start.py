@@ -21,16 +21,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kafkastub import KafkaStub, Snapshot
-from kafkastub.conformance.differential.bodies import Json
-from kafkastub.conformance.differential.broker import Broker, Lost, prepared
-from kafkastub.conformance.differential.compare import Difference, fields
-from kafkastub.conformance.differential.names import Names
-from kafkastub.conformance.differential.play import NotThere, Play
-from kafkastub.conformance.differential.replay import _answers, _differing_answers, _look_for
-from kafkastub.conformance.differential.running import KINDS
-from kafkastub.conformance.differential.scenario import Scenario
-from kafkastub.conformance.differential.script import Script
-from kafkastub.conformance.differential.stage import Stage
+from kafkastub_conformance.differential.bodies import Json
+from kafkastub_conformance.differential.broker import Broker, Lost, prepared
+from kafkastub_conformance.differential.compare import Difference, fields
+from kafkastub_conformance.differential.names import Names
+from kafkastub_conformance.differential.play import NotThere, Play
+from kafkastub_conformance.differential.replay import _answers, _differing_answers, _look_for
+from kafkastub_conformance.differential.running import KINDS
+from kafkastub_conformance.differential.scenario import Scenario
+from kafkastub_conformance.differential.script import Script
+from kafkastub_conformance.differential.stage import Stage
 from tests.differential.running import _fitted, _give_ids, _settings
 from tests.snapshots.whole_state import differences, forget_in_flight, quiet, reload, whole
 

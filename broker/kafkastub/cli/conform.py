@@ -14,7 +14,7 @@ from kafkastub.cli.output import Bar, the_first
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
-    from kafkastub.conformance.model import Clock, Outcome
+    from kafkastub_conformance.model import Clock, Outcome
 
 
 def add_to(commands: Commands) -> None:
@@ -66,7 +66,7 @@ def add_to(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from kafkastub.conformance import reports
+    from kafkastub_conformance import reports
 
     paths = [Path(name) for name in arguments.report]
     for path in paths:
@@ -91,7 +91,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from kafkastub.conformance.registry import plan
+    from kafkastub_conformance.registry import plan
 
     runs = plan(None, arguments.profile, slow=arguments.slow, clock=bool(arguments.control), chosen=arguments.k)
     versions: dict[str, list[int]] = {}
@@ -110,11 +110,11 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _conform(arguments: argparse.Namespace, paths: list[Path]) -> int:
     from kafkastub.client import ClientError
-    from kafkastub.conformance import reports
-    from kafkastub.conformance.cluster import NotReady
-    from kafkastub.conformance.model import Skipped
-    from kafkastub.conformance.reports import text
-    from kafkastub.conformance.running import conform
+    from kafkastub_conformance import reports
+    from kafkastub_conformance.cluster import NotReady
+    from kafkastub_conformance.model import Skipped
+    from kafkastub_conformance.reports import text
+    from kafkastub_conformance.running import conform
 
     with Bar(lambda result: result.run.case.api) as bar:
         try:

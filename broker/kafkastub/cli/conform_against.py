@@ -13,8 +13,8 @@ from kafkastub.cli.common import FAILED, refuse
 from kafkastub.cli.output import Bar, the_first
 
 if TYPE_CHECKING:
-    from kafkastub.conformance.differential.running import Comparison, Progress
-    from kafkastub.conformance.differential.scenario import Scenario
+    from kafkastub_conformance.differential.running import Comparison, Progress
+    from kafkastub_conformance.differential.scenario import Scenario
 
 KINDS = {
     "groups": ["groups"],
@@ -90,11 +90,11 @@ def refuse_without_another_broker(arguments: argparse.Namespace) -> None:
 def run(arguments: argparse.Namespace, paths: list[Path]) -> int:
     """Compare, tell, write the reports. Raises ValueError for what makes no sense."""
     from kafkastub.client import ClientError
-    from kafkastub.conformance.cluster import NotReady
-    from kafkastub.conformance.differential import report
-    from kafkastub.conformance.differential.broker import Lost
-    from kafkastub.conformance.differential.ignoring import ignorable
-    from kafkastub.conformance.model import Skipped
+    from kafkastub_conformance.cluster import NotReady
+    from kafkastub_conformance.differential import report
+    from kafkastub_conformance.differential.broker import Lost
+    from kafkastub_conformance.differential.ignoring import ignorable
+    from kafkastub_conformance.model import Skipped
 
     for option in ("k", "slow", "list", "control", "release"):
         if getattr(arguments, option, None):
@@ -128,7 +128,7 @@ def run(arguments: argparse.Namespace, paths: list[Path]) -> int:
 
 
 def _loaded(path: Path) -> Scenario:
-    from kafkastub.conformance.differential.scenario import Scenario
+    from kafkastub_conformance.differential.scenario import Scenario
 
     try:
         return Scenario.from_json(json.loads(path.read_text(encoding="utf-8")))
@@ -143,9 +143,9 @@ def _compared(
 ) -> Comparison:
     from datetime import UTC, datetime
 
-    from kafkastub.conformance.differential.broker import in_common, visiting
-    from kafkastub.conformance.differential.running import Comparison, compare, scripts
-    from kafkastub.conformance.differential.shrink import SECONDS
+    from kafkastub_conformance.differential.broker import in_common, visiting
+    from kafkastub_conformance.differential.running import Comparison, compare, scripts
+    from kafkastub_conformance.differential.shrink import SECONDS
 
     timeout = arguments.timeout / 1000
     left: list[str] = []
@@ -174,7 +174,7 @@ def _compared(
 
 
 def _save(folder: Path, done: Comparison) -> None:
-    from kafkastub.conformance.differential.testcase import file_name, python_test, scenario_of
+    from kafkastub_conformance.differential.testcase import file_name, python_test, scenario_of
 
     for result in done.results:
         if result.difference is not None and not result.like:
@@ -185,8 +185,8 @@ def _save(folder: Path, done: Comparison) -> None:
 
 
 def _tell(done: Comparison) -> None:
-    from kafkastub.conformance.differential.report import text
-    from kafkastub.conformance.differential.testcase import python_test
+    from kafkastub_conformance.differential.report import text
+    from kafkastub_conformance.differential.testcase import python_test
 
     for results in the_first(text.entries(done.results)):
         result = results[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafkastub.cli.control import Control, ControlError
-from kafkastub.conformance.cluster import NotReady
+from kafkastub_conformance.cluster import NotReady
 
 
 class ControlledClock:
