@@ -52,6 +52,14 @@ def test_each_room_stands_there_with_what_it_imports_from(imports: dict[str, set
     assert told == imports
 
 
+def test_the_image_is_made_of_every_source_root():
+    roots = {root for root, _, _ in ROOTS.findall(TEXT)}
+    copied = set(re.findall(r"^COPY (\w+) \1$", (ROOT / "docker" / "Dockerfile").read_text(), re.MULTILINE))
+    let_in = set(re.findall(r"^!(\w+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
+    assert copied == roots
+    assert let_in - {"LICENSE"} == roots
+
+
 def test_the_picture_is_the_import_contract():
     picture = TEXT.partition("```text\n")[2].partition("```")[0]
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
