@@ -16,6 +16,13 @@ from tests.dist.pythons import PROJECT, run
 
 pytestmark = [pytest.mark.dist, pytest.mark.xdist_group("built")]
 
+ROOTS = {
+    "protocol": "kafkawire",
+    "broker": "kafkastub",
+    "conformance": "kafkastub_conformance",
+    "pipeline": "kafkastub_pipeline",
+}
+"""The source roots, and the package in each."""
 MOST_OF_THE_WHEEL = 2_300_000
 """Bytes; it has 1,950,000 (and a third of that are the cases of `kafkastub conform`)."""
 MOST_OF_THE_SDIST = 1_700_000
@@ -59,15 +66,9 @@ def test_what_is_said_of_them_is_accepted_by_an_index(built: Built) -> None:
 
 def test_the_wheel_has_the_packages_and_nothing_else(contents: list[zipfile.ZipInfo]) -> None:
     names = [info.filename for info in contents]
-    roots = {
-        "protocol": "kafkawire",
-        "broker": "kafkastub",
-        "conformance": "kafkastub_conformance",
-        "pipeline": "kafkastub_pipeline",
-    }
     ours = {
         path.relative_to(ROOT / source).as_posix()
-        for source, package in roots.items()
+        for source, package in ROOTS.items()
         for path in (ROOT / source / package).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
@@ -75,8 +76,14 @@ def test_the_wheel_has_the_packages_and_nothing_else(contents: list[zipfile.ZipI
     assert {name for name in names if not name.startswith(meta)} == ours
     wanted = {"METADATA", "WHEEL", "entry_points.txt", "licenses/LICENSE", "RECORD"}
     assert {name.removeprefix(meta) for name in names if name.startswith(meta)} == wanted
-    assert {f"{package}/py.typed" for package in roots.values()} <= set(names)
+    assert {f"{package}/py.typed" for package in ROOTS.values()} <= set(names)
     assert not [info for info in contents if (info.external_attr >> 16) & 0o022], "others may write"
+
+
+def test_the_sdist_has_the_source_roots_and_nothing_else_that_is_a_folder(built: Built) -> None:
+    with tarfile.open(built.sdist) as sdist:
+        inside = [Path(name).parts[1:] for name in sdist.getnames()]
+    assert {parts[0] for parts in inside if len(parts) > 1} == ROOTS.keys()
 
 
 def test_their_size_is_bounded(built: Built) -> None:
