@@ -10,7 +10,7 @@ import pytest
 from kafkastub import KafkaStub
 from kafkastub.client import Client
 from kafkastub.client.groups import commit
-from kafkastub.state.forecast import KINDS
+from kafkastub.views.forecast import KINDS
 from tests.conftest import CONFIG
 from tests.control.conftest import Http, commit_for
 from tests.stub.test_transactions import producing

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from kafkastub import KafkaStub
-from kafkastub.state.group_views import GroupView, MemberView
+from kafkastub.views.groups import GroupView, MemberView
 from tests.cli.kafkas_tools import run
 from tests.docs.generated import DOCS
 from tests.stub.consumers import AT_ONCE, Player, rounds

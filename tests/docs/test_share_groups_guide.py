@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import ShareConsumer
 
 from kafkastub import KafkaStub
-from kafkastub.state.share_group_views import RecordsView, SharePartitionView
+from kafkastub.views.share_groups import RecordsView, SharePartitionView
 from tests.cli.kafkas_tools import run
 from tests.docs.generated import DOCS
 from tests.oracle.apache_kafka import run_java

@@ -14,8 +14,8 @@ import httpx
 import pytest
 
 from kafkastub import KafkaStub
-from kafkastub.state.streams_group_views import StreamsMemberView, SubtopologyView, TaskView, TopologyView
 from kafkastub.stub.streams_groups import StubStreamsGroup
+from kafkastub.views.streams_groups import StreamsMemberView, SubtopologyView, TaskView, TopologyView
 from kafkawire.messages.streams_group_heartbeat_request import Subtopology, Topology
 from tests.cli.kafkas_tools import run
 from tests.docs.generated import DOCS

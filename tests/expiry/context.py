@@ -10,8 +10,8 @@ from typing import Any
 from kafkastub.coordinator import GroupTombstone, OffsetTombstone, Record, Turn
 from kafkastub.server.broker import Broker
 from kafkastub.server.clock import Clock
-from kafkastub.state.forecast import GROUP, OFFSETS, due
 from kafkastub.state.topics import create_topic
+from kafkastub.views.forecast import GROUP, OFFSETS, due
 from tests.coordinator.context import START_MS, CoordinatorTestContext, RecordingCoordinator, take_over
 from tests.expiry.model import Place
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from kafkastub.metadata import Topic
 from kafkastub.sharing.dead_letters import CLIENT_REJECT, DELIVERY_COUNT_EXCEEDED, DeadLetter, Rules, refusal
-from kafkastub.state.records import decoded, stretch
 from kafkastub.state.sharing.dead_letters import DeadLetters
+from kafkastub.views.records import decoded, stretch
 from kafkawire.records import HEADER_SIZE, Compression, NewRecord, build_batch, record_size
 from tests.handlers.desk import Desk
 

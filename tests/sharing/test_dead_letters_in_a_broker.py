@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kafkastub.metadata import SHARE_GROUP_STATE
-from kafkastub.state.records import LogRecord, decoded, stretch
 from kafkastub.state.topics import auto_create
+from kafkastub.views.records import LogRecord, decoded, stretch
 from kafkawire.messages.share_acknowledge_request import (
     AcknowledgementBatch,
     AcknowledgePartition,

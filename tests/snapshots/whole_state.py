@@ -10,13 +10,13 @@ from kafkastub import KafkaStub
 from kafkastub.coordinator.records import CommittedOffset
 from kafkastub.server.broker import Broker
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.group_views import view
 from kafkastub.state.telemetry import Telemetry
-from kafkastub.state.transactions.views import view as transaction_view
 from kafkastub.steps import at_once
 from kafkastub.storage import PartitionLog
 from kafkastub.storage.state_log import StateLog
 from kafkastub.storage.unpacker import Unpacker
+from kafkastub.views.groups import view
+from kafkastub.views.transactions import view as transaction_view
 from kafkawire.schema import ZERO_UUID
 from tests.waiting import until
 

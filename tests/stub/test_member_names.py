@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from kafkastub.state.member_names import member_named
+from kafkastub.views.member_names import member_named
 
 
 class Member(NamedTuple):

@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from kafkastub import KafkaStub, StubError, TransactionTimeout
-from kafkastub.state.transactions.views import HangingTransaction, each_hanging
+from kafkastub.views.transactions import HangingTransaction, each_hanging
 from kafkawire.errors import KafkaError
 from tests.waiting import SECONDS
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
     from kafkastub.state.broker_state import BrokerState
     from kafkastub.state.group_timers import Heard
-    from kafkastub.state.group_views import MemberView
+    from kafkastub.views.groups import MemberView
 
 _SILENT_MS: Final = 10_000
 """Members are heard of every few seconds, by default; who is not may be gone."""
@@ -101,7 +101,7 @@ class _Sharing:
 
     def look(self, state: BrokerState, own: str, looked: Looked) -> Iterator[None]:
         """By what the journal has of them, as groups may be very many."""
-        from kafkastub.state.group_views import view
+        from kafkastub.views.groups import view
 
         for client, groups in looked.groups.items():
             for other in sorted(groups - {own})[:_OTHERS]:

@@ -9,7 +9,7 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
-from kafkastub.state.records import LogRecord
+from kafkastub.views.records import LogRecord
 
 MOST_UNPACKED: Final = 32 << 20
 """Bytes of a batch once it is unpacked, and about as many of all those that one request looks at: 2 KB of zstd can

@@ -11,8 +11,8 @@ from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
-    from kafkastub.state.group_views import GroupView, MemberView
     from kafkastub.stub.runner import Runner
+    from kafkastub.views.groups import GroupView, MemberView
 
 T = TypeVar("T")
 TopicPartition = tuple[str, int]
@@ -30,7 +30,7 @@ class RevocationHold:
 
     def release(self) -> None:
         """What the member says from its next heartbeat on counts again. Releasing twice does no harm."""
-        from kafkastub.state.group_views import release_revocation
+        from kafkastub.views.groups import release_revocation
 
         broker = self._runner.running()
         self._runner.call(lambda: release_revocation(broker.state, self.group_id, self.member_id))
@@ -116,7 +116,7 @@ class StubGroup:
         Raises KeyError for a member or a partition that there is not, ValueError for a partition that is given twice,
         for a topic that the member does not subscribe to and for a classic group, TypeError.
         """
-        from kafkastub.state.group_views import set_target
+        from kafkastub.views.groups import set_target
 
         checked = {name: _partitions(name, partitions) for name, partitions in _target(target).items()}
         self._act(lambda broker: set_target(broker.state, self.group_id, checked, *broker.clock.both()))
@@ -129,7 +129,7 @@ class StubGroup:
 
         Raises KeyError for a member that there is not, ValueError for a classic group.
         """
-        from kafkastub.state.group_views import hold_revocation
+        from kafkastub.views.groups import hold_revocation
 
         member_id = self._act(lambda broker: hold_revocation(broker.state, self.group_id, member))
         return RevocationHold(self._runner, self.group_id, member_id)
@@ -143,7 +143,7 @@ class StubGroup:
         Raises KeyError for a member that there is not, ValueError for one that waits for a rebalance of a classic
         group: that keeps its session alive.
         """
-        from kafkastub.state.group_views import end_session
+        from kafkastub.views.groups import end_session
 
         self._act(lambda broker: end_session(broker.state, self.group_id, member, *broker.clock.both()))
 
@@ -192,7 +192,7 @@ def _ids(broker: Broker) -> list[str]:
 
 
 def _view(broker: Broker, group_id: str) -> GroupView:
-    from kafkastub.state.group_views import view
+    from kafkastub.views.groups import view
 
     found = view(broker.state, group_id)
     if found is None:
@@ -233,7 +233,7 @@ def _index(value: object) -> int:
 
 def wait_group(runner: Runner, group: str, state: str, members: int | None, timeout: float) -> None:
     """`KafkaStub.wait_group`. Raises GroupTimeout after `timeout` seconds, TypeError, ValueError."""
-    from kafkastub.state.group_views import GROUP_STATES
+    from kafkastub.views.groups import GROUP_STATES
 
     check_wait(group, timeout)
     if not isinstance(state, str):
@@ -263,7 +263,7 @@ def wait_assigned(
     runner: Runner, group: str, assignment: Mapping[str, Iterable[TopicPartition]], timeout: float
 ) -> None:
     """`KafkaStub.wait_assigned`. Raises GroupTimeout after `timeout` seconds, TypeError, ValueError."""
-    from kafkastub.state.group_views import unassigned, unknown, view
+    from kafkastub.views.groups import unassigned, unknown, view
 
     check_wait(group, timeout)
     if not _target(assignment):

@@ -34,7 +34,7 @@ class StubOffsets:
 
         Raises KeyError, ValueError for a share group.
         """
-        from kafkastub.state.lag import is_share_group, lag_of
+        from kafkastub.views.lag import is_share_group, lag_of
 
         broker = self._runner.running()
         if self._runner.call(lambda: is_share_group(broker.state, group)):
@@ -96,7 +96,7 @@ def _commit(broker: Broker, group: str, by_topic: Mapping[str, Mapping[int, int]
     from kafkastub.coordinator.commits import utf16_length
     from kafkastub.coordinator.records import PartitionCommit
     from kafkastub.state.groups import coordinator_of
-    from kafkastub.state.records import partition_named
+    from kafkastub.views.records import partition_named
     from kafkawire.messages.offset_commit_request import OffsetCommitRequest
 
     state = broker.state
@@ -123,7 +123,7 @@ _VERSION = 9
 
 
 def _wait_lag(runner: Runner, group: str, topic: str | None, at_most: int, timeout: float) -> None:
-    from kafkastub.state.lag import behind
+    from kafkastub.views.lag import behind
 
     def left(broker: Broker) -> str | None:
         return behind(broker.state, group, topic, at_most)

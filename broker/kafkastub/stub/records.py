@@ -13,8 +13,8 @@ from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
-    from kafkastub.state.records import LogRecord, Stretch
     from kafkastub.stub.runner import Runner
+    from kafkastub.views.records import LogRecord, Stretch
 
 T = TypeVar("T")
 
@@ -77,7 +77,7 @@ class StubRecords:
         broker = self._runner.running()
 
         def write() -> Produced:
-            from kafkastub.state import records
+            from kafkastub.views import records
 
             now = broker.clock.broker_ms()
             stamp = now if timestamp is None else timestamp
@@ -107,7 +107,7 @@ class StubRecords:
         With `isolation="read_committed"`, what a consumer of that isolation gets. The deserializers turn values and
         keys that are not null into something else. Raises KeyError, ValueError, TypeError.
         """
-        from kafkastub.state.records import decoded
+        from kafkastub.views.records import decoded
 
         _check_reading(topic, partition, offset, isolation)
         for name, given in (("deserializer", deserializer), ("key_deserializer", key_deserializer)):
@@ -231,7 +231,7 @@ class _Watch:
 
 
 def _stretches(broker: Broker, name: str, index: int | None, offset: int, committed: bool) -> list[Stretch]:
-    from kafkastub.state.records import partition_named, stretch
+    from kafkastub.views.records import partition_named, stretch
 
     topic = partition_named(broker.state, name, 0 if index is None else index)
     indexes = range(len(topic.partitions)) if index is None else (index,)

@@ -10,10 +10,10 @@ from kafkastub.stub.waiting import wait_until_nothing
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
-    from kafkastub.state.group_views import MemberView
-    from kafkastub.state.share_group_views import ShareGroupView, SharePartitionView
     from kafkastub.stub.runner import Runner
     from kafkastub.stub.waiting import Watchers
+    from kafkastub.views.groups import MemberView
+    from kafkastub.views.share_groups import ShareGroupView, SharePartitionView
 
 TopicPartition = tuple[str, int]
 
@@ -27,7 +27,7 @@ class AcknowledgementHold:
 
     def release(self) -> None:
         """Let go what is held, in its order, and hold no more. Releasing twice does no harm."""
-        from kafkastub.state.share_group_views import release_acknowledgements
+        from kafkastub.views.share_groups import release_acknowledgements
 
         of_one(
             self._runner,
@@ -85,7 +85,7 @@ class StubShareGroup(Mapping[TopicPartition, "SharePartitionView"]):
 
     def __getitem__(self, place: TopicPartition) -> SharePartitionView:
         """A partition as the group has it. Raises KeyError for one that there is not, TypeError."""
-        from kafkastub.state.share_group_views import client_ids, partition_view
+        from kafkastub.views.share_groups import client_ids, partition_view
 
         topic, index = _place(place)
 
@@ -107,7 +107,7 @@ class StubShareGroup(Mapping[TopicPartition, "SharePartitionView"]):
         Their records are `held` until the hold is released; the locks of these run on. What is given back is a context
         manager, at whose end they are released.
         """
-        from kafkastub.state.share_group_views import hold_acknowledgements
+        from kafkastub.views.share_groups import hold_acknowledgements
 
         def work(broker: Broker) -> None:
             _view(broker, self.group_id)
@@ -123,7 +123,7 @@ class StubShareGroup(Mapping[TopicPartition, "SharePartitionView"]):
         lives is told UNKNOWN_MEMBER_ID by its next heartbeat, and joins again. Raises KeyError for a member that there
         is not.
         """
-        from kafkastub.state.group_views import end_session
+        from kafkastub.views.groups import end_session
 
         def work(broker: Broker) -> None:
             _view(broker, self.group_id)
@@ -155,7 +155,7 @@ class StubShareGroups(Mapping[str, StubShareGroup]):
         return len(self._ids())
 
     def _ids(self) -> list[str]:
-        from kafkastub.state.share_group_views import group_ids
+        from kafkastub.views.share_groups import group_ids
 
         return of_one(self._runner, lambda broker: group_ids(broker.state))
 
@@ -185,7 +185,7 @@ class StubShareGroups(Mapping[str, StubShareGroup]):
 
         Raises GroupTimeout after `timeout` seconds, ValueError where nothing is waited for, TypeError.
         """
-        from kafkastub.state.share_group_views import Wanted, missing
+        from kafkastub.views.share_groups import Wanted, missing
 
         numbers = {"acquired": acquired, "held": held, "lag": lag}
         if not isinstance(topic, str | None):
@@ -209,7 +209,7 @@ class StubShareGroups(Mapping[str, StubShareGroup]):
 
 
 def _view(broker: Broker, group_id: str) -> ShareGroupView:
-    from kafkastub.state.share_group_views import view
+    from kafkastub.views.share_groups import view
 
     found = view(broker.state, group_id)
     if found is None:

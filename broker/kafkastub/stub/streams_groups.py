@@ -11,8 +11,8 @@ from kafkastub.stub.waiting import wait_until_nothing
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
-    from kafkastub.state.streams_group_views import StreamsGroupView, StreamsMemberView, TaskView, TopologyView
     from kafkastub.stub.runner import Runner
+    from kafkastub.views.streams_groups import StreamsGroupView, StreamsMemberView, TaskView, TopologyView
 
 Task = tuple[str, int]
 
@@ -77,7 +77,7 @@ class StubStreamsGroup(Mapping[Task, "TaskView"]):
 
     def __getitem__(self, task: Task) -> TaskView:
         """A task: who works on it, and who keeps its state. Raises KeyError for one that there is not, TypeError."""
-        from kafkastub.state.streams_group_views import task_view
+        from kafkastub.views.streams_groups import task_view
 
         checked = _task(task)
         return of_one(self._runner, lambda broker: task_view(broker.state, _view(broker, self.group_id), checked))
@@ -94,7 +94,7 @@ class StubStreamsGroup(Mapping[Task, "TaskView"]):
         So is an instance that has died. One that lives is told UNKNOWN_MEMBER_ID by its next heartbeat, and joins
         again. Raises KeyError for a member that there is not.
         """
-        from kafkastub.state.group_views import end_session
+        from kafkastub.views.groups import end_session
 
         def work(broker: Broker) -> None:
             _view(broker, self.group_id)
@@ -108,7 +108,7 @@ class StubStreamsGroup(Mapping[Task, "TaskView"]):
         Every member is told so from its next heartbeat on, until the group is empty. Raises KeyError for a member that
         there is not.
         """
-        from kafkastub.state.streams_group_views import ask_for_shutdown
+        from kafkastub.views.streams_groups import ask_for_shutdown
 
         of_one(self._runner, lambda broker: ask_for_shutdown(broker.state, self.group_id, member))
 
@@ -140,7 +140,7 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
         return len(self._ids())
 
     def _ids(self) -> list[str]:
-        from kafkastub.state.streams_group_views import group_ids
+        from kafkastub.views.streams_groups import group_ids
 
         return of_one(self._runner, lambda broker: group_ids(broker.state))
 
@@ -175,7 +175,7 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
 
         Raises GroupTimeout after `timeout` seconds, ValueError for a status that there is not, TypeError.
         """
-        from kafkastub.state.streams_group_waits import Wanted, missing
+        from kafkastub.views.streams_group_waits import Wanted, missing
 
         check_wait(group, timeout)
         if status is not None and status not in STATUSES:
@@ -193,7 +193,7 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
 
 
 def _view(broker: Broker, group_id: str) -> StreamsGroupView:
-    from kafkastub.state.streams_group_views import view
+    from kafkastub.views.streams_groups import view
 
     found = view(broker.state, group_id)
     if found is None:

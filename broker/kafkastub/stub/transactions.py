@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from kafkastub.metadata import Topic
     from kafkastub.server.broker import Broker
     from kafkastub.state.transactions.transactions import Transactions
-    from kafkastub.state.transactions.views import HangingTransaction, TransactionView
     from kafkastub.stub.runner import Runner
+    from kafkastub.views.transactions import HangingTransaction, TransactionView
 
 T = TypeVar("T")
 
@@ -75,7 +75,7 @@ class StubTransactions(Mapping[str, "TransactionView"]):
 
         Raises KeyError for an id that there is not, ValueError where no transaction is open, TypeError.
         """
-        from kafkastub.state.transactions.views import HangingTransaction
+        from kafkastub.views.transactions import HangingTransaction
 
         if isinstance(what, str):
             self._call(lambda broker: _abort(broker, what))
@@ -194,14 +194,14 @@ def _ids(broker: Broker) -> list[str]:
 
 
 def _view(broker: Broker, transactional_id: str) -> TransactionView | None:
-    from kafkastub.state.transactions.views import view
+    from kafkastub.views.transactions import view
 
     transactions = _loaded(broker)
     return None if transactions is None else view(transactions, transactional_id)
 
 
 def _abort(broker: Broker, transactional_id: str) -> None:
-    from kafkastub.state.transactions.views import abort
+    from kafkastub.views.transactions import abort
 
     transactions = _loaded(broker)
     if transactions is None:
@@ -215,7 +215,7 @@ def _abort(broker: Broker, transactional_id: str) -> None:
 
 
 def _end(broker: Broker, one: HangingTransaction) -> None:
-    from kafkastub.state.transactions.views import end_hanging
+    from kafkastub.views.transactions import end_hanging
 
     if one not in _hanging(broker, [(one.topic, one.partition)]):
         raise ValueError(
@@ -228,7 +228,7 @@ def _end(broker: Broker, one: HangingTransaction) -> None:
 
 
 def _hang(broker: Broker, topic: str, partition: int, value: bytes) -> HangingTransaction:
-    from kafkastub.state.transactions.views import hang
+    from kafkastub.views.transactions import hang
 
     try:
         return hang(broker.state, topic, partition, value, broker.clock.broker_ms())
@@ -239,7 +239,7 @@ def _hang(broker: Broker, topic: str, partition: int, value: bytes) -> HangingTr
 
 
 def _hanging(broker: Broker, places: Iterable[tuple[str, int]] | None = None) -> list[HangingTransaction]:
-    from kafkastub.state.transactions.views import hanging
+    from kafkastub.views.transactions import hanging
 
     return hanging(broker.state, _loaded(broker), places)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kafkastub.coordinator.records import CommittedOffset
     from kafkastub.metadata import PartitionState
     from kafkastub.state.broker_state import BrokerState
-    from kafkastub.state.group_views import GroupView, MemberView
+    from kafkastub.views.groups import GroupView, MemberView
 
 LEVELS: Final = ("stop", "look", "fine")
 _MOST: Final = 50
@@ -79,7 +79,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
 async def findings_of(hosted: Hosted, walks: Walks, group: str) -> list[Finding]:
     """What stops first; nothing of a group that is not there."""
-    from kafkastub.state.group_views import view
+    from kafkastub.views.groups import view
 
     state = loaded(hosted)
     there = state.coordinator.groups.get(group)

@@ -19,7 +19,7 @@ from kafkastub.control.routes.shapes import Body, Limit, example, iso
 from kafkastub.control.walks import Walks
 
 if TYPE_CHECKING:
-    from kafkastub.state.forecast import Due
+    from kafkastub.views.forecast import Due
 
 _MOST_HORIZONS: Final = 10
 
@@ -93,7 +93,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("/forecast", summary="What would be gone if broker time went on so far, the next first")
     async def forecast(query: Annotated[ForecastQuery, Query()]) -> Forecast:
-        from kafkastub.state.forecast import KINDS, due
+        from kafkastub.views.forecast import KINDS, due
 
         broker, state = hosted.running(), loaded(hosted)
         for kind in query.kind:

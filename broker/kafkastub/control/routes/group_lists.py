@@ -123,8 +123,8 @@ def _fitting(state: BrokerState, query: GroupListQuery) -> Iterator[Group | None
 def _details(state: BrokerState, group_id: str) -> Iterator[tuple[str, object] | None]:
     """The fields of a `ListedGroup` that are to be looked for."""
     from kafkastub.coordinator.expiry import NEVER
-    from kafkastub.state.forecast import next_expiry
-    from kafkastub.state.lag import measured, without_offset
+    from kafkastub.views.forecast import next_expiry
+    from kafkastub.views.lag import measured, without_offset
 
     group = state.coordinator.groups.get(group_id)
     if group is None:

@@ -86,7 +86,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
 def owners_of(state: BrokerState, group: str) -> dict[tuple[str, int], tuple[str, str]]:
     """(member id, client id) by topic and partition: of a share group one of those who may read."""
-    from kafkastub.state.group_views import view
+    from kafkastub.views.groups import view
 
     found = view(state, group)
     members = () if found is None else found.members.values()

@@ -13,7 +13,7 @@ from kafkastub.control.problems import Problem
 from kafkastub.control.routes.groups import PlaceGiven
 from kafkastub.control.routes.of_groups import Timeout, Waits
 from kafkastub.control.routes.shapes import MOST_LISTED, Body, Names, UntilRefused, body_example, example
-from kafkastub.state.lag import behind
+from kafkastub.views.lag import behind
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
@@ -80,7 +80,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.post("/{group:path}/wait-assigned", summary="Once members of a group have these partitions")
     async def wait_assigned(group: str, wanted: WantedAssignment, request: Request) -> Reached:
-        from kafkastub.state.group_views import unassigned, view
+        from kafkastub.views.groups import unassigned, view
 
         asked = {name: tuple((one.topic, one.partition) for one in some) for name, some in wanted.assignment.items()}
 
@@ -94,7 +94,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
 def _check_state(state: str | None) -> None:
     """Raises Problem for one that no group is ever in."""
-    from kafkastub.state.group_views import GROUP_STATES
+    from kafkastub.views.groups import GROUP_STATES
 
     if state is not None and state.lower() not in map(str.lower, GROUP_STATES):
         raise Problem(400, f"state={state!r}: a group is {', '.join(GROUP_STATES)}")

@@ -30,7 +30,7 @@ from kafkawire.errors import ErrorCode, KafkaError
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group, GroupDescription
     from kafkastub.state.broker_state import BrokerState
-    from kafkastub.state.group_views import MemberView
+    from kafkastub.views.groups import MemberView
 
 
 class GroupInfo(BaseModel):
@@ -211,7 +211,7 @@ def _add_targets(router: APIRouter, hosted: Hosted) -> None:
 
     @router.put("/{group:path}/target", summary="Let the target assignment be this, with a new epoch")
     async def set_target(group: str, body: NewTarget) -> GroupDetail:
-        from kafkastub.state.group_views import set_target
+        from kafkastub.views.groups import set_target
 
         broker, found = hosted.running(), loaded(hosted)
         target = {name: [(one.topic, one.partition) for one in places] for name, places in body.target.items()}
@@ -221,14 +221,14 @@ def _add_targets(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/{group:path}/hold-revocation", summary="What a member lets go of does not count from now on")
     async def hold(group: str, body: MemberGiven) -> Held:
-        from kafkastub.state.group_views import hold_revocation
+        from kafkastub.views.groups import hold_revocation
 
         found = loaded(hosted)
         return Held(member_id=done(hosted, group, lambda: hold_revocation(found, group, body.member)), held=True)
 
     @router.post("/{group:path}/end-session", summary="Do at once what the end of a member's session does")
     async def end(group: str, body: MemberGiven) -> SessionEnded:
-        from kafkastub.state.group_views import end_session
+        from kafkastub.views.groups import end_session
 
         broker, found = hosted.running(), loaded(hosted)
         ended = done(hosted, group, lambda: end_session(found, group, body.member, *broker.clock.both()))
@@ -236,7 +236,7 @@ def _add_targets(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/{group:path}/release-revocation", summary="What it lets go of counts again")
     async def release(group: str, body: MemberGiven) -> Held:
-        from kafkastub.state.group_views import release_revocation, view
+        from kafkastub.views.groups import release_revocation, view
 
         found = loaded(hosted)
 
@@ -252,7 +252,7 @@ def _add_targets(router: APIRouter, hosted: Hosted) -> None:
 
 
 def _detail(state: BrokerState, group: Group, offsets: list[OffsetInfo]) -> GroupDetail:
-    from kafkastub.state.group_views import view
+    from kafkastub.views.groups import view
 
     since, described = group.state_timestamp, group.described()
     found = view(state, group.group_id)
@@ -313,7 +313,7 @@ def _offsets(state: BrokerState, group: Group, limit: int) -> Iterator[OffsetInf
     """So many of them, one by one: meanwhile others may come and go."""
     from kafkastub.coordinator.expiry import NEVER
     from kafkastub.coordinator.foresight import OfTopic
-    from kafkastub.state.lag import measured
+    from kafkastub.views.lag import measured
 
     left, offsets = limit, state.coordinator.offsets
     for topic, columns in list(offsets.topics(group.group_id).items()):

@@ -83,7 +83,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
 
 def _revocations(state: BrokerState) -> Iterator[HeldRevocation | None]:
-    from kafkastub.state.group_views import held_revocations
+    from kafkastub.views.groups import held_revocations
 
     for one in held_revocations(state):
         yield None if one is None else HeldRevocation(group=one[0], member_id=one[1])

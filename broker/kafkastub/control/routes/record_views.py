@@ -17,7 +17,7 @@ from kafkastub.control.threads import OneAtATime
 from kafkastub.control.unpacked import MOST_UNPACKED, has, size_of
 from kafkastub.server.in_turns import in_turns
 from kafkastub.state.partitions import log_of
-from kafkastub.state.records import LogRecord, Stretch, decoded, partition_named, stretch
+from kafkastub.views.records import LogRecord, Stretch, decoded, partition_named, stretch
 from kafkawire.errors import KafkaError
 
 _MOST_SEARCHED: Final = 4 << 20

@@ -30,7 +30,7 @@ from kafkastub.control.unpacked import MOST_UNPACKED, in_pieces, size_of
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.state.deferred import Deferred, as_it_is
 from kafkastub.state.partitions import log_of
-from kafkastub.state.records import LogRecord, Stretch, chosen_partition, decoded, partition_named, stretch, write
+from kafkastub.views.records import LogRecord, Stretch, chosen_partition, decoded, partition_named, stretch, write
 from kafkawire.errors import KafkaError
 from kafkawire.records import NewRecord
 

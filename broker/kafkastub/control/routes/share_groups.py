@@ -17,7 +17,7 @@ from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
-    from kafkastub.state.share_group_views import RecordsView, ShareGroupView, SharePartitionView
+    from kafkastub.views.share_groups import RecordsView, ShareGroupView, SharePartitionView
 
 
 class ShareGroupInfo(BaseModel):
@@ -144,7 +144,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("", summary="All share groups")
     async def list_groups(query: Annotated[ShareGroupsQuery, Query()]) -> ShareGroupList:
-        from kafkastub.state.share_group_views import group_ids
+        from kafkastub.views.share_groups import group_ids
 
         found = loaded(hosted)
         ids = group_ids(found)
@@ -171,7 +171,7 @@ def _add_holds(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/{group:path}/hold-acknowledgements", summary="Nothing becomes of what members say from now on")
     async def hold(group: str) -> ShareGroupInfo:
-        from kafkastub.state.share_group_views import hold_acknowledgements
+        from kafkastub.views.share_groups import hold_acknowledgements
 
         found = loaded(hosted)
         _known(found, group)
@@ -180,7 +180,7 @@ def _add_holds(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/{group:path}/release-acknowledgements", summary="What is held becomes true, and none is any more")
     async def release(group: str) -> ShareGroupInfo:
-        from kafkastub.state.share_group_views import release_acknowledgements
+        from kafkastub.views.share_groups import release_acknowledgements
 
         broker, found = hosted.running(), loaded(hosted)
         _known(found, group)
@@ -189,7 +189,7 @@ def _add_holds(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/{group:path}/end-session", summary="Do at once what the end of a member's session does")
     async def end(group: str, body: MemberGiven) -> SessionEnded:
-        from kafkastub.state.group_views import end_session
+        from kafkastub.views.groups import end_session
 
         broker, found = hosted.running(), loaded(hosted)
         _known(found, group)
@@ -210,7 +210,7 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
         return await until(group, wanted, request)
 
     async def until(group: str, asked: WaitQuery | ShareWanted, request: Request) -> Reached:
-        from kafkastub.state.share_group_views import Wanted, missing
+        from kafkastub.views.share_groups import Wanted, missing
 
         if asked.acquired is asked.held is asked.lag is None:
             raise Problem(400, "nothing is waited for: acquired, held or lag is wanted")
@@ -226,7 +226,7 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
 
 def _known(state: BrokerState, group: str) -> ShareGroupView:
     """Raises Problem."""
-    from kafkastub.state.share_group_views import view
+    from kafkastub.views.share_groups import view
 
     found = view(state, group)
     if found is None:
@@ -246,7 +246,7 @@ def _info(found: ShareGroupView) -> ShareGroupInfo:
 
 
 def _detail(state: BrokerState, found: ShareGroupView, timer_ms: int, limit: int) -> ShareGroupDetail:
-    from kafkastub.state.share_group_views import client_ids, partition_view
+    from kafkastub.views.share_groups import client_ids, partition_view
 
     members = [
         ShareMemberInfo(
@@ -268,7 +268,7 @@ def _detail(state: BrokerState, found: ShareGroupView, timer_ms: int, limit: int
 
 
 def _partition(seen: SharePartitionView, limit: int) -> SharePartitionInfo:
-    from kafkastub.state.share_group_views import STATES
+    from kafkastub.views.share_groups import STATES
 
     return SharePartitionInfo(
         topic=seen.topic,

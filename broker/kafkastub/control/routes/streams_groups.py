@@ -18,7 +18,8 @@ from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
-    from kafkastub.state.streams_group_views import (
+    from kafkastub.views.streams_group_waits import Wanted
+    from kafkastub.views.streams_groups import (
         InternalTopicView,
         StreamsGroupView,
         StreamsMemberView,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         Task,
         TasksView,
     )
-    from kafkastub.state.streams_group_waits import Wanted
 
 
 class StreamsGroupInfo(BaseModel):
@@ -191,7 +191,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("", summary="All streams groups")
     async def list_groups(query: Annotated[StreamsGroupsQuery, Query()]) -> StreamsGroupList:
-        from kafkastub.state.streams_group_views import group_ids
+        from kafkastub.views.streams_groups import group_ids
 
         found = loaded(hosted)
         ids = group_ids(found)
@@ -215,7 +215,7 @@ def _add_ends(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/{group:path}/end-session", summary="Do at once what the end of a member's session does")
     async def end(group: str, body: MemberGiven) -> SessionEnded:
-        from kafkastub.state.group_views import end_session
+        from kafkastub.views.groups import end_session
 
         broker, found = hosted.running(), loaded(hosted)
         _known(found, group)
@@ -224,7 +224,7 @@ def _add_ends(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/{group:path}/shut-down", summary="Let a member want the whole application to end")
     async def shut_down(group: str, body: MemberGiven) -> StreamsGroupInfo:
-        from kafkastub.state.streams_group_views import ask_for_shutdown
+        from kafkastub.views.streams_groups import ask_for_shutdown
 
         found = loaded(hosted)
         _known(found, group)
@@ -238,19 +238,19 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/{group:path}/wait", summary="Once every task is worked on, or members have these")
     async def wait(group: str, wanted: StreamsWanted, request: Request) -> StreamsGroupInfo:
-        from kafkastub.state.streams_group_waits import Wanted
+        from kafkastub.views.streams_group_waits import Wanted
 
         tasks = (_given(wanted.active), _given(wanted.standby), _given(wanted.warmup))
         return await until(group, Wanted(*tasks, wanted.status, wanted.members), wanted.timeout, request)
 
     @router.get("/{group:path}/wait", summary="The same without tasks, as other waits have it")
     async def wait_query(group: str, query: Annotated[StreamsWaitQuery, Query()], request: Request) -> StreamsGroupInfo:
-        from kafkastub.state.streams_group_waits import Wanted
+        from kafkastub.views.streams_group_waits import Wanted
 
         return await until(group, Wanted(None, None, None, query.status, query.members), query.timeout, request)
 
     async def until(group: str, asked: Wanted, seconds: float, request: Request) -> StreamsGroupInfo:
-        from kafkastub.state.streams_group_waits import missing
+        from kafkastub.views.streams_group_waits import missing
 
         def told(left: str | None) -> str:
             return f"streams group {group!r} {left or 'is as it is to be'} after {seconds:g} s"
@@ -267,7 +267,7 @@ def _given(tasks: Mapping[str, Iterable[TaskGiven]] | None) -> dict[str, tuple[T
 
 def _known(state: BrokerState, group: str) -> StreamsGroupView:
     """Raises Problem."""
-    from kafkastub.state.streams_group_views import view
+    from kafkastub.views.streams_groups import view
 
     found = view(state, group)
     if found is None:

@@ -16,7 +16,7 @@ from kafkastub.control.threads import OneAtATime
 from kafkastub.control.unpacked import MOST_UNPACKED, has
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.state.deferred import Deferred, as_it_is
-from kafkastub.state.records import Stretch, decoded, stretch
+from kafkastub.views.records import Stretch, decoded, stretch
 from kafkawire.errors import KafkaError
 
 if TYPE_CHECKING:

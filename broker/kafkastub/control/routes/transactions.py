@@ -21,7 +21,7 @@ from kafkawire.errors import ErrorCode, KafkaError
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
     from kafkastub.state.transactions.transactions import Transactions
-    from kafkastub.state.transactions.views import HangingTransaction, TransactionView
+    from kafkastub.views.transactions import HangingTransaction, TransactionView
 
 T = TypeVar("T")
 
@@ -157,7 +157,7 @@ def _known(state: BrokerState) -> Transactions | None:
 
 def _show(state: BrokerState, transactional_id: str) -> TransactionInfo:
     """Raises Problem."""
-    from kafkastub.state.transactions.views import view
+    from kafkastub.views.transactions import view
 
     transactions = _known(state)
     found = None if transactions is None else view(transactions, transactional_id)
@@ -170,7 +170,7 @@ def _show(state: BrokerState, transactional_id: str) -> TransactionInfo:
 def _add_ids(router: APIRouter, hosted: Hosted) -> None:
     @router.get("/transactions", summary="All transactional ids")
     async def list_transactions(query: Annotated[TransactionsQuery, Query()]) -> TransactionList:
-        from kafkastub.state.transactions.views import view
+        from kafkastub.views.transactions import view
 
         transactions = _known(hosted.running().state)
         if transactions is None:
@@ -199,7 +199,7 @@ def _add_ids(router: APIRouter, hosted: Hosted) -> None:
 
 async def _wait(hosted: Hosted, transactional_id: str, state: str, seconds: float) -> TransactionInfo:
     """Raises Problem."""
-    from kafkastub.state.transactions.views import view
+    from kafkastub.views.transactions import view
 
     watchers = hosted.running().state.transactions.watchers
     found: asyncio.Future[TransactionInfo] = asyncio.get_running_loop().create_future()
@@ -230,7 +230,7 @@ def _add_ends(router: APIRouter, hosted: Hosted) -> None:
         "/transactions/{transactional_id:path}/abort", summary="Abort an open transaction, as its timeout would"
     )
     async def abort(transactional_id: str) -> TransactionInfo:
-        from kafkastub.state.transactions.views import abort
+        from kafkastub.views.transactions import abort
 
         broker = hosted.running()
         _show(broker.state, transactional_id)
@@ -270,7 +270,7 @@ def _add_hanging(router: APIRouter, hosted: Hosted) -> None:
 
     @router.get("/hanging-transactions", summary="Open transactions that no coordinator is going to end")
     async def list_hanging() -> HangingList:
-        from kafkastub.state.transactions.views import each_hanging, every_place
+        from kafkastub.views.transactions import each_hanging, every_place
 
         state = hosted.running().state
         found = walks.through(each_hanging(state, _known(state), every_place(state)))
@@ -281,7 +281,7 @@ def _add_hanging(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/hanging-transactions", status_code=201, summary="Make one: a record of a producer that nobody knows")
     async def hang(body: NewHanging) -> HangingInfo:
-        from kafkastub.state.transactions.views import hang
+        from kafkastub.views.transactions import hang
 
         broker = hosted.running()
         where = f"partition {body.partition} of topic {body.topic!r}"
@@ -292,7 +292,7 @@ def _add_hanging(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/hanging-transactions/abort", summary="End one with an abort marker, as an administrator does")
     async def end(body: HangingEnd) -> HangingInfo:
-        from kafkastub.state.transactions.views import end_hanging, hanging
+        from kafkastub.views.transactions import end_hanging, hanging
 
         broker = hosted.running()
         where = f"partition {body.partition} of topic {body.topic!r}"

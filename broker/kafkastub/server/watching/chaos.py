@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 from kafkastub.handlers.context import RequestContext
 from kafkastub.server.routes import Route
 from kafkastub.server.watching.faults import Action, Plan
-from kafkastub.state.group_views import end_session
 from kafkastub.state.leadership import move_leader
+from kafkastub.views.groups import end_session
 from kafkawire.api import ApiKey
 from kafkawire.errors import KafkaError
 from kafkawire.schema import Message

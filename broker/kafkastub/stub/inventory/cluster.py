@@ -13,8 +13,8 @@ from kafkastub.stub.inventory.tables import Row, Table, cell, content, message, 
 if TYPE_CHECKING:
     from kafkastub.metadata import Topic
     from kafkastub.server.broker import Broker
-    from kafkastub.state.records import LogRecord, Stretch
     from kafkastub.stub.faults import StubFaults
+    from kafkastub.views.records import LogRecord, Stretch
 
 _MOST_TOPICS: Final = 300
 _MOST_PARTITIONS: Final = 600
@@ -75,7 +75,7 @@ def _partitions(broker: Broker, found: Iterable[Topic]) -> Iterator[Row]:
 
 def last_stretches(broker: Broker) -> tuple[list[Stretch], int]:
     """The ends of the logs that have something, and how many logs more have; to be decoded in any thread."""
-    from kafkastub.state.records import stretch
+    from kafkastub.views.records import stretch
 
     def ends() -> Iterator[tuple[str, int, int]]:
         for topic in islice(broker.state.cluster.topics.values(), _MOST_TOPICS):
@@ -92,7 +92,7 @@ def last_stretches(broker: Broker) -> tuple[list[Stretch], int]:
 
 def records(found: tuple[list[Stretch], int]) -> Table:
     """The last records of each partition."""
-    from kafkastub.state.records import decoded
+    from kafkastub.views.records import decoded
 
     until = monotonic() + _TO_DECODE
     rows: list[Row] = []
@@ -131,7 +131,7 @@ def faults(found: StubFaults) -> list[Table]:
 
 def transactions(broker: Broker) -> list[Table]:
     """Transactional ids, and transactions that nobody is going to end."""
-    from kafkastub.state.transactions.views import hanging, view
+    from kafkastub.views.transactions import hanging, view
 
     state = broker.state
     known = state.transactions if state.has_transactions else None

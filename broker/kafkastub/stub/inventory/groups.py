@@ -11,9 +11,9 @@ from kafkastub.stub.inventory.tables import Row, Table, cell, moment, places, so
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
     from kafkastub.server.broker import Broker
-    from kafkastub.state.group_views import GroupView
-    from kafkastub.state.share_group_views import RecordsView, ShareGroupView, SharePartitionView
-    from kafkastub.state.streams_group_views import StreamsGroupView, StreamsMemberView, TasksView
+    from kafkastub.views.groups import GroupView
+    from kafkastub.views.share_groups import RecordsView, ShareGroupView, SharePartitionView
+    from kafkastub.views.streams_groups import StreamsGroupView, StreamsMemberView, TasksView
 
 _MOST_GROUPS: Final = 200
 _MOST_ROWS: Final = 500
@@ -77,15 +77,15 @@ def _table(name: str, columns: str, rows: Callable[[], Iterator[Row]]) -> Table:
 def _look(broker: Broker, group: Group) -> _Seen:
     state, group_id = broker.state, group.group_id
     if group.group_type == "share":
-        from kafkastub.state.share_group_views import view as share_view
+        from kafkastub.views.share_groups import view as share_view
 
         share = share_view(state, group_id)
         return _Seen(group, None if share is None else share.group, share)
     if group.group_type == "streams":
-        from kafkastub.state.streams_group_views import view as streams_view
+        from kafkastub.views.streams_groups import view as streams_view
 
         return _Seen(group, streams=streams_view(state, group_id))
-    from kafkastub.state.group_views import view
+    from kafkastub.views.groups import view
 
     return _Seen(group, view(state, group_id))
 
@@ -135,7 +135,7 @@ def _offsets(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
 
 
 def _shared(broker: Broker, groups: Iterable[_Seen]) -> Iterator[Row]:
-    from kafkastub.state.share_group_views import client_ids, partition_view
+    from kafkastub.views.share_groups import client_ids, partition_view
 
     timer_ms = broker.clock.both()[1]
     for group, _, share, _ in groups:
@@ -174,7 +174,7 @@ def _of_any_role(tasks: TasksView) -> str:
 
 
 def _tasks(broker: Broker, groups: Iterable[_Seen]) -> Iterator[Row]:
-    from kafkastub.state.streams_group_views import task_view
+    from kafkastub.views.streams_groups import task_view
 
     for group, *_, streams in groups:
         if streams is None:

@@ -16,11 +16,11 @@ from kafkastub.stub.inventory.tables import Inventory, Table, cell, moment
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
-    from kafkastub.state.records import Stretch
     from kafkastub.stub.chaos import StubChaos
     from kafkastub.stub.faults import StubFaults
     from kafkastub.stub.journal import KeptJournal
     from kafkastub.stub.runner import Runner
+    from kafkastub.views.records import Stretch
 
 T = TypeVar("T")
 

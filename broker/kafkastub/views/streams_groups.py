@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.member_names import member_named
+from kafkastub.views.member_names import member_named
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.member_names import member_named
+from kafkastub.views.member_names import member_named
 from kafkawire.assigned import assigned_partitions
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -193,8 +193,8 @@ def _share_member(row: share_described.Member) -> MemberView:
 
 def _streams(state: BrokerState, group_id: str) -> GroupView | None:
     """A streams group (KIP-1071), by the partitions that its active tasks read."""
-    from kafkastub.state.streams_group_views import reads
-    from kafkastub.state.streams_group_views import view as streams_view
+    from kafkastub.views.streams_groups import reads
+    from kafkastub.views.streams_groups import view as streams_view
 
     found = streams_view(state, group_id)
     if found is None:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.group_views import SHARE, GroupView, by_name, known_share_group
+from kafkastub.views.groups import SHARE, GroupView, by_name, known_share_group
 
 if TYPE_CHECKING:
     from kafkastub.metadata import Topic

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.streams_group_views import ROLES, StreamsGroupView, Task, view
+from kafkastub.views.streams_groups import ROLES, StreamsGroupView, Task, view
 
 
 class Wanted(NamedTuple):
