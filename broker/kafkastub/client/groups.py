@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
+from kafkastub.client import of_groups
 from kafkastub.client.errors import BrokerError, Unsupported
 from kafkastub.client.routing import Client, Node
 from kafkastub.client.topics import TopicPartition
@@ -17,9 +18,7 @@ from kafkawire.api import ApiKey
 from kafkawire.assigned import assigned_partitions
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
-from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
-from kafkawire.messages.list_groups_request import ListGroupsRequest
 from kafkawire.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -36,6 +35,8 @@ CLASSIC: Final = "Classic"
 CONSUMER: Final = "Consumer"
 PROTOCOL_TYPES: Final = ("", "consumer")
 """Of consumer groups and of those that only have offsets."""
+
+delete = of_groups.delete
 
 _NAMED_BY_ID: Final = 10
 """From this version on OffsetFetch and OffsetCommit name topics by id: the version before is asked."""
@@ -67,12 +68,9 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Group:
-    """A group as its coordinator describes it."""
+class Group(of_groups.Group):
+    """A consumer group as its coordinator describes it."""
 
-    id: str
-    coordinator: Node
-    state: str
     assignor: str
     members: list[Member]
     epoch: int | None = None
@@ -95,10 +93,7 @@ def list_groups(client: Client, states: Iterable[str] = (), types: Iterable[str]
     for node in client.nodes():
         version = client.connection(node).common_version(ApiKey.LIST_GROUPS)
         # types are asked for by those who have them: an older broker refuses the field, and has classic groups only
-        answer = client.ask_patiently(ListGroupsRequest(sorted(states), sorted(types)), node)
-        if answer.error_code:
-            raise BrokerError(answer.error_code)
-        for row in answer.groups:
+        for row in of_groups.listed(client, node, states, types):
             state = row.group_state or "Unknown"
             kind = (row.group_type or "unknown").capitalize() if version >= 5 else CLASSIC
             fits = row.protocol_type in PROTOCOL_TYPES and kind in (CLASSIC, CONSUMER, "Unknown")
@@ -123,16 +118,15 @@ def describe(client: Client, group_id: str) -> Group:
             if error.code == row.error_code == ErrorCode.GROUP_ID_NOT_FOUND:  # it is of neither type: told as first
                 raise BrokerError(row.error_code, row.error_message) from None
             raise
-    if row.error_code:
-        raise BrokerError(row.error_code, row.error_message)
+    of_groups.check(row)
     members = [
         Member(
             m.member_id,
             m.instance_id,
             m.client_id,
             m.client_host,
-            _partitions(m.assignment.topic_partitions),
-            _partitions(m.target_assignment.topic_partitions),
+            of_groups.partitions(m.assignment.topic_partitions),
+            of_groups.partitions(m.target_assignment.topic_partitions),
             m.member_epoch,
             _UPGRADED.get(m.member_type),
         )
@@ -145,8 +139,7 @@ def describe(client: Client, group_id: str) -> Group:
 
 def _classic(client: Client, group_id: str, coordinator: Node) -> Group:
     (row,) = client.ask_coordinator(group_id, DescribeGroupsRequest(groups=[group_id])).groups
-    if row.error_code:
-        raise BrokerError(row.error_code, row.error_message)
+    of_groups.check(row)
     if row.protocol_type not in PROTOCOL_TYPES:
         reason = f"GroupId {group_id} is not a consumer group ({row.protocol_type})."
         raise BrokerError(ErrorCode.INVALID_GROUP_ID, reason)
@@ -200,13 +193,6 @@ def commit(client: Client, group_id: str, offsets: Mapping[TopicPartition, int])
                 raise BrokerError(row.error_code)
 
 
-def delete(client: Client, group_id: str) -> None:
-    """Delete a group. Raises BrokerError."""
-    (result,) = client.ask_coordinator(group_id, DeleteGroupsRequest(groups_names=[group_id])).results
-    if result.error_code:
-        raise BrokerError(result.error_code)
-
-
 def delete_offsets(client: Client, group_id: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
     """Delete offsets (KIP-496): each partition's error code, 0 where it is gone. Raises BrokerError."""
     by_topic: dict[str, list[OffsetDeleteRequestPartition]] = {}
@@ -223,7 +209,3 @@ def delete_offsets(client: Client, group_id: str, partitions: Iterable[TopicPart
 
 def _common(client: Client, key: ApiKey) -> int:
     return client.connection().common_version(key)
-
-
-def _partitions(rows: Iterable[Any]) -> list[TopicPartition]:
-    return [(row.topic_name, index) for row in rows for index in row.partitions]

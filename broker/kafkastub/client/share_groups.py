@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from kafkastub.client import groups
+from kafkastub.client import of_groups
 from kafkastub.client.errors import BrokerError
-from kafkastub.client.routing import Client, Node
+from kafkastub.client.routing import Client
 from kafkastub.client.topics import TopicPartition
 from kafkawire.messages.alter_share_group_offsets_request import (
     AlterShareGroupOffsetsRequest,
@@ -27,19 +27,13 @@ from kafkawire.messages.describe_share_group_offsets_request import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
 )
-from kafkawire.messages.list_groups_request import ListGroupsRequest
 from kafkawire.messages.share_group_describe_request import ShareGroupDescribeRequest
 
 SHARE: Final = "share"
 """The type of such a group, as ListGroups takes and tells it."""
 
-
-@dataclass(frozen=True)
-class Listing:
-    """A share group as ListGroups shows it."""
-
-    group_id: str
-    state: str
+Listing = of_groups.Listing
+delete = of_groups.delete
 
 
 @dataclass(frozen=True)
@@ -56,12 +50,9 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(of_groups.Group):
     """A share group as its coordinator describes it."""
 
-    id: str
-    coordinator: Node
-    state: str
     epoch: int
     assignment_epoch: int
     assignor: str
@@ -85,22 +76,12 @@ class ShareOffset:
 
 def list_groups(client: Client, states: Iterable[str] = ()) -> list[Listing]:
     """The share groups of all brokers, in the order of their answers. Raises BrokerError."""
-    found: dict[str, Listing] = {}
-    for node in client.nodes():
-        answer = client.ask_patiently(ListGroupsRequest(sorted(states), [SHARE]), node)
-        if answer.error_code:
-            raise BrokerError(answer.error_code)
-        for row in answer.groups:
-            found[row.group_id] = Listing(row.group_id, row.group_state)
-    return list(found.values())
+    return of_groups.list_of_type(client, SHARE, states)
 
 
 def describe(client: Client, group_id: str) -> Group:
     """A share group. Raises BrokerError (GROUP_ID_NOT_FOUND where there is none, or one of another type)."""
-    coordinator = client.coordinator(group_id)
-    (row,) = client.ask_coordinator(group_id, ShareGroupDescribeRequest(group_ids=[group_id])).groups
-    if row.error_code:
-        raise BrokerError(row.error_code, row.error_message)
+    coordinator, row = of_groups.described(client, group_id, ShareGroupDescribeRequest(group_ids=[group_id]))
     members = [
         Member(
             m.member_id,
@@ -109,7 +90,7 @@ def describe(client: Client, group_id: str) -> Group:
             m.member_epoch,
             m.rack_id,
             list(m.subscribed_topic_names),
-            [(one.topic_name, index) for one in m.assignment.topic_partitions for index in one.partitions],
+            of_groups.partitions(m.assignment.topic_partitions),
         )
         for m in row.members
     ]
@@ -122,13 +103,11 @@ def offsets(client: Client, group_id: str) -> dict[TopicPartition, ShareOffset]:
     """The start offset of every share partition of a group. Raises BrokerError."""
     asked = DescribeShareGroupOffsetsRequestGroup(group_id=group_id, topics=None)
     (told,) = client.ask_coordinator(group_id, DescribeShareGroupOffsetsRequest(groups=[asked])).groups
-    if told.error_code:
-        raise BrokerError(told.error_code, told.error_message)
+    of_groups.check(told)
     found = {}
     for topic in told.topics:
         for row in topic.partitions:
-            if row.error_code:
-                raise BrokerError(row.error_code, row.error_message)
+            of_groups.check(row)
             epoch, lag = row.leader_epoch, row.lag
             found[topic.topic_name, row.partition_index] = ShareOffset(
                 row.start_offset, epoch if epoch >= 0 else None, lag if lag >= 0 else None
@@ -150,7 +129,7 @@ def alter_offsets(
         group_id=group_id, topics=[AlterShareGroupOffsetsRequestTopic(name, rows) for name, rows in by_topic.items()]
     )
     answer = client.ask_coordinator(group_id, request)
-    _check(answer)
+    of_groups.check(answer)
     return {
         (topic.topic_name, row.partition_index): BrokerError(row.error_code, row.error_message)
         for topic in answer.responses
@@ -166,18 +145,8 @@ def delete_offsets(client: Client, group_id: str, names: Iterable[str]) -> dict[
     """
     topics = [DeleteShareGroupOffsetsRequestTopic(name) for name in names]
     answer = client.ask_coordinator(group_id, DeleteShareGroupOffsetsRequest(group_id=group_id, topics=topics))
-    _check(answer)
+    of_groups.check(answer)
     return {
         topic.topic_name: BrokerError(topic.error_code, topic.error_message) if topic.error_code else None
         for topic in answer.responses
     }
-
-
-def delete(client: Client, group_id: str) -> None:
-    """Delete a group. Raises BrokerError."""
-    groups.delete(client, group_id)
-
-
-def _check(answer: Any) -> None:
-    if answer.error_code:
-        raise BrokerError(answer.error_code, answer.error_message)

@@ -10,24 +10,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kafkastub.client.errors import BrokerError
-from kafkastub.client.routing import Client, Node
+from kafkastub.client import of_groups
+from kafkastub.client.routing import Client
 from kafkastub.client.topics import TopicPartition
-from kafkawire.messages.list_groups_request import ListGroupsRequest
 from kafkawire.messages.streams_group_describe_request import StreamsGroupDescribeRequest
 
 STREAMS: Final = "streams"
 """The type of such a group, as ListGroups takes and tells it."""
+
+Listing = of_groups.Listing
 Tasks = dict[str, list[int]]
 """Partitions by subtopology id."""
-
-
-@dataclass(frozen=True)
-class Listing:
-    """A streams group as ListGroups shows it."""
-
-    group_id: str
-    state: str
 
 
 @dataclass(frozen=True)
@@ -70,12 +63,9 @@ class Subtopology:
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(of_groups.Group):
     """A streams group as its coordinator describes it."""
 
-    id: str
-    coordinator: Node
-    state: str
     epoch: int
     target_epoch: int
     assignor: str
@@ -113,22 +103,12 @@ class Group:
 
 def list_groups(client: Client, states: Iterable[str] = ()) -> list[Listing]:
     """The streams groups of all brokers, in the order of their answers. Raises BrokerError."""
-    found: dict[str, Listing] = {}
-    for node in client.nodes():
-        answer = client.ask_patiently(ListGroupsRequest(sorted(states), [STREAMS]), node)
-        if answer.error_code:
-            raise BrokerError(answer.error_code)
-        for row in answer.groups:
-            found[row.group_id] = Listing(row.group_id, row.group_state)
-    return list(found.values())
+    return of_groups.list_of_type(client, STREAMS, states)
 
 
 def describe(client: Client, group_id: str) -> Group:
     """A streams group. Raises BrokerError (GROUP_ID_NOT_FOUND where there is none, or one of another type)."""
-    coordinator = client.coordinator(group_id)
-    (row,) = client.ask_coordinator(group_id, StreamsGroupDescribeRequest(group_ids=[group_id])).groups
-    if row.error_code:
-        raise BrokerError(row.error_code, row.error_message)
+    coordinator, row = of_groups.described(client, group_id, StreamsGroupDescribeRequest(group_ids=[group_id]))
     topology = row.topology
     return Group(
         group_id,
