@@ -10,10 +10,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from kafkastub.cli import kafka_order, output
-from kafkastub.cli.broker import add_client_action
+from kafkastub.cli import kafka_order, of_groups, output
 from kafkastub.cli.common import FAILED
-from kafkastub.cli.groups_named import add_scope, chosen, partitions_in, selected
+from kafkastub.cli.groups_named import chosen, partitions_in, selected
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 STATES = ("Unknown", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty", "Assigning", "Reconciling")
 TYPES = ("Classic", "Consumer")
-_EVERY = "every consumer group"
+_KIND = "consumer"
 NOT_PROVIDED = {"kips": "Not Provided", "kafka": "-"}
 
 
@@ -29,12 +28,19 @@ def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
     groups = commands.add_parser("groups", help="look at consumer groups of any broker, change their offsets")
     actions = groups.add_subparsers(required=True, metavar="ACTION")
-    _add_list(actions)
-    _add_describe(actions)
-    delete = add_client_action(actions, "delete", "delete groups that have no members", _delete)
-    add_scope(delete, _EVERY)
-    offsets = add_client_action(actions, "delete-offsets", "delete offsets of a group", delete_offsets)
-    offsets.add_argument("--group", required=True, metavar="GROUP", help="the group")
+    parser = of_groups.add_list(actions, _KIND, _list)
+    parser.add_argument("--type", nargs="?", const="", metavar="TYPE,…", help="show types, or only groups of these")
+    of_groups.add_describe(
+        actions,
+        _KIND,
+        _describe,
+        "show offsets and lag, members or the state of groups",
+        "offsets and lag (the default)",
+        "who is in the group",
+        "state, coordinator and assignor",
+    )
+    of_groups.add_delete(actions, _KIND, _delete)
+    offsets = of_groups.add_of_one(actions, "delete-offsets", "delete offsets of a group", delete_offsets)
     offsets.add_argument(
         "--topic", required=True, action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions"
     )
@@ -47,28 +53,6 @@ def add_to(commands: Commands) -> None:
     from kafkastub.cli import groups_reset
 
     groups_reset.add_to(actions)
-
-
-def _add_list(actions: Commands) -> None:
-    parser = add_client_action(actions, "list", "list consumer groups", _list)
-    parser.add_argument("--state", nargs="?", const="", metavar="STATE,…", help="show states, or only groups in these")
-    parser.add_argument("--type", nargs="?", const="", metavar="TYPE,…", help="show types, or only groups of these")
-
-
-def _add_describe(actions: Commands) -> None:
-    parser = add_client_action(actions, "describe", "show offsets and lag, members or the state of groups", _describe)
-    add_scope(parser, _EVERY)
-    part = parser.add_mutually_exclusive_group()
-    part.add_argument("--offsets", action="store_true", help="offsets and lag (the default)")
-    part.add_argument("--members", action="store_true", help="who is in the group")
-    part.add_argument("--state", action="store_true", help="state, coordinator and assignor")
-    parser.add_argument("--verbose", action="store_true", help="more columns")
-
-
-def executed(failure: BrokerError) -> int:
-    """Say as Kafka's tool says it that the broker refused."""
-    output.error(f"Executing consumer group command failed due to {failure.as_java_prints_it}")
-    return FAILED
 
 
 def _list(arguments: argparse.Namespace, client: Client) -> int:
@@ -98,19 +82,19 @@ def _describe(arguments: argparse.Namespace, client: Client) -> int:
     from kafkastub.cli import groups_describe
     from kafkastub.client import BrokerError, groups
 
-    part = "members" if arguments.members else "state" if arguments.state else "offsets"
+    part = of_groups.part_of(arguments)
     ids = selected(arguments, client, groups.list_groups)
     try:
         found = [groups_describe.collect(client, group_id, part) for group_id in output.progress(sorted(ids), "asking")]
     except BrokerError as error:
-        return executed(error)
+        return of_groups.executed(_KIND, error.as_java_prints_it)
     if arguments.output == "json":
-        output.as_json([described.as_json() for described in found])
+        output.as_json([of_groups.as_json(group, part, rows, groups_describe.of_state(group)) for group, rows in found])
     else:
-        for described in found:
-            described.print(arguments.verbose)
+        for group, rows in found:
+            groups_describe.show(group, part, rows, arguments.verbose)
     # brokers before DescribeGroups v6 call a group that does not exist dead
-    return FAILED if any(described.group.state == "Dead" for described in found) else 0
+    return FAILED if any(group.state == "Dead" for group, _ in found) else 0
 
 
 def _delete(arguments: argparse.Namespace, client: Client) -> int:
@@ -129,16 +113,8 @@ def _delete(arguments: argparse.Namespace, client: Client) -> int:
         problems = {group_id: {"code": error.code.name, "message": error.message} for group_id, error in failed.items()}
         output.as_json([{"group": group_id, "error": problems.get(group_id)} for group_id in [*done, *failed]])
         return FAILED if failed else 0
-    quoted = ", ".join(f"'{group_id}'" for group_id in done)
-    if not failed:
-        output.say(f"Deletion of requested consumer groups ({quoted}) was successful.")
-        return 0
-    output.error("Deletion of some consumer groups failed:")
-    for group_id in kafka_order.names(failed):
-        output.say(f"* Group '{group_id}' could not be deleted due to: {failed[group_id].as_java_prints_it}")
-    if done:
-        output.say(f"These consumer groups were deleted successfully: {quoted}", above=True)
-    return FAILED
+    of_groups.print_deleted(_KIND, done, {group_id: error.as_java_prints_it for group_id, error in failed.items()})
+    return FAILED if failed else 0
 
 
 def delete_offsets(arguments: argparse.Namespace, client: Client) -> int:

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from kafkastub.client import Client
 
 
-def add_scope(parser: argparse.ArgumentParser, every: str) -> None:
-    """--group, --all-groups."""
+def add_scope(parser: argparse.ArgumentParser, kind: str) -> None:
+    """--group, --all-groups, of groups of that kind."""
     scope = parser.add_mutually_exclusive_group(required=True)
     scope.add_argument("--group", action="append", metavar="GROUP", help="a group; may be given several times")
-    scope.add_argument("--all-groups", action="store_true", help=every)
+    scope.add_argument("--all-groups", action="store_true", help=f"every {kind} group")
 
 
 def selected(
@@ -69,3 +69,14 @@ def partitions_in(text: str) -> list[tuple[str, int]]:
             raise UsageError(f"Invalid partition '{number}' specified in topic arg '{text}'")
         found.append((parts[0], int(number)))
     return found
+
+
+def named_partitions(client: Client, texts: Iterable[str]) -> list[tuple[str, int]]:
+    """The partitions in several `topic` or `topic:0,1`, each once. Raises BrokerError, UsageError."""
+    from kafkastub.client import topics
+
+    texts = list(texts)
+    found = [one for text in texts if ":" in text for one in partitions_in(text)]
+    for topic in topics.describe(client, [text for text in texts if ":" not in text]).values():
+        found += [(topic.name, partition.index) for partition in topic.partitions]
+    return list(dict.fromkeys(found))

@@ -7,7 +7,7 @@ import csv
 import io
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from kafkastub.cli import kafka_order, log_places, output
 from kafkastub.cli.broker import UsageError, add_client_action
 from kafkastub.cli.common import FAILED
-from kafkastub.cli.groups_named import add_scope, partitions_in, selected, state_of
+from kafkastub.cli.groups_named import add_scope, named_partitions, selected, state_of
+from kafkastub.cli.of_groups import executed
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -43,7 +44,7 @@ def add_to(actions: Commands) -> None:
     """Add the action to the parser."""
     text = "move the offsets of groups without members; only shows them without --execute"
     parser = add_client_action(actions, "reset-offsets", text, _reset)
-    add_scope(parser, "every consumer group")
+    add_scope(parser, "consumer")
     topics = parser.add_mutually_exclusive_group()
     topics.add_argument("--topic", action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions")
     topics.add_argument("--all-topics", action="store_true", help="whatever the group has offsets of")
@@ -53,43 +54,70 @@ def add_to(actions: Commands) -> None:
 def add_scenarios(parser: argparse.ArgumentParser) -> None:
     """The options that say where offsets are to go, and whether that is done."""
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--to-earliest", action="store_true", help="the start of the log")
-    where.add_argument("--to-latest", action="store_true", help="the end of the log")
+    add_ends(where)
     where.add_argument("--to-current", action="store_true", help="where it is; the end of the log where it is nowhere")
     where.add_argument("--to-offset", type=_long, metavar="OFFSET", help="this offset")
-    where.add_argument(
-        "--to-datetime",
-        type=log_places.date_time,
-        metavar="TIME",
-        help="the first record at or after 2026-01-31T13:00:00.000",
-    )
+    add_date_time(where)
     where.add_argument("--by-duration", type=_duration, metavar="PnDTnHnMnS", help="the first record since so long ago")
     where.add_argument("--shift-by", type=_long, metavar="N", help="so many further, or back where negative")
     where.add_argument("--from-file", metavar="FILE", help="a CSV file as --export writes it")
-    act = parser.add_mutually_exclusive_group()
-    act.add_argument("--dry-run", action="store_true", help="only show the new offsets (the default)")
-    act.add_argument("--execute", action="store_true", help="do it")
+    add_execute(parser)
     parser.add_argument(
         "--export", action="store_true", help="write CSV: topic,partition,offset; the group first if several"
     )
 
 
+def add_ends(where: argparse._ActionsContainer) -> None:
+    """--to-earliest, --to-latest."""
+    where.add_argument("--to-earliest", action="store_true", help="the start of the log")
+    where.add_argument("--to-latest", action="store_true", help="the end of the log")
+
+
+def add_date_time(where: argparse._ActionsContainer) -> None:
+    """--to-datetime."""
+    text = "the first record at or after 2026-01-31T13:00:00.000"
+    where.add_argument("--to-datetime", type=log_places.date_time, metavar="TIME", help=text)
+
+
+def add_execute(parser: argparse.ArgumentParser) -> None:
+    """--dry-run, --execute."""
+    act = parser.add_mutually_exclusive_group()
+    act.add_argument("--dry-run", action="store_true", help="only show the new offsets (the default)")
+    act.add_argument("--execute", action="store_true", help="do it")
+
+
 def _reset(arguments: argparse.Namespace, client: Client) -> int:
-    from kafkastub.client import BrokerError, groups
+    from kafkastub.client import groups
 
     if not (arguments.topic or arguments.all_topics or arguments.from_file):
         raise UsageError("One of the reset scopes should be defined: --all-topics, --topic.")
     if not (arguments.dry_run or arguments.execute):
         output.warn(_NO_ACTION)
+    ids = kafka_order.names(selected(arguments, client, groups.list_groups))
+    return reset_groups(arguments, client, "consumer", output.progress(ids, "resetting"), groups.describe, Planner)
+
+
+def reset_groups(
+    arguments: argparse.Namespace,
+    client: Client,
+    kind: str,
+    group_ids: Iterable[str],
+    describe: Callable[[Client, str], Any],
+    planner: type[Planner],
+    widths: Sequence[int] = (),
+) -> int:
+    """Reset groups without members one by one, and show the plans; gives the exit status. Raises UsageError."""
+    from kafkastub.client import BrokerError
+
     plans: dict[str, Plan] = {}
     failed = False
     try:
-        for group_id in output.progress(
-            kafka_order.names(selected(arguments, client, groups.list_groups)), "resetting"
-        ):
-            state = state_of(groups.describe, client, group_id)
+        for group_id in group_ids:
+            state = state_of(describe, client, group_id)
             if state in ("Empty", "Dead"):
-                plans[group_id] = _reset_one(arguments, client, group_id)
+                one = planner(arguments, client, group_id)
+                plans[group_id] = one.reset()
+                failed |= not one.clean_up()
             else:
                 output.error(
                     f"Assignments can only be reset if the group '{group_id}' is inactive, "
@@ -97,22 +125,9 @@ def _reset(arguments: argparse.Namespace, client: Client) -> int:
                 )
                 plans[group_id], failed = {}, True
     except BrokerError as error:
-        output.error(f"Executing consumer group command failed due to {error.message}")
-        return FAILED
-    show(arguments, {group_id: plans[group_id] for group_id in kafka_order.names(plans)})
+        return executed(kind, error.message)
+    show(arguments, {group_id: plans[group_id] for group_id in kafka_order.names(plans)}, widths)
     return FAILED if failed else 0
-
-
-def _reset_one(arguments: argparse.Namespace, client: Client, group_id: str) -> Plan:
-    """Work out a group's new offsets, and commit them where that is wanted. Raises BrokerError, UsageError."""
-    from kafkastub.client import groups
-
-    planner = Planner(arguments, client, group_id)
-    plan = planner.plan()
-    plan = {partition: plan[partition] for partition in kafka_order.partitions(plan)}
-    if arguments.execute:
-        groups.commit(client, group_id, plan)
-    return plan
 
 
 class Planner:
@@ -122,6 +137,20 @@ class Planner:
         self.arguments = arguments
         self.client = client
         self.group_id = group_id
+
+    def reset(self) -> Plan:
+        """Work out the new offsets, and commit them where that is wanted. Raises BrokerError, UsageError."""
+        from kafkastub.client import groups
+
+        plan = self.plan()
+        plan = {partition: plan[partition] for partition in kafka_order.partitions(plan)}
+        if self.arguments.execute:
+            groups.commit(self.client, self.group_id, plan)
+        return plan
+
+    def clean_up(self) -> bool:
+        """Do what belongs to a reset beside its offsets; gives whether nothing went wrong."""
+        return True
 
     def plan(self) -> Plan:
         arguments = self.arguments
@@ -146,16 +175,9 @@ class Planner:
 
     def scope(self) -> list[Partition]:
         """The partitions that the options name."""
-        from kafkastub.client import topics
-
         if self.arguments.all_topics:
             return list(self.committed(of_all=True))
-        named = self.arguments.topic or []
-        found = [one for text in named if ":" in text for one in partitions_in(text)]
-        described = topics.describe(self.client, [text for text in named if ":" not in text])
-        for topic in described.values():
-            found += [(topic.name, partition.index) for partition in topic.partitions]
-        self._wanted = dict.fromkeys(found)
+        self._wanted = dict.fromkeys(named_partitions(self.client, self.arguments.topic or []))
         return list(self._wanted)
 
     def committed(self, of_all: bool = False) -> Plan:
