@@ -41,7 +41,7 @@ def of_one(runner: Runner, work: Callable[[Broker], T]) -> T:
 
 def configure(runner: Runner, group: str, configs: Mapping[str, object]) -> None:
     """`configure` of share and streams groups. Raises ValueError, TypeError."""
-    from kafkastub.views.share_groups import configure
+    from kafkastub.views.of_groups import configure
 
     if not isinstance(group, str) or not isinstance(configs, Mapping):
         raise TypeError(f'group={group!r}, configs={configs!r}: "GROUP", {{"NAME": value, …}} is wanted')

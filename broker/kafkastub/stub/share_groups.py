@@ -155,9 +155,9 @@ class StubShareGroups(Mapping[str, StubShareGroup]):
         return len(self._ids())
 
     def _ids(self) -> list[str]:
-        from kafkastub.views.share_groups import group_ids
+        from kafkastub.views.of_groups import SHARE, group_ids
 
-        return of_one(self._runner, lambda broker: group_ids(broker.state))
+        return of_one(self._runner, lambda broker: group_ids(broker.state, SHARE))
 
     def configure(self, group: str, configs: Mapping[str, object]) -> None:
         """Configure a group: `configure("workers", {"share.auto.offset.reset": "earliest"})`. It need not be there yet.

@@ -140,9 +140,9 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
         return len(self._ids())
 
     def _ids(self) -> list[str]:
-        from kafkastub.views.streams_groups import group_ids
+        from kafkastub.views.of_groups import STREAMS, group_ids
 
-        return of_one(self._runner, lambda broker: group_ids(broker.state))
+        return of_one(self._runner, lambda broker: group_ids(broker.state, STREAMS))
 
     def configure(self, group: str, configs: Mapping[str, object]) -> None:
         """Configure a group: `configure("app", {"streams.num.standby.replicas": 1})`. It need not be there yet.

@@ -6,27 +6,38 @@ same at once and for groups of both protocols alike, for the stub's own faces.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.views.member_names import member_named
+from kafkastub.views.of_groups import CLASSIC, CONSUMER, STREAMS, differences
 from kafkawire.assigned import assigned_partitions
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.consumer.groups import ConsumerGroups
     from kafkastub.coordinator.group import Group
+    from kafkastub.coordinator.turn import Turn
     from kafkawire.messages import consumer_group_describe_response as consumer_described
     from kafkawire.messages import share_group_describe_response as share_described
+
+
+class _Describing(Protocol):
+    """A group type whose groups are described as ConsumerGroupDescribe has it."""
+
+    def describe(self, group: Group) -> Any | None: ...
+
+
+class _WithSessions(Protocol):
+    """A group type whose members have sessions."""
+
+    def end_session(self, group_id: str, member_id: str, broker_ms: int, timer_ms: int) -> Turn: ...
+
 
 TopicPartition = tuple[str, int]
 Partitions = tuple[TopicPartition, ...]
 
-CLASSIC = "classic"
-CONSUMER = "consumer"
-SHARE = "share"
-STREAMS = "streams"
 GROUP_STATES: Final = (
     "Empty", "PreparingRebalance", "CompletingRebalance", "NotReady", "Assigning", "Reconciling", "Stable", "Dead",
 )  # fmt: skip
@@ -97,13 +108,7 @@ def view(state: BrokerState, group_id: str) -> GroupView | None:
     group = state.coordinator.groups.get(group_id)
     if group is None:
         return None
-    if group.group_type == CONSUMER:
-        return _consumer(state, group)
-    if group.group_type == SHARE:
-        return known_share_group(state, group_id)
-    if group.group_type == STREAMS:
-        return _streams(state, group_id)
-    return _classic(state, group)
+    return _VIEWS.get(group.group_type, _described)(state, group)
 
 
 def _classic(state: BrokerState, group: Group) -> GroupView | None:
@@ -132,14 +137,16 @@ def _classic(state: BrokerState, group: Group) -> GroupView | None:
     return GroupView(group.group_id, CLASSIC, group.state_name, told.generation, None, told.protocol, members)
 
 
-def _consumer(state: BrokerState, group: Group) -> GroupView | None:
-    rows = consumer_groups(state).describe(group)
+def _described(state: BrokerState, group: Group) -> GroupView | None:
+    """A group of a type that describes its groups as those with epochs are described."""
+    rows = cast("_Describing", state.coordinator.types[group.group_type]).describe(group)
     if rows is None:
         return None
-    members = {row.member_id: _consumer_member(state, group.group_id, row) for row in rows.members}
+    member = _consumer_member if group.group_type == CONSUMER else _member
+    members = {row.member_id: member(state, group.group_id, row) for row in rows.members}
     return GroupView(
         group.group_id,
-        CONSUMER,
+        group.group_type,
         rows.group_state,
         rows.group_epoch,
         rows.assignment_epoch,
@@ -169,20 +176,8 @@ def _consumer_member(state: BrokerState, group_id: str, row: consumer_described.
     )
 
 
-def known_share_group(state: BrokerState, group_id: str) -> GroupView | None:
-    """A share group (KIP-932); None where there is none of that id. What is a member's may be another one's as well."""
-    group = state.coordinator.groups.get(group_id)
-    if group is None or group.group_type != SHARE:
-        return None
-    rows = state.coordinator.share.describe(group)
-    assert rows is not None
-    members = {row.member_id: _share_member(row) for row in rows.members}
-    return GroupView(
-        group_id, SHARE, rows.group_state, rows.group_epoch, rows.assignment_epoch, rows.assignor_name, members
-    )
-
-
-def _share_member(row: share_described.Member) -> MemberView:
+def _member(state: BrokerState, group_id: str, row: Any) -> MemberView:
+    """Of a share group (KIP-932): what is a member's may be another one's as well."""
     assigned = _named(row.assignment.topic_partitions)
     subscribed = tuple(sorted(row.subscribed_topic_names))
     return MemberView(
@@ -191,12 +186,12 @@ def _share_member(row: share_described.Member) -> MemberView:
     )  # fmt: skip
 
 
-def _streams(state: BrokerState, group_id: str) -> GroupView | None:
+def _streams(state: BrokerState, group: Group) -> GroupView | None:
     """A streams group (KIP-1071), by the partitions that its active tasks read."""
     from kafkastub.views.streams_groups import reads
     from kafkastub.views.streams_groups import view as streams_view
 
-    found = streams_view(state, group_id)
+    found = streams_view(state, group.group_id)
     if found is None:
         return None
     parts = [] if found.topology is None else found.topology.subtopologies.values()
@@ -218,7 +213,11 @@ def _streams(state: BrokerState, group_id: str) -> GroupView | None:
         )
         for one in found.members.values()
     }
-    return GroupView(group_id, STREAMS, found.state, found.epoch, found.target_epoch, found.assignor, members)
+    return GroupView(group.group_id, STREAMS, found.state, found.epoch, found.target_epoch, found.assignor, members)
+
+
+_VIEWS: Final[Mapping[str, Callable[[BrokerState, Group], GroupView | None]]] = {CLASSIC: _classic, STREAMS: _streams}
+"""Of the types whose groups are not as `_described` has them."""
 
 
 def _named(rows: Iterable[consumer_described.TopicPartitions | share_described.TopicPartitions]) -> Partitions:
@@ -289,11 +288,7 @@ def end_session(state: BrokerState, group_id: str, name: str, broker_ms: int, ti
     """
     found = _known(state, group_id)
     member_id = found.member(name).member_id
-    known = state.coordinator
-    if found.type == STREAMS:
-        state.settle(known.streams.end_session(group_id, member_id, broker_ms, timer_ms))
-        return member_id
-    groups = known.classic if found.type == CLASSIC else known.share if found.type == SHARE else known.consumer
+    groups = cast("_WithSessions", state.coordinator.types[found.type])
     state.settle(groups.end_session(group_id, member_id, broker_ms, timer_ms))
     return member_id
 
@@ -316,24 +311,13 @@ def _of_consumers(state: BrokerState, group_id: str) -> GroupView:
 def unassigned(found: GroupView | None, wanted: Mapping[str, Iterable[TopicPartition]]) -> list[str]:
     """What keeps a group from being assigned like this, by any name of a member; nothing where it is.
 
-    Members that are not named may have what they have. A member has what it has to have once nothing is left to let
-    go of, by it or by others.
+    Members that are not named may have what they have.
     """
     if found is None:
         return ["it does not exist"]
-    missing = []
-    for name, partitions in wanted.items():
-        try:
-            member = found.member(name)
-        except KeyError as error:
-            missing.append(str(error.args[0]))
-            continue
-        places = tuple(sorted(partitions))
-        if member.assigned != places:
-            missing.append(f"{name} has {shown(member.assigned)} instead of {shown(places)}")
-        elif member.pending_revocation:
-            missing.append(f"{name} has not let go of {shown(member.pending_revocation)}{_why(member)}")
-    return missing
+    return list(
+        differences(found.member, wanted, lambda one: one.assigned, lambda one: one.pending_revocation, why=_why)
+    )
 
 
 def unknown(state: BrokerState, wanted: Mapping[str, Iterable[TopicPartition]]) -> list[str]:
@@ -350,8 +334,3 @@ def unknown(state: BrokerState, wanted: Mapping[str, Iterable[TopicPartition]]) 
 
 def _why(member: MemberView) -> str:
     return ", which is held by the test (hold_revocation)" if member.held else ""
-
-
-def shown(partitions: Iterable[TopicPartition]) -> str:
-    """`orders-0, orders-1`."""
-    return ", ".join(f"{topic}-{index}" for topic, index in partitions) or "nothing"

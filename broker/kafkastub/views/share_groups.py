@@ -11,7 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.views.groups import SHARE, GroupView, by_name, known_share_group
+from kafkastub.views import groups
+from kafkastub.views.groups import GroupView, by_name
+from kafkastub.views.of_groups import SHARE
 
 if TYPE_CHECKING:
     from kafkastub.metadata import Topic
@@ -30,8 +32,6 @@ ARCHIVED: Final = "archived"
 STATES: Final = (AVAILABLE, ACQUIRED, ACKNOWLEDGED, ARCHIVING, ARCHIVED)
 """By the number that Kafka gives them (RecordState)."""
 _UNKNOWN: Final = -1
-_ANY_NODE: Final = -1
-"""What a group is configured for does not depend on who is asked."""
 
 
 class RecordsView(NamedTuple):
@@ -171,16 +171,10 @@ class ShareGroupView(NamedTuple):
     holds: bool
 
 
-def group_ids(state: BrokerState) -> list[str]:
-    """The share groups, in the order in which they came."""
-    groups = state.coordinator.groups
-    return [group_id for group_id in groups if groups[group_id].group_type == SHARE]
-
-
 def view(state: BrokerState, group_id: str) -> ShareGroupView | None:
     """A share group; None where there is none of that id."""
-    found = known_share_group(state, group_id)
-    if found is None:
+    found = groups.view(state, group_id)
+    if found is None or found.type != SHARE:
         return None
     places = by_name(state, state.coordinator.share.initialized_partitions(group_id))
     return ShareGroupView(found, places, state.has_sharing and group_id in state.sharing.held)
@@ -266,24 +260,6 @@ def _whole(ranges: Iterable[RecordsView], start: int, end: int) -> Iterator[Reco
 
 def _fresh(first: int, last: int) -> RecordsView:
     return RecordsView(first, last, AVAILABLE, 0, None, None, None, False)
-
-
-def configure(state: BrokerState, group_id: str, configs: Mapping[str, object]) -> None:
-    """Change what a group is configured for itself; None takes a configuration away. Raises KafkaError."""
-    from kafkastub.state.configs.changes import alter
-    from kafkastub.state.configs.entries import ResourceType
-    from kafkastub.state.configs.operations import Op
-
-    changes: list[tuple[str, int, str | None]] = [
-        (name, Op.DELETE if value is None else Op.SET, _text(value)) for name, value in configs.items()
-    ]
-    alter(state, _ANY_NODE, (ResourceType.GROUP, group_id), changes, replace=False, validate_only=False)
-
-
-def _text(value: object) -> str | None:
-    if value is None:
-        return None
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def hold_acknowledgements(state: BrokerState, group_id: str) -> None:

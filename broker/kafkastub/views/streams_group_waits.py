@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.views.streams_groups import ROLES, StreamsGroupView, Task, view
+from kafkastub.views.of_groups import differences, shown
+from kafkastub.views.streams_groups import ROLES, StreamsGroupView, StreamsMemberView, Task, view
 
 
 class Wanted(NamedTuple):
@@ -51,19 +52,12 @@ def missing(state: BrokerState, group_id: str, wanted: Wanted) -> str | None:
 
 
 def _differences(found: StreamsGroupView, role: str, wanted: Mapping[str, Iterable[Task]]) -> Iterable[str]:
-    for name, tasks in wanted.items():
-        try:
-            member = found.member(name)
-        except KeyError as error:
-            yield str(error.args[0])
-            continue
-        has, leaving = getattr(member.tasks, role), getattr(member.pending_revocation, role)
-        if has != tuple(sorted(tasks)):
-            yield f"{name} has {shown(has)} as {role} instead of {shown(sorted(tasks))}"
-        elif leaving:
-            yield f"{name} has not let go of {shown(leaving)}"
+    def has(member: StreamsMemberView) -> tuple[Task, ...]:
+        tasks: tuple[Task, ...] = getattr(member.tasks, role)
+        return tasks
 
+    def leaving(member: StreamsMemberView) -> tuple[Task, ...]:
+        tasks: tuple[Task, ...] = getattr(member.pending_revocation, role)
+        return tasks
 
-def shown(tasks: Iterable[Task]) -> str:
-    """`0-0, 0-1`."""
-    return ", ".join(f"{name}-{partition}" for name, partition in tasks) or "nothing"
+    return differences(found.member, wanted, has, leaving, f" as {role}")

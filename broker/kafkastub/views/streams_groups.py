@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.views.member_names import member_named
+from kafkastub.views.of_groups import STREAMS
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from kafkastub.coordinator.streams.tasks import TasksTuple
     from kafkastub.coordinator.streams.topology import Subtopology, TopicInfo
 
-STREAMS: Final = "streams"
-"""The type of such a group."""
 ROLES: Final = ("active", "standby", "warmup")
 
 TopicPartition = tuple[str, int]
@@ -193,12 +192,6 @@ class StreamsGroupView(NamedTuple):
         return tuple(
             (one.subtopology_id, n) for one in self.topology.subtopologies.values() for n in range(one.tasks or 0)
         )
-
-
-def group_ids(state: BrokerState) -> list[str]:
-    """The streams groups, in the order in which they came."""
-    groups = state.coordinator.groups
-    return [group_id for group_id in groups if groups[group_id].group_type == STREAMS]
 
 
 def view(state: BrokerState, group_id: str) -> StreamsGroupView | None:

@@ -62,7 +62,7 @@ def done(hosted: Hosted, group: str, work: Callable[[], T]) -> T:
 
 def configured(hosted: Hosted, group: str, configs: Mapping[str, object]) -> dict[str, str]:
     """What a group has for itself, with these. Raises Problem."""
-    from kafkastub.views.share_groups import configure
+    from kafkastub.views.of_groups import configure
 
     state = loaded(hosted)
     done(hosted, group, lambda: configure(state, group, configs))

@@ -144,10 +144,10 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("", summary="All share groups")
     async def list_groups(query: Annotated[ShareGroupsQuery, Query()]) -> ShareGroupList:
-        from kafkastub.views.share_groups import group_ids
+        from kafkastub.views.of_groups import SHARE, group_ids
 
         found = loaded(hosted)
-        ids = group_ids(found)
+        ids = group_ids(found, SHARE)
         listed = [_info(_known(found, group_id)) for group_id in islice(ids, query.limit)]
         return ShareGroupList(groups=listed, total=len(ids))
 

@@ -191,10 +191,10 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("", summary="All streams groups")
     async def list_groups(query: Annotated[StreamsGroupsQuery, Query()]) -> StreamsGroupList:
-        from kafkastub.views.streams_groups import group_ids
+        from kafkastub.views.of_groups import STREAMS, group_ids
 
         found = loaded(hosted)
-        ids = group_ids(found)
+        ids = group_ids(found, STREAMS)
         listed = [_info(_known(found, group_id)) for group_id in islice(ids, query.limit)]
         return StreamsGroupList(groups=listed, total=len(ids))
 
