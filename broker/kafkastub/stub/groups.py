@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from kafkastub.stub.of_groups import check_wait, once_loaded
+from kafkastub.stub.of_groups import GroupHold, GroupsOfType, check_wait, known, once_loaded
 from kafkastub.stub.waiting import wait_until
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -20,12 +20,11 @@ TopicPartition = tuple[str, int]
 _DEAD: Final = "Dead"
 
 
-class RevocationHold:
+class RevocationHold(GroupHold):
     """A member whose revocation does not count; as a context manager it is released at its end."""
 
     def __init__(self, runner: Runner, group_id: str, member_id: str) -> None:
-        self._runner = runner
-        self.group_id = group_id
+        super().__init__(runner, group_id)
         self.member_id = member_id
 
     def release(self) -> None:
@@ -34,12 +33,6 @@ class RevocationHold:
 
         broker = self._runner.running()
         self._runner.call(lambda: release_revocation(broker.state, self.group_id, self.member_id))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
 
     def __repr__(self) -> str:
         return f"<hold of what {self.member_id!r} of group {self.group_id!r} revokes>"
@@ -148,12 +141,12 @@ class StubGroup:
         self._act(lambda broker: end_session(broker.state, self.group_id, member, *broker.clock.both()))
 
     def _act(self, work: Callable[[Broker], T]) -> T:
-        def known(broker: Broker) -> T:
+        def there(broker: Broker) -> T:
             _view(broker, self.group_id)
             return work(broker)
 
         try:
-            return once_loaded(self._runner, known)
+            return once_loaded(self._runner, there)
         except KafkaError as error:
             said = error.message or error.code.name
             if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
@@ -164,40 +157,20 @@ class StubGroup:
         return f"<group {self.group_id!r}>"
 
 
-class StubGroups(Mapping[str, StubGroup]):
+class StubGroups(GroupsOfType[StubGroup]):
     """Every group: `stub.groups["shipping"].state == "Stable"` (docs/consumer-groups.md).
 
     Iterating gives their ids, in the order in which they came. Raises StubError while the coordinator is being loaded.
     """
 
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner
-
-    def __getitem__(self, group_id: str) -> StubGroup:
-        once_loaded(self._runner, lambda broker: _view(broker, group_id))
+    def _one(self, group_id: str) -> StubGroup:
         return StubGroup(self._runner, group_id)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(once_loaded(self._runner, _ids))
-
-    def __len__(self) -> int:
-        return len(once_loaded(self._runner, _ids))
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} groups>"
-
-
-def _ids(broker: Broker) -> list[str]:
-    return list(broker.state.coordinator.groups)
 
 
 def _view(broker: Broker, group_id: str) -> GroupView:
     from kafkastub.views.groups import view
 
-    found = view(broker.state, group_id)
-    if found is None:
-        raise KeyError(f"group {group_id!r} does not exist")
-    return found
+    return known(view(broker.state, group_id), f"group {group_id!r}")
 
 
 def _target(target: object) -> Mapping[str, Iterable[TopicPartition]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from kafkastub.stub.of_groups import check_wait, configure, of_one
+from kafkastub.stub.of_groups import GroupHold, GroupsOfType, check_wait, configure, end_session, known, of_one
 from kafkastub.stub.waiting import wait_until_nothing
 
 if TYPE_CHECKING:
@@ -18,12 +18,8 @@ if TYPE_CHECKING:
 TopicPartition = tuple[str, int]
 
 
-class AcknowledgementHold:
+class AcknowledgementHold(GroupHold):
     """A share group whose acknowledgements are held; as a context manager they are released at its end."""
-
-    def __init__(self, runner: Runner, group_id: str) -> None:
-        self._runner = runner
-        self.group_id = group_id
 
     def release(self) -> None:
         """Let go what is held, in its order, and hold no more. Releasing twice does no harm."""
@@ -33,12 +29,6 @@ class AcknowledgementHold:
             self._runner,
             lambda broker: release_acknowledgements(broker.state, self.group_id, *broker.clock.both()),
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
 
     def __repr__(self) -> str:
         return f"<hold of what members of share group {self.group_id!r} acknowledge>"
@@ -123,41 +113,22 @@ class StubShareGroup(Mapping[TopicPartition, "SharePartitionView"]):
         lives is told UNKNOWN_MEMBER_ID by its next heartbeat, and joins again. Raises KeyError for a member that there
         is not.
         """
-        from kafkastub.views.groups import end_session
-
-        def work(broker: Broker) -> None:
-            _view(broker, self.group_id)
-            end_session(broker.state, self.group_id, member, *broker.clock.both())
-
-        of_one(self._runner, work)
+        end_session(self._runner, self.group_id, member, _view)
 
     def __repr__(self) -> str:
         return f"<share group {self.group_id!r}>"
 
 
-class StubShareGroups(Mapping[str, StubShareGroup]):
+class StubShareGroups(GroupsOfType[StubShareGroup]):
     """Every share group: `stub.share_groups["workers"]["orders", 0].acquired` (docs/share-groups.md).
 
     Iterating gives their ids, in the order in which they came. Raises StubError while the coordinator is being loaded.
     """
 
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner
+    _type = "share"
 
-    def __getitem__(self, group_id: str) -> StubShareGroup:
-        of_one(self._runner, lambda broker: _view(broker, group_id))
+    def _one(self, group_id: str) -> StubShareGroup:
         return StubShareGroup(self._runner, group_id)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._ids())
-
-    def __len__(self) -> int:
-        return len(self._ids())
-
-    def _ids(self) -> list[str]:
-        from kafkastub.views.of_groups import SHARE, group_ids
-
-        return of_one(self._runner, lambda broker: group_ids(broker.state, SHARE))
 
     def configure(self, group: str, configs: Mapping[str, object]) -> None:
         """Configure a group: `configure("workers", {"share.auto.offset.reset": "earliest"})`. It need not be there yet.
@@ -204,17 +175,11 @@ class StubShareGroups(Mapping[str, StubShareGroup]):
         whom = f"share group {group!r}"
         wait_until_nothing(self._runner, lambda state: missing(state, group, wanted), whom, timeout, watchers)
 
-    def __repr__(self) -> str:
-        return f"<{len(self)} share groups>"
-
 
 def _view(broker: Broker, group_id: str) -> ShareGroupView:
     from kafkastub.views.share_groups import view
 
-    found = view(broker.state, group_id)
-    if found is None:
-        raise KeyError(f"share group {group_id!r} does not exist")
-    return found
+    return known(view(broker.state, group_id), f"share group {group_id!r}")
 
 
 def _place(place: object) -> TopicPartition:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from kafkastub.stub.errors import StubError
-from kafkastub.stub.of_groups import check_wait, configure, of_one
+from kafkastub.stub.of_groups import GroupsOfType, check_wait, configure, end_session, known, of_one
 from kafkastub.stub.waiting import wait_until_nothing
 
 if TYPE_CHECKING:
@@ -94,13 +94,7 @@ class StubStreamsGroup(Mapping[Task, "TaskView"]):
         So is an instance that has died. One that lives is told UNKNOWN_MEMBER_ID by its next heartbeat, and joins
         again. Raises KeyError for a member that there is not.
         """
-        from kafkastub.views.groups import end_session
-
-        def work(broker: Broker) -> None:
-            _view(broker, self.group_id)
-            end_session(broker.state, self.group_id, member, *broker.clock.both())
-
-        of_one(self._runner, work)
+        end_session(self._runner, self.group_id, member, _view)
 
     def shut_down(self, member: str) -> None:
         """Let this member want the whole application to end, as one whose exception handler says SHUTDOWN_APPLICATION.
@@ -120,29 +114,16 @@ class StubStreamsGroup(Mapping[Task, "TaskView"]):
         return f"<streams group {self.group_id!r}, {found.state} with {len(found.members)} members>"
 
 
-class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
+class StubStreamsGroups(GroupsOfType[StubStreamsGroup]):
     """Every streams group: `stub.streams_groups["app"]["0", 1].active` (docs/streams-groups.md).
 
     Iterating gives their ids, in the order in which they came. Raises StubError while the coordinator is being loaded.
     """
 
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner
+    _type = "streams"
 
-    def __getitem__(self, group_id: str) -> StubStreamsGroup:
-        of_one(self._runner, lambda broker: _view(broker, group_id))
+    def _one(self, group_id: str) -> StubStreamsGroup:
         return StubStreamsGroup(self._runner, group_id)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._ids())
-
-    def __len__(self) -> int:
-        return len(self._ids())
-
-    def _ids(self) -> list[str]:
-        from kafkastub.views.of_groups import STREAMS, group_ids
-
-        return of_one(self._runner, lambda broker: group_ids(broker.state, STREAMS))
 
     def configure(self, group: str, configs: Mapping[str, object]) -> None:
         """Configure a group: `configure("app", {"streams.num.standby.replicas": 1})`. It need not be there yet.
@@ -188,17 +169,11 @@ class StubStreamsGroups(Mapping[str, StubStreamsGroup]):
         whom = f"streams group {group!r}"
         wait_until_nothing(self._runner, lambda state: missing(state, group, wanted), whom, timeout)
 
-    def __repr__(self) -> str:
-        return f"<{len(self)} streams groups>"
-
 
 def _view(broker: Broker, group_id: str) -> StreamsGroupView:
     from kafkastub.views.streams_groups import view
 
-    found = view(broker.state, group_id)
-    if found is None:
-        raise KeyError(f"streams group {group_id!r} does not exist")
-    return found
+    return known(view(broker.state, group_id), f"streams group {group_id!r}")
 
 
 def _tasks(role: str, wanted: object) -> dict[str, tuple[Task, ...]] | None:
