@@ -12,10 +12,9 @@ from pydantic import BaseModel, Field, StrictInt
 from kafkastub.config.durations import LAST_MS
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.foreseen import why
-from kafkastub.control.routes.of_groups import done, known, loaded
+from kafkastub.control.routes.of_groups import GroupsQuery, MemberGiven, add_end_session, done, known, loaded
 from kafkastub.control.routes.shapes import (
     Body,
-    Limit,
     Names,
     Text,
     UntilRefused,
@@ -110,12 +109,6 @@ class GroupDetail(GroupInfo):
     offset_list: list[OffsetInfo] = Field(description="as many as `limit` says")
 
 
-class GroupsQuery(Body):
-    """How much."""
-
-    limit: Limit = 1000
-
-
 class PlaceGiven(Body):
     """A partition of a target."""
 
@@ -131,14 +124,6 @@ class NewTarget(Body):
     target: Names[UntilRefused[PlaceGiven]] = Field(description="who is not in it is to have nothing")
 
 
-class MemberGiven(Body):
-    """Which member."""
-
-    model_config = body_example(member="one")
-
-    member: Text = Field(description="its member id, group instance id or client id")
-
-
 class Held(BaseModel):
     """Whose revocation does not count, or does again."""
 
@@ -146,14 +131,6 @@ class Held(BaseModel):
 
     member_id: str
     held: bool
-
-
-class SessionEnded(BaseModel):
-    """Whose session has ended."""
-
-    model_config = example(member_id="Iqk8GDnmTXuqPnqMfUWCnQ")
-
-    member_id: str
 
 
 class Expired(BaseModel):
@@ -226,13 +203,7 @@ def _add_targets(router: APIRouter, hosted: Hosted) -> None:
         found = loaded(hosted)
         return Held(member_id=done(hosted, group, lambda: hold_revocation(found, group, body.member)), held=True)
 
-    @router.post("/{group:path}/end-session", summary="Do at once what the end of a member's session does")
-    async def end(group: str, body: MemberGiven) -> SessionEnded:
-        from kafkastub.views.groups import end_session
-
-        broker, found = hosted.running(), loaded(hosted)
-        ended = done(hosted, group, lambda: end_session(found, group, body.member, *broker.clock.both()))
-        return SessionEnded(member_id=ended)
+    add_end_session(router, hosted)
 
     @router.post("/{group:path}/release-revocation", summary="What it lets go of counts again")
     async def release(group: str, body: MemberGiven) -> Held:

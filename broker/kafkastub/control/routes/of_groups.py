@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from fastapi import Request
-from pydantic import Field, StrictBool, StrictFloat, StrictInt
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt
 
 from kafkastub.control.connections import Places
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
-from kafkastub.control.routes.shapes import NOT_TOO_MANY, Text
+from kafkastub.control.routes.shapes import NOT_TOO_MANY, Body, Limit, Text, body_example, example
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.state.groups import check_loaded
 from kafkawire.errors import ErrorCode, KafkaError
@@ -31,6 +31,28 @@ Configs = Annotated[
 ]
 
 
+class GroupsQuery(Body):
+    """How much."""
+
+    limit: Limit = 1000
+
+
+class MemberGiven(Body):
+    """Which member."""
+
+    model_config = body_example(member="one")
+
+    member: Text = Field(description="its member id, group instance id or client id")
+
+
+class SessionEnded(BaseModel):
+    """Whose session has ended."""
+
+    model_config = example(member_id="Iqk8GDnmTXuqPnqMfUWCnQ")
+
+    member_id: str
+
+
 def loaded(hosted: Hosted) -> BrokerState:
     """The broker's state with all its groups. Raises Problem."""
     state = hosted.running().state
@@ -44,10 +66,38 @@ def loaded(hosted: Hosted) -> BrokerState:
 def known(hosted: Hosted, group: str) -> tuple[BrokerState, Group]:
     """The broker's state, and a group that there is. Raises Problem."""
     state = loaded(hosted)
-    found = state.coordinator.groups.get(group)
+    return state, there(state.coordinator.groups.get(group), f"group {group!r}")
+
+
+def there(found: T | None, group: str) -> T:
+    """A group that there is. Raises Problem, telling which `group` there is not."""
     if found is None:
-        raise Problem(404, f"group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
-    return state, found
+        raise Problem(404, f"{group} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
+    return found
+
+
+def listed(state: BrokerState, group_type: str, most: int, told: Callable[[str], T]) -> tuple[list[T], int]:
+    """What is told of the first groups of one type, by id, and how many there are."""
+    from kafkastub.views.of_groups import group_ids
+
+    ids = group_ids(state, group_type)
+    return [told(group_id) for group_id in ids[:most]], len(ids)
+
+
+def add_end_session(
+    router: APIRouter, hosted: Hosted, look: Callable[[BrokerState, str], object] | None = None
+) -> None:
+    """Add the endpoint that ends a member's session; `look` raises Problem for a group of another type."""
+
+    @router.post("/{group:path}/end-session", summary="Do at once what the end of a member's session does")
+    async def end(group: str, body: MemberGiven) -> SessionEnded:
+        from kafkastub.views.groups import end_session
+
+        broker, state = hosted.running(), loaded(hosted)
+        if look is not None:
+            look(state, group)
+        ended = done(hosted, group, lambda: end_session(state, group, body.member, *broker.clock.both()))
+        return SessionEnded(member_id=ended)
 
 
 def done(hosted: Hosted, group: str, work: Callable[[], T]) -> T:
@@ -67,6 +117,11 @@ def configured(hosted: Hosted, group: str, configs: Mapping[str, object]) -> dic
     state = loaded(hosted)
     done(hosted, group, lambda: configure(state, group, configs))
     return state.cluster.group_configs.get(group, {})
+
+
+def not_in_time(group: str, seconds: float) -> Callable[[str | None], str]:
+    """What is said where something is still missing of a group after so many seconds."""
+    return lambda left: f"{group} {left or 'is as it is to be'} after {seconds:g} s"
 
 
 class Waits:

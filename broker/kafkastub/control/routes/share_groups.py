@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -10,10 +9,20 @@ from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
-from kafkastub.control.routes.groups import MemberGiven, Place, SessionEnded
-from kafkastub.control.routes.of_groups import Configs, Timeout, Waits, configured, done, loaded
-from kafkastub.control.routes.shapes import Body, Limit, Text, body_example, example
-from kafkawire.errors import ErrorCode
+from kafkastub.control.routes.groups import Place
+from kafkastub.control.routes.of_groups import (
+    Configs,
+    GroupsQuery,
+    Timeout,
+    Waits,
+    add_end_session,
+    configured,
+    listed,
+    loaded,
+    not_in_time,
+    there,
+)
+from kafkastub.control.routes.shapes import Body, Text, body_example, example
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
@@ -85,12 +94,6 @@ class ShareGroupDetail(ShareGroupInfo):
     partition_list: list[SharePartitionInfo]
 
 
-class ShareGroupsQuery(Body):
-    """How much."""
-
-    limit: Limit = 1000
-
-
 class WaitQuery(Body):
     """All of what is said has to be so."""
 
@@ -143,18 +146,15 @@ def routes(hosted: Hosted) -> APIRouter:
     router = APIRouter(prefix="/share-groups", tags=["share groups"])
 
     @router.get("", summary="All share groups")
-    async def list_groups(query: Annotated[ShareGroupsQuery, Query()]) -> ShareGroupList:
-        from kafkastub.views.of_groups import SHARE, group_ids
-
-        found = loaded(hosted)
-        ids = group_ids(found, SHARE)
-        listed = [_info(_known(found, group_id)) for group_id in islice(ids, query.limit)]
-        return ShareGroupList(groups=listed, total=len(ids))
+    async def list_groups(query: Annotated[GroupsQuery, Query()]) -> ShareGroupList:
+        state = loaded(hosted)
+        shown, total = listed(state, "share", query.limit, lambda group_id: _info(_known(state, group_id)))
+        return ShareGroupList(groups=shown, total=total)
 
     _add_wait(router, hosted)
 
     @router.get("/{group:path}", summary="One share group with its members, and its partitions record by record")
-    async def describe(group: str, query: Annotated[ShareGroupsQuery, Query()]) -> ShareGroupDetail:
+    async def describe(group: str, query: Annotated[GroupsQuery, Query()]) -> ShareGroupDetail:
         found = loaded(hosted)
         return _detail(found, _known(found, group), hosted.running().clock.timer_ms(), query.limit)
 
@@ -187,14 +187,7 @@ def _add_holds(router: APIRouter, hosted: Hosted) -> None:
         hosted.call(lambda: release_acknowledgements(found, group, *broker.clock.both()))
         return _info(_known(found, group))
 
-    @router.post("/{group:path}/end-session", summary="Do at once what the end of a member's session does")
-    async def end(group: str, body: MemberGiven) -> SessionEnded:
-        from kafkastub.views.groups import end_session
-
-        broker, found = hosted.running(), loaded(hosted)
-        _known(found, group)
-        ended = done(hosted, group, lambda: end_session(found, group, body.member, *broker.clock.both()))
-        return SessionEnded(member_id=ended)
+    add_end_session(router, hosted, _known)
 
 
 def _add_wait(router: APIRouter, hosted: Hosted) -> None:
@@ -216,10 +209,8 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
             raise Problem(400, "nothing is waited for: acquired, held or lag is wanted")
         wanted = Wanted(asked.topic, asked.acquired, asked.held, asked.lag)
 
-        def told(left: str | None) -> str:
-            return f"share group {group!r} {left or 'is as it is to be'} after {asked.timeout:g} s"
-
         more = [hosted.running().state.sharing.watchers]
+        told = not_in_time(f"share group {group!r}", asked.timeout)
         await waits.until_nothing(lambda state: missing(state, group, wanted), request, asked.timeout, told, more)
         return Reached(group=group)
 
@@ -228,10 +219,7 @@ def _known(state: BrokerState, group: str) -> ShareGroupView:
     """Raises Problem."""
     from kafkastub.views.share_groups import view
 
-    found = view(state, group)
-    if found is None:
-        raise Problem(404, f"share group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
-    return found
+    return there(view(state, group), f"share group {group!r}")
 
 
 def _info(found: ShareGroupView) -> ShareGroupInfo:

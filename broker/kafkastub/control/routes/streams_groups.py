@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.control.hosted import Hosted
-from kafkastub.control.problems import Problem
-from kafkastub.control.routes.groups import MemberGiven, SessionEnded
-from kafkastub.control.routes.of_groups import Configs, Timeout, Waits, configured, done, loaded
-from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Names, Text, UntilRefused, body_example, example
-from kafkawire.errors import ErrorCode
+from kafkastub.control.routes.of_groups import (
+    Configs,
+    GroupsQuery,
+    MemberGiven,
+    Timeout,
+    Waits,
+    add_end_session,
+    configured,
+    done,
+    listed,
+    loaded,
+    not_in_time,
+    there,
+)
+from kafkastub.control.routes.shapes import MOST_LISTED, Body, Names, Text, UntilRefused, body_example, example
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
@@ -127,12 +136,6 @@ class StreamsGroupDetail(StreamsGroupInfo):
     member_list: list[StreamsMemberInfo]
 
 
-class StreamsGroupsQuery(Body):
-    """How much."""
-
-    limit: Limit = 1000
-
-
 class TaskGiven(Body):
     """A task that somebody is to have."""
 
@@ -190,13 +193,10 @@ def routes(hosted: Hosted) -> APIRouter:
     _add_wait(router, hosted)
 
     @router.get("", summary="All streams groups")
-    async def list_groups(query: Annotated[StreamsGroupsQuery, Query()]) -> StreamsGroupList:
-        from kafkastub.views.of_groups import STREAMS, group_ids
-
-        found = loaded(hosted)
-        ids = group_ids(found, STREAMS)
-        listed = [_info(_known(found, group_id)) for group_id in islice(ids, query.limit)]
-        return StreamsGroupList(groups=listed, total=len(ids))
+    async def list_groups(query: Annotated[GroupsQuery, Query()]) -> StreamsGroupList:
+        state = loaded(hosted)
+        shown, total = listed(state, "streams", query.limit, lambda group_id: _info(_known(state, group_id)))
+        return StreamsGroupList(groups=shown, total=total)
 
     @router.get("/{group:path}", summary="One streams group with what it runs, and who has which task")
     async def describe(group: str) -> StreamsGroupDetail:
@@ -213,14 +213,7 @@ def routes(hosted: Hosted) -> APIRouter:
 def _add_ends(router: APIRouter, hosted: Hosted) -> None:
     """What only tests do to a streams group."""
 
-    @router.post("/{group:path}/end-session", summary="Do at once what the end of a member's session does")
-    async def end(group: str, body: MemberGiven) -> SessionEnded:
-        from kafkastub.views.groups import end_session
-
-        broker, found = hosted.running(), loaded(hosted)
-        _known(found, group)
-        ended = done(hosted, group, lambda: end_session(found, group, body.member, *broker.clock.both()))
-        return SessionEnded(member_id=ended)
+    add_end_session(router, hosted, _known)
 
     @router.post("/{group:path}/shut-down", summary="Let a member want the whole application to end")
     async def shut_down(group: str, body: MemberGiven) -> StreamsGroupInfo:
@@ -252,9 +245,7 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
     async def until(group: str, asked: Wanted, seconds: float, request: Request) -> StreamsGroupInfo:
         from kafkastub.views.streams_group_waits import missing
 
-        def told(left: str | None) -> str:
-            return f"streams group {group!r} {left or 'is as it is to be'} after {seconds:g} s"
-
+        told = not_in_time(f"streams group {group!r}", seconds)
         await waits.until_nothing(lambda state: missing(state, group, asked), request, seconds, told)
         return _info(_known(hosted.running().state, group))
 
@@ -269,10 +260,7 @@ def _known(state: BrokerState, group: str) -> StreamsGroupView:
     """Raises Problem."""
     from kafkastub.views.streams_groups import view
 
-    found = view(state, group)
-    if found is None:
-        raise Problem(404, f"streams group {group!r} does not exist", ErrorCode.GROUP_ID_NOT_FOUND.name)
-    return found
+    return there(view(state, group), f"streams group {group!r}")
 
 
 def _info(found: StreamsGroupView) -> StreamsGroupInfo:
