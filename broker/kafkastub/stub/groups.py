@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kafkastub.stub.of_groups import GroupHold, GroupsOfType, check_wait, known, once_loaded
 from kafkastub.stub.waiting import wait_until
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 TopicPartition = tuple[str, int]
-
-_DEAD: Final = "Dead"
 
 
 class RevocationHold(GroupHold):
@@ -206,7 +204,7 @@ def _index(value: object) -> int:
 
 def wait_group(runner: Runner, group: str, state: str, members: int | None, timeout: float) -> None:
     """`KafkaStub.wait_group`. Raises GroupTimeout after `timeout` seconds, TypeError, ValueError."""
-    from kafkastub.views.groups import GROUP_STATES
+    from kafkastub.views.groups import DEAD, GROUP_STATES, state_and_size, state_named
 
     check_wait(group, timeout)
     if not isinstance(state, str):
@@ -215,18 +213,18 @@ def wait_group(runner: Runner, group: str, state: str, members: int | None, time
         raise TypeError(f"members={members!r} is refused: a number is wanted, or None for any")
     if members is not None and members < 0:
         raise ValueError(f"members={members} is refused: a group has 0 or more")
-    named = next((name for name in GROUP_STATES if name.lower() == state.lower()), None)
+    named = state_named(state)
     if named is None:
         raise ValueError(f"state={state!r}: a group is {', '.join(GROUP_STATES)}")
     wanted = named, members
 
     def reached(broker: Broker) -> bool:
-        now = _state_of(broker, group)
+        now = state_and_size(broker.state, group)
         return now[0] == wanted[0] and (members is None or now[1] == members)
 
     def told(broker: Broker) -> str:
-        state, size = _state_of(broker, group)
-        now = "does not exist" if state == _DEAD else f"is {_in_words(state, size)}"
+        state, size = state_and_size(broker.state, group)
+        now = "does not exist" if state == DEAD else f"is {_in_words(state, size)}"
         return f"group {group!r} {now} after {timeout:g} s, {_in_words(*wanted)} was waited for"
 
     wait_until(runner, reached, told, timeout)
@@ -253,11 +251,6 @@ def wait_assigned(
         return f"group {group!r} is not assigned like that after {timeout:g} s: {'; '.join(said)}"
 
     wait_until(runner, lambda broker: not missing(broker), told, timeout)
-
-
-def _state_of(broker: Broker, group_id: str) -> tuple[str, int]:
-    group = broker.state.coordinator.groups.get(group_id)
-    return (_DEAD, 0) if group is None else (group.state_name, group.size)
 
 
 def _in_words(state: str, members: int | None) -> str:

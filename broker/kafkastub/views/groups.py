@@ -38,8 +38,9 @@ class _WithSessions(Protocol):
 TopicPartition = tuple[str, int]
 Partitions = tuple[TopicPartition, ...]
 
+DEAD: Final = "Dead"
 GROUP_STATES: Final = (
-    "Empty", "PreparingRebalance", "CompletingRebalance", "NotReady", "Assigning", "Reconciling", "Stable", "Dead",
+    "Empty", "PreparingRebalance", "CompletingRebalance", "NotReady", "Assigning", "Reconciling", "Stable", DEAD,
 )  # fmt: skip
 """Of groups of any type; one that does not exist is Dead."""
 _MEMBER_STATES = {0: "STABLE", 1: "UNREVOKED_PARTITIONS", 2: "UNRELEASED_PARTITIONS"}
@@ -101,6 +102,17 @@ class GroupView(NamedTuple):
     def member(self, name: str) -> MemberView:
         """The member of that member id, group instance id or client id, whichever fits first. Raises KeyError."""
         return member_named(self.group_id, self.members, name)
+
+
+def state_and_size(state: BrokerState, group_id: str) -> tuple[str, int]:
+    """In what state a group is, and how many members it has."""
+    group = state.coordinator.groups.get(group_id)
+    return (DEAD, 0) if group is None else (group.state_name, group.size)
+
+
+def state_named(text: str) -> str | None:
+    """The state of that name, in any case."""
+    return next((name for name in GROUP_STATES if name.lower() == text.lower()), None)
 
 
 def view(state: BrokerState, group_id: str) -> GroupView | None:

@@ -18,8 +18,6 @@ from kafkastub.views.lag import behind
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
 
-_DEAD = "Dead"
-
 
 class WaitQuery(Body):
     """All of what is said has to be so."""
@@ -64,11 +62,13 @@ def routes(hosted: Hosted) -> APIRouter:
     async def answered(
         request: Request, group: str, missing: Callable[[BrokerState], str | None], seconds: float
     ) -> Reached:
+        from kafkastub.views.groups import state_and_size
+
         def told(left: str | None) -> str:
             return f"group {group!r} after {seconds:g} s: {left or 'as it is to be'}"
 
         await waits.until_nothing(missing, request, seconds, told)
-        state, members = _now(hosted.running().state, group)
+        state, members = state_and_size(hosted.running().state, group)
         return Reached(group=group, state=state, members=members)
 
     @router.get("/{group:path}/wait", summary="Once a group is in a state, has so many members, or its lag is so small")
@@ -94,20 +94,17 @@ def routes(hosted: Hosted) -> APIRouter:
 
 def _check_state(state: str | None) -> None:
     """Raises Problem for one that no group is ever in."""
-    from kafkastub.views.groups import GROUP_STATES
+    from kafkastub.views.groups import GROUP_STATES, state_named
 
-    if state is not None and state.lower() not in map(str.lower, GROUP_STATES):
+    if state is not None and state_named(state) is None:
         raise Problem(400, f"state={state!r}: a group is {', '.join(GROUP_STATES)}")
-
-
-def _now(state: BrokerState, group: str) -> tuple[str, int]:
-    found = state.coordinator.groups.get(group)
-    return (_DEAD, 0) if found is None else (found.state_name, found.size)
 
 
 def _missing(state: BrokerState, group: str, query: WaitQuery) -> str | None:
     """What is not as it is to be, in words."""
-    name, members = _now(state, group)
+    from kafkastub.views.groups import DEAD, state_and_size
+
+    name, members = state_and_size(state, group)
     if (query.state or name).lower() != name.lower() or query.members not in (None, members):
-        return "does not exist" if name == _DEAD else f"is {name} with {members} member{'' if members == 1 else 's'}"
+        return "does not exist" if name == DEAD else f"is {name} with {members} member{'' if members == 1 else 's'}"
     return None if query.lag is None else behind(state, group, query.topic, query.lag)
