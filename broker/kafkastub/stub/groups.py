@@ -204,7 +204,7 @@ def _index(value: object) -> int:
 
 def wait_group(runner: Runner, group: str, state: str, members: int | None, timeout: float) -> None:
     """`KafkaStub.wait_group`. Raises GroupTimeout after `timeout` seconds, TypeError, ValueError."""
-    from kafkastub.views.groups import DEAD, GROUP_STATES, state_and_size, state_named
+    from kafkastub.views.group_waits import DEAD, GROUP_STATES, state_and_size, state_named
 
     check_wait(group, timeout)
     if not isinstance(state, str):
@@ -234,7 +234,8 @@ def wait_assigned(
     runner: Runner, group: str, assignment: Mapping[str, Iterable[TopicPartition]], timeout: float
 ) -> None:
     """`KafkaStub.wait_assigned`. Raises GroupTimeout after `timeout` seconds, TypeError, ValueError."""
-    from kafkastub.views.groups import unassigned, unknown, view
+    from kafkastub.views.group_waits import unassigned, unknown
+    from kafkastub.views.groups import view
 
     check_wait(group, timeout)
     if not _target(assignment):

@@ -156,7 +156,7 @@ class StubShareGroups(GroupsOfType[StubShareGroup]):
 
         Raises GroupTimeout after `timeout` seconds, ValueError where nothing is waited for, TypeError.
         """
-        from kafkastub.views.share_groups import Wanted, missing
+        from kafkastub.views.share_group_waits import Wanted, missing
 
         numbers = {"acquired": acquired, "held": held, "lag": lag}
         if not isinstance(topic, str | None):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.views.member_names import member_named
-from kafkastub.views.of_groups import CLASSIC, CONSUMER, STREAMS, differences
+from kafkastub.views.of_groups import CLASSIC, CONSUMER, STREAMS
 from kafkawire.assigned import assigned_partitions
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -38,11 +38,6 @@ class _WithSessions(Protocol):
 TopicPartition = tuple[str, int]
 Partitions = tuple[TopicPartition, ...]
 
-DEAD: Final = "Dead"
-GROUP_STATES: Final = (
-    "Empty", "PreparingRebalance", "CompletingRebalance", "NotReady", "Assigning", "Reconciling", "Stable", DEAD,
-)  # fmt: skip
-"""Of groups of any type; one that does not exist is Dead."""
 _MEMBER_STATES = {0: "STABLE", 1: "UNREVOKED_PARTITIONS", 2: "UNRELEASED_PARTITIONS"}
 """Kafka: MemberState."""
 
@@ -102,17 +97,6 @@ class GroupView(NamedTuple):
     def member(self, name: str) -> MemberView:
         """The member of that member id, group instance id or client id, whichever fits first. Raises KeyError."""
         return member_named(self.group_id, self.members, name)
-
-
-def state_and_size(state: BrokerState, group_id: str) -> tuple[str, int]:
-    """In what state a group is, and how many members it has."""
-    group = state.coordinator.groups.get(group_id)
-    return (DEAD, 0) if group is None else (group.state_name, group.size)
-
-
-def state_named(text: str) -> str | None:
-    """The state of that name, in any case."""
-    return next((name for name in GROUP_STATES if name.lower() == text.lower()), None)
 
 
 def view(state: BrokerState, group_id: str) -> GroupView | None:
@@ -318,31 +302,3 @@ def _of_consumers(state: BrokerState, group_id: str) -> GroupView:
         said = f"Group {group_id} is not a consumer group: its members assign the partitions themselves."
         raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, said)
     return found
-
-
-def unassigned(found: GroupView | None, wanted: Mapping[str, Iterable[TopicPartition]]) -> list[str]:
-    """What keeps a group from being assigned like this, by any name of a member; nothing where it is.
-
-    Members that are not named may have what they have.
-    """
-    if found is None:
-        return ["it does not exist"]
-    return list(
-        differences(found.member, wanted, lambda one: one.assigned, lambda one: one.pending_revocation, why=_why)
-    )
-
-
-def unknown(state: BrokerState, wanted: Mapping[str, Iterable[TopicPartition]]) -> list[str]:
-    """Which of the topics and partitions there are not: nobody can have them."""
-    said: dict[str, None] = {}
-    for topic, index in sorted({place for partitions in wanted.values() for place in partitions}):
-        known = state.cluster.topics.get(topic)
-        if known is None:
-            said[f"there is no topic {topic!r}"] = None
-        elif not 0 <= index < len(known.partitions):
-            said[f"there is no partition {topic}-{index}, only {len(known.partitions)} of them"] = None
-    return list(said)
-
-
-def _why(member: MemberView) -> str:
-    return ", which is held by the test (hold_revocation)" if member.held else ""

@@ -13,7 +13,6 @@ from kafkastub.control.problems import Problem
 from kafkastub.control.routes.groups import PlaceGiven
 from kafkastub.control.routes.of_groups import Timeout, Waits
 from kafkastub.control.routes.shapes import MOST_LISTED, Body, Names, UntilRefused, body_example, example
-from kafkastub.views.lag import behind
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
@@ -62,7 +61,7 @@ def routes(hosted: Hosted) -> APIRouter:
     async def answered(
         request: Request, group: str, missing: Callable[[BrokerState], str | None], seconds: float
     ) -> Reached:
-        from kafkastub.views.groups import state_and_size
+        from kafkastub.views.group_waits import state_and_size
 
         def told(left: str | None) -> str:
             return f"group {group!r} after {seconds:g} s: {left or 'as it is to be'}"
@@ -75,12 +74,16 @@ def routes(hosted: Hosted) -> APIRouter:
     async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> Reached:
         if query.state is None and query.members is None and query.lag is None:
             raise Problem(400, "nothing is waited for: state, members or lag is wanted")
+        from kafkastub.views.group_waits import Wanted, missing
+
         _check_state(query.state)
-        return await answered(request, group, lambda state: _missing(state, group, query), query.timeout)
+        wanted = Wanted(query.state, query.members, query.lag, query.topic)
+        return await answered(request, group, lambda state: missing(state, group, wanted), query.timeout)
 
     @router.post("/{group:path}/wait-assigned", summary="Once members of a group have these partitions")
     async def wait_assigned(group: str, wanted: WantedAssignment, request: Request) -> Reached:
-        from kafkastub.views.groups import unassigned, view
+        from kafkastub.views.group_waits import unassigned
+        from kafkastub.views.groups import view
 
         asked = {name: tuple((one.topic, one.partition) for one in some) for name, some in wanted.assignment.items()}
 
@@ -94,17 +97,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
 def _check_state(state: str | None) -> None:
     """Raises Problem for one that no group is ever in."""
-    from kafkastub.views.groups import GROUP_STATES, state_named
+    from kafkastub.views.group_waits import GROUP_STATES, state_named
 
     if state is not None and state_named(state) is None:
         raise Problem(400, f"state={state!r}: a group is {', '.join(GROUP_STATES)}")
-
-
-def _missing(state: BrokerState, group: str, query: WaitQuery) -> str | None:
-    """What is not as it is to be, in words."""
-    from kafkastub.views.groups import DEAD, state_and_size
-
-    name, members = state_and_size(state, group)
-    if (query.state or name).lower() != name.lower() or query.members not in (None, members):
-        return "does not exist" if name == DEAD else f"is {name} with {members} member{'' if members == 1 else 's'}"
-    return None if query.lag is None else behind(state, group, query.topic, query.lag)

@@ -203,7 +203,7 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
         return await until(group, wanted, request)
 
     async def until(group: str, asked: WaitQuery | ShareWanted, request: Request) -> Reached:
-        from kafkastub.views.share_groups import Wanted, missing
+        from kafkastub.views.share_group_waits import Wanted, missing
 
         if asked.acquired is asked.held is asked.lag is None:
             raise Problem(400, "nothing is waited for: acquired, held or lag is wanted")
