@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafkastub.coordinator.consumer.member import MemberState
-from kafkastub.coordinator.consumer_records import (
+from kafkastub.coordinator.consumer.records import (
     ConsumerGroupMetadata,
     ConsumerGroupTargetAssignmentMember,
     ConsumerGroupTargetAssignmentMetadata,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafkastub.coordinator.consumer_records import ConsumerGroupRegularExpression
+from kafkastub.coordinator.consumer.records import ConsumerGroupRegularExpression
 from kafkawire.errors import ErrorCode
 from tests.consumer_groups.context import Context, refused
 

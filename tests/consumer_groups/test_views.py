@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafkastub.coordinator.consumer_records import (
+from kafkastub.coordinator.consumer.records import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMetadata,
     ConsumerGroupPartitionMetadata,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from kafkastub.coordinator import consumer_records as records
+from kafkastub.coordinator.consumer import records
 from kafkastub.coordinator.records import ConsumerRecord
 
 IDS = [bytes(15) + bytes([number]) for number in range(1, 4)]

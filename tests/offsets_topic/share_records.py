@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from kafkastub.coordinator import share_records as records
 from kafkastub.coordinator.records import ShareRecord
-from kafkastub.coordinator.share_records import TopicPartitions
+from kafkastub.coordinator.share import records
+from kafkastub.coordinator.share.records import TopicPartitions
 
 IDS = [bytes(15) + bytes([number]) for number in range(1, 4)]
 

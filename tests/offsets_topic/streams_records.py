@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from kafkastub.coordinator import streams_records as records
 from kafkastub.coordinator.records import StreamsRecord
+from kafkastub.coordinator.streams import records
 from kafkastub.coordinator.streams.tasks import TasksTuple, TasksTupleWithEpochs
 from kafkastub.coordinator.streams.topology import CopartitionGroup, Subtopology, TopicInfo, Topology
 

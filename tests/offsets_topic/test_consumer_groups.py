@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from kafkastub import KafkaStub
 from kafkastub.coordinator import Turn
-from kafkastub.coordinator import consumer_records as records
+from kafkastub.coordinator.consumer import records
 from kafkastub.coordinator.hard_state import HardState
 from kafkastub.coordinator.records import ConsumerRecord
 from kafkastub.state.internal_topics.consumer_codec import encode

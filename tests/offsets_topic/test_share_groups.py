@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkastub import KafkaStub
-from kafkastub.coordinator import share_records as records
 from kafkastub.coordinator.hard_state import HardState, key_of
 from kafkastub.coordinator.records import ShareRecord
+from kafkastub.coordinator.share import records
 from kafkastub.state.internal_topics.offsets_codec import coordinator_record
 from kafkastub.state.internal_topics.share_codec import encode
 from kafkawire.offsets_topic import decode_record

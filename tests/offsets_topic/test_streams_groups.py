@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from kafkastub import KafkaStub
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.coordinator import GroupCoordinator
-from kafkastub.coordinator import streams_records as records
 from kafkastub.coordinator.hard_state import HardState, key_of, weight_of_group
 from kafkastub.coordinator.records import StreamsRecord
+from kafkastub.coordinator.streams import records
 from kafkastub.state.internal_topics.offsets_codec import coordinator_record
 from kafkastub.state.internal_topics.streams_codec import encode
 from kafkawire.offsets_topic import decode_record

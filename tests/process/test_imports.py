@@ -14,7 +14,7 @@ SLOW = {
 
 NOT_ASKED_FOR = {
     "kafkastub.transactions", "kafkastub.state.transactions.transactions",
-    "kafkastub.coordinator.consumer", "kafkastub.coordinator.modern", "kafkastub.coordinator.consumer_records",
+    "kafkastub.coordinator.consumer", "kafkastub.coordinator.modern", "kafkastub.coordinator.consumer.records",
     "kafkastub.sharing", "kafkastub.state.sharing", "kafkastub.coordinator.share", "kafkastub.state.share_offsets",
 }  # fmt: skip
 """Loaded with the first request about a transaction, of the consumer protocol, or about share groups."""

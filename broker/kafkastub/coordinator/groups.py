@@ -21,7 +21,7 @@ from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadlines
 
 if TYPE_CHECKING:
-    from kafkastub.coordinator.modern.cluster import ClusterImage
+    from kafkastub.coordinator.cluster import ClusterImage
     from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig, StreamsGroupConfig
 
 

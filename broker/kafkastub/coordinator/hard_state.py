@@ -8,6 +8,8 @@ live in the group types' packages.
 from __future__ import annotations
 
 from collections.abc import Container
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Union
 
 from kafkastub.coordinator.offsets import OffsetStore
@@ -23,9 +25,6 @@ from kafkastub.coordinator.records import (
 )
 
 if TYPE_CHECKING:
-    from kafkastub.coordinator.consumer_state import ConsumerStates
-    from kafkastub.coordinator.share_state import ShareStates
-    from kafkastub.coordinator.streams_state import StreamsStates
     from kafkastub.coordinator.typed_state import RecordKey, RecordsOfType
 
 _A_MEMBER: Final = 500
@@ -34,19 +33,11 @@ GroupKey = Union[str, "RecordKey"]
 """What stands for the key of a record about a group: the id of a classic one, or what and which of another."""
 
 
+@cache
 def _of_type(group_type: str) -> RecordsOfType:
-    """Loaded with the first record of such a group: most brokers have none."""
-    if group_type == "consumer":
-        from kafkastub.coordinator import consumer_state
-
-        return consumer_state.RECORDS
-    if group_type == "share":
-        from kafkastub.coordinator import share_state
-
-        return share_state.RECORDS
-    from kafkastub.coordinator import streams_state
-
-    return streams_state.RECORDS
+    """Loaded with the first record of such a group: most brokers have none. The type's package has its name."""
+    records: RecordsOfType = import_module(f"kafkastub.coordinator.{group_type}.state").RECORDS
+    return records
 
 
 def key_of(record: GroupMetadata | GroupTombstone | TypedRecord) -> tuple[GroupKey, bool]:
@@ -70,9 +61,8 @@ class HardState:
 
     Attributes:
         generations: the last persisted generation of each group that has one.
-        consumer: the consumer groups, by id.
-        share: the share groups, by id.
-        streams: the streams groups, by id.
+        consumer, share, streams: the groups of each type with epochs, by id; what is kept of one is in the type's
+            `state`.
     """
 
     __slots__ = ("consumer", "generations", "offsets", "share", "streams")
@@ -80,9 +70,9 @@ class HardState:
     def __init__(self) -> None:
         self.offsets = OffsetStore()
         self.generations: dict[str, GroupMetadata] = {}
-        self.consumer: ConsumerStates = {}
-        self.share: ShareStates = {}
-        self.streams: StreamsStates = {}
+        self.consumer: dict[str, Any] = {}
+        self.share: dict[str, Any] = {}
+        self.streams: dict[str, Any] = {}
 
     def copy(self) -> HardState:
         """Another one that is the same; records, which nobody changes, are shared."""

@@ -293,21 +293,21 @@ class OfMember(TypedRecord):
 
 
 class ConsumerRecord(TypedRecord):
-    """What the records of consumer groups have in common (KIP-848); they are in `consumer_records`."""
+    """What the records of consumer groups have in common (KIP-848); they are in `consumer.records`."""
 
     __slots__ = ()
     group_type = "consumer"
 
 
 class ShareRecord(TypedRecord):
-    """What the records of share groups have in common (KIP-932); they are in `share_records`."""
+    """What the records of share groups have in common (KIP-932); they are in `share.records`."""
 
     __slots__ = ()
     group_type = "share"
 
 
 class StreamsRecord(TypedRecord):
-    """What the records of streams groups have in common (KIP-1071); they are in `streams_records`."""
+    """What the records of streams groups have in common (KIP-1071); they are in `streams.records`."""
 
     __slots__ = ()
     group_type = "streams"

@@ -59,7 +59,7 @@ _BROUGHT_IN: Final = [
         "coordinator.modern.assignors.uniform_heterogeneous",
         "coordinator.modern.assignors.uniform_homogeneous",
         "coordinator.modern.assignors.range",
-        "coordinator.consumer_state",
+        "coordinator.consumer.state",
         "state.group_overrides",
     )
 ]

@@ -43,8 +43,8 @@ from kafkawire.messages.share_group_heartbeat_response import ShareGroupHeartbea
 _BROUGHT_IN: Final = [
     f"kafkastub.{name}"
     for name in (
-        "coordinator.share_records",
-        "coordinator.share_state",
+        "coordinator.share.records",
+        "coordinator.share.state",
         "coordinator.modern.assignors.simple",
         "coordinator.share.group",
         "coordinator.share.heartbeat",

@@ -62,8 +62,8 @@ from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHear
 _BROUGHT_IN: Final = [
     f"kafkastub.{name}"
     for name in (
-        "coordinator.streams_records",
-        "coordinator.streams_state",
+        "coordinator.streams.records",
+        "coordinator.streams.state",
         "coordinator.streams.topology",
         "coordinator.streams.configured",
         "coordinator.modern.assignors.sticky_tasks",

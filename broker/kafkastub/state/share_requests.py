@@ -29,7 +29,7 @@ STATE: Final = (*_STATE, "kafkastub.state.sharing.state_requests")
 """What the APIs 83 to 87 take."""
 OFFSETS: Final = (
     *_STATE,
-    "kafkastub.coordinator.share_state",
+    "kafkastub.coordinator.share.state",
     "kafkastub.coordinator.modern.assignors.simple",
     "kafkastub.coordinator.share.heartbeat",
     "kafkastub.coordinator.share.groups",

@@ -1,6 +1,6 @@
 """The topics as a coordinator of groups sees them: what subscriptions and assignments are made of.
 
-It fulfils `coordinator.modern.cluster.ClusterImage`. Kafka: KRaftCoordinatorMetadataImage.
+It fulfils `coordinator.cluster.ClusterImage`. Kafka: KRaftCoordinatorMetadataImage.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from kafkastub.coordinator.consumer_records import EpochsOfPartitions
+from kafkastub.coordinator.consumer.records import EpochsOfPartitions
 from kafkastub.coordinator.modern.partition_sets import java_order, power_of_two
 from kafkawire.java_order import hash_map_order, uuid_hash
 from kafkawire.messages.consumer_group_heartbeat_response import Assignment, TopicPartitions

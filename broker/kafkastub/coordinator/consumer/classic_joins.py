@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from kafkastub.coordinator.classic.group import CONSUMER_PROTOCOL_TYPE
 from kafkastub.coordinator.classic.join import Join
+from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.consumer import embedded
 from kafkastub.coordinator.consumer.classic_members import ClassicMembers
 from kafkastub.coordinator.consumer.conversions import Conversions
@@ -17,8 +18,7 @@ from kafkastub.coordinator.consumer.expressions import Change
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.heartbeat import Heartbeats
 from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.consumer_records import ClassicMemberMetadata, ClassicProtocol
-from kafkastub.coordinator.modern.cluster import ClusterImage
+from kafkastub.coordinator.consumer.records import ClassicMemberMetadata, ClassicProtocol
 from kafkastub.coordinator.modern.member_ids import random_member_id
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn

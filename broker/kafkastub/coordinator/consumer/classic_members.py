@@ -14,7 +14,7 @@ from kafkastub.coordinator.consumer.context import ConsumerContext
 from kafkastub.coordinator.consumer.fencing import Fencing
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember, MemberState
-from kafkastub.coordinator.consumer_records import ClassicMemberMetadata
+from kafkastub.coordinator.consumer.records import ClassicMemberMetadata
 from kafkastub.coordinator.turn import Token, Turn
 from kafkastub.deadlines import Deadline
 from kafkawire.errors import ErrorCode, KafkaError

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafkastub.coordinator.cluster import ClusterImage, NoTopics
 from kafkastub.coordinator.consumer.group import ConsumerGroup
-from kafkastub.coordinator.consumer_records import (
+from kafkastub.coordinator.consumer.records import (
     ConsumerGroupMetadataTombstone,
     ConsumerGroupTargetAssignmentMetadata,
 )
@@ -13,7 +14,6 @@ from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern import assignors
 from kafkastub.coordinator.modern.assignment import Assignor
-from kafkastub.coordinator.modern.cluster import ClusterImage, NoTopics
 from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ConsumerSettings
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.records import Record

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.consumer.answer import merged, topics_in_order
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.modern.cluster import ClusterImage
 from kafkastub.coordinator.modern.partition_sets import known_order
 from kafkawire.java_order import copied, string_map_order
 from kafkawire.messages.consumer_group_describe_response import Assignment, DescribedGroup, Member, TopicPartitions

@@ -11,10 +11,10 @@ from typing import Final
 
 from kafkastub.coordinator.classic.group import ClassicGroup
 from kafkastub.coordinator.classic.groups import ClassicGroups, Newcomer
+from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.consumer import embedded
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.modern.cluster import ClusterImage
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError, MalformedMessage
 

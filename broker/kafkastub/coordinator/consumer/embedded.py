@@ -10,8 +10,8 @@ import struct
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, Protocol, TypeVar
 
+from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.consumer.answer import partitions_in_order, topics_in_order
-from kafkastub.coordinator.modern.cluster import ClusterImage
 from kafkawire.codec import decode_from, encode
 from kafkawire.errors import MalformedMessage
 from kafkawire.messages.consumer_protocol_assignment import ConsumerProtocolAssignment, TopicPartition

@@ -16,12 +16,12 @@ from typing import Final
 from kafkastub.coordinator.consumer.context import ConsumerContext
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.consumer.subscriptions import Counts
-from kafkastub.coordinator.consumer_records import (
+from kafkastub.coordinator.consumer.records import (
     ConsumerGroupMetadata,
     ConsumerGroupRegularExpression,
     ConsumerGroupRegularExpressionTombstone,
 )
+from kafkastub.coordinator.consumer.subscriptions import Counts
 from kafkastub.coordinator.modern.counts import decrease, increase
 from kafkastub.coordinator.modern.expressions import Expression
 from kafkastub.coordinator.records import Record

@@ -13,12 +13,12 @@ from kafkastub.coordinator.consumer.member import (
     ConsumerMember,
 )
 from kafkastub.coordinator.consumer.member_records import assignment_record, removal
-from kafkastub.coordinator.consumer.timers import MemberTimers
-from kafkastub.coordinator.consumer_records import (
+from kafkastub.coordinator.consumer.records import (
     ConsumerGroupMetadata,
     ConsumerGroupRegularExpressionTombstone,
     ConsumerGroupTargetAssignmentMetadata,
 )
+from kafkastub.coordinator.consumer.timers import MemberTimers
 from kafkastub.coordinator.modern.watching import Watching
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn

@@ -13,9 +13,7 @@ from kafkastub.coordinator.consumer.commits import check_commit, check_fetch
 from kafkastub.coordinator.consumer.held import HeldRevocations
 from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.consumer.owners import Owners
-from kafkastub.coordinator.consumer.subscriptions import Subscriptions, most
-from kafkastub.coordinator.consumer.timers import MemberTimers
-from kafkastub.coordinator.consumer_records import (
+from kafkastub.coordinator.consumer.records import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupCurrentMemberAssignmentTombstone,
     ConsumerGroupMemberMetadata,
@@ -30,6 +28,8 @@ from kafkastub.coordinator.consumer_records import (
     ConsumerGroupTargetAssignmentMetadata,
     ConsumerGroupTargetAssignmentMetadataTombstone,
 )
+from kafkastub.coordinator.consumer.subscriptions import Subscriptions, most
+from kafkastub.coordinator.consumer.timers import MemberTimers
 from kafkastub.coordinator.group import (
     Consideration,
     GroupDescription,

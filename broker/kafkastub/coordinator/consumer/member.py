@@ -7,7 +7,7 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import Final
 
-from kafkastub.coordinator.consumer_records import ClassicMemberMetadata, EpochsOfPartitions
+from kafkastub.coordinator.consumer.records import ClassicMemberMetadata, EpochsOfPartitions
 
 LEAVE_GROUP_MEMBER_EPOCH = -1
 LEAVE_GROUP_STATIC_MEMBER_EPOCH = -2

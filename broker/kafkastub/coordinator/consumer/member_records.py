@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kafkastub.coordinator.consumer.member import NOTHING, ConsumerMember, MemberState
-from kafkastub.coordinator.consumer_records import (
+from kafkastub.coordinator.consumer.records import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupCurrentMemberAssignmentTombstone,
     ConsumerGroupMemberMetadata,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.consumer_records import EpochsOfPartitions
+from kafkastub.coordinator.consumer.records import EpochsOfPartitions
 
 
 class Owners:

@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from kafkastub.coordinator.consumer.member import NOTHING, ConsumerMember, MemberState
-from kafkastub.coordinator.consumer_records import EpochsOfPartitions
+from kafkastub.coordinator.consumer.records import EpochsOfPartitions
 from kafkastub.coordinator.modern.assignment import Assignment
 from kafkawire.errors import ErrorCode, KafkaError
 

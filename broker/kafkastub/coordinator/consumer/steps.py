@@ -15,13 +15,13 @@ from kafkastub.coordinator.consumer.group import NO_ASSIGNMENT, ConsumerGroup
 from kafkastub.coordinator.consumer.member import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ConsumerMember
 from kafkastub.coordinator.consumer.member_records import assignment_record, metadata_record, removal
 from kafkastub.coordinator.consumer.reconciliation import OwnedPartitions, Reconciliation
-from kafkastub.coordinator.consumer.targets import Computation, TopicIds, may_compute
-from kafkastub.coordinator.consumer_records import (
+from kafkastub.coordinator.consumer.records import (
     ConsumerGroupMetadata,
     ConsumerGroupPartitionMetadataTombstone,
     ConsumerGroupTargetAssignmentMember,
     EpochsOfPartitions,
 )
+from kafkastub.coordinator.consumer.targets import Computation, TopicIds, may_compute
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.modern.assignment import Assignment
 from kafkastub.coordinator.modern.assignors.errors import AssignorError

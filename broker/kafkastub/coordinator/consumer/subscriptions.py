@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.consumer_records import ConsumerGroupRegularExpression
+from kafkastub.coordinator.consumer.records import ConsumerGroupRegularExpression
 from kafkastub.coordinator.modern.counts import decrease, increase
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 

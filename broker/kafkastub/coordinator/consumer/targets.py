@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 
+from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.consumer.group import NO_ASSIGNMENT, ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.consumer_records import (
+from kafkastub.coordinator.consumer.records import (
     ConsumerGroupRegularExpression,
     ConsumerGroupTargetAssignmentMember,
     ConsumerGroupTargetAssignmentMetadata,
 )
 from kafkastub.coordinator.modern.assignment import Assignment, Assignor, GroupSpec, MemberSubscription
-from kafkastub.coordinator.modern.cluster import ClusterImage
 from kafkastub.coordinator.modern.subscribed import Describer
 from kafkastub.coordinator.records import Record
 from kafkawire.java_order import copied, string_map_order

@@ -10,17 +10,17 @@ from typing import Final
 
 from kafkastub.coordinator.classic.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from kafkastub.coordinator.classic.member import ClassicMember
+from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.consumer import embedded
 from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.consumer.member_records import assignment_record, metadata_record
-from kafkastub.coordinator.consumer_records import (
+from kafkastub.coordinator.consumer.records import (
     ClassicMemberMetadata,
     ClassicProtocol,
     ConsumerGroupMetadata,
     ConsumerGroupTargetAssignmentMember,
     ConsumerGroupTargetAssignmentMetadata,
 )
-from kafkastub.coordinator.modern.cluster import ClusterImage
 from kafkastub.coordinator.modern.settings import ConsumerSettings
 from kafkastub.coordinator.records import Record
 from kafkawire.errors import ErrorCode, KafkaError, MalformedMessage

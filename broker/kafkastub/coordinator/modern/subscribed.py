@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from kafkastub.coordinator.modern.cluster import ClusterImage
+from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.modern.topic_hash import group_hash, topic_hash
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafkastub.coordinator.cluster import ClusterImage, NoTopics
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.assignors.simple import SimpleAssignor
-from kafkastub.coordinator.modern.cluster import ClusterImage, NoTopics
 from kafkastub.coordinator.modern.settings import ShareGroupConfig, ShareGroupSettings
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.share.group import ShareGroup
-from kafkastub.coordinator.share_records import (
+from kafkastub.coordinator.share.records import (
     ShareGroupStatePartitionMetadata,
     ShareGroupTargetAssignmentMetadata,
 )

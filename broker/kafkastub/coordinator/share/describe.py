@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafkastub.coordinator.modern.cluster import ClusterImage
+from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.modern.partition_sets import known_order
 from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.member import ShareMember

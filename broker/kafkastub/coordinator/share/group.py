@@ -17,7 +17,7 @@ from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.share import member as members_of
 from kafkastub.coordinator.share.member import ShareMember
-from kafkastub.coordinator.share_records import (
+from kafkastub.coordinator.share.records import (
     ShareGroupCurrentMemberAssignment,
     ShareGroupCurrentMemberAssignmentTombstone,
     ShareGroupMemberMetadata,

@@ -16,9 +16,7 @@ from kafkastub.coordinator.share import state_partitions
 from kafkastub.coordinator.share.context import ShareContext
 from kafkastub.coordinator.share.group import ShareGroup, is_homogeneous
 from kafkastub.coordinator.share.member import ShareMember, assignment_record, metadata_record
-from kafkastub.coordinator.share.state_partitions import Initialization
-from kafkastub.coordinator.share.targets import compute, may_compute, told
-from kafkastub.coordinator.share_records import (
+from kafkastub.coordinator.share.records import (
     Partitions,
     ShareGroupCurrentMemberAssignmentTombstone,
     ShareGroupMemberMetadataTombstone,
@@ -26,6 +24,8 @@ from kafkastub.coordinator.share_records import (
     ShareGroupTargetAssignmentMemberTombstone,
     ShareGroupTargetAssignmentMetadata,
 )
+from kafkastub.coordinator.share.state_partitions import Initialization
+from kafkastub.coordinator.share.targets import compute, may_compute, told
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline
 from kafkawire.errors import ErrorCode, KafkaError

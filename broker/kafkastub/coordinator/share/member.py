@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from kafkastub.coordinator.modern.partition_sets import written_and_read
-from kafkastub.coordinator.share_records import (
+from kafkastub.coordinator.share.records import (
     Partitions,
     ShareGroupCurrentMemberAssignment,
     ShareGroupMemberMetadata,

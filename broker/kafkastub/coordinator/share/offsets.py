@@ -13,6 +13,7 @@ from typing import NamedTuple
 from kafkastub.coordinator.modern.partition_sets import of_record
 from kafkastub.coordinator.share.context import ShareContext
 from kafkastub.coordinator.share.group import ShareGroup
+from kafkastub.coordinator.share.records import ShareGroupStatePartitionMetadata, TopicPartitions
 from kafkastub.coordinator.share.state_partitions import (
     Deletion,
     Initialization,
@@ -22,7 +23,6 @@ from kafkastub.coordinator.share.state_partitions import (
     renamed,
     with_initializing,
 )
-from kafkastub.coordinator.share_records import ShareGroupStatePartitionMetadata, TopicPartitions
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.alter_share_group_offsets_request import (

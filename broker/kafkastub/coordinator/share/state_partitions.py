@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
-from kafkastub.coordinator.modern.cluster import ClusterImage
+from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.modern.partition_sets import of_record
 from kafkastub.coordinator.share.group import ShareGroup
-from kafkastub.coordinator.share_records import (
+from kafkastub.coordinator.share.records import (
     Partitions,
     ShareGroupStatePartitionMetadata,
     TopicPartitions,

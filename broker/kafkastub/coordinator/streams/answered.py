@@ -7,8 +7,8 @@ from typing import NamedTuple
 from kafkastub.coordinator.modern.settings import StreamsGroupSettings
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.coordinator.streams.member import StreamsMember
+from kafkastub.coordinator.streams.records import StreamsGroupMetadata
 from kafkastub.coordinator.streams.topology import Topology
-from kafkastub.coordinator.streams_records import StreamsGroupMetadata
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
 

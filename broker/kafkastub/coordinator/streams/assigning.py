@@ -16,14 +16,14 @@ from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.coordinator.streams.context import NUM_STANDBY_REPLICAS, StreamsContext
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import StreamsMember
-from kafkastub.coordinator.streams.statuses import Status
-from kafkastub.coordinator.streams.targets import Computation, Target
-from kafkastub.coordinator.streams.tasks import TasksTuple
-from kafkastub.coordinator.streams_records import (
+from kafkastub.coordinator.streams.records import (
     Pairs,
     StreamsGroupTargetAssignmentMember,
     StreamsGroupTargetAssignmentMetadata,
 )
+from kafkastub.coordinator.streams.statuses import Status
+from kafkastub.coordinator.streams.targets import Computation, Target
+from kafkastub.coordinator.streams.tasks import TasksTuple
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline
 from kafkawire.errors import ErrorCode, KafkaError

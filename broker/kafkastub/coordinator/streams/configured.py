@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from kafkastub.coordinator.modern.cluster import ClusterImage
+from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.streams import changelog_topics, repartition_topics
 from kafkastub.coordinator.streams.copartitioning import Copartitioning, groups_of
 from kafkastub.coordinator.streams.statuses import Status, TopicConfigurationError, misfit

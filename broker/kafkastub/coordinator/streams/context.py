@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from kafkastub.coordinator.cluster import ClusterImage, NoTopics
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.assignors.sticky_tasks import StickyTaskAssignor
-from kafkastub.coordinator.modern.cluster import ClusterImage, NoTopics
 from kafkastub.coordinator.modern.settings import StreamsGroupConfig, StreamsGroupSettings
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams.group import StreamsGroup
-from kafkastub.coordinator.streams_records import (
+from kafkastub.coordinator.streams.records import (
     Pairs,
     StreamsGroupMetadataTombstone,
     StreamsGroupTargetAssignmentMetadata,

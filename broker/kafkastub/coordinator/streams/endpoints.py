@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-from kafkastub.coordinator.modern.cluster import ClusterImage
+from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.streams.configured import ConfiguredSubtopology
 from kafkastub.coordinator.streams.tasks import TasksTupleWithEpochs, merged
 from kafkawire.errors import ErrorCode, KafkaError

@@ -14,13 +14,13 @@ from kafkastub.coordinator.streams.member import (
     StreamsMember,
     assignment_record,
 )
-from kafkastub.coordinator.streams.tasks import EMPTY_WITH_EPOCHS
-from kafkastub.coordinator.streams_records import (
+from kafkastub.coordinator.streams.records import (
     StreamsGroupCurrentMemberAssignmentTombstone,
     StreamsGroupMemberMetadataTombstone,
     StreamsGroupTargetAssignmentMemberTombstone,
     StreamsGroupTargetAssignmentMetadata,
 )
+from kafkastub.coordinator.streams.tasks import EMPTY_WITH_EPOCHS
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse

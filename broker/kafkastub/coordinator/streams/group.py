@@ -22,11 +22,7 @@ from kafkastub.coordinator.streams import member as members_of
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.offsets import check_commit, check_fetch
-from kafkastub.coordinator.streams.runners import Runners
-from kafkastub.coordinator.streams.soft_state import SoftState
-from kafkastub.coordinator.streams.tasks import EMPTY, TasksTuple
-from kafkastub.coordinator.streams.topology import Topology
-from kafkastub.coordinator.streams_records import (
+from kafkastub.coordinator.streams.records import (
     NO_TOPOLOGY_EPOCH,
     StreamsGroupCurrentMemberAssignment,
     StreamsGroupCurrentMemberAssignmentTombstone,
@@ -41,6 +37,10 @@ from kafkastub.coordinator.streams_records import (
     StreamsGroupTopology,
     StreamsGroupTopologyTombstone,
 )
+from kafkastub.coordinator.streams.runners import Runners
+from kafkastub.coordinator.streams.soft_state import SoftState
+from kafkastub.coordinator.streams.tasks import EMPTY, TasksTuple
+from kafkastub.coordinator.streams.topology import Topology
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline
 from kafkawire.errors import ErrorCode, KafkaError

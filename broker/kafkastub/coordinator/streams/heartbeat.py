@@ -20,11 +20,11 @@ from kafkastub.coordinator.streams.fencing import Fencing
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import MemberState, StreamsMember, assignment_record, metadata_record
 from kafkastub.coordinator.streams.reconciliation import Reconciliation
+from kafkastub.coordinator.streams.records import NO_TOPOLOGY_EPOCH, StreamsGroupMetadata, StreamsGroupTopology
 from kafkastub.coordinator.streams.soft_state import SoftState
 from kafkastub.coordinator.streams.tasks import EMPTY, TasksTuple, tasks_of
 from kafkastub.coordinator.streams.topology import Topology
 from kafkastub.coordinator.streams.validation import check_tasks
-from kafkastub.coordinator.streams_records import NO_TOPOLOGY_EPOCH, StreamsGroupMetadata, StreamsGroupTopology
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest

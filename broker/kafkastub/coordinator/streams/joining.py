@@ -17,7 +17,7 @@ from kafkastub.coordinator.streams.member import (
     assignment_record,
     metadata_record,
 )
-from kafkastub.coordinator.streams_records import Endpoint, StreamsGroupTargetAssignmentMember
+from kafkastub.coordinator.streams.records import Endpoint, StreamsGroupTargetAssignmentMember
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import string_map_order
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest, TaskIds

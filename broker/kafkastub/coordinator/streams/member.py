@@ -8,18 +8,18 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from kafkastub.coordinator.streams.tasks import (
-    EMPTY_WITH_EPOCHS,
-    TasksTuple,
-    TasksTupleWithEpochs,
-    in_map_order,
-)
-from kafkastub.coordinator.streams_records import (
+from kafkastub.coordinator.streams.records import (
     Endpoint,
     EpochsOfKinds,
     StreamsGroupCurrentMemberAssignment,
     StreamsGroupMemberMetadata,
     TasksOfKinds,
+)
+from kafkastub.coordinator.streams.tasks import (
+    EMPTY_WITH_EPOCHS,
+    TasksTuple,
+    TasksTupleWithEpochs,
+    in_map_order,
 )
 from kafkawire.java_order import string_map_order, string_order
 

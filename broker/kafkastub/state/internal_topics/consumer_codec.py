@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from kafkastub.coordinator import consumer_records as records
-from kafkastub.coordinator.consumer_records import EpochsOfPartitions, Partitions
+from kafkastub.coordinator.consumer import records
+from kafkastub.coordinator.consumer.records import EpochsOfPartitions, Partitions
 from kafkastub.coordinator.modern.partition_sets import of_record
 from kafkastub.coordinator.records import ConsumerRecord
 from kafkastub.state.internal_topics.group_codec import Form, GroupCodec, Named, of_group, of_member

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from kafkastub.coordinator import share_records as records
 from kafkastub.coordinator.modern.partition_sets import known_order, of_record
 from kafkastub.coordinator.records import ShareRecord
+from kafkastub.coordinator.share import records
 from kafkastub.state.internal_topics.group_codec import Form, GroupCodec, of_group, of_member
 from kafkawire.java_order import hash_map_order, uuid_hash
 from kafkawire.messages.share_group_current_member_assignment_value import (

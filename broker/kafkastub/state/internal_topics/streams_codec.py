@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from kafkastub.coordinator import streams_records as records
 from kafkastub.coordinator.records import StreamsRecord
+from kafkastub.coordinator.streams import records
 from kafkastub.coordinator.streams.tasks import (
     EpochsOfTasks,
     Tasks,

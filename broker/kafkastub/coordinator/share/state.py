@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from kafkastub.coordinator.records import ShareRecord
-from kafkastub.coordinator.share_records import (
+from kafkastub.coordinator.share.records import (
     ShareGroupCurrentMemberAssignment,
     ShareGroupCurrentMemberAssignmentTombstone,
     ShareGroupMemberMetadata,
@@ -47,10 +47,6 @@ class ShareGroupState(TypedGroupState):
         self.members: dict[str, ShareGroupMemberMetadata] = {}
         self.target: dict[str, ShareGroupTargetAssignmentMember] = {}
         self.current: dict[str, ShareGroupCurrentMemberAssignment] = {}
-
-
-ShareStates = dict[str, ShareGroupState]
-"""The groups, by id."""
 
 
 def _weight(record: ShareRecord) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from kafkastub.coordinator.records import StreamsRecord
-from kafkastub.coordinator.streams_records import (
+from kafkastub.coordinator.streams.records import (
     StreamsGroupCurrentMemberAssignment,
     StreamsGroupCurrentMemberAssignmentTombstone,
     StreamsGroupMemberMetadata,
@@ -48,10 +48,6 @@ class StreamsGroupState(TypedGroupState):
         self.members: dict[str, StreamsGroupMemberMetadata] = {}
         self.target: dict[str, StreamsGroupTargetAssignmentMember] = {}
         self.current: dict[str, StreamsGroupCurrentMemberAssignment] = {}
-
-
-StreamsStates = dict[str, StreamsGroupState]
-"""The groups, by id."""
 
 
 def _weight(record: StreamsRecord) -> int:

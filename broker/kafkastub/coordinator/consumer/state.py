@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from kafkastub.coordinator.consumer_records import (
+from kafkastub.coordinator.consumer.records import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupCurrentMemberAssignmentTombstone,
     ConsumerGroupMemberMetadata,
@@ -53,10 +53,6 @@ class ConsumerGroupState(TypedGroupState):
         self.current: dict[str, ConsumerGroupCurrentMemberAssignment] = {}
         self.expressions: dict[str, ConsumerGroupRegularExpression] = {}
         self.partition_metadata: ConsumerGroupPartitionMetadata | None = None
-
-
-ConsumerStates = dict[str, ConsumerGroupState]
-"""The groups, by id."""
 
 
 def _weight(record: ConsumerRecord) -> int:
