@@ -271,27 +271,6 @@ class TypedRecord:
         return f"{type(self).__name__}({told})"
 
 
-class OfGroup(TypedRecord):
-    """A tombstone of what a group has once."""
-
-    __slots__ = ("group_id",)
-    __match_args__ = ("group_id",)
-
-    def __init__(self, group_id: str) -> None:
-        self.group_id = group_id
-
-
-class OfMember(TypedRecord):
-    """A tombstone of what each member has."""
-
-    __slots__ = ("group_id", "member_id")
-    __match_args__ = ("group_id", "member_id")
-
-    def __init__(self, group_id: str, member_id: str) -> None:
-        self.group_id = group_id
-        self.member_id = member_id
-
-
 class ConsumerRecord(TypedRecord):
     """What the records of consumer groups have in common (KIP-848); they are in `consumer.records`."""
 

@@ -12,8 +12,9 @@ from kafkastub.coordinator.consumer.member import (
     NOTHING,
     ConsumerMember,
 )
-from kafkastub.coordinator.consumer.member_records import assignment_record, removal
+from kafkastub.coordinator.consumer.member_records import assignment_record
 from kafkastub.coordinator.consumer.records import (
+    TYPES,
     ConsumerGroupMetadata,
     ConsumerGroupRegularExpressionTombstone,
     ConsumerGroupTargetAssignmentMetadata,
@@ -75,7 +76,7 @@ class Fencing(Watching[ConsumerGroup, MemberTimers]):
 
     def _remove(self, group: ConsumerGroup, members: Sequence[ConsumerMember], turn: Turn) -> None:
         group_id = group.group_id
-        records: list[Record] = [record for member in members for record in removal(group_id, member.member_id)]
+        records: list[Record] = [record for member in members for record in TYPES.removal(group_id, member.member_id)]
         counts = group.subscriptions.after(members, None)
         used = dict.fromkeys(member.subscribed_topic_regex for member in members)
         records += [

@@ -14,6 +14,7 @@ from kafkastub.coordinator.consumer.held import HeldRevocations
 from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.consumer.owners import Owners
 from kafkastub.coordinator.consumer.records import (
+    TYPES,
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupCurrentMemberAssignmentTombstone,
     ConsumerGroupMemberMetadata,
@@ -200,8 +201,10 @@ class ConsumerGroup(ReconcilingGroup[ConsumerMember, MemberTimers]):
 
     def tombstones(self) -> list[Record]:
         """The records that end it, but for those of its offsets. Kafka: createGroupTombstoneRecords."""
-        members = [member.member_id for member in self.in_order()]
-        return member_records.ending(self.group_id, members, self.subscriptions.resolved)
+        group_id, members = self.group_id, [member.member_id for member in self.in_order()]
+        expressions = [ConsumerGroupRegularExpressionTombstone(group_id, one) for one in self.subscriptions.resolved]
+        own = *expressions, ConsumerGroupPartitionMetadataTombstone(group_id)
+        return TYPES.ending(group_id, members, own)
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""

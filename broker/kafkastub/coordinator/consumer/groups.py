@@ -192,12 +192,8 @@ class ConsumerGroups:
         group, state = self.context.new(group_id), self.context.groups.hard.consumer.get(group_id)
         if state is None:
             return group
-        single = (state.metadata, state.target_metadata, state.partition_metadata)
-        for record in (*single, *state.members.values(), *state.current.values(), *state.target.values()):
-            if record is not None:
-                group.apply(record)
-        for expression in state.expressions.values():
-            group.apply(expression)
+        for record in state.records():
+            group.apply(record)
         if group.target_timestamp:
             group.assigned_at = turn.timer_ms - max(turn.broker_ms - group.target_timestamp, 0)
         return group

@@ -5,22 +5,13 @@ Kafka: ConsumerGroupMember.Builder, GroupCoordinatorRecordHelpers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kafkastub.coordinator.consumer.member import NOTHING, ConsumerMember, MemberState
 from kafkastub.coordinator.consumer.records import (
     ConsumerGroupCurrentMemberAssignment,
-    ConsumerGroupCurrentMemberAssignmentTombstone,
     ConsumerGroupMemberMetadata,
-    ConsumerGroupMemberMetadataTombstone,
-    ConsumerGroupMetadataTombstone,
-    ConsumerGroupPartitionMetadataTombstone,
-    ConsumerGroupRegularExpressionTombstone,
-    ConsumerGroupTargetAssignmentMemberTombstone,
-    ConsumerGroupTargetAssignmentMetadataTombstone,
 )
-from kafkastub.coordinator.records import Record
 
 _STATES = {state.value: state for state in MemberState}
 
@@ -86,25 +77,3 @@ def assignment_record(group_id: str, member: ConsumerMember) -> ConsumerGroupCur
         member.assigned,
         member.pending_revocation,
     )
-
-
-def removal(group_id: str, member_id: str) -> list[Record]:
-    """The tombstones that end a member."""
-    return [
-        ConsumerGroupCurrentMemberAssignmentTombstone(group_id, member_id),
-        ConsumerGroupTargetAssignmentMemberTombstone(group_id, member_id),
-        ConsumerGroupMemberMetadataTombstone(group_id, member_id),
-    ]
-
-
-def ending(group_id: str, members: Sequence[str], expressions: Iterable[str]) -> list[Record]:
-    """The tombstones that end a group with these members. Kafka: ConsumerGroup.createGroupTombstoneRecords."""
-    return [
-        *(ConsumerGroupCurrentMemberAssignmentTombstone(group_id, one) for one in members),
-        *(ConsumerGroupTargetAssignmentMemberTombstone(group_id, one) for one in members),
-        ConsumerGroupTargetAssignmentMetadataTombstone(group_id),
-        *(ConsumerGroupMemberMetadataTombstone(group_id, one) for one in members),
-        *(ConsumerGroupRegularExpressionTombstone(group_id, one) for one in expressions),
-        ConsumerGroupPartitionMetadataTombstone(group_id),
-        ConsumerGroupMetadataTombstone(group_id),
-    ]

@@ -1,20 +1,22 @@
-"""The records of consumer groups (KIP-848), named as Kafka's schemas without Key and Value.
-
-Beside `records`, and loaded with the first of them: a broker without such groups pays for none of it. They are never
-changed once made, their mappings neither: the hard state, a live group and a log may share them. (Python could forbid
-it, in four times the time that it takes to load this.) Kafka: GroupCoordinatorRecordHelpers.
-"""
+"""The records of consumer groups (KIP-848), named as Kafka's schemas without Key and Value: what is their own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from kafkastub.coordinator.records import ConsumerRecord, OfGroup, OfMember
+from kafkastub.coordinator.modern.records import (
+    CurrentOfMember,
+    GroupEpoch,
+    OfGroup,
+    OfMember,
+    RecordTypes,
+    TargetEpoch,
+    TargetOfMember,
+)
+from kafkastub.coordinator.records import ConsumerRecord
 
-Partitions = Mapping[bytes, frozenset[int]]
-"""Partitions by topic id."""
 EpochsOfPartitions = Mapping[bytes, Mapping[int, int]]
 """By topic id and partition the epoch in which the member was assigned it (KIP-1251)."""
 
@@ -31,25 +33,6 @@ class ClassicMemberMetadata(NamedTuple):
 
     session_timeout_ms: int
     supported_protocols: tuple[ClassicProtocol, ...]
-
-
-@dataclass(slots=True, repr=False, eq=False)
-class ConsumerGroupMetadata(ConsumerRecord):
-    """A group's epoch.
-
-    Attributes:
-        metadata_hash: of the subscribed topics' metadata, a signed 64-bit number; 0 for none.
-    """
-
-    group_id: str
-    epoch: int
-    metadata_hash: int = 0
-
-
-class ConsumerGroupMetadataTombstone(OfGroup, ConsumerRecord):
-    """The group is gone; the tombstones of everything else in it come before."""
-
-    __slots__ = ()
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -94,67 +77,16 @@ class ConsumerGroupMemberMetadata(ConsumerRecord):
     classic: ClassicMemberMetadata | None = None
 
 
-class ConsumerGroupMemberMetadataTombstone(OfMember, ConsumerRecord):
-    """A member is gone; the tombstones of its assignments come before."""
-
-    __slots__ = ()
-
-
 @dataclass(slots=True, repr=False, eq=False)
-class ConsumerGroupTargetAssignmentMetadata(ConsumerRecord):
-    """The epoch of the group's target assignment.
-
-    Attributes:
-        assignment_timestamp: when it was computed, broker milliseconds; 0 where not known (Kafka before 4.4).
-    """
-
-    group_id: str
-    assignment_epoch: int
-    assignment_timestamp: int = 0
-
-
-class ConsumerGroupTargetAssignmentMetadataTombstone(OfGroup, ConsumerRecord):
-    """There is no target assignment any more."""
-
-    __slots__ = ()
-
-
-@dataclass(slots=True, repr=False, eq=False)
-class ConsumerGroupTargetAssignmentMember(ConsumerRecord):
-    """What a member is to have."""
-
-    group_id: str
-    member_id: str
-    partitions: Partitions
-
-
-class ConsumerGroupTargetAssignmentMemberTombstone(OfMember, ConsumerRecord):
-    """A member is to have nothing: it is on its way out."""
-
-    __slots__ = ()
-
-
-@dataclass(slots=True, repr=False, eq=False)
-class ConsumerGroupCurrentMemberAssignment(ConsumerRecord):
+class ConsumerGroupCurrentMemberAssignment(CurrentOfMember, ConsumerRecord):
     """What a member has, and where it stands.
 
     Attributes:
         state: 0 STABLE, 1 UNREVOKED_PARTITIONS, 2 UNRELEASED_PARTITIONS; any other is unknown (Kafka: MemberState).
     """
 
-    group_id: str
-    member_id: str
-    member_epoch: int
-    previous_member_epoch: int
-    state: int
     assigned: EpochsOfPartitions
     pending_revocation: EpochsOfPartitions
-
-
-class ConsumerGroupCurrentMemberAssignmentTombstone(OfMember, ConsumerRecord):
-    """A member has nothing: it is on its way out, or a static one is replaced."""
-
-    __slots__ = ()
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -180,3 +112,52 @@ class ConsumerGroupRegularExpressionTombstone(ConsumerRecord):
 
     group_id: str
     regular_expression: str
+
+
+# -- what every type has: see `modern.records` -------------------------------------------------------------------------
+
+
+class ConsumerGroupMetadata(GroupEpoch, ConsumerRecord):
+    __slots__ = ()
+
+
+class ConsumerGroupMetadataTombstone(OfGroup, ConsumerRecord):
+    __slots__ = ()
+
+
+class ConsumerGroupMemberMetadataTombstone(OfMember, ConsumerRecord):
+    __slots__ = ()
+
+
+class ConsumerGroupTargetAssignmentMetadata(TargetEpoch, ConsumerRecord):
+    __slots__ = ()
+
+
+class ConsumerGroupTargetAssignmentMetadataTombstone(OfGroup, ConsumerRecord):
+    __slots__ = ()
+
+
+class ConsumerGroupTargetAssignmentMember(TargetOfMember, ConsumerRecord):
+    __slots__ = ()
+
+
+class ConsumerGroupTargetAssignmentMemberTombstone(OfMember, ConsumerRecord):
+    __slots__ = ()
+
+
+class ConsumerGroupCurrentMemberAssignmentTombstone(OfMember, ConsumerRecord):
+    __slots__ = ()
+
+
+TYPES: Final = RecordTypes(
+    epoch=ConsumerGroupMetadata,
+    no_epoch=ConsumerGroupMetadataTombstone,
+    member=ConsumerGroupMemberMetadata,
+    no_member=ConsumerGroupMemberMetadataTombstone,
+    target_epoch=ConsumerGroupTargetAssignmentMetadata,
+    no_target_epoch=ConsumerGroupTargetAssignmentMetadataTombstone,
+    target=ConsumerGroupTargetAssignmentMember,
+    no_target=ConsumerGroupTargetAssignmentMemberTombstone,
+    current=ConsumerGroupCurrentMemberAssignment,
+    no_current=ConsumerGroupCurrentMemberAssignmentTombstone,
+)

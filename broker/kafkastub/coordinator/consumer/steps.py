@@ -13,9 +13,10 @@ from typing import Final
 from kafkastub.coordinator.consumer.context import ConsumerContext
 from kafkastub.coordinator.consumer.group import NO_ASSIGNMENT, ConsumerGroup
 from kafkastub.coordinator.consumer.member import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ConsumerMember
-from kafkastub.coordinator.consumer.member_records import assignment_record, metadata_record, removal
+from kafkastub.coordinator.consumer.member_records import assignment_record, metadata_record
 from kafkastub.coordinator.consumer.reconciliation import OwnedPartitions, Reconciliation
 from kafkastub.coordinator.consumer.records import (
+    TYPES,
     ConsumerGroupMetadata,
     ConsumerGroupPartitionMetadataTombstone,
     ConsumerGroupTargetAssignmentMember,
@@ -118,7 +119,7 @@ class Steps:
                 f"the instance id is owned by {known.member_id} member.",
             )
         member = replace(known, member_id=member_id, member_epoch=0, previous_member_epoch=0)
-        records += removal(group.group_id, known.member_id)
+        records += TYPES.removal(group.group_id, known.member_id)
         records += [
             metadata_record(group.group_id, member),
             ConsumerGroupTargetAssignmentMember(group.group_id, member_id, group.target_of(known.member_id)),

@@ -18,12 +18,12 @@ from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.share import member as members_of
 from kafkastub.coordinator.share.member import ShareMember
 from kafkastub.coordinator.share.records import (
+    TYPES,
     ShareGroupCurrentMemberAssignment,
     ShareGroupCurrentMemberAssignmentTombstone,
     ShareGroupMemberMetadata,
     ShareGroupMemberMetadataTombstone,
     ShareGroupMetadata,
-    ShareGroupMetadataTombstone,
     ShareGroupStatePartitionMetadata,
     ShareGroupStatePartitionMetadataTombstone,
     ShareGroupTargetAssignmentMember,
@@ -162,14 +162,7 @@ class ShareGroup(ModernGroup[ShareMember]):
     def tombstones(self) -> list[Record]:
         """The records that end it. Kafka: createGroupTombstoneRecords."""
         group_id, members = self.group_id, [member.member_id for member in self.in_order()]
-        return [
-            *(ShareGroupCurrentMemberAssignmentTombstone(group_id, one) for one in members),
-            *(ShareGroupTargetAssignmentMemberTombstone(group_id, one) for one in members),
-            ShareGroupTargetAssignmentMetadataTombstone(group_id),
-            *(ShareGroupMemberMetadataTombstone(group_id, one) for one in members),
-            ShareGroupStatePartitionMetadataTombstone(group_id),
-            ShareGroupMetadataTombstone(group_id),
-        ]
+        return TYPES.ending(group_id, members, [ShareGroupStatePartitionMetadataTombstone(group_id)])
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""

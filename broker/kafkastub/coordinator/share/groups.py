@@ -203,10 +203,8 @@ class ShareGroups:
         group, state = self.context.new(group_id), self.context.groups.hard.share.get(group_id)
         if state is None:
             return group
-        single = (state.metadata, state.target_metadata, state.partition_metadata)
-        for record in (*single, *state.members.values(), *state.current.values(), *state.target.values()):
-            if record is not None:
-                group.apply(record)
+        for record in state.records():
+            group.apply(record)
         group.initializing_since = turn.timer_ms
         if group.target_timestamp:
             group.assigned_at = turn.timer_ms - max(turn.broker_ms - group.target_timestamp, 0)

@@ -11,17 +11,15 @@ from typing import NamedTuple
 from kafkastub.coordinator.modern.assignment import Assignment
 from kafkastub.coordinator.modern.assignors.errors import AssignorError
 from kafkastub.coordinator.modern.partition_sets import known_order
+from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.share import state_partitions
 from kafkastub.coordinator.share.context import ShareContext
 from kafkastub.coordinator.share.group import ShareGroup, is_homogeneous
 from kafkastub.coordinator.share.member import ShareMember, assignment_record, metadata_record
 from kafkastub.coordinator.share.records import (
-    Partitions,
-    ShareGroupCurrentMemberAssignmentTombstone,
-    ShareGroupMemberMetadataTombstone,
+    TYPES,
     ShareGroupMetadata,
-    ShareGroupTargetAssignmentMemberTombstone,
     ShareGroupTargetAssignmentMetadata,
 )
 from kafkastub.coordinator.share.state_partitions import Initialization
@@ -200,9 +198,7 @@ class Heartbeats:
         group_id, member_id, epoch = group.group_id, member.member_id, group.epoch + 1
         metadata_hash = self.context.topics.metadata_hash(group.subscribed_after(member, None))
         records: list[Record] = [
-            ShareGroupCurrentMemberAssignmentTombstone(group_id, member_id),
-            ShareGroupTargetAssignmentMemberTombstone(group_id, member_id),
-            ShareGroupMemberMetadataTombstone(group_id, member_id),
+            *TYPES.removal(group_id, member_id),
             ShareGroupMetadata(group_id, epoch, metadata_hash),
         ]
         if len(group.members) == 1 and self.context.settings.empty_is_assigned:

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Final
 
 from kafkastub.coordinator.modern.partition_sets import written_and_read
+from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.share.records import (
-    Partitions,
     ShareGroupCurrentMemberAssignment,
     ShareGroupMemberMetadata,
 )

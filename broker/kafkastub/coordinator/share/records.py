@@ -1,19 +1,22 @@
-"""The records of share groups (KIP-932), named as Kafka's schemas without Key and Value.
-
-Beside `records`, and loaded with the first of them. They are never changed once made, their mappings neither: the hard
-state, a live group and a log may share them. Kafka: GroupCoordinatorRecordHelpers.
-"""
+"""The records of share groups (KIP-932), named as Kafka's schemas without Key and Value: what is their own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from kafkastub.coordinator.records import OfGroup, OfMember, ShareRecord
-
-Partitions = Mapping[bytes, frozenset[int]]
-"""Partitions by topic id."""
+from kafkastub.coordinator.modern.records import (
+    CurrentOfMember,
+    GroupEpoch,
+    OfGroup,
+    OfMember,
+    Partitions,
+    RecordTypes,
+    TargetEpoch,
+    TargetOfMember,
+)
+from kafkastub.coordinator.records import ShareRecord
 
 
 class TopicPartitions(NamedTuple):
@@ -25,25 +28,6 @@ class TopicPartitions(NamedTuple):
 
     name: str
     partitions: frozenset[int]
-
-
-@dataclass(slots=True, repr=False, eq=False)
-class ShareGroupMetadata(ShareRecord):
-    """A group's epoch.
-
-    Attributes:
-        metadata_hash: of the subscribed topics' metadata, a signed 64-bit number; 0 for none.
-    """
-
-    group_id: str
-    epoch: int
-    metadata_hash: int = 0
-
-
-class ShareGroupMetadataTombstone(OfGroup, ShareRecord):
-    """The group is gone; the tombstones of everything else in it come before."""
-
-    __slots__ = ()
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -63,66 +47,15 @@ class ShareGroupMemberMetadata(ShareRecord):
     subscribed_topic_names: tuple[str, ...]
 
 
-class ShareGroupMemberMetadataTombstone(OfMember, ShareRecord):
-    """A member is gone; the tombstones of its assignments come before."""
-
-    __slots__ = ()
-
-
 @dataclass(slots=True, repr=False, eq=False)
-class ShareGroupTargetAssignmentMetadata(ShareRecord):
-    """The epoch of the group's target assignment.
-
-    Attributes:
-        assignment_timestamp: when it was computed, broker milliseconds; 0 where there was nobody to compute it for.
-    """
-
-    group_id: str
-    assignment_epoch: int
-    assignment_timestamp: int = 0
-
-
-class ShareGroupTargetAssignmentMetadataTombstone(OfGroup, ShareRecord):
-    """There is no target assignment any more."""
-
-    __slots__ = ()
-
-
-@dataclass(slots=True, repr=False, eq=False)
-class ShareGroupTargetAssignmentMember(ShareRecord):
-    """What a member is to have."""
-
-    group_id: str
-    member_id: str
-    partitions: Partitions
-
-
-class ShareGroupTargetAssignmentMemberTombstone(OfMember, ShareRecord):
-    """A member is to have nothing: it is on its way out."""
-
-    __slots__ = ()
-
-
-@dataclass(slots=True, repr=False, eq=False)
-class ShareGroupCurrentMemberAssignment(ShareRecord):
+class ShareGroupCurrentMemberAssignment(CurrentOfMember, ShareRecord):
     """What a member has.
 
     Attributes:
         state: 0, STABLE: others have nothing to wait for in a share group (Kafka: MemberState).
     """
 
-    group_id: str
-    member_id: str
-    member_epoch: int
-    previous_member_epoch: int
-    state: int
     assigned: Partitions
-
-
-class ShareGroupCurrentMemberAssignmentTombstone(OfMember, ShareRecord):
-    """A member has nothing: it is on its way out."""
-
-    __slots__ = ()
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -145,3 +78,52 @@ class ShareGroupStatePartitionMetadataTombstone(OfGroup, ShareRecord):
     """The group is about to be gone."""
 
     __slots__ = ()
+
+
+# -- what every type has: see `modern.records` -------------------------------------------------------------------------
+
+
+class ShareGroupMetadata(GroupEpoch, ShareRecord):
+    __slots__ = ()
+
+
+class ShareGroupMetadataTombstone(OfGroup, ShareRecord):
+    __slots__ = ()
+
+
+class ShareGroupMemberMetadataTombstone(OfMember, ShareRecord):
+    __slots__ = ()
+
+
+class ShareGroupTargetAssignmentMetadata(TargetEpoch, ShareRecord):
+    __slots__ = ()
+
+
+class ShareGroupTargetAssignmentMetadataTombstone(OfGroup, ShareRecord):
+    __slots__ = ()
+
+
+class ShareGroupTargetAssignmentMember(TargetOfMember, ShareRecord):
+    __slots__ = ()
+
+
+class ShareGroupTargetAssignmentMemberTombstone(OfMember, ShareRecord):
+    __slots__ = ()
+
+
+class ShareGroupCurrentMemberAssignmentTombstone(OfMember, ShareRecord):
+    __slots__ = ()
+
+
+TYPES: Final = RecordTypes(
+    epoch=ShareGroupMetadata,
+    no_epoch=ShareGroupMetadataTombstone,
+    member=ShareGroupMemberMetadata,
+    no_member=ShareGroupMemberMetadataTombstone,
+    target_epoch=ShareGroupTargetAssignmentMetadata,
+    no_target_epoch=ShareGroupTargetAssignmentMetadataTombstone,
+    target=ShareGroupTargetAssignmentMember,
+    no_target=ShareGroupTargetAssignmentMemberTombstone,
+    current=ShareGroupCurrentMemberAssignment,
+    no_current=ShareGroupCurrentMemberAssignmentTombstone,
+)

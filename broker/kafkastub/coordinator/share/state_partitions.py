@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.modern.partition_sets import of_record
+from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.records import (
-    Partitions,
     ShareGroupStatePartitionMetadata,
     TopicPartitions,
 )

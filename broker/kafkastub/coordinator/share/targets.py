@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Set
 
 from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.modern.assignment import Assignment, GroupSpec, MemberSubscription
+from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.modern.subscribed import Describer
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.share.context import ShareContext
 from kafkastub.coordinator.share.group import NO_ASSIGNMENT, ShareGroup
 from kafkastub.coordinator.share.member import ShareMember
 from kafkastub.coordinator.share.records import (
-    Partitions,
     ShareGroupTargetAssignmentMember,
     ShareGroupTargetAssignmentMetadata,
 )

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.modern.watching import Watching
-from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import (
@@ -14,12 +13,7 @@ from kafkastub.coordinator.streams.member import (
     StreamsMember,
     assignment_record,
 )
-from kafkastub.coordinator.streams.records import (
-    StreamsGroupCurrentMemberAssignmentTombstone,
-    StreamsGroupMemberMetadataTombstone,
-    StreamsGroupTargetAssignmentMemberTombstone,
-    StreamsGroupTargetAssignmentMetadata,
-)
+from kafkastub.coordinator.streams.records import TYPES, StreamsGroupTargetAssignmentMetadata
 from kafkastub.coordinator.streams.tasks import EMPTY_WITH_EPOCHS
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
@@ -67,19 +61,10 @@ class Fencing(Watching[StreamsGroup, MemberTimers]):
         """Take a member out; the group's epoch is raised."""
         known = group.metadata
         raised = replace(known, epoch=known.epoch + 1)
-        records = [*removal(group.group_id, member.member_id), raised]
+        records = [*TYPES.removal(group.group_id, member.member_id), raised]
         if len(group.members) == 1 and self.context.settings.empty_is_assigned:
             records.append(StreamsGroupTargetAssignmentMetadata(group.group_id, raised.epoch, 0))
         self.context.write(group, records, turn)
 
     def _take_out(self, group: StreamsGroup, member: StreamsMember, turn: Turn) -> None:
         self.fence(group, member, turn)
-
-
-def removal(group_id: str, member_id: str) -> list[Record]:
-    """The records that take a member out. Kafka: removeStreamsMember."""
-    return [
-        StreamsGroupCurrentMemberAssignmentTombstone(group_id, member_id),
-        StreamsGroupTargetAssignmentMemberTombstone(group_id, member_id),
-        StreamsGroupMemberMetadataTombstone(group_id, member_id),
-    ]

@@ -24,12 +24,12 @@ from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.offsets import check_commit, check_fetch
 from kafkastub.coordinator.streams.records import (
     NO_TOPOLOGY_EPOCH,
+    TYPES,
     StreamsGroupCurrentMemberAssignment,
     StreamsGroupCurrentMemberAssignmentTombstone,
     StreamsGroupMemberMetadata,
     StreamsGroupMemberMetadataTombstone,
     StreamsGroupMetadata,
-    StreamsGroupMetadataTombstone,
     StreamsGroupTargetAssignmentMember,
     StreamsGroupTargetAssignmentMemberTombstone,
     StreamsGroupTargetAssignmentMetadata,
@@ -166,14 +166,7 @@ class StreamsGroup(ReconcilingGroup[StreamsMember, MemberTimers]):
     def tombstones(self) -> list[Record]:
         """The records that end it, but for those of its offsets. Kafka: createGroupTombstoneRecords."""
         group_id, members = self.group_id, [member.member_id for member in self.in_order()]
-        return [
-            *(StreamsGroupCurrentMemberAssignmentTombstone(group_id, one) for one in members),
-            *(StreamsGroupTargetAssignmentMemberTombstone(group_id, one) for one in members),
-            StreamsGroupTargetAssignmentMetadataTombstone(group_id),
-            *(StreamsGroupMemberMetadataTombstone(group_id, one) for one in members),
-            StreamsGroupMetadataTombstone(group_id),
-            StreamsGroupTopologyTombstone(group_id),
-        ]
+        return [*TYPES.ending(group_id, members, ()), StreamsGroupTopologyTombstone(group_id)]
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""

@@ -152,10 +152,8 @@ class StreamsGroups:
         group, state = self.context.new(group_id), self.context.groups.hard.streams.get(group_id)
         if state is None:
             return group
-        single = (state.metadata, state.topology, state.target_metadata)
-        for record in (*single, *state.members.values(), *state.current.values(), *state.target.values()):
-            if record is not None:
-                group.apply(record)
+        for record in state.records():
+            group.apply(record)
         if group.target_timestamp:
             group.assigned_at = turn.timer_ms - max(turn.broker_ms - group.target_timestamp, 0)
         return group

@@ -9,7 +9,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from kafkastub.coordinator.records import Record
-from kafkastub.coordinator.streams.fencing import removal
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import (
     LEAVE_GROUP_STATIC_MEMBER_EPOCH,
@@ -17,7 +16,7 @@ from kafkastub.coordinator.streams.member import (
     assignment_record,
     metadata_record,
 )
-from kafkastub.coordinator.streams.records import Endpoint, StreamsGroupTargetAssignmentMember
+from kafkastub.coordinator.streams.records import TYPES, Endpoint, StreamsGroupTargetAssignmentMember
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import string_map_order
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest, TaskIds
@@ -60,7 +59,7 @@ def static_member(group: StreamsGroup, request: StreamsGroupHeartbeatRequest, re
         raise KafkaError(ErrorCode.UNRELEASED_INSTANCE_ID, f"{what} is owned by {there.member_id} member.")
     member = replace(there, member_id=member_id, member_epoch=0, previous_member_epoch=0)
     group_id = group.group_id
-    records += removal(group_id, there.member_id)
+    records += TYPES.removal(group_id, there.member_id)
     records.append(metadata_record(group_id, member))
     records.append(StreamsGroupTargetAssignmentMember(group_id, member_id, group.target_of(there.member_id)))
     records.append(assignment_record(group_id, member))

@@ -1,16 +1,20 @@
-"""The records of streams groups (KIP-1071), named as Kafka's schemas without Key and Value.
-
-Beside `records`, and loaded with the first of them. They are never changed once made, their mappings neither: the hard
-state, a live group and a log may share them. Kafka: StreamsCoordinatorRecordHelpers.
-"""
+"""The records of streams groups (KIP-1071), named as Kafka's schemas without Key and Value: what is their own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
-from kafkastub.coordinator.records import OfGroup, OfMember, StreamsRecord
+from kafkastub.coordinator.modern.records import (
+    CurrentOfMember,
+    GroupEpoch,
+    OfGroup,
+    OfMember,
+    RecordTypes,
+    TargetEpoch,
+)
+from kafkastub.coordinator.records import StreamsRecord
 
 Tasks = Mapping[str, frozenset[int]]
 """Partitions by subtopology id."""
@@ -44,11 +48,10 @@ class WrittenTopology(Protocol):
 
 
 @dataclass(slots=True, repr=False, eq=False)
-class StreamsGroupMetadata(StreamsRecord):
-    """A group's epoch.
+class StreamsGroupMetadata(GroupEpoch, StreamsRecord):
+    """A group's epoch, and what else its targets hang on.
 
     Attributes:
-        metadata_hash: of the metadata of the topics that the topology needs, a signed 64-bit number; 0 for none.
         validated_topology_epoch: of the topology, where all its topics were there and fit; else -1.
         assignment_configs: what the assignor was configured with, sorted by name.
         stored_description_topology_epoch, failed_description_topology_epoch: which description of the topology a
@@ -56,19 +59,10 @@ class StreamsGroupMetadata(StreamsRecord):
             broker has written is kept.
     """
 
-    group_id: str
-    epoch: int
-    metadata_hash: int = 0
     validated_topology_epoch: int = NO_TOPOLOGY_EPOCH
     assignment_configs: Pairs = ()
     stored_description_topology_epoch: int = NO_TOPOLOGY_EPOCH
     failed_description_topology_epoch: int = NO_TOPOLOGY_EPOCH
-
-
-class StreamsGroupMetadataTombstone(OfGroup, StreamsRecord):
-    """The group is gone; the tombstones of its members come before, that of its topology after."""
-
-    __slots__ = ()
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -109,31 +103,6 @@ class StreamsGroupMemberMetadata(StreamsRecord):
     client_tags: Pairs = ()
 
 
-class StreamsGroupMemberMetadataTombstone(OfMember, StreamsRecord):
-    """A member is gone; the tombstones of its assignments come before."""
-
-    __slots__ = ()
-
-
-@dataclass(slots=True, repr=False, eq=False)
-class StreamsGroupTargetAssignmentMetadata(StreamsRecord):
-    """The epoch of the group's target assignment.
-
-    Attributes:
-        assignment_timestamp: when it was computed, broker milliseconds; 0 where there was nobody to compute it for.
-    """
-
-    group_id: str
-    assignment_epoch: int
-    assignment_timestamp: int = 0
-
-
-class StreamsGroupTargetAssignmentMetadataTombstone(OfGroup, StreamsRecord):
-    """There is no target assignment any more."""
-
-    __slots__ = ()
-
-
 @dataclass(slots=True, repr=False, eq=False)
 class StreamsGroupTargetAssignmentMember(StreamsRecord):
     """What a member is to have."""
@@ -143,14 +112,8 @@ class StreamsGroupTargetAssignmentMember(StreamsRecord):
     tasks: TasksOfKinds
 
 
-class StreamsGroupTargetAssignmentMemberTombstone(OfMember, StreamsRecord):
-    """A member is to have nothing: it is on its way out."""
-
-    __slots__ = ()
-
-
 @dataclass(slots=True, repr=False, eq=False)
-class StreamsGroupCurrentMemberAssignment(StreamsRecord):
+class StreamsGroupCurrentMemberAssignment(CurrentOfMember, StreamsRecord):
     """What a member has.
 
     Attributes:
@@ -159,16 +122,46 @@ class StreamsGroupCurrentMemberAssignment(StreamsRecord):
         pending_revocation: … and what it has to let go of.
     """
 
-    group_id: str
-    member_id: str
-    member_epoch: int
-    previous_member_epoch: int
-    state: int
     assigned: EpochsOfKinds
     pending_revocation: EpochsOfKinds
 
 
-class StreamsGroupCurrentMemberAssignmentTombstone(OfMember, StreamsRecord):
-    """A member has nothing: it is on its way out."""
+# -- what every type has: see `modern.records` -------------------------------------------------------------------------
 
+
+class StreamsGroupMetadataTombstone(OfGroup, StreamsRecord):
     __slots__ = ()
+
+
+class StreamsGroupMemberMetadataTombstone(OfMember, StreamsRecord):
+    __slots__ = ()
+
+
+class StreamsGroupTargetAssignmentMetadata(TargetEpoch, StreamsRecord):
+    __slots__ = ()
+
+
+class StreamsGroupTargetAssignmentMetadataTombstone(OfGroup, StreamsRecord):
+    __slots__ = ()
+
+
+class StreamsGroupTargetAssignmentMemberTombstone(OfMember, StreamsRecord):
+    __slots__ = ()
+
+
+class StreamsGroupCurrentMemberAssignmentTombstone(OfMember, StreamsRecord):
+    __slots__ = ()
+
+
+TYPES: Final = RecordTypes(
+    epoch=StreamsGroupMetadata,
+    no_epoch=StreamsGroupMetadataTombstone,
+    member=StreamsGroupMemberMetadata,
+    no_member=StreamsGroupMemberMetadataTombstone,
+    target_epoch=StreamsGroupTargetAssignmentMetadata,
+    no_target_epoch=StreamsGroupTargetAssignmentMetadataTombstone,
+    target=StreamsGroupTargetAssignmentMember,
+    no_target=StreamsGroupTargetAssignmentMemberTombstone,
+    current=StreamsGroupCurrentMemberAssignment,
+    no_current=StreamsGroupCurrentMemberAssignmentTombstone,
+)

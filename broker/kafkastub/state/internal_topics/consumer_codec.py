@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from kafkastub.coordinator.consumer import records
-from kafkastub.coordinator.consumer.records import EpochsOfPartitions, Partitions
+from kafkastub.coordinator.consumer.records import EpochsOfPartitions
 from kafkastub.coordinator.modern.partition_sets import of_record
+from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.records import ConsumerRecord
 from kafkastub.state.internal_topics.group_codec import Form, GroupCodec, Named, of_group, of_member
 from kafkawire.messages.consumer_group_current_member_assignment_value import (

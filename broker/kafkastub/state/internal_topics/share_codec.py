@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from kafkastub.coordinator.modern.partition_sets import known_order, of_record
+from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.records import ShareRecord
 from kafkastub.coordinator.share import records
 from kafkastub.state.internal_topics.group_codec import Form, GroupCodec, of_group, of_member
@@ -120,7 +121,7 @@ def _current_of(key: Any, value: Any) -> ShareRecord:
     )
 
 
-def _partitions_of(topics: Iterable[Any]) -> records.Partitions:
+def _partitions_of(topics: Iterable[Any]) -> Partitions:
     return {bytes(one.topic_id): of_record(one.partitions) for one in topics}
 
 

@@ -1,0 +1,132 @@
+"""The records that groups with epochs have whatever their type, as Kafka's schemas have them.
+
+A type's `records` gives them their names and has what is the type's own. They are loaded with the first of them: a
+broker without such groups pays for none of it. They are never changed once made, their mappings neither: the hard
+state, a live group and a log may share them. (Python could forbid it, in four times the time that it takes to load
+this.) Kafka: GroupCoordinatorRecordHelpers, StreamsCoordinatorRecordHelpers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kafkastub.coordinator.records import Record, TypedRecord
+
+Partitions = Mapping[bytes, frozenset[int]]
+"""Partitions by topic id."""
+
+
+class OfGroup(TypedRecord):
+    """A tombstone of what a group has once."""
+
+    __slots__ = ("group_id",)
+    __match_args__ = ("group_id",)
+
+    def __init__(self, group_id: str) -> None:
+        self.group_id = group_id
+
+
+class OfMember(TypedRecord):
+    """A tombstone of what each member has."""
+
+    __slots__ = ("group_id", "member_id")
+    __match_args__ = ("group_id", "member_id")
+
+    def __init__(self, group_id: str, member_id: str) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class GroupEpoch(TypedRecord):
+    """A group's epoch.
+
+    Attributes:
+        metadata_hash: of the metadata of the topics that it needs, a signed 64-bit number; 0 for none.
+    """
+
+    group_id: str
+    epoch: int
+    metadata_hash: int = 0
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class TargetEpoch(TypedRecord):
+    """The epoch of the group's target assignment.
+
+    Attributes:
+        assignment_timestamp: when it was computed, broker milliseconds; 0 where there was nobody to compute it for, or
+            where that is not known (Kafka before 4.4).
+    """
+
+    group_id: str
+    assignment_epoch: int
+    assignment_timestamp: int = 0
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class TargetOfMember(TypedRecord):
+    """What a member is to have, where that is partitions."""
+
+    group_id: str
+    member_id: str
+    partitions: Partitions
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class CurrentOfMember(TypedRecord):
+    """Where a member stands; what it has is the type's.
+
+    Attributes:
+        state: the number of a `MemberState` of the type, or one that is unknown here.
+    """
+
+    group_id: str
+    member_id: str
+    member_epoch: int
+    previous_member_epoch: int
+    state: int
+
+
+class RecordTypes(NamedTuple):
+    """The classes of one type's records that every type has, each with its tombstone.
+
+    Attributes:
+        no_epoch: the group is gone.
+        member: what a member has said of itself.
+        no_member: a member is gone; the tombstones of its assignments come before.
+        no_target: a member is to have nothing: it is on its way out.
+        no_current: a member has nothing: it is on its way out, or a static one is replaced.
+    """
+
+    epoch: type[GroupEpoch]
+    no_epoch: type[OfGroup]
+    member: type[TypedRecord]
+    no_member: type[OfMember]
+    target_epoch: type[TargetEpoch]
+    no_target_epoch: type[OfGroup]
+    target: type[TypedRecord]
+    no_target: type[OfMember]
+    current: type[CurrentOfMember]
+    no_current: type[OfMember]
+
+    def removal(self, group_id: str, member_id: str) -> list[Record]:
+        """The tombstones that end a member."""
+        of_member = self.no_current, self.no_target, self.no_member
+        return [tombstone(group_id, member_id) for tombstone in of_member]
+
+    def ending(self, group_id: str, members: Sequence[str], own: Iterable[Record]) -> list[Record]:
+        """The tombstones that end a group with these members; what it has of its type's `own` comes last but one.
+
+        Kafka: createGroupTombstoneRecords.
+        """
+        return [
+            *(self.no_current(group_id, one) for one in members),
+            *(self.no_target(group_id, one) for one in members),
+            self.no_target_epoch(group_id),
+            *(self.no_member(group_id, one) for one in members),
+            *own,
+            self.no_epoch(group_id),
+        ]
